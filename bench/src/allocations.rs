@@ -1,0 +1,73 @@
+//! How often a text delta makes the core ask for memory once the stream is under way: counted by the allocator, in the
+//! second half of the deltas. The rows differ in how many deltas share a push.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use sluice_core::{ResponseStream, StreamOptions};
+
+use crate::corpus::Corpus;
+use crate::report::{Aim, Table};
+
+/// The system's allocator; counts only when asked, so that the timed sections pay a load and no more.
+pub struct Counting;
+
+static COUNTING: AtomicBool = AtomicBool::new(false);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+fn count() {
+    if COUNTING.load(Relaxed) {
+        COUNT.fetch_add(1, Relaxed);
+    }
+}
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+pub fn per_text_delta(corpus: &Corpus) {
+    // Four events come before the deltas and four after them.
+    let deltas = corpus.ends.len() - 8;
+    let (before, half, after) = (4, 4 + deltas / 2, 4 + deltas);
+    let events = corpus.chunk_per_event();
+    let bytes = |from: usize, to: usize| corpus.body[corpus.ends[from - 1]..corpus.ends[to - 1]].chunks(16 << 10).collect();
+
+    let mut table = Table::default();
+    for (what, warm_up, counted) in [
+        ("one delta a push", events[before..half].to_vec(), events[half..after].to_vec()),
+        ("16 KiB a push", bytes(before, half), bytes(half, after)),
+    ] {
+        let mut stream = ResponseStream::new(StreamOptions::default());
+        for chunk in events[..before].iter().chain(&warm_up) {
+            drop(stream.push(chunk));
+        }
+        COUNT.store(0, Relaxed);
+        COUNTING.store(true, Relaxed);
+        for chunk in &counted {
+            drop(stream.push(chunk));
+        }
+        COUNTING.store(false, Relaxed);
+        let total = COUNT.load(Relaxed);
+        let each = total as f64 / (after - half) as f64;
+        table.aim(what, format!("{total} in {} pushes", counted.len()), each, Aim::AtMost(1.0));
+    }
+    table.print("allocations per text delta");
+}

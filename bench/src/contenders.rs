@@ -1,0 +1,67 @@
+//! The readers that are compared, each taking the same chunks: Sluice, and what a Rust program would otherwise be built
+//! from, `eventsource-stream` and serde_json into `async-openai`'s types. That pair only decodes; Sluice also assembles
+//! the answer, so the comparison is in the pair's favour.
+
+use std::convert::Infallible;
+
+use async_openai::types::responses::{OutputItem, ResponseStreamEvent};
+use eventsource_stream::Eventsource;
+use futures::{StreamExt, executor::block_on, stream};
+use sluice_core::{BodyEnd, Output, Part, ResponseStream, StreamOptions};
+
+use crate::corpus::{Answer, Call, Corpus};
+
+/// Reads a whole body and hands every output to `each`.
+pub fn sluice(chunks: &[&[u8]], mut each: impl FnMut(Output)) {
+    let mut stream = ResponseStream::new(StreamOptions::default());
+    for chunk in chunks {
+        stream.push(chunk).into_iter().for_each(&mut each);
+    }
+    let (outputs, _outcome) = stream.finish(BodyEnd::Eof);
+    outputs.into_iter().for_each(each);
+}
+
+/// Reads a whole body and hands every typed event to `each`.
+pub fn async_openai(chunks: &[&[u8]], mut each: impl FnMut(ResponseStreamEvent)) {
+    let body = stream::iter(chunks.iter().map(Ok::<_, Infallible>));
+    block_on(body.eventsource().for_each(|event| {
+        let event = event.expect("a well-formed stream");
+        each(serde_json::from_str(&event.data).expect("an event of the schema"));
+        std::future::ready(())
+    }));
+}
+
+/// Says which reader got something else out of the corpus than its maker put in.
+pub fn check(corpus: &Corpus, chunks: &[&[u8]]) -> Result<(), String> {
+    let mut ours = Answer::default();
+    sluice(chunks, |output| match output {
+        Output::Part(Part::Text { value }) => ours.text.push_str(&value),
+        Output::Part(Part::ToolCall { call_id, name, input_json }) => {
+            ours.calls.push(Call { call_id, name, arguments: input_json });
+        }
+        _ => {}
+    });
+    let mut theirs = Answer::default();
+    async_openai(chunks, |event| match event {
+        ResponseStreamEvent::ResponseOutputTextDelta(event) => theirs.text.push_str(&event.delta),
+        ResponseStreamEvent::ResponseOutputItemDone(event) => {
+            if let OutputItem::FunctionCall(call) = event.item {
+                theirs.calls.push(Call { call_id: call.call_id, name: call.name, arguments: call.arguments });
+            }
+        }
+        _ => {}
+    });
+    for (name, answer) in [("sluice", ours), ("async-openai", theirs)] {
+        if answer != corpus.truth {
+            return Err(format!(
+                "{name} reads the {} corpus wrongly: {} bytes of text and {} calls instead of {} and {}",
+                corpus.name,
+                answer.text.len(),
+                answer.calls.len(),
+                corpus.truth.text.len(),
+                corpus.truth.calls.len()
+            ));
+        }
+    }
+    Ok(())
+}

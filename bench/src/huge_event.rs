@@ -1,0 +1,47 @@
+//! Whether one event that arrives in very many chunks takes time in proportion to its size. A reader that searches or
+//! copies its buffer again at every chunk takes 64 times as long for eight times the bytes; ours may take 12 times.
+
+use std::hint::black_box;
+
+use sluice_core::{Output, Part};
+
+use crate::contenders::sluice;
+use crate::corpus::{Corpus, one_huge_event};
+use crate::report::{Aim, Table};
+use crate::timing::{Contender, medians, ratio};
+
+const CHUNK: usize = 1 << 10;
+
+pub fn linear(rounds: usize) -> Result<(), String> {
+    let corpora = [8, 64].map(|mebibytes| one_huge_event(mebibytes << 20));
+    let chunks = corpora.each_ref().map(|corpus| corpus.chunks(CHUNK));
+    for (corpus, chunks) in corpora.iter().zip(&chunks) {
+        check(corpus, chunks)?;
+    }
+    let mut contenders = [
+        Contender::new("8 MiB", || sluice(&chunks[0], |output| drop(black_box(output)))),
+        Contender::new("64 MiB", || sluice(&chunks[1], |output| drop(black_box(output)))),
+    ];
+    let times = medians(rounds, &mut contenders);
+    let mut table = Table::default();
+    for ((contender, time), corpus) in contenders.iter().zip(&times).zip(&corpora) {
+        let speed = corpus.megabytes() / time.as_secs_f64();
+        table.info(contender.name, format!("{:.1} ms, {speed:.0} MB/s", time.as_secs_f64() * 1e3), None);
+    }
+    table.aim("64 MiB / 8 MiB", String::new(), ratio(times[1], times[0]), Aim::AtMost(12.0));
+    table.print("one huge event, 1 KiB chunks");
+    Ok(())
+}
+
+fn check(corpus: &Corpus, chunks: &[&[u8]]) -> Result<(), String> {
+    let mut text = String::new();
+    sluice(chunks, |output| {
+        if let Output::Part(Part::Text { value }) = output {
+            text.push_str(&value);
+        }
+    });
+    if text == corpus.truth.text {
+        return Ok(());
+    }
+    Err(format!("an event of {} bytes gives {} bytes of text", corpus.body.len(), text.len()))
+}

@@ -1,0 +1,64 @@
+//! Native benchmarks of Sluice's core against its peers: `cargo run --release -- [--quick]`.
+//!
+//! Prints a table for each figure the project sets itself. Exits with 0 whatever the figures are, with 1 when a contender
+//! reads a corpus wrongly: then its time means nothing.
+
+mod allocations;
+mod contenders;
+mod corpus;
+mod framing;
+mod huge_event;
+mod report;
+mod throughput;
+mod timing;
+
+use std::process::ExitCode;
+
+use corpus::{Corpus, FieldOrder, TEXT_CHECKSUM, TOOLS_CHECKSUM};
+
+#[global_allocator]
+static ALLOCATOR: allocations::Counting = allocations::Counting;
+
+fn main() -> ExitCode {
+    let quick = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
+        [] => false,
+        [flag] if flag == "--quick" => true,
+        _ => {
+            eprintln!("usage: sluice-bench [--quick]");
+            return ExitCode::FAILURE;
+        }
+    };
+    match run(quick) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(wrong) => {
+            eprintln!("error: {wrong}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(quick: bool) -> Result<(), String> {
+    let rounds = if quick { 5 } else { 25 };
+    let text = corpus::text(FieldOrder::Alphabetical);
+    let tools = corpus::tools();
+    describe(&text, TEXT_CHECKSUM)?;
+    describe(&tools, TOOLS_CHECKSUM)?;
+
+    throughput::text(&text, rounds)?;
+    framing::against_memchr(&text, rounds)?;
+    huge_event::linear(rounds.div_ceil(5))?;
+    allocations::per_text_delta(&text);
+    let other_order = corpus::text(FieldOrder::SequenceFirst);
+    throughput::others(
+        &[("text", &text), ("text, other field order", &other_order), ("tools", &tools)],
+        rounds.div_ceil(3),
+    )
+}
+
+fn describe(corpus: &Corpus, checksum: u32) -> Result<(), String> {
+    println!("corpus {}: {} events, {:.2} MB", corpus.name, corpus.ends.len(), corpus.megabytes());
+    if corpus.checksum() == checksum {
+        return Ok(());
+    }
+    Err(format!("the {} corpus has checksum {:#x}, not {checksum:#x}", corpus.name, corpus.checksum()))
+}

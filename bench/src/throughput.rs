@@ -1,0 +1,64 @@
+//! How fast a whole answer is read, bytes to parts, natively.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use crate::contenders::{async_openai, check, sluice};
+use crate::corpus::Corpus;
+use crate::report::{Aim, Table};
+use crate::timing::{Contender, medians, ratio};
+
+const CHUNK: usize = 16 << 10;
+
+/// The main figure: a long text answer in chunks as a network gives them.
+pub fn text(corpus: &Corpus, rounds: usize) -> Result<(), String> {
+    let chunks = corpus.chunks(CHUNK);
+    check(corpus, &chunks)?;
+    let mut contenders = [
+        Contender::new("sluice", || sluice(&chunks, |output| drop(black_box(output)))),
+        Contender::new("eventsource-stream + async-openai types", || {
+            async_openai(&chunks, |event| drop(black_box(event)));
+        }),
+    ];
+    let times = medians(rounds, &mut contenders);
+    let mut table = Table::default();
+    for (contender, &time) in contenders.iter().zip(&times) {
+        table.info(contender.name, per_event(corpus, time), None);
+    }
+    let speed = megabytes_per_second(corpus, times[0]);
+    table.aim("sluice / peer", String::new(), ratio(times[0], times[1]), Aim::AtMost(0.20));
+    table.aim("sluice, MB/s", String::new(), speed, Aim::AtLeast(600.0));
+    table.aim("sluice, MB/s, moonshot", String::new(), speed, Aim::AtLeast(1500.0));
+    table.print("text, 16 KiB chunks");
+    Ok(())
+}
+
+/// Other streams and worse chunks, without an aim.
+pub fn others(corpora: &[(&str, &Corpus)], rounds: usize) -> Result<(), String> {
+    let mut table = Table::default();
+    for (label, corpus) in corpora {
+        for (chunking, chunks) in
+            [("16 KiB", corpus.chunks(CHUNK)), ("an event", corpus.chunk_per_event()), ("1 byte", corpus.chunks(1))]
+        {
+            check(corpus, &chunks)?;
+            let mut contenders = [
+                Contender::new("sluice", || sluice(&chunks, |output| drop(black_box(output)))),
+                Contender::new("peer", || async_openai(&chunks, |event| drop(black_box(event)))),
+            ];
+            let times = medians(rounds, &mut contenders);
+            let what = format!("{label}, {chunking} a chunk");
+            table.info(&what, per_event(corpus, times[0]), Some(ratio(times[0], times[1])));
+        }
+    }
+    table.print("other streams: sluice, and its share of the peer's time");
+    Ok(())
+}
+
+fn megabytes_per_second(corpus: &Corpus, time: Duration) -> f64 {
+    corpus.megabytes() / time.as_secs_f64()
+}
+
+fn per_event(corpus: &Corpus, time: Duration) -> String {
+    let nanoseconds = time.as_nanos() as f64 / corpus.ends.len() as f64;
+    format!("{nanoseconds:.0} ns/event, {:.0} MB/s", megabytes_per_second(corpus, time))
+}

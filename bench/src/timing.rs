@@ -1,0 +1,43 @@
+//! How everything here is timed: contenders take turns, round by round, in one process, and the medians are compared.
+//! The machine may be busy; what slows one round down slows down all who ran in it.
+
+use std::time::{Duration, Instant};
+
+pub struct Contender<'a> {
+    pub name: &'a str,
+    pub run: Box<dyn FnMut() + 'a>,
+}
+
+impl<'a> Contender<'a> {
+    pub fn new(name: &'a str, run: impl FnMut() + 'a) -> Self {
+        Self { name, run: Box::new(run) }
+    }
+}
+
+/// The median time of each contender, in their order. One untimed round warms caches and allocator.
+pub fn medians(rounds: usize, contenders: &mut [Contender<'_>]) -> Vec<Duration> {
+    let count = contenders.len();
+    let mut times = vec![Vec::with_capacity(rounds); count];
+    for round in 0..=rounds {
+        for turn in 0..count {
+            // Nobody always runs after the same neighbour's garbage.
+            let which = (round + turn) % count;
+            let start = Instant::now();
+            (contenders[which].run)();
+            let time = start.elapsed();
+            if round > 0 {
+                times[which].push(time);
+            }
+        }
+    }
+    times.into_iter().map(median).collect()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+pub fn ratio(a: Duration, b: Duration) -> f64 {
+    a.as_secs_f64() / b.as_secs_f64()
+}

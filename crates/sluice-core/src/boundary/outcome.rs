@@ -1,0 +1,122 @@
+//! What the end of an answer means.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How it ended. Exactly one for every stream.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+pub struct Outcome {
+    pub status: Status,
+    /// The protocol's word for why an answer is incomplete, or what cut a truncated one off.
+    pub reason: Option<String>,
+    pub error: Option<Failure>,
+    /// Why there is nothing to show, when there is neither text nor a tool call nor an image.
+    pub empty: Option<Empty>,
+    pub response_id: Option<String>,
+    pub model: Option<String>,
+    /// What the server counted. `None` when it said nothing; never zero in its place.
+    pub usage: Option<Usage>,
+    pub gateway: Option<Gateway>,
+    /// Whether asking again can neither repeat text nor run a tool twice.
+    pub retry_safe: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+pub enum Status {
+    Completed,
+    /// The server stopped early and said so; what came is valid.
+    Incomplete,
+    Failed,
+    /// The bytes ended before the server said how the answer ended.
+    Truncated,
+    Cancelled,
+}
+
+/// Why an answer has nothing to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+pub enum Empty {
+    /// The model thought and then said nothing.
+    ThinkingOnly,
+    /// A content filter took the answer away.
+    Filtered,
+    /// The output limit was used up before the first word.
+    Length,
+    Nothing,
+}
+
+/// Why an answer failed, in words fit to show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub message: String,
+    /// The server's own code or error type.
+    pub code: Option<String>,
+    /// The tool whose call could not be used.
+    pub tool: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+pub enum FailureKind {
+    /// The server reported an error.
+    Server,
+    /// The model called a tool with arguments that are not a JSON object.
+    ToolCall,
+    /// The stream went past a limit that protects memory.
+    TooLarge,
+}
+
+/// Token counts as the server spelled them, fields it added included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+pub struct Usage {
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub input_tokens: Option<u64>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub output_tokens: Option<u64>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub total_tokens: Option<u64>,
+    pub input_tokens_details: Option<TokenDetails>,
+    pub output_tokens_details: Option<TokenDetails>,
+    #[serde(flatten)]
+    #[cfg_attr(test, ts(skip))]
+    pub more: BTreeMap<String, Value>,
+}
+
+/// A breakdown such as `{"cached_tokens": 12}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts", type = "{ [name: string]: unknown }"))]
+pub struct TokenDetails(pub BTreeMap<String, Value>);
+
+impl TokenDetails {
+    pub fn count(&self, name: &str) -> Option<u64> {
+        self.0.get(name).and_then(Value::as_u64)
+    }
+}
+
+/// What the gateway tells about its own part: who served the request and what it cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+pub struct Gateway {
+    pub generation_id: Option<String>,
+    /// US dollars, as the gateway wrote it: a decimal string or a number.
+    pub cost: Option<String>,
+    /// The provider that answered in the end.
+    pub provider: Option<String>,
+    /// The whole object, routing attempts and provider extras included.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub metadata: Value,
+}

@@ -1,0 +1,39 @@
+//! Sluice's brain: bytes of an Open Responses answer in, VS Code parts out.
+//!
+//! Nothing here performs I/O, reads a clock, draws a random number, logs or panics. A shell (the command line, the
+//! WebAssembly face) feeds bytes and receives plain values.
+//!
+//! A byte becomes a part, file by file:
+//!
+//! 1. [`receive`]: [`ResponseStream`], the whole calling contract
+//! 2. `receive/sse.rs`: bytes to SSE events (WHATWG)
+//! 3. `receive/decode.rs`: SSE event to [`wire`] event, or a note
+//! 4. `receive/assemble.rs`: wire event to [`boundary`] parts, the state machine
+//! 5. `receive/outcome.rs`: how the body ended to an [`Outcome`]
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::unreachable,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    clippy::disallowed_types
+)]
+#![forbid(unsafe_code)]
+
+mod boundary;
+mod call_id;
+mod receive;
+mod wire;
+
+pub use boundary::{
+    Citation, Empty, Failure, FailureKind, Gateway, Note, NoteKind, Outcome, Output, Part, ReasoningItem, Status,
+    ThinkingReplay, TokenDetails, Usage,
+};
+pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
+
+/// SSE framing on its own, for benchmarks and fuzzing.
+pub use receive::sse;

@@ -1,0 +1,105 @@
+//! The receive path: a body's bytes in, parts and notes out, and one outcome at the end.
+
+mod assemble;
+mod calls;
+mod citations;
+mod decode;
+mod images;
+mod items;
+mod messages;
+mod outcome;
+mod reasoning;
+pub mod sse;
+mod streamed;
+
+use std::mem;
+
+use crate::boundary::{Note, NoteKind, Outcome, Output};
+use assemble::Assembler;
+use decode::decode;
+use outcome::Verdict;
+use sse::SseParser;
+
+/// One answer being received.
+///
+/// The calling contract: [`push`](Self::push) the body as it arrives, in any pieces and any number of times; stop
+/// reading as soon as [`is_terminal`](Self::is_terminal) says so, whether or not the server closes; then
+/// [`finish`](Self::finish) once, saying why the bytes stopped. Nothing here fails or panics: what is wrong with the
+/// stream is in the notes and in the outcome.
+#[derive(Clone, Debug)]
+pub struct ResponseStream {
+    parser: SseParser,
+    assembler: Assembler,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamOptions {
+    pub limits: Limits,
+    /// Give a note for every event read.
+    pub trace: bool,
+}
+
+/// Bounds that no honest answer reaches; past one of them the answer fails by name instead of filling the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// One SSE event. A generated image is a single event of tens of megabytes.
+    pub max_event_bytes: usize,
+    /// All text, thinking and arguments of one answer.
+    pub max_answer_bytes: usize,
+    pub max_items: usize,
+    pub max_content_parts: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_event_bytes: 64 << 20, max_answer_bytes: 256 << 20, max_items: 10_000, max_content_parts: 1_024 }
+    }
+}
+
+/// Why no more bytes come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyEnd {
+    Eof,
+    Cancelled,
+    /// Nothing came for too long.
+    IdleTimeout,
+    /// The connection broke.
+    Broken,
+}
+
+impl ResponseStream {
+    pub fn new(options: StreamOptions) -> Self {
+        Self { parser: SseParser::new(options.limits.max_event_bytes), assembler: Assembler::new(options) }
+    }
+
+    pub fn push(&mut self, body: &[u8]) -> Vec<Output> {
+        if self.is_terminal() {
+            return Vec::new();
+        }
+        let assembler = &mut self.assembler;
+        if let Err(error) = self.parser.push(body, &mut |frame| assembler.take(decode(&frame))) {
+            // A verdict reached before the oversized event stands.
+            let message = format!("One event of the answer is larger than {} bytes.", error.max_bytes);
+            assembler.verdict.get_or_insert(Verdict::TooLarge(message));
+        }
+        mem::take(&mut assembler.sink.outputs)
+    }
+
+    /// Whether the server has said how the answer ended.
+    pub fn is_terminal(&self) -> bool {
+        self.assembler.verdict.is_some()
+    }
+
+    pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
+        let mut assembler = self.assembler;
+        // After a cancellation nobody wants to hear more.
+        if assembler.verdict.is_none() && end != BodyEnd::Cancelled {
+            let leftover = self.parser.finish(&mut |frame| assembler.take(decode(&frame)));
+            if leftover {
+                assembler.sink.outputs.push(Output::Note(Note::new(NoteKind::Leftover, "")));
+            }
+        }
+        let outputs = mem::take(&mut assembler.sink.outputs);
+        (outputs, outcome::judge(assembler, end))
+    }
+}

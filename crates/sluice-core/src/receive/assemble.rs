@@ -1,0 +1,306 @@
+//! Step 3: wire events to parts. The state machine; each kind of item has its own file beside this one.
+//!
+//! ```text
+//!                  ┌─ message ───► messages.rs   text as it comes, refusals as text, citations after it
+//! event ─► item ───┼─ reasoning ─► reasoning.rs  thinking as it comes, encrypted content at the end
+//!                  ├─ function ──► calls.rs      each call once, whole
+//!                  └─ image ─────► images.rs     a data part
+//! ```
+//!
+//! Terminal events settle: what only the final output carries is still given, and nothing after it is looked at.
+
+use super::calls::Calls;
+use super::decode::{Decoded, Frame, protocol_word};
+use super::images::Images;
+use super::messages::{Messages, text_of};
+use super::outcome::Verdict;
+use super::reasoning::Reasoning;
+use super::streamed::{Family, PartKey};
+use super::{Limits, StreamOptions};
+use crate::boundary::{Gateway, Note, NoteKind, Output, Part, Usage};
+use crate::wire::{Address, ContentPart, Item, Response, StreamEvent};
+
+#[derive(Clone, Debug)]
+pub(super) struct Assembler {
+    trace: bool,
+    messages: Messages,
+    reasoning: Reasoning,
+    calls: Calls,
+    images: Images,
+    last_sequence: Option<u64>,
+    sequence_noted: bool,
+    pub about: About,
+    pub verdict: Option<Verdict>,
+    pub sink: Sink,
+}
+
+/// What the server said about the response as a whole.
+#[derive(Clone, Debug, Default)]
+pub(super) struct About {
+    pub response_id: Option<String>,
+    pub model: Option<String>,
+    pub usage: Option<Usage>,
+    pub gateway: Option<Gateway>,
+}
+
+/// The one way out: every part and note goes through here, and is counted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sink {
+    pub outputs: Vec<Output>,
+    pub limits: Limits,
+    /// Bytes of answer kept for comparing with what comes later.
+    retained: usize,
+    over_limit: Option<String>,
+    pub gave_part: bool,
+    pub gave_answer: bool,
+    pub gave_thinking: bool,
+}
+
+impl Sink {
+    pub fn part(&mut self, part: Part) {
+        self.gave_part = true;
+        match &part {
+            Part::Thinking { .. } => self.gave_thinking = true,
+            Part::Text { .. } | Part::ToolCall { .. } | Part::Data { .. } => self.gave_answer = true,
+            Part::Citations { .. } => {}
+        }
+        self.outputs.push(Output::Part(part));
+    }
+
+    pub fn note(&mut self, kind: NoteKind, detail: impl Into<String>) {
+        self.outputs.push(Output::Note(Note::new(kind, detail)));
+    }
+
+    pub fn retain_text(&mut self, text: &str) {
+        self.retained += text.len();
+        if self.retained > self.limits.max_answer_bytes {
+            self.over_limit("bytes of answer", self.limits.max_answer_bytes);
+        }
+    }
+
+    pub fn over_limit(&mut self, what: &str, limit: usize) {
+        self.over_limit.get_or_insert_with(|| format!("The answer has more than {limit} {what}."));
+    }
+}
+
+impl Assembler {
+    pub fn new(options: StreamOptions) -> Self {
+        Self {
+            trace: options.trace,
+            messages: Messages::default(),
+            reasoning: Reasoning::default(),
+            calls: Calls::default(),
+            images: Images::default(),
+            last_sequence: None,
+            sequence_noted: false,
+            about: About::default(),
+            verdict: None,
+            sink: Sink { limits: options.limits, ..Sink::default() },
+        }
+    }
+
+    /// Takes one frame. After the verdict nothing is looked at any more.
+    pub fn take(&mut self, frame: Frame<'_>) {
+        if self.verdict.is_some() {
+            return;
+        }
+        match frame {
+            Frame::Event(decoded) => self.take_event(decoded),
+            Frame::Done => self.verdict = Some(Verdict::DoneMarker),
+            Frame::Note(note) => self.sink.outputs.push(Output::Note(note)),
+        }
+        let items = self.messages.len() + self.reasoning.len() + self.calls.len();
+        if items > self.sink.limits.max_items {
+            self.sink.over_limit("output items", self.sink.limits.max_items);
+        }
+        if let Some(message) = self.sink.over_limit.take() {
+            self.verdict = Some(Verdict::TooLarge(message));
+        }
+    }
+
+    fn take_event(&mut self, decoded: Decoded<'_>) {
+        if self.trace {
+            self.sink.note(NoteKind::Event, protocol_word(&decoded.name));
+        }
+        if decoded.names_differ {
+            self.sink.note(NoteKind::TypeMismatch, protocol_word(&decoded.name));
+        }
+        self.check_sequence(decoded.sequence_number);
+
+        let sink = &mut self.sink;
+        let response_id = self.about.response_id.as_deref();
+        match decoded.event {
+            StreamEvent::TextDelta { at, content_index, delta } => {
+                self.messages.delta(&at, PartKey { index: content_index, family: Family::Text }, delta, sink);
+            }
+            StreamEvent::RefusalDelta { at, content_index, delta } => {
+                self.messages.delta(&at, PartKey { index: content_index, family: Family::Refusal }, delta, sink);
+            }
+            StreamEvent::ReasoningDelta { at, content_index, delta } => {
+                self.reasoning.delta(&at, PartKey { index: content_index, family: Family::Reasoning }, delta, sink);
+            }
+            StreamEvent::SummaryDelta { at, summary_index, delta } => {
+                self.reasoning.delta(&at, PartKey { index: summary_index, family: Family::Summary }, delta, sink);
+            }
+            StreamEvent::ArgumentsDelta { at, delta } => self.calls.delta(&at, &delta, sink),
+
+            StreamEvent::TextDone { at, content_index, text } => {
+                self.messages.part_done(&at, PartKey { index: content_index, family: Family::Text }, &text, sink);
+            }
+            StreamEvent::RefusalDone { at, content_index, refusal } => {
+                self.messages.part_done(&at, PartKey { index: content_index, family: Family::Refusal }, &refusal, sink);
+            }
+            StreamEvent::ReasoningDone { at, content_index, text } => {
+                self.reasoning.part_done(&at, PartKey { index: content_index, family: Family::Reasoning }, &text, sink);
+            }
+            StreamEvent::SummaryDone { at, summary_index, text } => {
+                self.reasoning.part_done(&at, PartKey { index: summary_index, family: Family::Summary }, &text, sink);
+            }
+            StreamEvent::ArgumentsDone { at, arguments } => {
+                self.calls.arguments_done(&at, &arguments, response_id, sink);
+            }
+            StreamEvent::ContentPartDone { at, content_index, part } => self.take_part(&at, content_index, &part),
+            StreamEvent::AnnotationAdded { at, annotation } => self.messages.annotate(&at, &annotation),
+
+            StreamEvent::ItemAdded { at, item } => self.item_added(&at, &item),
+            StreamEvent::ItemDone { at, item } => self.item_done(&at, &item),
+
+            StreamEvent::Started(response) => self.about.learn(*response),
+            StreamEvent::Completed(response) => self.completed(*response),
+            StreamEvent::Incomplete(response) => self.incomplete(*response),
+            StreamEvent::Failed(mut response) => {
+                let error = response.error.take().unwrap_or_default();
+                self.about.learn(*response);
+                self.verdict = Some(Verdict::failed(&error));
+            }
+            StreamEvent::Error(error) => self.verdict = Some(Verdict::failed(&error)),
+            StreamEvent::Silent => {}
+            StreamEvent::Unknown => sink.note(NoteKind::UnknownEvent, protocol_word(&decoded.name)),
+        }
+    }
+
+    /// Numbers that repeat or skip are worth a line in a bug report and nothing more: some servers send none at all.
+    fn check_sequence(&mut self, number: Option<u64>) {
+        let Some(number) = number else { return };
+        let expected = self.last_sequence.map(|last| last.saturating_add(1));
+        if expected.is_some_and(|expected| expected != number) && !self.sequence_noted {
+            self.sequence_noted = true;
+            self.sink.note(NoteKind::Sequence, format!("{number}"));
+        }
+        self.last_sequence = Some(number);
+    }
+
+    fn take_part(&mut self, at: &Address<'_>, index: u64, part: &ContentPart<'_>) {
+        let text = part.text.as_deref().unwrap_or_default();
+        match (part.kind.as_deref(), text_of(part)) {
+            (Some("reasoning_text"), _) => {
+                self.reasoning.part_done(at, PartKey { index, family: Family::Reasoning }, text, &mut self.sink);
+            }
+            (_, Some((family, text))) => {
+                self.messages.part_done(at, PartKey { index, family }, text, &mut self.sink);
+                for annotation in &part.annotations {
+                    self.messages.annotate(at, annotation);
+                }
+            }
+            (kind, None) => self.sink.note(NoteKind::IgnoredContent, protocol_word(kind.unwrap_or_default())),
+        }
+    }
+
+    fn item_added(&mut self, at: &Address<'_>, item: &Item<'_>) {
+        let at = &item_address(at, item);
+        match item.kind.as_deref() {
+            Some("message") => self.messages.added(at),
+            Some("reasoning") => self.reasoning.added(at),
+            Some("function_call") => self.calls.added(at, item),
+            // Said once, when it is done.
+            _ => {}
+        }
+    }
+
+    fn item_done(&mut self, at: &Address<'_>, item: &Item<'_>) {
+        let at = &item_address(at, item);
+        let sink = &mut self.sink;
+        match item_kind(item) {
+            "message" => self.messages.done(at, item, sink),
+            "reasoning" => self.reasoning.done(at, item, sink),
+            "function_call" => self.calls.done(at, item, self.about.response_id.as_deref(), sink),
+            "image_generation_call" => self.images.done(item, sink),
+            kind => sink.note(NoteKind::IgnoredItem, protocol_word(kind)),
+        }
+    }
+
+    fn completed(&mut self, mut response: Response<'_>) {
+        let output = std::mem::take(&mut response.output);
+        self.about.learn(response);
+        self.settle(&output, true);
+        let failure = self.calls.complete_all(self.about.response_id.as_deref(), &mut self.sink);
+        self.close();
+        self.verdict = Some(failure.map_or(Verdict::Completed, Verdict::Failed));
+    }
+
+    fn incomplete(&mut self, mut response: Response<'_>) {
+        let output = std::mem::take(&mut response.output);
+        let reason = response.incomplete_reason().map(protocol_word);
+        self.about.learn(response);
+        self.settle(&output, false);
+        self.calls.drop_all(&mut self.sink);
+        self.close();
+        self.verdict = Some(Verdict::Incomplete(reason));
+    }
+
+    /// Compares the final output with what was streamed and gives what is missing, in the output's order.
+    fn settle(&mut self, output: &[Item<'_>], completed: bool) {
+        let pairs = self.messages.pair_with_final(output);
+        let response_id = self.about.response_id.as_deref();
+        for ((item, pair), place) in output.iter().zip(pairs).zip(0..) {
+            let sink = &mut self.sink;
+            match (item_kind(item), pair) {
+                ("message", Some(pair)) => self.messages.settle_final(pair, item, sink),
+                ("reasoning", _) => self.reasoning.settle_final(place, item, sink),
+                ("function_call", _) => self.calls.settle_final(place, item, completed, response_id, sink),
+                ("image_generation_call", _) => self.images.done(item, sink),
+                _ => {}
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.messages.close_all(&mut self.sink);
+        self.reasoning.close_all(self.about.model.as_deref(), &mut self.sink);
+    }
+}
+
+impl About {
+    /// Every life-cycle event repeats these; the newest that says something counts.
+    fn learn(&mut self, mut response: Response<'_>) {
+        if let Some(usage) = response.take_usage() {
+            self.usage = Some(usage);
+        }
+        if let Some(metadata) = response.take_metadata() {
+            self.gateway = Some(Gateway::from_metadata(metadata));
+        }
+        if let Some(id) = response.id.filter(|id| !id.is_empty()) {
+            self.response_id = Some(id.into_owned());
+        }
+        if let Some(model) = response.model.filter(|model| !model.is_empty()) {
+            self.model = Some(model.into_owned());
+        }
+    }
+}
+
+/// Item events carry the id inside the item.
+fn item_address<'a>(at: &Address<'a>, item: &Item<'a>) -> Address<'a> {
+    let id = item.id.clone().filter(|id| !id.is_empty());
+    Address { output_index: at.output_index, item_id: id.or_else(|| at.item_id.clone()) }
+}
+
+/// The item's type. One that was lost on the way is read off what only that kind of item has.
+fn item_kind<'a>(item: &'a Item<'_>) -> &'a str {
+    match item.kind.as_deref() {
+        Some(kind) => kind,
+        None if item.call_id.is_some() && item.arguments.is_some() => "function_call",
+        None if item.encrypted_content.is_some() || !item.summary.is_empty() => "reasoning",
+        None if !item.content.is_empty() => "message",
+        None => "",
+    }
+}

@@ -1,0 +1,285 @@
+//! Tool calls: gathered from up to three places, reported exactly once, whole, and never truncated.
+//!
+//! ```text
+//! output_item.added ──► name, call id
+//! arguments.delta ────► buffer
+//! arguments.done ─────► report, if all is known and the text is a complete JSON object
+//! output_item.done ───► report, unless its status says the model was cut off
+//! response.completed ─► report what is still open; what cannot be reported fails the answer by the tool's name
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::assemble::Sink;
+use super::decode::protocol_word;
+use super::items::Items;
+use crate::boundary::{Failure, FailureKind, NoteKind, Part};
+use crate::call_id;
+use crate::wire::{Address, Item};
+
+#[derive(Clone, Debug, Default)]
+struct Call {
+    call_id: Option<String>,
+    name: Option<String>,
+    /// Arguments as each place gave them; which one counts is decided when the call is complete.
+    from_item: Option<String>,
+    from_done: Option<String>,
+    from_deltas: String,
+    from_added: Option<String>,
+    /// The server said that this call is finished.
+    finished: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Open,
+    /// Reported, or recognised as one that was.
+    Settled,
+    /// The server ended it as incomplete.
+    GivenUp,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Calls {
+    items: Items<Call>,
+    by_call_id: BTreeMap<String, Vec<usize>>,
+    vscode_ids: BTreeSet<String>,
+    /// What was reported under each of the server's ids.
+    reported: BTreeMap<String, Vec<(String, String)>>,
+}
+
+/// What the arguments of a call amount to.
+enum Arguments {
+    Object(String),
+    /// Nothing was ever said about them.
+    Unknown,
+    Unusable,
+}
+
+impl Calls {
+    pub fn added(&mut self, at: &Address<'_>, item: &Item<'_>) {
+        let known = self.items.find_named(at).filter(|slot| self.may_be(*slot, item));
+        let slot = known.unwrap_or_else(|| self.items.open(at));
+        self.learn(slot, item);
+        if let Some(call) = self.items.get_mut(slot) {
+            call.value.from_added = non_blank(item.arguments.as_deref());
+        }
+    }
+
+    pub fn delta(&mut self, at: &Address<'_>, delta: &str, sink: &mut Sink) {
+        let Some(slot) = self.slot_for_arguments(at, sink) else { return };
+        if let Some(call) = self.items.get_mut(slot) {
+            sink.retain_text(delta);
+            call.value.from_deltas.push_str(delta);
+        }
+    }
+
+    pub fn arguments_done(&mut self, at: &Address<'_>, arguments: &str, response_id: Option<&str>, sink: &mut Sink) {
+        let Some(slot) = self.slot_for_arguments(at, sink) else { return };
+        let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { return };
+        call.finished = true;
+        if let Some(arguments) = non_blank(Some(arguments)) {
+            sink.retain_text(&arguments);
+            call.from_done = Some(arguments);
+        }
+        // An empty text may be a call without arguments or one that was cut off: the item's status will tell.
+        let text = call.from_done.as_deref().unwrap_or(&call.from_deltas);
+        if call.call_id.is_some() && call.name.is_some() && is_object(text) {
+            self.report_if_complete(slot, response_id, sink);
+        }
+    }
+
+    pub fn done(&mut self, at: &Address<'_>, item: &Item<'_>, response_id: Option<&str>, sink: &mut Sink) {
+        let named = self.items.find_named(at).filter(|slot| self.may_be(*slot, item));
+        let by_call_id = || self.with_call_id(item.call_id.as_deref()?, at.output_index);
+        let only_open = || self.items.find(at).filter(|slot| self.may_be(*slot, item));
+        let slot = named.or_else(by_call_id).or_else(only_open).unwrap_or_else(|| self.items.open(at));
+        self.finish(slot, item, response_id, sink);
+    }
+
+    pub fn settle_final(
+        &mut self,
+        place: u64,
+        item: &Item<'_>,
+        completed: bool,
+        response_id: Option<&str>,
+        sink: &mut Sink,
+    ) {
+        // An answer that was cut off vouches only for the calls it calls complete.
+        if !completed && item.status.as_deref() != Some("completed") {
+            return;
+        }
+        let free = |slot: &usize| self.items.get(*slot).is_some_and(|entry| !entry.confirmed);
+        let by_id = item.id.as_deref().and_then(|id| self.items.with_id(id)).filter(free);
+        let by_call_id = || self.by_call_id.get(item.call_id.as_deref()?)?.iter().copied().find(free);
+        let by_place = || self.items.at_index(place).filter(free);
+        let fits = |slot: &usize| self.may_be(*slot, item);
+        let known = by_id.filter(fits).or_else(by_call_id).or_else(|| by_place().filter(fits));
+        let slot = known.unwrap_or_else(|| self.items.open(&Address::default()));
+        self.items.confirm(slot);
+        self.finish(slot, item, response_id, sink);
+    }
+
+    /// The answer completed: every call must be reported by now, or the reader must hear of it.
+    pub fn complete_all(&mut self, response_id: Option<&str>, sink: &mut Sink) -> Option<Failure> {
+        let mut failure = None;
+        for slot in 0..self.items.len() {
+            self.report_if_complete(slot, response_id, sink);
+            let Some(call) = self.items.get(slot).map(|entry| &entry.value) else { continue };
+            let reason = match (call.state, call.arguments()) {
+                (State::Settled, _) => continue,
+                (State::GivenUp, _) | (State::Open, Arguments::Unknown) => "was not finished",
+                (State::Open, Arguments::Unusable) => "has arguments that are not a JSON object",
+                (State::Open, Arguments::Object(_)) => "has no tool name",
+            };
+            let tool = call.name.clone().unwrap_or_default();
+            let message = format!("The model's call to the tool \"{tool}\" {reason}. Ask again.");
+            let kind = FailureKind::ToolCall;
+            failure.get_or_insert(Failure { kind, message, code: None, tool: call.name.clone() });
+        }
+        failure
+    }
+
+    /// The answer was cut off, and with it the calls that are still open.
+    pub fn drop_all(&mut self, sink: &mut Sink) {
+        for entry in self.items.iter().filter(|entry| entry.value.state == State::Open) {
+            sink.note(NoteKind::DroppedCall, protocol_word(entry.value.name.as_deref().unwrap_or_default()));
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether the item can be this call: two different call ids are two calls, whatever the index says.
+    fn may_be(&self, slot: usize, item: &Item<'_>) -> bool {
+        let known = self.items.get(slot).and_then(|entry| entry.value.call_id.as_deref());
+        match (known, item.call_id.as_deref()) {
+            (Some(known), Some(call_id)) => known == call_id || call_id.is_empty(),
+            _ => true,
+        }
+    }
+
+    /// The newest call with this id, unless both have an index and these differ: then the server reused the id.
+    fn with_call_id(&self, call_id: &str, output_index: Option<u64>) -> Option<usize> {
+        let slot = *self.by_call_id.get(call_id)?.last()?;
+        match (self.items.get(slot)?.output_index, output_index) {
+            (Some(known), Some(index)) if known != index => None,
+            _ => Some(slot),
+        }
+    }
+
+    /// Argument events name no call. If several are open and none is meant for certain, the item's `done` event will
+    /// bring the arguments again; guessing could run a tool with another one's input.
+    fn slot_for_arguments(&mut self, at: &Address<'_>, sink: &mut Sink) -> Option<usize> {
+        let found = self.items.find(at);
+        if found.is_none() && at.output_index.is_none() && self.items.has_open() {
+            sink.note(NoteKind::OrphanArguments, "function_call");
+            return None;
+        }
+        Some(found.unwrap_or_else(|| self.items.open(at)))
+    }
+
+    /// Takes over what an item says about its call; a later event knows better than an earlier one.
+    fn learn(&mut self, slot: usize, item: &Item<'_>) {
+        let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { return };
+        if call.state == State::Settled {
+            return;
+        }
+        if let Some(name) = item.name.as_deref().filter(|name| !name.is_empty()) {
+            call.name = Some(name.to_owned());
+        }
+        if let Some(call_id) = item.call_id.as_deref().filter(|call_id| !call_id.is_empty())
+            && call.call_id.is_none()
+        {
+            call.call_id = Some(call_id.to_owned());
+            self.by_call_id.entry(call_id.to_owned()).or_default().push(slot);
+        }
+    }
+
+    fn finish(&mut self, slot: usize, item: &Item<'_>, response_id: Option<&str>, sink: &mut Sink) {
+        self.learn(slot, item);
+        self.items.close(slot);
+        let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { return };
+        if call.state != State::Open {
+            return;
+        }
+        if item.status.as_deref() == Some("incomplete") {
+            call.state = State::GivenUp;
+            sink.note(NoteKind::DroppedCall, protocol_word(call.name.as_deref().unwrap_or_default()));
+            return;
+        }
+        call.finished = true;
+        if let Some(arguments) = non_blank(item.arguments.as_deref()) {
+            sink.retain_text(&arguments);
+            call.from_item = Some(arguments);
+        }
+        self.report_if_complete(slot, response_id, sink);
+    }
+
+    fn report_if_complete(&mut self, slot: usize, response_id: Option<&str>, sink: &mut Sink) {
+        let Some(entry) = self.items.get_mut(slot) else { return };
+        let call = &mut entry.value;
+        let (State::Open, Some(name), Arguments::Object(input_json)) = (call.state, &call.name, call.arguments())
+        else {
+            return;
+        };
+        let name = name.clone();
+        call.state = State::Settled;
+        // A server that names no call still needs the result to find its call: the item's id, or its place.
+        let server_id = call
+            .call_id
+            .clone()
+            .unwrap_or_else(|| entry.id.clone().unwrap_or_else(|| format!("{}_{slot}", response_id.unwrap_or("call"))));
+        call.release();
+
+        let same_id = self.reported.entry(server_id.clone()).or_default();
+        if same_id.iter().any(|(other, input)| *other == name && same_json(input, &input_json)) {
+            sink.note(NoteKind::RepeatedCall, protocol_word(&name));
+            return;
+        }
+        same_id.push((name.clone(), input_json.clone()));
+        let call_id = call_id::to_vscode(&server_id, &mut self.vscode_ids);
+        sink.part(Part::ToolCall { call_id, name, input_json });
+    }
+}
+
+impl Call {
+    /// The first usable text counts, the most authoritative first. No text at all is a call without arguments, if
+    /// the server said that the call is finished.
+    fn arguments(&self) -> Arguments {
+        let texts =
+            [self.from_item.as_deref(), self.from_done.as_deref(), Some(&self.from_deltas), self.from_added.as_deref()];
+        let mut texts = texts.into_iter().flatten().filter(|text| !text.trim().is_empty()).peekable();
+        if texts.peek().is_none() {
+            return if self.finished { Arguments::Object("{}".to_owned()) } else { Arguments::Unknown };
+        }
+        texts.find(|text| is_object(text)).map_or(Arguments::Unusable, |text| Arguments::Object(text.trim().to_owned()))
+    }
+
+    fn release(&mut self) {
+        self.from_item = None;
+        self.from_done = None;
+        self.from_deltas = String::new();
+        self.from_added = None;
+    }
+}
+
+fn non_blank(text: Option<&str>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// The same call may be spelled with other spaces or another order of keys the second time.
+fn same_json(a: &str, b: &str) -> bool {
+    let parse = |text| serde_json::from_str::<Value>(text).ok();
+    a == b || parse(a).is_some_and(|value| Some(value) == parse(b))
+}

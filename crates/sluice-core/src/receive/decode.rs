@@ -1,0 +1,97 @@
+//! Step 2: one SSE event to one wire event, or a note about why it is none.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::sse::SseEvent;
+use crate::boundary::{Note, NoteKind};
+use crate::wire::{RawEvent, StreamEvent};
+
+#[derive(Debug)]
+pub(crate) struct Decoded<'a> {
+    pub event: StreamEvent<'a>,
+    /// The event's type: from the JSON, else from the `event:` line.
+    pub name: Cow<'a, str>,
+    pub sequence_number: Option<u64>,
+    /// Both gave a type and they differ; the JSON won.
+    pub names_differ: bool,
+}
+
+/// What a frame turned out to be.
+#[derive(Debug)]
+pub(crate) enum Frame<'a> {
+    Event(Decoded<'a>),
+    /// `[DONE]`: the server will say no more.
+    Done,
+    Note(Note),
+}
+
+pub(crate) fn decode<'a>(frame: &'a SseEvent<'_>) -> Frame<'a> {
+    let data = frame.data.trim_ascii();
+    if data == "[DONE]" {
+        return Frame::Done;
+    }
+    let Some(mut raw) = read(data) else {
+        return Frame::Note(Note::new(NoteKind::Malformed, protocol_word(&frame.name)));
+    };
+    let line_name: &'a str = &frame.name;
+    let json_name = raw.kind.take().filter(|name| !name.is_empty());
+    let names_differ = json_name.as_deref().is_some_and(|name| !line_name.is_empty() && name != line_name);
+    let name = match json_name {
+        Some(name) => name,
+        // A bare `{"error": …}`: some gateways send it after a 200, without any type.
+        None if raw.error.as_ref().is_some_and(|error| !error.is_empty()) => Cow::Borrowed("error"),
+        None => Cow::Borrowed(line_name),
+    };
+    let sequence_number = raw.sequence_number;
+    Frame::Event(Decoded { event: raw.named(&name), name, sequence_number, names_differ })
+}
+
+/// A type name for a note: short, and free of anything that could be content.
+pub(crate) fn protocol_word(word: &str) -> String {
+    word.chars().filter(|c| c.is_ascii_alphanumeric() || "._:-/".contains(*c)).take(80).collect()
+}
+
+fn read(data: &str) -> Option<RawEvent<'_>> {
+    if !data.starts_with('{') {
+        return None;
+    }
+    serde_json::from_str(data).ok().or_else(|| {
+        // What the direct way refuses but JSON allows: a key given twice (the last one counts), and half a surrogate
+        // pair, which JavaScript servers write when they cut text between UTF-16 units.
+        let value: Value = serde_json::from_str(data).or_else(|_| serde_json::from_str(&mend_surrogates(data))).ok()?;
+        RawEvent::deserialize(value).ok()
+    })
+}
+
+/// Replaces `\uD800`-`\uDFFF` escapes that form no pair by `\uFFFD`.
+fn mend_surrogates(json: &str) -> String {
+    let mut mended = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        mended.push_str(before);
+        let taken = match (surrogate(escape), escape.get(6..).and_then(surrogate)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(_), _) => {
+                mended.push_str("\\uFFFD");
+                rest = escape.get(6..).unwrap_or_default();
+                continue;
+            }
+            // Any other escape: its backslash and the character after it, which may be a backslash itself.
+            (None, _) => 1 + escape.chars().nth(1).map_or(0, char::len_utf8),
+        };
+        let (kept, after) = escape.split_at(taken);
+        mended.push_str(kept);
+        rest = after;
+    }
+    mended + rest
+}
+
+/// The surrogate that an escape at the start of the text stands for.
+fn surrogate(text: &str) -> Option<u32> {
+    let hex = text.strip_prefix("\\u")?.get(..4)?;
+    u32::from_str_radix(hex, 16).ok().filter(|unit| (0xD800..=0xDFFF).contains(unit))
+}

@@ -1,0 +1,176 @@
+//! Messages: text and refusals as they come, and the sources they cite.
+
+use std::borrow::Cow;
+
+use super::assemble::Sink;
+use super::citations::Citations;
+use super::decode::protocol_word;
+use super::items::Items;
+use super::streamed::{Family, PartKey, Settled, Streamed};
+use crate::boundary::{NoteKind, Part};
+use crate::wire::{Address, Annotation, ContentPart, Item};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Message {
+    shown: Streamed,
+    citations: Citations,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Messages {
+    items: Items<Message>,
+}
+
+impl Messages {
+    pub fn added(&mut self, at: &Address<'_>) {
+        if self.items.find_named(at).is_none() {
+            self.items.open(at);
+        }
+    }
+
+    pub fn delta(&mut self, at: &Address<'_>, key: PartKey, delta: Cow<'_, str>, sink: &mut Sink) {
+        let slot = self.items.find_for_text(at);
+        if let Some(message) = self.items.get_mut(slot) {
+            message.value.show(key, delta, sink);
+        }
+    }
+
+    /// A whole part, from `output_text.done`, `refusal.done` or `content_part.done`.
+    pub fn part_done(&mut self, at: &Address<'_>, key: PartKey, whole: &str, sink: &mut Sink) {
+        if whole.is_empty() {
+            return;
+        }
+        let slot = self.items.find_for_text(at);
+        if let Some(message) = self.items.get_mut(slot) {
+            let settled = message.value.shown.settle_part(key, whole);
+            message.value.show_missing(settled, sink);
+        }
+    }
+
+    pub fn annotate(&mut self, at: &Address<'_>, annotation: &Annotation<'_>) {
+        let slot = self.items.find_for_text(at);
+        if let Some(message) = self.items.get_mut(slot) {
+            message.value.citations.add(annotation);
+        }
+    }
+
+    pub fn done(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
+        let slot = self.items.find(at).unwrap_or_else(|| self.items.open(at));
+        self.finish(slot, item, sink);
+    }
+
+    fn finish(&mut self, slot: usize, item: &Item<'_>, sink: &mut Sink) {
+        self.items.close(slot);
+        let Some(message) = self.items.get_mut(slot) else { return };
+        let settled = message.value.shown.settle(&text_parts(item));
+        message.value.show_missing(settled, sink);
+        for part in &item.content {
+            if text_of(part).is_none() {
+                sink.note(NoteKind::IgnoredContent, protocol_word(part.kind.as_deref().unwrap_or_default()));
+            }
+            for annotation in &part.annotations {
+                message.value.citations.add(annotation);
+            }
+        }
+        message.value.cite(sink);
+    }
+
+    /// Pairs the messages of the final output with those that were streamed, by the strongest evidence first: id,
+    /// place, text. `None` is a message that was never streamed.
+    pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Option<Option<usize>>> {
+        let mut pairs: Vec<Option<Option<usize>>> = output.iter().map(|_| None).collect();
+        let is_message = |item: &Item<'_>| item.kind.as_deref() == Some("message");
+        let candidates_to_compare = 64;
+        for pass in 0..4 {
+            for (place, (item, pair)) in output.iter().zip(&mut pairs).enumerate() {
+                if pair.is_some() || !is_message(item) {
+                    continue;
+                }
+                let free = |slot: &usize| self.items.get(*slot).is_some_and(|entry| !entry.confirmed);
+                let continues = |slot: &usize| self.continues(*slot, item);
+                let found = match pass {
+                    0 => item.id.as_deref().and_then(|id| self.items.with_id(id)).filter(free),
+                    1 => self.items.at_index(place as u64).filter(free).filter(continues),
+                    2 => self.items.unconfirmed().take(candidates_to_compare).find(continues),
+                    _ => self.items.unconfirmed().next(),
+                };
+                if let Some(slot) = found {
+                    self.items.confirm(slot);
+                    *pair = Some(Some(slot));
+                } else if pass == 3 {
+                    *pair = Some(None);
+                }
+            }
+        }
+        pairs
+    }
+
+    pub fn settle_final(&mut self, pair: Option<usize>, item: &Item<'_>, sink: &mut Sink) {
+        let slot = pair.unwrap_or_else(|| self.items.open(&Address::default()));
+        self.items.confirm(slot);
+        self.finish(slot, item, sink);
+    }
+
+    /// The answer is over: messages that never got their `done` still cite their sources.
+    pub fn close_all(&mut self, sink: &mut Sink) {
+        while let Some(slot) = self.items.first_open() {
+            self.items.close(slot);
+            if let Some(message) = self.items.get_mut(slot) {
+                message.value.cite(sink);
+            }
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn continues(&self, slot: usize, item: &Item<'_>) -> bool {
+        let settled = self.items.get(slot).map(|entry| entry.value.shown.settle(&text_parts(item)));
+        matches!(settled, Some(Settled::Missing(_)))
+    }
+}
+
+impl Message {
+    fn show(&mut self, key: PartKey, text: Cow<'_, str>, sink: &mut Sink) {
+        if text.is_empty() {
+            return;
+        }
+        sink.retain_text(&text);
+        match self.shown.append(key, &text, sink.limits.max_content_parts) {
+            Ok(()) => sink.part(Part::Text { value: text.into_owned() }),
+            Err(_) => sink.over_limit("content parts in one item", sink.limits.max_content_parts),
+        }
+    }
+
+    fn show_missing(&mut self, settled: Settled<'_>, sink: &mut Sink) {
+        match settled {
+            Settled::Missing(parts) => {
+                for (key, text) in parts {
+                    self.show(key, Cow::Borrowed(text), sink);
+                }
+            }
+            Settled::Contradiction => sink.note(NoteKind::TextMismatch, "message"),
+        }
+    }
+
+    fn cite(&mut self, sink: &mut Sink) {
+        if let Some(part) = self.citations.take_part(&self.shown) {
+            sink.part(part);
+        }
+    }
+}
+
+fn text_parts<'a>(item: &'a Item<'_>) -> Vec<(PartKey, &'a str)> {
+    let parts = item.content.iter().zip(0..);
+    parts.filter_map(|(part, index)| text_of(part).map(|(family, text)| (PartKey { index, family }, text))).collect()
+}
+
+/// What a content part of a message shows. `text` and a part without a type are what small servers send.
+pub(super) fn text_of<'a>(part: &'a ContentPart<'_>) -> Option<(Family, &'a str)> {
+    match part.kind.as_deref() {
+        Some("refusal") => Some((Family::Refusal, part.refusal.as_deref().unwrap_or_default())),
+        Some("output_text" | "text") | None => Some((Family::Text, part.text.as_deref().unwrap_or_default())),
+        Some(_) => None,
+    }
+}

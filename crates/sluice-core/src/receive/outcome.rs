@@ -1,0 +1,94 @@
+//! Step 4: how the stream ended, what that means, and whether asking again is safe.
+
+use serde_json::Value;
+
+use super::BodyEnd;
+use super::assemble::Assembler;
+use super::citations::plain_line;
+use crate::boundary::{Empty, Failure, FailureKind, Gateway, Outcome, Status};
+use crate::wire::ErrorField;
+
+/// Enough for any sentence a server writes for people; the rest is a dump.
+const MAX_MESSAGE_CHARS: usize = 500;
+
+/// What the server itself said about the end. It outweighs how the bytes stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Completed,
+    Incomplete(Option<String>),
+    Failed(Failure),
+    /// `[DONE]` without any word on how the answer ended.
+    DoneMarker,
+    TooLarge(String),
+}
+
+impl Verdict {
+    pub fn failed(error: &ErrorField<'_>) -> Self {
+        let line = |text: &str| Some(plain_line(text, MAX_MESSAGE_CHARS)).filter(|line| !line.is_empty());
+        let said = error.message.as_deref().and_then(line);
+        Self::Failed(Failure {
+            kind: FailureKind::Server,
+            message: said.unwrap_or_else(|| "The server reported an error without saying which.".to_owned()),
+            code: error.code.as_deref().and_then(line),
+            tool: None,
+        })
+    }
+}
+
+pub(super) fn judge(assembler: Assembler, end: BodyEnd) -> Outcome {
+    let (status, reason, error) = match assembler.verdict {
+        Some(Verdict::Completed) => (Status::Completed, None, None),
+        Some(Verdict::Incomplete(reason)) => (Status::Incomplete, reason, None),
+        Some(Verdict::Failed(failure)) => (Status::Failed, None, Some(failure)),
+        Some(Verdict::TooLarge(message)) => {
+            (Status::Failed, None, Some(Failure { kind: FailureKind::TooLarge, message, code: None, tool: None }))
+        }
+        Some(Verdict::DoneMarker) => (Status::Truncated, Some("done_marker".to_owned()), None),
+        None => match end {
+            BodyEnd::Eof => (Status::Truncated, Some("eof".to_owned()), None),
+            BodyEnd::IdleTimeout => (Status::Truncated, Some("idle_timeout".to_owned()), None),
+            BodyEnd::Broken => (Status::Truncated, Some("broken".to_owned()), None),
+            BodyEnd::Cancelled => (Status::Cancelled, None, None),
+        },
+    };
+    let sink = &assembler.sink;
+    let empty = match (status, reason.as_deref()) {
+        _ if sink.gave_answer => None,
+        (Status::Incomplete, Some("content_filter")) => Some(Empty::Filtered),
+        (Status::Incomplete, Some("max_output_tokens")) => Some(Empty::Length),
+        (Status::Completed | Status::Incomplete, _) if sink.gave_thinking => Some(Empty::ThinkingOnly),
+        (Status::Completed | Status::Incomplete, _) => Some(Empty::Nothing),
+        (Status::Failed | Status::Truncated | Status::Cancelled, _) => None,
+    };
+    Outcome {
+        status,
+        reason,
+        error,
+        empty,
+        retry_safe: !sink.gave_part && matches!(status, Status::Failed | Status::Truncated),
+        response_id: assembler.about.response_id,
+        model: assembler.about.model,
+        usage: assembler.about.usage,
+        gateway: assembler.about.gateway,
+    }
+}
+
+impl Gateway {
+    /// Reads the figures shells show out of the gateway's own object.
+    pub(super) fn from_metadata(metadata: Value) -> Self {
+        let gateway = metadata.get("gateway");
+        let text = |value: Option<&Value>| match value {
+            Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+            Some(Value::Number(number)) => Some(number.to_string()),
+            _ => None,
+        };
+        let routing = gateway.and_then(|gateway| gateway.get("routing"));
+        let provider = |name| text(routing.and_then(|routing| routing.get(name)));
+        Self {
+            generation_id: text(gateway.and_then(|gateway| gateway.get("generationId"))),
+            cost: text(gateway.and_then(|gateway| gateway.get("cost"))),
+            provider: provider("finalProvider").or_else(|| provider("resolvedProvider")),
+            metadata,
+        }
+    }
+}

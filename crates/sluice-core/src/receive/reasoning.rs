@@ -1,0 +1,131 @@
+//! Thinking: raw reasoning and summaries as they come, and what the server wants back to go on from there.
+
+use std::borrow::Cow;
+
+use super::assemble::Sink;
+use super::items::Items;
+use super::streamed::{Family, PartKey, Settled, Streamed};
+use crate::boundary::{NoteKind, Part, ReasoningItem, ThinkingReplay};
+use crate::wire::{Address, ContentPart, Item};
+
+#[derive(Clone, Debug, Default)]
+struct Thought {
+    shown: Streamed,
+    replay: Option<ReasoningItem>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reasoning {
+    items: Items<Thought>,
+}
+
+impl Reasoning {
+    pub fn added(&mut self, at: &Address<'_>) {
+        if self.items.find_named(at).is_none() {
+            self.items.open(at);
+        }
+    }
+
+    pub fn delta(&mut self, at: &Address<'_>, key: PartKey, delta: Cow<'_, str>, sink: &mut Sink) {
+        let slot = self.items.find_for_text(at);
+        self.show(slot, key, delta, sink);
+    }
+
+    pub fn part_done(&mut self, at: &Address<'_>, key: PartKey, whole: &str, sink: &mut Sink) {
+        if whole.is_empty() {
+            return;
+        }
+        let slot = self.items.find_for_text(at);
+        if let Some(thought) = self.items.get_mut(slot) {
+            let settled = thought.value.shown.settle_part(key, whole);
+            self.show_missing(slot, settled, sink);
+        }
+    }
+
+    pub fn done(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
+        let slot = self.items.find(at).unwrap_or_else(|| self.items.open(at));
+        self.finish(slot, item, sink);
+    }
+
+    pub fn settle_final(&mut self, place: u64, item: &Item<'_>, sink: &mut Sink) {
+        let free = |slot: &usize| self.items.get(*slot).is_some_and(|entry| !entry.confirmed);
+        let by_id = item.id.as_deref().and_then(|id| self.items.with_id(id)).filter(free);
+        let slot =
+            by_id.or_else(|| self.items.at_index(place).filter(free)).or_else(|| self.items.unconfirmed().next());
+        let slot = slot.unwrap_or_else(|| self.items.open(&Address::default()));
+        self.items.confirm(slot);
+        self.finish(slot, item, sink);
+    }
+
+    /// The answer is over. VS Code keeps the metadata of the last thinking part only, so one empty part carries what
+    /// all of them need.
+    pub fn close_all(&mut self, model: Option<&str>, sink: &mut Sink) {
+        let items: Vec<ReasoningItem> = self.items.iter().filter_map(|entry| entry.value.replay.clone()).collect();
+        if !items.is_empty() {
+            let id = self.block_id(self.items.len() - 1, 0);
+            let replay = Some(ThinkingReplay { model: model.map(str::to_owned), items });
+            sink.part(Part::Thinking { value: String::new(), id, replay });
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn finish(&mut self, slot: usize, item: &Item<'_>, sink: &mut Sink) {
+        self.items.close(slot);
+        let Some(thought) = self.items.get_mut(slot) else { return };
+        if let Some(encrypted) = item.encrypted_content.as_deref().filter(|encrypted| !encrypted.is_empty()) {
+            let id = item.id.as_deref().map(str::to_owned);
+            thought.value.replay = Some(ReasoningItem { id, encrypted_content: encrypted.to_owned() });
+        }
+        // Summary and raw reasoning tell the same thoughts twice: what was not streamed is shown only if nothing was.
+        let shown = &thought.value.shown;
+        let has_summary = item.summary.iter().any(|part| part.text.as_deref().is_some_and(|text| !text.is_empty()));
+        let summary = shown.has_family(Family::Summary) || (shown.is_empty() && has_summary);
+        let raw = shown.has_family(Family::Reasoning) || (shown.is_empty() && !has_summary);
+        let mut whole = Vec::new();
+        if summary {
+            whole.extend(parts(&item.summary, Family::Summary));
+        }
+        if raw {
+            whole.extend(parts(&item.content, Family::Reasoning));
+        }
+        let settled = shown.settle(&whole);
+        self.show_missing(slot, settled, sink);
+    }
+
+    fn show_missing(&mut self, slot: usize, settled: Settled<'_>, sink: &mut Sink) {
+        match settled {
+            Settled::Missing(parts) => {
+                for (key, text) in parts {
+                    self.show(slot, key, Cow::Borrowed(text), sink);
+                }
+            }
+            Settled::Contradiction => sink.note(NoteKind::TextMismatch, "reasoning"),
+        }
+    }
+
+    fn show(&mut self, slot: usize, key: PartKey, text: Cow<'_, str>, sink: &mut Sink) {
+        let Some(thought) = self.items.get_mut(slot).filter(|_| !text.is_empty()) else { return };
+        sink.retain_text(&text);
+        if thought.value.shown.append(key, &text, sink.limits.max_content_parts).is_err() {
+            sink.over_limit("content parts in one item", sink.limits.max_content_parts);
+            return;
+        }
+        let ordinal = thought.value.shown.ordinal(key).unwrap_or(0);
+        let id = self.block_id(slot, ordinal);
+        sink.part(Part::Thinking { value: text.into_owned(), id, replay: None });
+    }
+
+    /// Each part of each item is a block of its own for the reader.
+    fn block_id(&self, slot: usize, ordinal: usize) -> String {
+        let id = self.items.get(slot).and_then(|entry| entry.id.clone()).unwrap_or_else(|| format!("thinking-{slot}"));
+        if ordinal == 0 { id } else { format!("{id}:{ordinal}") }
+    }
+}
+
+fn parts<'a>(content: &'a [ContentPart<'_>], family: Family) -> impl Iterator<Item = (PartKey, &'a str)> {
+    let texts = content.iter().zip(0..);
+    texts.map(move |(part, index)| (PartKey { index, family }, part.text.as_deref().unwrap_or_default()))
+}

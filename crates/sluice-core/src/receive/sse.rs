@@ -1,0 +1,274 @@
+//! Step 1: bytes to SSE events, by the WHATWG rules and over any chunking.
+//!
+//! An event that lies inside one chunk is handed on without copying; only what straddles chunks is buffered. Every
+//! byte is looked at once, so the work is linear however the body was cut.
+//!
+//! Only `data` and `event` matter to this protocol. Lines that can be neither (comments, `id`, `retry`, junk) are
+//! dropped as they arrive instead of being buffered.
+
+use std::borrow::Cow;
+use std::mem;
+
+use memchr::memchr2_iter;
+use serde::de::IgnoredAny;
+
+/// A dispatched event. `name` is empty when no `event` field was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SseEvent<'a> {
+    pub name: Cow<'a, str>,
+    pub data: Cow<'a, str>,
+}
+
+/// One event outgrew the limit; nothing after it can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventTooLarge {
+    pub max_bytes: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct SseParser {
+    max_event_bytes: usize,
+    /// How many bytes of a leading byte order mark were seen; all of them also when there was none.
+    bom_seen: usize,
+    /// The chunk before ended in CR: a LF that comes now belongs to it.
+    after_cr: bool,
+    /// The start of a line whose end has not come yet, if it can still become a field we read.
+    line: Vec<u8>,
+    /// We are inside a line that cannot; its bytes are dropped until it ends.
+    skipping_line: bool,
+    /// The event being collected, as far as it came in earlier chunks.
+    block: Block,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Block {
+    name: Vec<u8>,
+    data: Vec<u8>,
+    /// An empty `data` line is data too.
+    has_data: bool,
+    /// Bytes of all field lines, for the limit.
+    bytes: usize,
+}
+
+/// The part of the current event that is still in the chunk and was not copied.
+#[derive(Default)]
+struct Borrowed<'a> {
+    name: Option<&'a [u8]>,
+    data: Option<&'a [u8]>,
+}
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+impl SseParser {
+    pub fn new(max_event_bytes: usize) -> Self {
+        Self {
+            max_event_bytes,
+            bom_seen: 0,
+            after_cr: false,
+            line: Vec::new(),
+            skipping_line: false,
+            block: Block::default(),
+        }
+    }
+
+    /// Takes the next bytes of the body and hands on each event they complete.
+    pub fn push(&mut self, chunk: &[u8], on_event: &mut impl FnMut(SseEvent<'_>)) -> Result<(), EventTooLarge> {
+        let chunk = self.without_bom(chunk);
+        let mut borrowed = Borrowed::default();
+        let mut line_start = 0;
+        for line_end in memchr2_iter(b'\n', b'\r', chunk) {
+            let is_lf = chunk.get(line_end) == Some(&b'\n');
+            if is_lf && self.after_cr && line_end == line_start {
+                self.after_cr = false;
+                line_start = line_end + 1;
+                continue;
+            }
+            self.after_cr = !is_lf;
+            let line = chunk.get(line_start..line_end).unwrap_or_default();
+            line_start = line_end + 1;
+            if mem::take(&mut self.skipping_line) {
+                continue;
+            }
+            if self.line.is_empty() {
+                self.take_line(line, &mut borrowed, on_event)?;
+            } else {
+                self.line.extend_from_slice(line);
+                self.take_buffered_line(&mut borrowed)?;
+            }
+        }
+
+        self.block.keep(borrowed);
+        let rest = chunk.get(line_start..).unwrap_or_default();
+        if !rest.is_empty() {
+            self.after_cr = false;
+            if !self.skipping_line {
+                self.line.extend_from_slice(rest);
+                if !may_become_field(&self.line) {
+                    self.line.clear();
+                    self.skipping_line = true;
+                }
+            }
+        }
+        // A shorter start of a line may still turn out to be no field and cost nothing.
+        if self.line.len() > b"event:".len() && self.block.bytes + self.line.len() > self.max_event_bytes {
+            return Err(EventTooLarge { max_bytes: self.max_event_bytes });
+        }
+        Ok(())
+    }
+
+    /// The body ended. WHATWG drops an event without its empty line; we still deliver one whose data is whole by
+    /// itself, because servers forget the last line end. Returns whether bytes were left that formed no event.
+    pub fn finish(&mut self, on_event: &mut impl FnMut(SseEvent<'_>)) -> bool {
+        if !self.line.is_empty() {
+            // Nothing can come after, so an event past the limit is only dropped.
+            let _ = self.take_buffered_line(&mut Borrowed::default());
+        }
+        let block = mem::take(&mut self.block);
+        if !block.has_data {
+            return false;
+        }
+        let whole = block.data == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(&block.data).is_ok();
+        if whole {
+            on_event(SseEvent { name: decode_utf8(&block.name), data: decode_utf8(&block.data) });
+        }
+        !whole
+    }
+
+    fn without_bom<'a>(&mut self, mut chunk: &'a [u8]) -> &'a [u8] {
+        while self.bom_seen < BOM.len() {
+            match (chunk.split_first(), BOM.get(self.bom_seen)) {
+                (Some((byte, rest)), Some(expected)) if byte == expected => {
+                    self.bom_seen += 1;
+                    chunk = rest;
+                }
+                (Some(_), _) => {
+                    // Not a byte order mark after all; the bytes that looked like one start a line that is no field.
+                    self.skipping_line = self.bom_seen > 0;
+                    self.bom_seen = BOM.len();
+                }
+                (None, _) => break,
+            }
+        }
+        chunk
+    }
+
+    fn take_line<'a>(
+        &mut self,
+        line: &'a [u8],
+        borrowed: &mut Borrowed<'a>,
+        on_event: &mut impl FnMut(SseEvent<'_>),
+    ) -> Result<(), EventTooLarge> {
+        let Some(&first) = line.first() else {
+            self.dispatch(mem::take(borrowed), on_event);
+            return Ok(());
+        };
+        // Cheaper than comparing names: no other field we read starts with these letters.
+        if first != b'd' && first != b'e' {
+            return Ok(());
+        }
+        if let Some(value) = field(line, b"data") {
+            self.block.count(line, self.max_event_bytes)?;
+            if !self.block.has_data && borrowed.data.is_none() {
+                borrowed.data = Some(value);
+            } else {
+                self.block.append_data(borrowed.data.take());
+                self.block.append_data(Some(value));
+            }
+        } else if let Some(value) = field(line, b"event") {
+            self.block.count(line, self.max_event_bytes)?;
+            borrowed.name = Some(value);
+        }
+        Ok(())
+    }
+
+    /// Like `take_line`, for the line collected in `self.line`, which is never empty.
+    fn take_buffered_line(&mut self, borrowed: &mut Borrowed<'_>) -> Result<(), EventTooLarge> {
+        let mut line = mem::take(&mut self.line);
+        if let Some(value) = field(&line, b"data") {
+            self.block.count(&line, self.max_event_bytes)?;
+            self.block.append_data(borrowed.data.take());
+            if self.block.has_data {
+                self.block.append_data(Some(value));
+            } else {
+                // Move instead of copy: this may be the one line of a very large event.
+                let value_start = line.len() - value.len();
+                line.drain(..value_start);
+                self.block.data = line;
+                self.block.has_data = true;
+                return Ok(());
+            }
+        } else if let Some(value) = field(&line, b"event") {
+            self.block.count(&line, self.max_event_bytes)?;
+            borrowed.name = None;
+            self.block.name.clear();
+            self.block.name.extend_from_slice(value);
+        }
+        line.clear();
+        self.line = line;
+        Ok(())
+    }
+
+    fn dispatch(&mut self, borrowed: Borrowed<'_>, on_event: &mut impl FnMut(SseEvent<'_>)) {
+        let name = borrowed.name.unwrap_or(&self.block.name);
+        if let Some(data) = borrowed.data {
+            on_event(SseEvent { name: decode_utf8(name), data: decode_utf8(data) });
+        } else if self.block.has_data {
+            on_event(SseEvent { name: decode_utf8(name), data: decode_utf8(&self.block.data) });
+        }
+        self.block.clear();
+    }
+}
+
+impl Block {
+    fn count(&mut self, line: &[u8], max_bytes: usize) -> Result<(), EventTooLarge> {
+        self.bytes += line.len();
+        if self.bytes > max_bytes { Err(EventTooLarge { max_bytes }) } else { Ok(()) }
+    }
+
+    fn append_data(&mut self, value: Option<&[u8]>) {
+        let Some(value) = value else { return };
+        if self.has_data {
+            self.data.push(b'\n');
+        }
+        self.has_data = true;
+        self.data.extend_from_slice(value);
+    }
+
+    /// The chunk ends here: copy what it held of the current event.
+    fn keep(&mut self, borrowed: Borrowed<'_>) {
+        if let Some(name) = borrowed.name {
+            self.name.clear();
+            self.name.extend_from_slice(name);
+        }
+        self.append_data(borrowed.data);
+    }
+
+    fn clear(&mut self) {
+        self.name.clear();
+        self.has_data = false;
+        self.bytes = 0;
+        // One huge event must not hold its memory for the rest of the stream.
+        if self.data.capacity() > 1 << 20 { self.data = Vec::new() } else { self.data.clear() }
+    }
+}
+
+/// The value of the line if it is the field `name`: what follows the colon, less one space.
+fn field<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    match line.strip_prefix(name)? {
+        [] => Some(&[]),
+        [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),
+        _ => None,
+    }
+}
+
+fn may_become_field(line_start: &[u8]) -> bool {
+    [b"data".as_slice(), b"event"].iter().any(|name| {
+        name.starts_with(line_start)
+            || line_start.strip_prefix(*name).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b':'))
+    })
+}
+
+/// Malformed bytes become U+FFFD. Line ends are ASCII, so decoding line by line equals decoding the whole body.
+fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}

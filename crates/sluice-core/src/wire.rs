@@ -1,0 +1,13 @@
+//! Open Responses' own spelling, version 2026-04-24, with OpenAI's variants as aliases. Only this module knows it.
+//!
+//! Servers differ from the schema in every direction (fewer than two in three recorded streams validate), so every
+//! field is optional, and a field of the wrong type counts as absent instead of costing the event it came in.
+
+mod event;
+mod item;
+mod lenient;
+mod response;
+
+pub(crate) use event::{Address, RawEvent, StreamEvent};
+pub(crate) use item::{Annotation, ContentPart, Item};
+pub(crate) use response::{ErrorField, Response};

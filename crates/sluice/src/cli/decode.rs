@@ -1,0 +1,115 @@
+//! `sluice decode`: replays a captured stream through the core.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use sluice_core::{BodyEnd, Outcome, ResponseStream, Status, StreamOptions};
+
+use super::Printer;
+use super::human::Human;
+use super::json::JsonLines;
+
+/// Replay a captured event stream and print the parts VS Code would get.
+///
+/// Exits with 0 if the answer is completed or incomplete, with 1 if it failed or was cut off, and with 2 if the file
+/// cannot be read.
+#[derive(Debug, Args)]
+pub struct Decode {
+    /// The captured body (text/event-stream); `-` reads standard input
+    file: PathBuf,
+    /// One JSON object a line: parts, notes, and last the outcome
+    #[arg(long)]
+    json: bool,
+    /// Feed the stream in pieces of N bytes
+    #[arg(long, value_name = "N", default_value = "65536")]
+    chunk: NonZeroUsize,
+    /// Show every event as it is read
+    #[arg(long)]
+    events: bool,
+    /// Show what was ignored, and why
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// Why a replay stopped before the end.
+enum Stopped {
+    Unreadable(io::Error),
+    /// Nobody reads our output any more, as after `| head`.
+    OutputClosed,
+}
+
+impl Decode {
+    pub fn run(self) -> ExitCode {
+        let mut printer: Box<dyn Printer> =
+            if self.json { Box::new(JsonLines::new()) } else { Box::new(Human::new(self.verbose, self.events)) };
+        match self.replay(printer.as_mut()) {
+            Ok(Outcome { status: Status::Completed | Status::Incomplete, .. }) => ExitCode::SUCCESS,
+            Ok(Outcome { status: Status::Failed | Status::Truncated | Status::Cancelled, .. }) => ExitCode::FAILURE,
+            Err(Stopped::OutputClosed) => ExitCode::SUCCESS,
+            Err(Stopped::Unreadable(error)) => {
+                eprintln!("sluice: cannot read {}: {error}", self.file.display());
+                eprintln!("Give the path of a captured stream, or - to read one from standard input.");
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    fn replay(&self, printer: &mut dyn Printer) -> Result<Outcome, Stopped> {
+        let mut input = open(&self.file).map_err(Stopped::Unreadable)?;
+        let started = Instant::now();
+        let mut stream = ResponseStream::new(StreamOptions { trace: self.events, ..StreamOptions::default() });
+        let mut chunk = vec![0; self.chunk.get()];
+        let mut total = 0;
+        while !stream.is_terminal() {
+            let length = fill(&mut input, &mut chunk).map_err(Stopped::Unreadable)?;
+            if length == 0 {
+                break;
+            }
+            total += length;
+            for output in stream.push(&chunk[..length]) {
+                printer.output(&output).map_err(|_| Stopped::OutputClosed)?;
+            }
+        }
+        let (outputs, outcome) = stream.finish(BodyEnd::Eof);
+        for output in &outputs {
+            printer.output(output).map_err(|_| Stopped::OutputClosed)?;
+        }
+        printer.outcome(&outcome, started.elapsed()).map_err(|_| Stopped::OutputClosed)?;
+        if outcome.status == Status::Truncated && outcome.response_id.is_none() && outcome.retry_safe {
+            eprintln!(
+                "sluice: {total} bytes and no answer in them. Is {} the body of an event stream?",
+                self.file.display()
+            );
+        }
+        Ok(outcome)
+    }
+}
+
+fn open(file: &Path) -> io::Result<Box<dyn Read>> {
+    if file == Path::new("-") {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    if file.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+    }
+    Ok(Box::new(File::open(file)?))
+}
+
+/// Reads a whole chunk where the input has one: `--chunk 7` means pieces of seven bytes from a pipe as well.
+fn fill(input: &mut dyn Read, chunk: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < chunk.len() {
+        match input.read(&mut chunk[filled..]) {
+            Ok(0) => break,
+            Ok(length) => filled += length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}

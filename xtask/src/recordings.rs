@@ -1,0 +1,143 @@
+//! `cargo xtask recordings DIR`: real streams against an oracle that shares nothing with the core.
+//!
+//! The oracle splits frames naively and looks only at finished things (`output_item.done` and the terminal event),
+//! never at deltas; the core is judged on the deltas it streamed. Where a server's deltas contradict its own finished
+//! text (some recordings were shortened by hand), the deltas were already shown and count as the truth.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, StreamOptions};
+
+use crate::Done;
+
+pub fn check(directory: &Path) -> Done {
+    let mut files = Vec::new();
+    collect(directory, &mut files)?;
+    files.sort();
+    if files.is_empty() {
+        return Err(format!("no *.sse files under {}", directory.display()));
+    }
+    let (mut wrong, mut contradictory) = (0, 0);
+    for file in &files {
+        let body = fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        let expected = Expected::from_body(&body);
+        contradictory += usize::from(expected.contradictory);
+        if let Err(difference) = compare(&body, &expected) {
+            wrong += 1;
+            println!("{}: {difference}", file.strip_prefix(directory).unwrap_or(file).display());
+        }
+    }
+    if contradictory > 0 {
+        println!("{contradictory} with deltas that contradict their finished text (the deltas count)");
+    }
+    println!("{} streams, {wrong} wrong", files.len());
+    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} recordings are read wrongly; see above")) }
+}
+
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Done {
+    let entries = fs::read_dir(directory).map_err(|error| format!("cannot read {}: {error}", directory.display()))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "sse") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// What a reader who waits for the end would say the answer was.
+#[derive(Debug, Default)]
+struct Expected {
+    text: String,
+    calls: Vec<(String, String, Value)>,
+    status: &'static str,
+    usage: Value,
+    contradictory: bool,
+}
+
+impl Expected {
+    fn from_body(body: &[u8]) -> Self {
+        let body = String::from_utf8_lossy(body).replace("\r\n", "\n");
+        let mut expected = Self { status: "truncated", ..Self::default() };
+        let mut deltas = String::new();
+        let frames = body.split("\n\n").filter_map(|frame| {
+            let data = frame.lines().find_map(|line| line.strip_prefix("data:"))?;
+            serde_json::from_str::<Value>(data.trim()).ok()
+        });
+        for event in frames {
+            match event["type"].as_str().unwrap_or_default() {
+                "response.output_text.delta" | "response.refusal.delta" => {
+                    deltas.push_str(event["delta"].as_str().unwrap_or_default());
+                }
+                "response.output_item.done" => expected.take_item(&event["item"]),
+                "response.completed" => expected.end("completed", &event),
+                "response.incomplete" => expected.end("incomplete", &event),
+                "response.failed" | "error" => expected.end("failed", &event),
+                _ => {}
+            }
+            if expected.status != "truncated" {
+                break;
+            }
+        }
+        if !expected.text.starts_with(&deltas) {
+            expected.contradictory = true;
+            expected.text = deltas;
+        }
+        expected
+    }
+
+    fn take_item(&mut self, item: &Value) {
+        match item["type"].as_str() {
+            Some("message") => {
+                for part in item["content"].as_array().into_iter().flatten() {
+                    self.text.push_str(part["text"].as_str().or(part["refusal"].as_str()).unwrap_or_default());
+                }
+            }
+            Some("function_call") if item["status"] != "incomplete" => {
+                let field = |name: &str| item[name].as_str().unwrap_or_default();
+                let arguments = if field("arguments").trim().is_empty() { "{}" } else { field("arguments") };
+                let input = serde_json::from_str(arguments).unwrap_or_default();
+                self.calls.push((format!("gw-{}", field("call_id")), field("name").to_owned(), input));
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, status: &'static str, event: &Value) {
+        self.status = status;
+        self.usage = event["response"]["usage"].clone();
+    }
+}
+
+fn compare(body: &[u8], expected: &Expected) -> Done {
+    let (whole, outcome) = decode(body, body.len().max(1));
+    for chunk in [1, 7, 64 << 10] {
+        let (parts, other) = decode(body, chunk);
+        if parts != whole || other != outcome {
+            return Err(format!("chunks of {chunk} bytes give other parts than the whole"));
+        }
+    }
+    let (mut text, mut calls) = (String::new(), Vec::new());
+    for part in whole {
+        match part {
+            Part::Text { value } => text.push_str(&value),
+            Part::ToolCall { call_id, name, input_json } => {
+                calls.push((call_id, name, serde_json::from_str(&input_json).unwrap_or_default()));
+            }
+            Part::Thinking { .. } | Part::Data { .. } | Part::Citations { .. } => {}
+        }
+    }
+    let as_json = |value: &dyn erased::Json| value.to_json();
+    let status = as_json(&outcome.status);
+    let usage = as_json(&outcome.usage);
+    let differences = [
+        (text != expected.text, format!("text\n  got      {text:?}\n  expected {:?}", expected.text)),
+        (calls != expected.calls, format!("calls\n  got      {calls:?}\n  expected {:?}", expected.calls)),
+        (status != expected.status, format!("status {status}, expected {}", expected.status)),
+        (!same_usage(&usage, &expected.usage), format!("usage {usage}, expected {}", expected.usage)),
+    ];
+    differences.into_iter().find(|(differs, _)| *differs).map_or(Ok(()), |(_, difference)| Err(difference))
+}
