@@ -76,7 +76,7 @@ impl Expected {
                 }
                 "response.output_item.done" => {
                     let index = event["output_index"].as_u64().unwrap_or_default();
-                    expected.take_item(&event["item"], deltas.get(&index).map_or("", String::as_str));
+                    expected.take_item(&event["item"], &deltas.remove(&index).unwrap_or_default());
                 }
                 "response.completed" => expected.end("completed", &event),
                 "response.incomplete" => expected.end("incomplete", &event),
