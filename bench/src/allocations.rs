@@ -48,7 +48,8 @@ pub fn per_text_delta(corpus: &Corpus) {
     let deltas = corpus.ends.len() - 8;
     let (before, half, after) = (4, 4 + deltas / 2, 4 + deltas);
     let events = corpus.chunk_per_event();
-    let bytes = |from: usize, to: usize| corpus.body[corpus.ends[from - 1]..corpus.ends[to - 1]].chunks(16 << 10).collect();
+    let bytes =
+        |from: usize, to: usize| corpus.body[corpus.ends[from - 1]..corpus.ends[to - 1]].chunks(16 << 10).collect();
 
     let mut table = Table::default();
     for (what, warm_up, counted) in [

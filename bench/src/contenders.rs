@@ -33,35 +33,42 @@ pub fn async_openai(chunks: &[&[u8]], mut each: impl FnMut(ResponseStreamEvent))
 
 /// Says which reader got something else out of the corpus than its maker put in.
 pub fn check(corpus: &Corpus, chunks: &[&[u8]]) -> Result<(), String> {
-    let mut ours = Answer::default();
-    sluice(chunks, |output| match output {
-        Output::Part(Part::Text { value }) => ours.text.push_str(&value),
-        Output::Part(Part::ToolCall { call_id, name, input_json }) => {
-            ours.calls.push(Call { call_id, name, arguments: input_json });
-        }
-        _ => {}
-    });
-    let mut theirs = Answer::default();
+    check_sluice(corpus, chunks)?;
+    let mut answer = Answer::default();
     async_openai(chunks, |event| match event {
-        ResponseStreamEvent::ResponseOutputTextDelta(event) => theirs.text.push_str(&event.delta),
+        ResponseStreamEvent::ResponseOutputTextDelta(event) => answer.text.push_str(&event.delta),
         ResponseStreamEvent::ResponseOutputItemDone(event) => {
             if let OutputItem::FunctionCall(call) = event.item {
-                theirs.calls.push(Call { call_id: call.call_id, name: call.name, arguments: call.arguments });
+                answer.calls.push(Call { call_id: call.call_id, name: call.name, arguments: call.arguments });
             }
         }
         _ => {}
     });
-    for (name, answer) in [("sluice", ours), ("async-openai", theirs)] {
-        if answer != corpus.truth {
-            return Err(format!(
-                "{name} reads the {} corpus wrongly: {} bytes of text and {} calls instead of {} and {}",
-                corpus.name,
-                answer.text.len(),
-                answer.calls.len(),
-                corpus.truth.text.len(),
-                corpus.truth.calls.len()
-            ));
+    compare("async-openai", &answer, corpus)
+}
+
+pub fn check_sluice(corpus: &Corpus, chunks: &[&[u8]]) -> Result<(), String> {
+    let mut answer = Answer::default();
+    sluice(chunks, |output| match output {
+        Output::Part(Part::Text { value }) => answer.text.push_str(&value),
+        Output::Part(Part::ToolCall { call_id, name, input_json }) => {
+            answer.calls.push(Call { call_id, name, arguments: input_json });
         }
+        _ => {}
+    });
+    compare("sluice", &answer, corpus)
+}
+
+fn compare(reader: &str, answer: &Answer, corpus: &Corpus) -> Result<(), String> {
+    if *answer == corpus.truth {
+        return Ok(());
     }
-    Ok(())
+    Err(format!(
+        "{reader} reads the {} corpus wrongly: {} bytes of text and {} calls instead of {} and {}",
+        corpus.name,
+        answer.text.len(),
+        answer.calls.len(),
+        corpus.truth.text.len(),
+        corpus.truth.calls.len()
+    ))
 }

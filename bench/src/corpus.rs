@@ -95,10 +95,7 @@ pub fn text(order: FieldOrder) -> Corpus {
         "response.output_text.done",
         &format!(r#"{place},"logprobs":[],"output_index":0,"text":{}"#, quote(&text)),
     );
-    stream.event(
-        "response.content_part.done",
-        &format!(r#"{place},"output_index":0,"part":{}"#, output_text(&text)),
-    );
+    stream.event("response.content_part.done", &format!(r#"{place},"output_index":0,"part":{}"#, output_text(&text)));
     let item = message(&id, Some(&text));
     stream.event("response.output_item.done", &format!(r#""item":{item},"output_index":0"#));
     stream.complete(&item);

@@ -3,10 +3,8 @@
 
 use std::hint::black_box;
 
-use sluice_core::{Output, Part};
-
-use crate::contenders::sluice;
-use crate::corpus::{Corpus, one_huge_event};
+use crate::contenders::{check_sluice, sluice};
+use crate::corpus::one_huge_event;
 use crate::report::{Aim, Table};
 use crate::timing::{Contender, medians, ratio};
 
@@ -16,7 +14,7 @@ pub fn linear(rounds: usize) -> Result<(), String> {
     let corpora = [8, 64].map(|mebibytes| one_huge_event(mebibytes << 20));
     let chunks = corpora.each_ref().map(|corpus| corpus.chunks(CHUNK));
     for (corpus, chunks) in corpora.iter().zip(&chunks) {
-        check(corpus, chunks)?;
+        check_sluice(corpus, chunks)?;
     }
     let mut contenders = [
         Contender::new("8 MiB", || sluice(&chunks[0], |output| drop(black_box(output)))),
@@ -31,17 +29,4 @@ pub fn linear(rounds: usize) -> Result<(), String> {
     table.aim("64 MiB / 8 MiB", String::new(), ratio(times[1], times[0]), Aim::AtMost(12.0));
     table.print("one huge event, 1 KiB chunks");
     Ok(())
-}
-
-fn check(corpus: &Corpus, chunks: &[&[u8]]) -> Result<(), String> {
-    let mut text = String::new();
-    sluice(chunks, |output| {
-        if let Output::Part(Part::Text { value }) = output {
-            text.push_str(&value);
-        }
-    });
-    if text == corpus.truth.text {
-        return Ok(());
-    }
-    Err(format!("an event of {} bytes gives {} bytes of text", corpus.body.len(), text.len()))
 }

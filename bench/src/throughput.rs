@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use crate::contenders::{async_openai, check, sluice};
+use crate::contenders::{async_openai, check, check_sluice, sluice};
 use crate::corpus::Corpus;
 use crate::report::{Aim, Table};
 use crate::timing::{Contender, medians, ratio};
@@ -33,13 +33,12 @@ pub fn text(corpus: &Corpus, rounds: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Other streams and worse chunks, without an aim.
+/// Other streams and worse chunks, without an aim. At a byte a chunk the peer would take minutes: it searches its
+/// buffer again at every chunk.
 pub fn others(corpora: &[(&str, &Corpus)], rounds: usize) -> Result<(), String> {
     let mut table = Table::default();
     for (label, corpus) in corpora {
-        for (chunking, chunks) in
-            [("16 KiB", corpus.chunks(CHUNK)), ("an event", corpus.chunk_per_event()), ("1 byte", corpus.chunks(1))]
-        {
+        for (chunking, chunks) in [("16 KiB", corpus.chunks(CHUNK)), ("an event", corpus.chunk_per_event())] {
             check(corpus, &chunks)?;
             let mut contenders = [
                 Contender::new("sluice", || sluice(&chunks, |output| drop(black_box(output)))),
@@ -49,6 +48,11 @@ pub fn others(corpora: &[(&str, &Corpus)], rounds: usize) -> Result<(), String> 
             let what = format!("{label}, {chunking} a chunk");
             table.info(&what, per_event(corpus, times[0]), Some(ratio(times[0], times[1])));
         }
+        let bytes = corpus.chunks(1);
+        check_sluice(corpus, &bytes)?;
+        let mut alone = [Contender::new("sluice", || sluice(&bytes, |output| drop(black_box(output))))];
+        let time = medians(rounds, &mut alone)[0];
+        table.info(&format!("{label}, 1 byte a chunk"), per_event(corpus, time), None);
     }
     table.print("other streams: sluice, and its share of the peer's time");
     Ok(())

@@ -1,1 +1,209 @@
+//! The core's WebAssembly face: plain exports, no imports, one call a network chunk, no decisions.
+//!
+//! JavaScript writes a chunk into the input window ([`input_window`]) and calls [`stream_push`]. The answer lies in
+//! linear memory: a table of rows and one arena of text. JavaScript decodes the arena once and slices it by the UTF-16
+//! lengths in the table. Only integers cross the boundary: an export that returned an `externref` would let Node 20
+//! and 22 abort the whole process.
+//!
+//! Each output takes as many rows as it has strings. The first row names its kind, the others say [`CONTINUED`]:
+//!
+//! | kind | strings |
+//! |---|---|
+//! | [`TEXT`] | value |
+//! | [`THINKING`] | id, value |
+//! | [`THINKING_REPLAY`] | id, value, replay as JSON |
+//! | [`TOOL_CALL`] | call id, name, input as JSON |
+//! | [`DATA`] | mime type, base64 |
+//! | [`CITATIONS`] | the part as JSON |
+//! | [`NOTE`] | the note as JSON |
+//! | [`OUTCOME`] | the outcome as JSON |
 
+use std::cell::RefCell;
+
+use sluice_core::{BodyEnd, Output, Part, ResponseStream, StreamOptions};
+
+pub const CONTINUED: u32 = 0;
+pub const TEXT: u32 = 1;
+pub const THINKING: u32 = 2;
+pub const THINKING_REPLAY: u32 = 3;
+pub const TOOL_CALL: u32 = 4;
+pub const DATA: u32 = 5;
+pub const CITATIONS: u32 = 6;
+pub const NOTE: u32 = 7;
+pub const OUTCOME: u32 = 8;
+
+/// What JavaScript reads after each call, at the address [`header`] gives.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct Header {
+    rows: u32,
+    table: u32,
+    arena: u32,
+    arena_bytes: u32,
+    is_terminal: u32,
+}
+
+#[derive(Debug, Default)]
+struct Face {
+    header: Header,
+    input: Vec<u8>,
+    /// Three numbers a row: kind, length in UTF-8 bytes, length in UTF-16 units.
+    table: Vec<u32>,
+    arena: String,
+    /// By handle; the place of a finished stream is given to the next.
+    streams: Vec<Option<ResponseStream>>,
+}
+
+thread_local! {
+    static FACE: RefCell<Face> = RefCell::default();
+}
+
+/// The fixed address of the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn header() -> u32 {
+    FACE.with_borrow(|face| address(&raw const face.header))
+}
+
+/// The address where the next `length` bytes may be written.
+#[unsafe(no_mangle)]
+pub extern "C" fn input_window(length: u32) -> u32 {
+    FACE.with_borrow_mut(|face| {
+        face.input.resize(length as usize, 0);
+        address(face.input.as_ptr())
+    })
+}
+
+/// Starts a stream and returns its handle.
+#[unsafe(no_mangle)]
+pub extern "C" fn stream_open(trace: u32) -> u32 {
+    let stream = ResponseStream::new(StreamOptions { trace: trace != 0, ..StreamOptions::default() });
+    FACE.with_borrow_mut(|face| {
+        let free = face.streams.iter().position(Option::is_none).unwrap_or_else(|| {
+            face.streams.push(None);
+            face.streams.len() - 1
+        });
+        if let Some(place) = face.streams.get_mut(free) {
+            *place = Some(stream);
+        }
+        u32::try_from(free).unwrap_or(u32::MAX)
+    })
+}
+
+/// Feeds the first `length` bytes of the input window to a stream.
+#[unsafe(no_mangle)]
+pub extern "C" fn stream_push(handle: u32, length: u32) {
+    FACE.with_borrow_mut(|face| {
+        face.clear();
+        let Some(Some(stream)) = face.streams.get_mut(handle as usize) else { return };
+        let chunk = face.input.get(..length as usize).unwrap_or_default();
+        let outputs = stream.push(chunk);
+        let is_terminal = stream.is_terminal();
+        for output in &outputs {
+            face.write(output);
+        }
+        face.publish(is_terminal);
+    });
+}
+
+/// Ends a stream (0 end of body, 1 cancelled, 2 idle, 3 broken) and frees its handle. The last row is the outcome.
+#[unsafe(no_mangle)]
+pub extern "C" fn stream_finish(handle: u32, end: u32) {
+    let end = match end {
+        0 => BodyEnd::Eof,
+        1 => BodyEnd::Cancelled,
+        2 => BodyEnd::IdleTimeout,
+        _ => BodyEnd::Broken,
+    };
+    FACE.with_borrow_mut(|face| {
+        face.clear();
+        let Some(stream) = face.streams.get_mut(handle as usize).and_then(Option::take) else { return };
+        let (outputs, outcome) = stream.finish(end);
+        for output in &outputs {
+            face.write(output);
+        }
+        face.row(OUTCOME, &serde_json::to_string(&outcome).unwrap_or_default());
+        face.publish(true);
+    });
+}
+
+impl Face {
+    fn clear(&mut self) {
+        self.table.clear();
+        // One large answer must not hold its memory for ever.
+        if self.arena.capacity() > 1 << 20 { self.arena = String::new() } else { self.arena.clear() }
+        self.publish(false);
+    }
+
+    fn write(&mut self, output: &Output) {
+        match output {
+            Output::Part(Part::Text { value }) => {
+                if !self.continue_text(value) {
+                    self.row(TEXT, value);
+                }
+            }
+            Output::Part(Part::Thinking { value, id, replay: None }) => {
+                self.row(THINKING, id);
+                self.row(CONTINUED, value);
+            }
+            Output::Part(Part::Thinking { value, id, replay: Some(replay) }) => {
+                self.row(THINKING_REPLAY, id);
+                self.row(CONTINUED, value);
+                self.row(CONTINUED, &serde_json::to_string(replay).unwrap_or_default());
+            }
+            Output::Part(Part::ToolCall { call_id, name, input_json }) => {
+                self.row(TOOL_CALL, call_id);
+                self.row(CONTINUED, name);
+                self.row(CONTINUED, input_json);
+            }
+            Output::Part(Part::Data { mime_type, base64 }) => {
+                self.row(DATA, mime_type);
+                self.row(CONTINUED, base64);
+            }
+            Output::Part(part @ Part::Citations { .. }) => {
+                self.row(CITATIONS, &serde_json::to_string(part).unwrap_or_default());
+            }
+            Output::Note(note) => self.row(NOTE, &serde_json::to_string(note).unwrap_or_default()),
+        }
+    }
+
+    /// The text of one push crosses as one piece: a shell would join it anyway.
+    fn continue_text(&mut self, value: &str) -> bool {
+        let [.., kind, bytes, units] = self.table.as_mut_slice() else { return false };
+        if *kind != TEXT {
+            return false;
+        }
+        *bytes += length(value.len());
+        *units += utf16_length(value);
+        self.arena.push_str(value);
+        true
+    }
+
+    fn row(&mut self, kind: u32, text: &str) {
+        self.arena.push_str(text);
+        self.table.extend([kind, length(text.len()), utf16_length(text)]);
+    }
+
+    fn publish(&mut self, is_terminal: bool) {
+        self.header = Header {
+            rows: length(self.table.len() / 3),
+            table: address(self.table.as_ptr()),
+            arena: address(self.arena.as_ptr()),
+            arena_bytes: length(self.arena.len()),
+            is_terminal: u32::from(is_terminal),
+        };
+    }
+}
+
+fn utf16_length(text: &str) -> u32 {
+    length(if text.is_ascii() { text.len() } else { text.encode_utf16().count() })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "linear memory has 32-bit addresses")]
+fn length(length: usize) -> u32 {
+    length as u32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "linear memory has 32-bit addresses")]
+fn address<T>(pointer: *const T) -> u32 {
+    pointer as usize as u32
+}

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// How it ended. Exactly one for every stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Outcome {
     pub status: Status,
     /// The protocol's word for why an answer is incomplete, or what cut a truncated one off.
@@ -27,7 +27,7 @@ pub struct Outcome {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Status {
     Completed,
     /// The server stopped early and said so; what came is valid.
@@ -41,7 +41,7 @@ pub enum Status {
 /// Why an answer has nothing to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Empty {
     /// The model thought and then said nothing.
     ThinkingOnly,
@@ -55,7 +55,7 @@ pub enum Empty {
 /// Why an answer failed, in words fit to show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
     pub kind: FailureKind,
     pub message: String,
@@ -67,7 +67,7 @@ pub struct Failure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum FailureKind {
     /// The server reported an error.
     Server,
@@ -79,7 +79,7 @@ pub enum FailureKind {
 
 /// Token counts as the server spelled them, fields it added included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Usage {
     #[cfg_attr(test, ts(type = "number | null"))]
     pub input_tokens: Option<u64>,
@@ -97,7 +97,7 @@ pub struct Usage {
 /// A breakdown such as `{"cached_tokens": 12}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts", type = "{ [name: string]: unknown }"))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "{ [name: string]: unknown }"))]
 pub struct TokenDetails(pub BTreeMap<String, Value>);
 
 impl TokenDetails {
@@ -109,7 +109,7 @@ impl TokenDetails {
 /// What the gateway tells about its own part: who served the request and what it cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Gateway {
     pub generation_id: Option<String>,
     /// US dollars, as the gateway wrote it: a decimal string or a number.

@@ -12,7 +12,7 @@ pub enum Output {
 /// What VS Code shows or acts on. Once given, a part is never taken back.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Part {
     /// The next piece of the answer.
     Text { value: String },
@@ -36,7 +36,7 @@ pub enum Part {
 
 /// What a stateless server needs to see again to go on thinking where it stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ThinkingReplay {
     /// The model that made it; to any other the content is noise.
     pub model: Option<String>,
@@ -44,14 +44,14 @@ pub struct ThinkingReplay {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReasoningItem {
     pub id: Option<String>,
     pub encrypted_content: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Citation {
     pub url: String,
     pub title: String,
@@ -60,7 +60,7 @@ pub struct Citation {
 /// Something the stream did that changed nothing for the reader. Never holds what the model or the user said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Note {
     pub kind: NoteKind,
     /// Protocol words only: an event type, an item type, a tool's name.
@@ -69,7 +69,7 @@ pub struct Note {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export_to = "boundary.ts"))]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum NoteKind {
     /// An event was read (only when tracing was asked for).
     Event,

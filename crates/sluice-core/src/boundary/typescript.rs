@@ -1,1 +1,40 @@
+//! The TypeScript types of the boundary, generated from the Rust ones; the committed file must match.
+//! `UPDATE_EXPECT=1 cargo test -p sluice-core typescript` rewrites it.
 
+use expect_test::expect_file;
+use ts_rs::{Config, TS};
+
+use super::{
+    Citation, Empty, Failure, FailureKind, Gateway, Note, NoteKind, Outcome, Part, ReasoningItem, Status,
+    ThinkingReplay, TokenDetails, Usage,
+};
+
+#[test]
+fn typescript_types_are_fresh() {
+    let config = Config::default();
+    let declarations = [
+        Part::decl(&config),
+        ThinkingReplay::decl(&config),
+        ReasoningItem::decl(&config),
+        Citation::decl(&config),
+        Note::decl(&config),
+        NoteKind::decl(&config),
+        Outcome::decl(&config),
+        Status::decl(&config),
+        Empty::decl(&config),
+        Failure::decl(&config),
+        FailureKind::decl(&config),
+        Usage::decl(&config),
+        TokenDetails::decl(&config),
+        Gateway::decl(&config),
+    ];
+    let mut file = String::from(
+        "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n",
+    );
+    for declaration in declarations {
+        file.push_str("\nexport ");
+        file.push_str(&declaration);
+        file.push('\n');
+    }
+    expect_file!["../../../sluice-wasm/js/src/boundary.ts"].assert_eq(&file);
+}

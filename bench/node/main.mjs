@@ -1,0 +1,122 @@
+// Node benchmarks of Sluice's WebAssembly against its peers: `node main.mjs --wasm PATH --loader PATH [--quick]`.
+//
+// Prints a table for each figure the project sets itself. Exits with 0 whatever the figures are, with 1 when a contender
+// reads a corpus wrongly: then its time means nothing.
+
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+
+import { textCorpus, toolsCorpus } from "./corpus.mjs";
+import { LOADERS, check, respond } from "./readers.mjs";
+import { Table } from "./report.mjs";
+import { median, medians } from "./timing.mjs";
+
+const { values: options } = parseArgs({
+  options: { wasm: { type: "string" }, loader: { type: "string" }, quick: { type: "boolean" } },
+});
+if (!options.wasm || !options.loader) {
+  console.error("usage: node main.mjs --wasm PATH --loader PATH [--quick]");
+  process.exit(1);
+}
+const rounds = options.quick ? 5 : 15;
+
+const text = textCorpus();
+const tools = toolsCorpus();
+for (const { name, events, body } of [text, tools]) {
+  console.log(`corpus ${name}: ${events} events, ${(body.length / 1e6).toFixed(2)} MB`);
+}
+console.log(`Node ${process.versions.node}`);
+
+const readers = {};
+for (const [key, load] of Object.entries(LOADERS)) readers[key] = await load(options);
+
+await bodyToParts("text, 16 KiB chunks", text, text.per16KiB, { hand: 0.4, openai: 6, ai: 40 });
+await bodyToParts("text, one event a chunk", text, text.perEvent, { hand: 0.8 });
+await bodyToParts("tools, 16 KiB chunks", tools, tools.per16KiB, {});
+await bodyToParts("tools, one event a chunk", tools, tools.perEvent, {});
+await boundaryAlone();
+const instantiate = await coldStart();
+await size(instantiate);
+
+/** The whole way: a Response in, parts out. */
+async function bodyToParts(title, corpus, chunks, aims) {
+  const keys = ["nothing", "sluice", "hand", "openai", "ai"];
+  for (const key of keys.slice(1)) check(readers[key].name, corpus, await readers[key].read(respond(chunks)));
+
+  const times = await medians(
+    rounds,
+    keys.map((key) => ({ run: () => readers[key].read(respond(chunks)), every: key === "ai" ? 3 : 1 })),
+  );
+  const [, sluice, hand, openai, ai] = times;
+  const table = new Table(`body to parts: ${title}`);
+  keys.forEach((key, index) => table.info(readers[key].name, perEvent(times[index], corpus)));
+  figure(table, "sluice / hand-written", sluice / hand, aims.hand && { atMost: aims.hand });
+  figure(table, "openai SDK / sluice", openai / sluice, aims.openai && { atLeast: aims.openai });
+  figure(table, "ai streamText / sluice", ai / sluice, aims.ai && { atLeast: aims.ai });
+  table.print();
+}
+
+/** Without the stream that brings the chunks: what a push costs. */
+async function boundaryAlone() {
+  const table = new Table("boundary alone: synchronous, text");
+  for (const [chunking, chunks, aim] of [
+    ["one event a chunk", text.perEvent, { atMost: 0.5 }],
+    ["16 KiB chunks", text.per16KiB, undefined],
+  ]) {
+    const pair = [readers.sluice, readers.hand];
+    for (const reader of pair) check(reader.name, text, reader.readSync(chunks));
+    const times = await medians(rounds * 2, pair.map((reader) => ({ run: () => reader.readSync(chunks) })));
+    pair.forEach((reader, index) => table.info(`${reader.name}, ${chunking}`, perEvent(times[index], text)));
+    figure(table, "sluice / hand-written", times[0] / times[1], aim);
+  }
+  table.print();
+}
+
+/** Loading and the first 500 events, each time in a fresh process. Gives the time our module took to instantiate. */
+async function coldStart() {
+  const run = promisify(execFile);
+  const script = fileURLToPath(new URL("cold.mjs", import.meta.url));
+  const keys = ["sluice", "hand", "openai", "ai"];
+  const results = Object.fromEntries(keys.map((key) => [key, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const key of keys) {
+      const paths = ["--loader", options.loader, "--wasm", options.wasm];
+      const { stdout } = await run(process.execPath, [script, key, ...paths]);
+      results[key].push(JSON.parse(stdout));
+    }
+  }
+  const table = new Table("cold start: load and read 500 events, one a chunk, ms");
+  for (const key of keys) {
+    const total = median(results[key].map((result) => result.total));
+    const load = median(results[key].map((result) => result.load));
+    const measured = `${total.toFixed(1)} ms, ${load.toFixed(1)} of it loading`;
+    if (key === "sluice") table.aim(readers[key].name, measured, total, { atMost: 25 });
+    else table.info(readers[key].name, measured, total);
+  }
+  table.print();
+  return median(results.sluice.map((result) => result.instantiate));
+}
+
+async function size(instantiate) {
+  const bytes = await readFile(options.wasm);
+  const kilobytes = (count) => `${(count / 1e3).toFixed(1)} kB`;
+  const table = new Table("the WebAssembly module");
+  table.info("as it is", kilobytes(bytes.length));
+  table.info("gzipped", kilobytes(gzipSync(bytes, { level: 9 }).length));
+  table.info("compile and instantiate, fresh process", `${instantiate.toFixed(2)} ms`);
+  table.print();
+}
+
+function figure(table, what, value, aim) {
+  if (aim) table.aim(what, "", value, aim);
+  else table.info(what, "", value);
+}
+
+function perEvent(milliseconds, corpus) {
+  const microseconds = (milliseconds * 1e3) / corpus.events;
+  const speed = corpus.body.length / 1e3 / milliseconds;
+  return `${microseconds.toFixed(2)} us/event, ${speed.toFixed(0)} MB/s`;
+}

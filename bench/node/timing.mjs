@@ -1,0 +1,34 @@
+// How everything here is timed: contenders take turns, round by round, in one process, and the medians are compared.
+// Garbage is collected before each turn, so that nobody pays for a neighbour's.
+
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc");
+
+/**
+ * The median time of each contender in milliseconds, in their order. A contender with `every: n` takes part in one
+ * round out of n, for those too slow to run as often as the others. One untimed round warms the compiler up.
+ */
+export async function medians(rounds, contenders) {
+  const times = contenders.map(() => []);
+  for (let round = 0; round <= rounds; round++) {
+    for (let turn = 0; turn < contenders.length; turn++) {
+      const which = (round + turn) % contenders.length;
+      const { run, every = 1 } = contenders[which];
+      if (round % every !== 0 && round !== 1) continue;
+      collectGarbage();
+      const start = performance.now();
+      await run();
+      const time = performance.now() - start;
+      if (round > 0) times[which].push(time);
+    }
+  }
+  return times.map(median);
+}
+
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)];
+}

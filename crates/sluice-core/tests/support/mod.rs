@@ -1,0 +1,176 @@
+//! What the stream tests share: invented events, named streams, a driver, and the checks that hold for every stream.
+//!
+//! Everything here speaks wire text. A test that built the core's own types could not notice a misspelled field.
+
+#![allow(dead_code, unused_imports, reason = "every test file uses its own share of this")]
+
+pub mod events;
+pub mod streams;
+mod streams_odd;
+pub mod wire;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use sluice_core::{BodyEnd, Note, NoteKind, Outcome, Output, Part, ResponseStream, Status, StreamOptions};
+
+pub use events::*;
+pub use streams::streams;
+pub use wire::Wire;
+
+/// Feeds the whole body in pieces of `chunk` bytes, also past the terminal event, and ends it with EOF.
+pub fn run(bytes: &[u8], chunk: usize) -> (Vec<Output>, Outcome) {
+    run_until(bytes, chunk, BodyEnd::Eof)
+}
+
+/// Like [`run`], with another end.
+pub fn run_until(bytes: &[u8], chunk: usize, end: BodyEnd) -> (Vec<Output>, Outcome) {
+    run_pieces(bytes.chunks(chunk.max(1)), end)
+}
+
+/// Feeds the given pieces. Nothing may be given once the stream called itself terminal.
+pub fn run_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, end: BodyEnd) -> (Vec<Output>, Outcome) {
+    let mut stream = ResponseStream::new(StreamOptions::default());
+    let mut outputs = Vec::new();
+    for piece in pieces {
+        let was_terminal = stream.is_terminal();
+        let given = stream.push(piece);
+        assert!(!was_terminal || given.is_empty(), "after the end came {given:?}");
+        outputs.extend(given);
+    }
+    let was_terminal = stream.is_terminal();
+    let (rest, outcome) = stream.finish(end);
+    assert!(!was_terminal || rest.is_empty(), "after the end came {rest:?}");
+    outputs.extend(rest);
+    (outputs, outcome)
+}
+
+/// Feeds the whole body at once.
+pub fn run_whole(bytes: &[u8]) -> (Vec<Output>, Outcome) {
+    run(bytes, usize::MAX)
+}
+
+/// A reported tool call.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Call {
+    pub id: String,
+    pub name: String,
+    pub input: String,
+}
+
+/// The outputs of one answer, folded: what a reader would see, whatever the pieces.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    pub text: String,
+    pub calls: Vec<Call>,
+    /// Thinking blocks in order of appearance: id and text.
+    pub thinking: Vec<(String, String)>,
+    /// Encrypted reasoning to send back.
+    pub replay: Vec<String>,
+    /// Images: media type and base64.
+    pub data: Vec<(String, String)>,
+    /// Addresses of the sources cited.
+    pub sources: Vec<String>,
+    pub notes: Vec<Note>,
+}
+
+impl Summary {
+    pub fn of(outputs: &[Output]) -> Self {
+        let mut summary = Self::default();
+        for output in outputs {
+            match output {
+                Output::Part(part) => summary.add(part),
+                Output::Note(note) => summary.notes.push(note.clone()),
+            }
+        }
+        summary
+    }
+
+    fn add(&mut self, part: &Part) {
+        match part {
+            Part::Text { value } => self.text.push_str(value),
+            Part::Thinking { value, id, replay } => {
+                match self.thinking.iter_mut().find(|(known, _)| known == id) {
+                    Some((_, text)) => text.push_str(value),
+                    None => self.thinking.push((id.clone(), value.clone())),
+                }
+                self.replay.extend(replay.iter().flat_map(|replay| &replay.items).map(|i| i.encrypted_content.clone()));
+            }
+            Part::ToolCall { call_id, name, input_json } => {
+                self.calls.push(Call { id: call_id.clone(), name: name.clone(), input: input_json.clone() });
+            }
+            Part::Data { mime_type, base64 } => self.data.push((mime_type.clone(), base64.clone())),
+            Part::Citations { citations, .. } => self.sources.extend(citations.iter().map(|c| c.url.clone())),
+        }
+    }
+
+    /// All thinking in one.
+    pub fn thoughts(&self) -> String {
+        self.thinking.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    pub fn has_note(&self, kind: NoteKind) -> bool {
+        self.notes.iter().any(|note| note.kind == kind)
+    }
+
+    /// Name and input of each call, sorted: when the order of reporting does not matter.
+    pub fn calls_sorted(&self) -> Vec<Call> {
+        let mut calls = self.calls.clone();
+        calls.sort();
+        calls
+    }
+}
+
+/// The parts alone.
+pub fn parts(outputs: &[Output]) -> Vec<&Part> {
+    let part = |output| match output {
+        &Output::Part(ref part) => Some(part),
+        Output::Note(_) => None,
+    };
+    outputs.iter().filter_map(part).collect()
+}
+
+/// Checks what holds for any bytes whatever: S2, S9, S14, and that parts and notes are well formed.
+pub fn assert_sound(outputs: &[Output], outcome: &Outcome) {
+    let mut ids = BTreeSet::new();
+    for output in outputs {
+        match output {
+            Output::Part(Part::Text { value }) => assert!(!value.is_empty(), "an empty text part"),
+            Output::Part(Part::Thinking { value, id, replay }) => {
+                assert!(!id.is_empty(), "thinking without an id");
+                assert_ne!(value.is_empty(), replay.is_none(), "thinking is text or replay, not both or neither");
+            }
+            Output::Part(Part::ToolCall { call_id, name, input_json }) => {
+                assert!(ids.insert(call_id.clone()), "{call_id} was reported twice");
+                assert!(call_id.starts_with("gw-") && call_id.len() <= 64, "call id {call_id}");
+                let usable = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+                assert!(call_id.chars().all(usable), "call id {call_id}");
+                assert!(!name.is_empty(), "{call_id} has no name");
+                let input: Value = serde_json::from_str(input_json).expect("input is JSON");
+                assert!(input.is_object(), "input of {call_id} is {input}");
+            }
+            Output::Part(Part::Data { mime_type, base64 }) => {
+                assert!(mime_type.starts_with("image/") && !base64.is_empty(), "a data part of {mime_type}");
+            }
+            Output::Part(Part::Citations { citations, markdown }) => {
+                assert!(!citations.is_empty() && !markdown.is_empty(), "an empty list of sources");
+                let is_web = |url: &str| url.starts_with("http://") || url.starts_with("https://");
+                assert!(citations.iter().all(|citation| is_web(&citation.url)), "{citations:?}");
+            }
+            Output::Note(note) => {
+                let plain = |c: char| c.is_ascii_alphanumeric() || "._:-/".contains(c);
+                assert!(note.detail.len() <= 80 && note.detail.chars().all(plain), "{note:?} may hold content");
+            }
+        }
+    }
+    let given = parts(outputs);
+    let ended_badly = matches!(outcome.status, Status::Failed | Status::Truncated);
+    assert_eq!(outcome.retry_safe, ended_badly && given.is_empty(), "{:?}, parts: {}", outcome.status, given.len());
+    assert_eq!(outcome.error.is_some(), outcome.status == Status::Failed, "{outcome:?}");
+    let has_answer = given.iter().any(|part| !matches!(part, Part::Thinking { .. } | Part::Citations { .. }));
+    let ended_well = matches!(outcome.status, Status::Completed | Status::Incomplete);
+    assert_eq!(outcome.empty.is_some(), ended_well && !has_answer, "{outcome:?}");
+    if let Some(failure) = &outcome.error {
+        assert!(!failure.message.is_empty(), "a failure without words");
+    }
+}

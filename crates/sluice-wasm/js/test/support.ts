@@ -1,0 +1,70 @@
+// What every test here needs: the built core, the invented streams, and a way to run one through the other.
+
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { loadCore, type Core, type Outcome, type Output } from "../src/core.js";
+
+/** `cargo xtask test` builds the core and writes the streams, and says where. */
+function fromEnvironment(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) {
+    throw new Error(`${name} is not set; run the tests with \`cargo xtask test\``);
+  }
+  return value;
+}
+
+export const wasmBytes = new Uint8Array(readFileSync(fromEnvironment("SLUICE_WASM")));
+export const core: Core = await loadCore(wasmBytes);
+
+export interface Result {
+  outputs: Output[];
+  outcome: Outcome;
+}
+
+export interface TestStream {
+  name: string;
+  body: Uint8Array;
+  /** What the native core says. */
+  expected: Result;
+}
+
+export function testStreams(): TestStream[] {
+  const directory = fromEnvironment("SLUICE_STREAMS");
+  const names = readdirSync(directory).filter((file) => file.endsWith(".sse")).map((file) => file.slice(0, -4)).sort();
+  return names.map((name) => ({
+    name,
+    body: new Uint8Array(readFileSync(join(directory, `${name}.sse`))),
+    expected: JSON.parse(readFileSync(join(directory, `${name}.json`), "utf8")) as Result,
+  }));
+}
+
+/** Runs a body through the core in the given pieces. */
+export function run(pieces: Iterable<Uint8Array>): Result {
+  const stream = core.openStream();
+  const outputs: Output[] = [];
+  for (const piece of pieces) {
+    outputs.push(...stream.push(piece));
+  }
+  const rest = stream.finish("eof");
+  return { outputs: [...outputs, ...rest.outputs], outcome: rest.outcome };
+}
+
+export function* inPieces(body: Uint8Array, size: number): Generator<Uint8Array> {
+  for (let at = 0; at < body.length; at += size) {
+    yield body.subarray(at, at + size);
+  }
+}
+
+/** Adjacent text counts as one piece: the boundary joins what arrives in one push. */
+export function joined(outputs: readonly Output[]): Output[] {
+  const result: Output[] = [];
+  for (const output of outputs) {
+    const last = result.at(-1);
+    if (output.type === "text" && last?.type === "text") {
+      result[result.length - 1] = { type: "text", value: last.value + output.value };
+    } else {
+      result.push(output);
+    }
+  }
+  return result;
+}
