@@ -1,7 +1,6 @@
-// What the first answer after start-up costs: run in a fresh process, it loads one reader and has it read a short answer.
-// `node cold.mjs READER [--loader PATH --wasm PATH]` prints milliseconds: `total`, and `load`
-// and `instantiate` within it. Node's own fetch classes
-// are touched before the clock starts: in an editor they are already there.
+// What the first answer after start-up costs: run in a fresh process, it loads one reader and has it read a short
+// answer. `node cold.mjs READER [--loader PATH --wasm PATH]` prints milliseconds: `total`, and within it `load` and
+// `instantiate`. Node's own fetch classes are touched before the clock starts: in an editor they are already there.
 
 import { parseArgs } from "node:util";
 

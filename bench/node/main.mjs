@@ -1,7 +1,7 @@
 // Node benchmarks of Sluice's WebAssembly against its peers: `node main.mjs --wasm PATH --loader PATH [--quick]`.
 //
-// Prints a table for each figure the project sets itself. Exits with 0 whatever the figures are, with 1 when a contender
-// reads a corpus wrongly: then its time means nothing.
+// Prints a table for each figure the project sets itself. Exits with 0 whatever the figures are, with 1 when a
+// contender reads a corpus wrongly: then its time means nothing.
 
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";

@@ -52,6 +52,8 @@ pub fn check_sluice(corpus: &Corpus, chunks: &[&[u8]]) -> Result<(), String> {
     sluice(chunks, |output| match output {
         Output::Part(Part::Text { value }) => answer.text.push_str(&value),
         Output::Part(Part::ToolCall { call_id, name, input_json }) => {
+            // Ids carry a prefix of ours, see the core's call_id.rs.
+            let call_id = call_id.trim_start_matches("gw-").to_owned();
             answer.calls.push(Call { call_id, name, arguments: input_json });
         }
         _ => {}

@@ -1,6 +1,6 @@
 //! The streams every benchmark reads: made up, the same bytes in every run, and byte for byte those of
-//! `node/corpus.mjs`. Invented rather than recorded, so that the repository stays free of other people's answers; shaped
-//! like OpenAI's, event by event, because the time per byte depends on how much of an event is not text.
+//! `node/corpus.mjs`. Invented rather than recorded, so that the repository stays free of other people's answers;
+//! shaped like OpenAI's, event by event, because the time per byte depends on how much of an event is not text.
 
 use std::fmt::Write;
 
@@ -80,13 +80,15 @@ pub fn text(order: FieldOrder) -> Corpus {
         }
         let padding = random.letters(16 - delta.chars().count() % 16);
         let quoted = quote(&delta);
+        let middle = format!(r#""content_index":0,"delta":{quoted}"#);
+        let hidden = format!(r#""logprobs":[],"obfuscation":"{padding}""#);
         stream.event_with("response.output_text.delta", |sequence| match order {
-            FieldOrder::Alphabetical => format!(
-                r#""content_index":0,"delta":{quoted},"item_id":"{id}","logprobs":[],"obfuscation":"{padding}","output_index":0,"sequence_number":{sequence}"#
-            ),
-            FieldOrder::SequenceFirst => format!(
-                r#""sequence_number":{sequence},"item_id":"{id}","output_index":0,"content_index":0,"delta":{quoted},"logprobs":[],"obfuscation":"{padding}""#
-            ),
+            FieldOrder::Alphabetical => {
+                format!(r#"{middle},"item_id":"{id}",{hidden},"output_index":0,"sequence_number":{sequence}"#)
+            }
+            FieldOrder::SequenceFirst => {
+                format!(r#""sequence_number":{sequence},"item_id":"{id}","output_index":0,{middle},{hidden}"#)
+            }
         });
         text.push_str(&delta);
     }
@@ -124,9 +126,10 @@ pub fn tools() -> Corpus {
             quote(&query),
             random.below(100)
         );
+        let called = format!(r#""call_id":"{call_id}","name":"{name}""#);
         let item = |status: &str, arguments: &str| {
             format!(
-                r#"{{"id":"{id}","type":"function_call","status":"{status}","arguments":{},"call_id":"{call_id}","name":"{name}"}}"#,
+                r#"{{"id":"{id}","type":"function_call","status":"{status}","arguments":{},{called}}}"#,
                 quote(arguments)
             )
         };
@@ -199,7 +202,11 @@ impl Writer {
     }
 
     fn complete(&mut self, output: &str) {
-        let usage = r#"{"input_tokens":1219,"input_tokens_details":{"cached_tokens":1024},"output_tokens":70000,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":71219}"#;
+        let usage = concat!(
+            r#"{"input_tokens":1219,"input_tokens_details":{"cached_tokens":1024},"#,
+            r#""output_tokens":70000,"output_tokens_details":{"reasoning_tokens":0},"#,
+            r#""total_tokens":71219}"#,
+        );
         self.event("response.completed", &format!(r#""response":{}"#, response("completed", output, usage)));
     }
 
@@ -221,7 +228,19 @@ impl Writer {
 
 fn response(status: &str, output: &str, usage: &str) -> String {
     format!(
-        r#"{{"id":"resp_0f33dc8eeb4f9cc000699ec454747c81978b3083c61be186da","object":"response","created_at":1772012628,"status":"{status}","background":false,"error":null,"frequency_penalty":0.0,"incomplete_details":null,"instructions":null,"max_output_tokens":null,"max_tool_calls":null,"model":"made-up-1","output":[{output}],"parallel_tool_calls":true,"presence_penalty":0.0,"previous_response_id":null,"prompt_cache_key":null,"reasoning":{{"effort":null,"summary":null}},"safety_identifier":null,"service_tier":"default","store":true,"temperature":1.0,"text":{{"format":{{"type":"text"}},"verbosity":"medium"}},"tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":1.0,"truncation":"disabled","usage":{usage},"user":null,"metadata":{{}}}}"#
+        concat!(
+            r#"{{"id":"resp_0f33dc8eeb4f9cc000699ec454747c81978b3083c61be186da","object":"response","#,
+            r#""created_at":1772012628,"status":"{}","background":false,"error":null,"#,
+            r#""frequency_penalty":0.0,"incomplete_details":null,"instructions":null,"#,
+            r#""max_output_tokens":null,"max_tool_calls":null,"model":"made-up-1","#,
+            r#""output":[{}],"parallel_tool_calls":true,"presence_penalty":0.0,"#,
+            r#""previous_response_id":null,"prompt_cache_key":null,"reasoning":{{"effort":null,"#,
+            r#""summary":null}},"safety_identifier":null,"service_tier":"default","store":true,"#,
+            r#""temperature":1.0,"text":{{"format":{{"type":"text"}},"verbosity":"medium"}},"#,
+            r#""tool_choice":"auto","tools":[],"top_logprobs":0,"top_p":1.0,"truncation":"disabled","#,
+            r#""usage":{},"user":null,"metadata":{{}}}}"#,
+        ),
+        status, output, usage
     )
 }
 

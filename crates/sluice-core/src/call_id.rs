@@ -17,17 +17,15 @@ const HASH_LENGTH: usize = 17;
 pub(crate) fn to_vscode(server_id: &str, taken: &mut BTreeSet<String>) -> String {
     let fits = is_usable(server_id) && PREFIX.len() + server_id.len() <= MAX_LENGTH;
     let base = if fits { format!("{PREFIX}{server_id}") } else { hashed(server_id) };
-    if taken.insert(base.clone()) {
-        return base;
-    }
-    let mut count: u32 = 2;
-    loop {
-        let candidate = hashed(&format!("{server_id}#{count}"));
-        if taken.insert(candidate.clone()) {
-            return candidate;
-        }
+    let mut id = base.clone();
+    let mut count = 1_u64;
+    while !taken.insert(id.clone()) {
         count += 1;
+        let suffix = format!("-{count}");
+        let start: String = base.chars().take(MAX_LENGTH - suffix.len()).collect();
+        id = start + &suffix;
     }
+    id
 }
 
 fn hashed(server_id: &str) -> String {

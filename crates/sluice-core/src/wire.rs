@@ -1,4 +1,4 @@
-//! Open Responses' own spelling, version 2026-04-24, with OpenAI's variants as aliases. Only this module knows it.
+//! Open Responses' own spelling, version 2026-04-24, with the variants other servers use as aliases. Only this module knows it.
 //!
 //! Servers differ from the schema in every direction (fewer than two in three recorded streams validate), so every
 //! field is optional, and a field of the wrong type counts as absent instead of costing the event it came in.

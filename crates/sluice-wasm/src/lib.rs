@@ -130,7 +130,8 @@ impl Face {
     fn clear(&mut self) {
         self.table.clear();
         // One large answer must not hold its memory for ever.
-        if self.arena.capacity() > 1 << 20 { self.arena = String::new() } else { self.arena.clear() }
+        self.arena.clear();
+        self.arena.shrink_to(1 << 20);
         self.publish(false);
     }
 

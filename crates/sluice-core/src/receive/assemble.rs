@@ -74,7 +74,7 @@ impl Sink {
     pub fn retain_text(&mut self, text: &str) {
         self.retained += text.len();
         if self.retained > self.limits.max_answer_bytes {
-            self.over_limit("bytes of answer", self.limits.max_answer_bytes);
+            self.over_limit("bytes of text", self.limits.max_answer_bytes);
         }
     }
 
@@ -254,11 +254,11 @@ impl Assembler {
         let response_id = self.about.response_id.as_deref();
         for ((item, pair), place) in output.iter().zip(pairs).zip(0..) {
             let sink = &mut self.sink;
-            match (item_kind(item), pair) {
-                ("message", Some(pair)) => self.messages.settle_final(pair, item, sink),
-                ("reasoning", _) => self.reasoning.settle_final(place, item, sink),
-                ("function_call", _) => self.calls.settle_final(place, item, completed, response_id, sink),
-                ("image_generation_call", _) => self.images.done(item, sink),
+            match item_kind(item) {
+                "message" => self.messages.settle_final(pair, item, sink),
+                "reasoning" => self.reasoning.settle_final(place, item, sink),
+                "function_call" => self.calls.settle_final(place, item, completed, response_id, sink),
+                "image_generation_call" => self.images.done(item, sink),
                 _ => {}
             }
         }

@@ -22,7 +22,8 @@ use crate::wire::{Address, Item};
 
 #[derive(Clone, Debug, Default)]
 struct Call {
-    call_id: Option<String>,
+    /// The server's own.
+    id: Option<String>,
     name: Option<String>,
     /// Arguments as each place gave them; which one counts is decided when the call is complete.
     from_item: Option<String>,
@@ -89,7 +90,7 @@ impl Calls {
         }
         // An empty text may be a call without arguments or one that was cut off: the item's status will tell.
         let text = call.from_done.as_deref().unwrap_or(&call.from_deltas);
-        if call.call_id.is_some() && call.name.is_some() && is_object(text) {
+        if call.id.is_some() && call.name.is_some() && is_object(text) {
             self.report_if_complete(slot, response_id, sink);
         }
     }
@@ -158,7 +159,7 @@ impl Calls {
 
     /// Whether the item can be this call: two different call ids are two calls, whatever the index says.
     fn may_be(&self, slot: usize, item: &Item<'_>) -> bool {
-        let known = self.items.get(slot).and_then(|entry| entry.value.call_id.as_deref());
+        let known = self.items.get(slot).and_then(|entry| entry.value.id.as_deref());
         match (known, item.call_id.as_deref()) {
             (Some(known), Some(call_id)) => known == call_id || call_id.is_empty(),
             _ => true,
@@ -195,9 +196,9 @@ impl Calls {
             call.name = Some(name.to_owned());
         }
         if let Some(call_id) = item.call_id.as_deref().filter(|call_id| !call_id.is_empty())
-            && call.call_id.is_none()
+            && call.id.is_none()
         {
-            call.call_id = Some(call_id.to_owned());
+            call.id = Some(call_id.to_owned());
             self.by_call_id.entry(call_id.to_owned()).or_default().push(slot);
         }
     }
@@ -233,7 +234,7 @@ impl Calls {
         call.state = State::Settled;
         // A server that names no call still needs the result to find its call: the item's id, or its place.
         let server_id = call
-            .call_id
+            .id
             .clone()
             .unwrap_or_else(|| entry.id.clone().unwrap_or_else(|| format!("{}_{slot}", response_id.unwrap_or("call"))));
         call.release();

@@ -21,6 +21,21 @@ pub(super) struct Messages {
     items: Items<Message>,
 }
 
+/// What a message of the final output is to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pairing {
+    Streamed(usize),
+    New,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Evidence {
+    Id,
+    Place,
+    Text,
+    Nothing,
+}
+
 impl Messages {
     pub fn added(&mut self, at: &Address<'_>) {
         if self.items.find_named(at).is_none() {
@@ -76,37 +91,37 @@ impl Messages {
     }
 
     /// Pairs the messages of the final output with those that were streamed, by the strongest evidence first: id,
-    /// place, text. `None` is a message that was never streamed.
-    pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Option<Option<usize>>> {
-        let mut pairs: Vec<Option<Option<usize>>> = output.iter().map(|_| None).collect();
-        let is_message = |item: &Item<'_>| item.kind.as_deref() == Some("message");
-        let candidates_to_compare = 64;
-        for pass in 0..4 {
+    /// place, text. What is left over on both sides contradicts each other; a message without any counterpart is new.
+    pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Pairing> {
+        const CANDIDATES_TO_COMPARE: usize = 64;
+        let mut pairs = vec![Pairing::New; output.len()];
+        for evidence in [Evidence::Id, Evidence::Place, Evidence::Text, Evidence::Nothing] {
             for (place, (item, pair)) in output.iter().zip(&mut pairs).enumerate() {
-                if pair.is_some() || !is_message(item) {
+                if item.kind.as_deref() != Some("message") || *pair != Pairing::New {
                     continue;
                 }
                 let free = |slot: &usize| self.items.get(*slot).is_some_and(|entry| !entry.confirmed);
                 let continues = |slot: &usize| self.continues(*slot, item);
-                let found = match pass {
-                    0 => item.id.as_deref().and_then(|id| self.items.with_id(id)).filter(free),
-                    1 => self.items.at_index(place as u64).filter(free).filter(continues),
-                    2 => self.items.unconfirmed().take(candidates_to_compare).find(continues),
-                    _ => self.items.unconfirmed().next(),
+                let found = match evidence {
+                    Evidence::Id => item.id.as_deref().and_then(|id| self.items.with_id(id)).filter(free),
+                    Evidence::Place => self.items.at_index(place as u64).filter(free).filter(continues),
+                    Evidence::Text => self.items.unconfirmed().take(CANDIDATES_TO_COMPARE).find(continues),
+                    Evidence::Nothing => self.items.unconfirmed().next(),
                 };
                 if let Some(slot) = found {
                     self.items.confirm(slot);
-                    *pair = Some(Some(slot));
-                } else if pass == 3 {
-                    *pair = Some(None);
+                    *pair = Pairing::Streamed(slot);
                 }
             }
         }
         pairs
     }
 
-    pub fn settle_final(&mut self, pair: Option<usize>, item: &Item<'_>, sink: &mut Sink) {
-        let slot = pair.unwrap_or_else(|| self.items.open(&Address::default()));
+    pub fn settle_final(&mut self, pair: Pairing, item: &Item<'_>, sink: &mut Sink) {
+        let slot = match pair {
+            Pairing::Streamed(slot) => slot,
+            Pairing::New => self.items.open(&Address::default()),
+        };
         self.items.confirm(slot);
         self.finish(slot, item, sink);
     }

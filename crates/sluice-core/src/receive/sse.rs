@@ -51,7 +51,7 @@ struct Block {
 }
 
 /// The part of the current event that is still in the chunk and was not copied.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Borrowed<'a> {
     name: Option<&'a [u8]>,
     data: Option<&'a [u8]>,
@@ -248,7 +248,8 @@ impl Block {
         self.has_data = false;
         self.bytes = 0;
         // One huge event must not hold its memory for the rest of the stream.
-        if self.data.capacity() > 1 << 20 { self.data = Vec::new() } else { self.data.clear() }
+        self.data.clear();
+        self.data.shrink_to(1 << 20);
     }
 }
 

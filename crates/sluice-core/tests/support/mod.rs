@@ -10,6 +10,9 @@ mod streams_odd;
 pub mod wire;
 
 use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use serde_json::Value;
 use sluice_core::{BodyEnd, Note, NoteKind, Outcome, Output, Part, ResponseStream, Status, StreamOptions};
@@ -48,6 +51,18 @@ pub fn run_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, end: BodyEnd) 
 /// Feeds the whole body at once.
 pub fn run_whole(bytes: &[u8]) -> (Vec<Output>, Outcome) {
     run(bytes, usize::MAX)
+}
+
+/// Checks every item, on all cores. A failed check fails the test as usual.
+pub fn in_parallel<T: Sync>(items: &[T], check: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            check(item);
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(worker))));
 }
 
 /// A reported tool call.

@@ -25,9 +25,9 @@ pub struct Decode {
     /// One JSON object a line: parts, notes, and last the outcome
     #[arg(long)]
     json: bool,
-    /// Feed the stream in pieces of N bytes
-    #[arg(long, value_name = "N", default_value = "65536")]
-    chunk: NonZeroUsize,
+    /// Feed the stream in pieces of exactly N bytes, instead of as they come
+    #[arg(long, value_name = "N")]
+    chunk: Option<NonZeroUsize>,
     /// Show every event as it is read
     #[arg(long)]
     events: bool,
@@ -48,9 +48,10 @@ impl Decode {
         let mut printer: Box<dyn Printer> =
             if self.json { Box::new(JsonLines::new()) } else { Box::new(Human::new(self.verbose, self.events)) };
         match self.replay(printer.as_mut()) {
-            Ok(Outcome { status: Status::Completed | Status::Incomplete, .. }) => ExitCode::SUCCESS,
+            Ok(Outcome { status: Status::Completed | Status::Incomplete, .. }) | Err(Stopped::OutputClosed) => {
+                ExitCode::SUCCESS
+            }
             Ok(Outcome { status: Status::Failed | Status::Truncated | Status::Cancelled, .. }) => ExitCode::FAILURE,
-            Err(Stopped::OutputClosed) => ExitCode::SUCCESS,
             Err(Stopped::Unreadable(error)) => {
                 eprintln!("sluice: cannot read {}: {error}", self.file.display());
                 eprintln!("Give the path of a captured stream, or - to read one from standard input.");
@@ -63,10 +64,14 @@ impl Decode {
         let mut input = open(&self.file).map_err(Stopped::Unreadable)?;
         let started = Instant::now();
         let mut stream = ResponseStream::new(StreamOptions { trace: self.events, ..StreamOptions::default() });
-        let mut chunk = vec![0; self.chunk.get()];
+        let mut chunk = vec![0; self.chunk.map_or(64 << 10, NonZeroUsize::get)];
         let mut total = 0;
         while !stream.is_terminal() {
-            let length = fill(&mut input, &mut chunk).map_err(Stopped::Unreadable)?;
+            let read = if self.chunk.is_some() { fill(&mut input, &mut chunk) } else { input.read(&mut chunk) };
+            let length = match read {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read.map_err(Stopped::Unreadable)?,
+            };
             if length == 0 {
                 break;
             }
@@ -100,7 +105,7 @@ fn open(file: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(File::open(file)?))
 }
 
-/// Reads a whole chunk where the input has one: `--chunk 7` means pieces of seven bytes from a pipe as well.
+/// Reads a whole chunk: pieces of seven bytes are wanted from a pipe as well.
 fn fill(input: &mut dyn Read, chunk: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < chunk.len() {

@@ -84,7 +84,6 @@ impl Printer for Human {
             Output::Part(Part::Citations { citations, .. }) => citations
                 .iter()
                 .try_for_each(|citation| self.line(DATA, &format!("◦ {} {}", citation.title, citation.url))),
-            Output::Part(Part::Thinking { .. }) => Ok(()),
             Output::Note(note) if note.kind == NoteKind::Event => {
                 if self.events {
                     self.line(NOTE, &format!("· {}", note.detail))
@@ -96,7 +95,7 @@ impl Printer for Human {
                 let kind = serde_json::to_value(note.kind).unwrap_or_default();
                 self.line(NOTE, &format!("· {}: {}", kind.as_str().unwrap_or_default(), note.detail))
             }
-            Output::Note(_) => Ok(()),
+            Output::Note(_) | Output::Part(Part::Thinking { .. }) => Ok(()),
         }
     }
 

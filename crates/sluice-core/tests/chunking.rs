@@ -1,0 +1,130 @@
+//! S13: however a body is cut, and whatever harmless things stand between its events, the outputs are the same.
+
+mod support;
+
+use serde_json::{Value, json};
+use sluice_core::{BodyEnd, Outcome, Output};
+use support::wire::{Wire, numbered};
+use support::{Summary, assert_sound, in_parallel, parts, run, run_pieces, run_whole, streams, with};
+
+#[test]
+fn streams_are_named_and_small() {
+    let all = streams();
+    let mut names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all.len(), "two streams share a name");
+    assert!(all.len() >= 40, "only {} streams", all.len());
+    for (name, bytes) in &all {
+        assert!(bytes.len() < 20_000, "{name} has {} bytes", bytes.len());
+    }
+}
+
+#[test]
+fn every_two_way_split_is_the_same() {
+    in_parallel(&streams(), |(name, bytes)| {
+        let whole = run_whole(bytes);
+        assert_sound(&whole.0, &whole.1);
+        for at in 0..=bytes.len() {
+            let (head, tail) = bytes.split_at(at);
+            assert_same(&whole, &run_pieces([head, tail], BodyEnd::Eof), || format!("{name} split at {at}"));
+        }
+    });
+}
+
+#[test]
+fn every_chunk_size_is_the_same() {
+    for (name, bytes) in streams() {
+        let whole = run_whole(&bytes);
+        for chunk in [1, 2, 3, 7, 64, 1460] {
+            assert_same(&whole, &run(&bytes, chunk), || format!("{name} in chunks of {chunk}"));
+        }
+    }
+}
+
+#[test]
+fn empty_chunks_change_nothing() {
+    for (name, bytes) in streams() {
+        let pieces = bytes.chunks(5).flat_map(|piece| [b"".as_slice(), piece, b""]);
+        assert_same(&run_whole(&bytes), &run_pieces(pieces, BodyEnd::Eof), || name.to_owned());
+    }
+}
+
+#[test]
+fn line_ends_change_nothing() {
+    for (name, bytes) in streams() {
+        if bytes.contains(&b'\r') {
+            continue;
+        }
+        let whole = run_whole(&bytes);
+        for end in ["\r\n", "\r"] {
+            let rewritten = replace_lf(&bytes, end.as_bytes());
+            for chunk in [usize::MAX, 1, 7] {
+                assert_same(&whole, &run(&rewritten, chunk), || format!("{name} with {end:?} in chunks of {chunk}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_byte_order_mark_changes_nothing() {
+    let bom = b"\xEF\xBB\xBF".as_slice();
+    for (name, bytes) in streams().into_iter().filter(|(_, bytes)| !bytes.starts_with(bom)) {
+        let marked = [bom, &bytes].concat();
+        for chunk in [usize::MAX, 1, 2] {
+            assert_same(&run_whole(&bytes), &run(&marked, chunk), || format!("{name} in chunks of {chunk}"));
+        }
+    }
+}
+
+#[test]
+fn lines_that_are_no_field_change_nothing() {
+    let junk =
+        ": keep-alive\n:\nid: 4\nretry: 9\nDATA: no\ndata-x: no\n data: no\nevents: no\nnonsense\n\u{FEFF}data: no\n";
+    for (name, bytes) in streams() {
+        // Between all lines; a junk line is no empty line, so it ends no event.
+        let mut noisy = Vec::new();
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            noisy.extend_from_slice(line);
+            if line.ends_with(b"\n") && !bytes.contains(&b'\r') {
+                noisy.extend_from_slice(junk.as_bytes());
+            }
+        }
+        for chunk in [usize::MAX, 1, 7] {
+            assert_same(&run_whole(&bytes), &run(&noisy, chunk), || format!("{name} in chunks of {chunk}"));
+        }
+    }
+}
+
+#[test]
+fn unknown_events_and_fields_change_no_part() {
+    let unknown = [
+        json!({"type": "acme.progress", "delta": "no", "text": "no", "response": {"id": "no"}}),
+        json!({"type": "response.output_text.sparkle", "output_index": 0, "delta": "no", "item": {"type": "message"}}),
+        json!({"type": "response.acme_call.completed", "output_index": 9, "arguments": "{\"no\":1}"}),
+    ];
+    let extra = json!({"acme": {"delta": "no", "error": "no"}, "obfuscation": "xxxx", "phase": [1, {"a": null}]});
+    for (name, events) in support::streams::event_streams() {
+        let plain = run_whole(&Wire::default().bytes(&events));
+        let mut noisy: Vec<Value> = unknown.to_vec();
+        for event in numbered(&events) {
+            noisy.push(with(event, &extra));
+            noisy.extend(unknown.clone());
+        }
+        let wire = Wire { numbered: false, ..Wire::default() };
+        let (outputs, outcome) = run_whole(&wire.bytes(&noisy));
+        assert_eq!(parts(&outputs), parts(&plain.0), "{name}");
+        assert_eq!(outcome, plain.1, "{name}");
+        let unknown_notes = Summary::of(&outputs).notes.len() - Summary::of(&plain.0).notes.len();
+        assert!(unknown_notes >= unknown.len(), "{name}: an unknown event left no note");
+    }
+}
+
+fn assert_same(whole: &(Vec<Output>, Outcome), other: &(Vec<Output>, Outcome), what: impl Fn() -> String) {
+    assert_eq!(whole.0, other.0, "{}", what());
+    assert_eq!(whole.1, other.1, "{}", what());
+}
+
+fn replace_lf(bytes: &[u8], end: &[u8]) -> Vec<u8> {
+    bytes.split(|byte| *byte == b'\n').collect::<Vec<_>>().join(end)
+}

@@ -1,0 +1,46 @@
+//! The TypeScript side: installed, compiled and tested with the machine's Node.
+
+use std::path::{Path, PathBuf};
+
+use crate::Done;
+use crate::shell::{command, root, run};
+
+/// Where the loader of the core lives.
+fn loader() -> PathBuf {
+    root().join("crates/sluice-wasm/js")
+}
+
+/// The compiled loader, as an ES module.
+pub fn compiled_loader() -> PathBuf {
+    loader().join("dist/src/core.js")
+}
+
+/// Installs exactly what the lock file names, unless it is there already.
+pub fn install(package: &Path) -> Done {
+    let modified = |file: PathBuf| file.metadata().and_then(|metadata| metadata.modified()).ok();
+    let locked = modified(package.join("package-lock.json"));
+    let installed = modified(package.join("node_modules/.package-lock.json"));
+    if locked.is_some() && installed >= locked {
+        return Ok(());
+    }
+    run(command("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(package))
+}
+
+pub fn build() -> Done {
+    install(&loader())?;
+    run(command("node").arg("node_modules/typescript/bin/tsc").current_dir(loader()))
+}
+
+/// Runs the loader's tests against a built module and a directory of invented streams.
+pub fn test(module: &Path, streams: &Path) -> Done {
+    run(command("node")
+        .args(["--test", "--test-reporter=dot", "dist/test/"])
+        .env("SLUICE_WASM", module)
+        .env("SLUICE_STREAMS", streams)
+        .current_dir(loader()))
+}
+
+/// Runs one of the loader's scripts on a built module.
+pub fn run_script(script: &str, module: &Path) -> Done {
+    run(command("node").arg(loader().join("scripts").join(script)).arg(module))
+}

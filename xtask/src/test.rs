@@ -1,0 +1,56 @@
+//! `cargo xtask test`: every check there is, each announced before it runs.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::shell::{cargo, root, run};
+use crate::{Done, javascript, recordings, tidy, wasm};
+
+pub fn all() -> Done {
+    let started = Instant::now();
+    step("formatting", || run(cargo().args(["fmt", "--all", "--check"])))?;
+    step("lints", || {
+        run(cargo().args(["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+    })?;
+    step("house rules", tidy::check)?;
+    step("unit and integration tests", || run(cargo().args(["test", "--quiet", "--locked", "--workspace"])))?;
+    step("invariants, at full depth", || {
+        run(cargo().args(["test", "--quiet", "--locked", "--release", "--package", "sluice-core"]).args([
+            "--test",
+            "invariants_exhaustive",
+            "--test",
+            "invariants_random",
+        ]))
+    })?;
+    step("WebAssembly", || {
+        let module = wasm::build()?;
+        wasm::check_reproducible(&module)?;
+        javascript::build()?;
+        javascript::test(&module, &export_streams()?)?;
+        javascript::run_script("report-size.mjs", &module)
+    })?;
+    let recorded = root().join("../shared/recordings");
+    if recorded.is_dir() {
+        step("recorded streams", || recordings::check(&recorded))?;
+    }
+    println!("\nAll tests passed in {:.0} s.", started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn step(name: &str, check: impl FnOnce() -> Done) -> Done {
+    println!("\n── {name}");
+    let started = Instant::now();
+    check().map_err(|error| format!("{name}: {error}"))?;
+    println!("   ok, {:.1} s", started.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Writes the core's invented streams, with the native results, for the tests in Node.
+fn export_streams() -> Done<PathBuf> {
+    let directory = root().join("target/streams");
+    let _ = std::fs::remove_dir_all(&directory);
+    run(cargo()
+        .args(["run", "--quiet", "--locked", "--package", "sluice-core", "--example", "export_streams", "--"])
+        .arg(&directory))?;
+    Ok(directory)
+}

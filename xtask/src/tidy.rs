@@ -1,0 +1,101 @@
+//! House rules that no compiler checks.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::Done;
+use crate::shell::{capture, cargo, command, root};
+
+const MAX_LINES: usize = 500;
+/// All that the core may pull in, proc macros included.
+const CORE_TREE: [&str; 12] = [
+    "itoa",
+    "memchr",
+    "proc-macro2",
+    "quote",
+    "serde",
+    "serde_core",
+    "serde_derive",
+    "serde_json",
+    "sluice-core",
+    "syn",
+    "unicode-ident",
+    "zmij",
+];
+const LICENCES: [&str; 9] = [
+    "MIT",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "MPL-2.0",
+    "Unicode-3.0",
+    "Zlib",
+];
+
+pub fn check() -> Done {
+    let files = capture(command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
+    let files: Vec<&str> = files.lines().filter(|file| root().join(file).is_file()).collect();
+    let problems: Vec<String> = [long_files(&files), unmapped_files(&files)?, core_tree()?, licences()?].concat();
+    if problems.is_empty() { Ok(()) } else { Err(format!("\n  {}", problems.join("\n  "))) }
+}
+
+fn long_files(files: &[&str]) -> Vec<String> {
+    let source =
+        |file: &&&str| Path::new(file).extension().is_some_and(|end| ["rs", "ts", "mjs"].iter().any(|s| end == *s));
+    let long = |file: &&str| {
+        let lines = fs::read_to_string(root().join(file)).unwrap_or_default().lines().count();
+        (lines > MAX_LINES).then(|| format!("{file} has {lines} lines; split it along the journey it is on"))
+    };
+    files.iter().filter(source).filter_map(long).collect()
+}
+
+/// ARCHITECTURE.md maps every source file of the product, and no file that is gone.
+fn unmapped_files(files: &[&str]) -> Done<Vec<String>> {
+    let map =
+        fs::read_to_string(root().join("ARCHITECTURE.md")).map_err(|error| format!("ARCHITECTURE.md: {error}"))?;
+    let is_product = |file: &&&str| file.starts_with("crates/") && file.contains("/src/");
+    let missing = files.iter().filter(is_product).filter(|file| !map.contains(**file));
+    let mut problems: Vec<String> = missing.map(|file| format!("ARCHITECTURE.md does not mention {file}")).collect();
+    for word in map.split(|c: char| c.is_whitespace() || c == '`') {
+        if word.starts_with("crates/") && word.contains('.') && !files.contains(&word) {
+            problems.push(format!("ARCHITECTURE.md mentions {word}, which does not exist"));
+        }
+    }
+    Ok(problems)
+}
+
+fn core_tree() -> Done<Vec<String>> {
+    let tree = capture(
+        cargo()
+            .args(["tree", "--locked", "--package", "sluice-core", "--edges", "normal,build"])
+            .args(["--prefix", "none", "--format", "{lib}"]),
+    )?;
+    let names: BTreeSet<String> = tree.lines().map(|line| line.trim().replace('_', "-")).collect();
+    let allowed = CORE_TREE.map(|name| name.replace('_', "-"));
+    let strange = names.into_iter().filter(|name| !name.is_empty() && !allowed.contains(name));
+    Ok(strange.map(|name| format!("sluice-core's dependency tree has grown by {name}")).collect())
+}
+
+/// The same rule as deny.toml, without a tool to install.
+fn licences() -> Done<Vec<String>> {
+    let metadata = capture(cargo().args(["metadata", "--locked", "--format-version", "1"]))?;
+    let metadata: Value = serde_json::from_str(&metadata).map_err(|error| format!("cargo metadata: {error}"))?;
+    let mut problems = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let licence = package["license"].as_str().unwrap_or_default().replace('/', " OR ");
+        let allowed = |word: &str| LICENCES.contains(&word.trim_matches(['(', ')', ' ']));
+        // "(A OR B) AND C": every side of AND needs one way of OR that we accept.
+        if !licence.split(" AND ").all(|side| side.split(" OR ").any(allowed)) {
+            problems.push(format!("{} is licensed as {licence:?}", package["name"]));
+        }
+        if package["source"].as_str().is_some_and(|source| source.starts_with("git+")) {
+            problems.push(format!("{} comes from a git repository", package["name"]));
+        }
+    }
+    Ok(problems)
+}
