@@ -15,7 +15,9 @@ use crate::corpus::{Answer, Call, Corpus};
 pub fn sluice(chunks: &[&[u8]], mut each: impl FnMut(Output)) {
     let mut stream = ResponseStream::new(StreamOptions::default());
     for chunk in chunks {
-        stream.push(chunk).into_iter().for_each(&mut each);
+        for output in stream.push(chunk) {
+            each(output);
+        }
     }
     let (outputs, _outcome) = stream.finish(BodyEnd::Eof);
     outputs.into_iter().for_each(each);

@@ -11,7 +11,7 @@ fuzz_target!(|input: (Vec<u8>, Vec<u8>)| {
     let expected = naive(&body);
     let mut parser = SseParser::new(usize::MAX);
     let mut got: Vec<Event> = Vec::new();
-    let mut on_event = |event: sluice_core::sse::SseEvent<'_>| got.push((event.name.into(), event.data.into()));
+    let mut on_event = |event: sluice_core::sse::SseEvent<'_>| got.push((event.name().into(), event.data().into()));
     let mut rest = body.as_slice();
     for cut in cuts {
         let (piece, after) = rest.split_at(rest.len().min(cut.into()));

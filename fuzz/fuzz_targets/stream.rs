@@ -78,7 +78,8 @@ fuzz_target!(|input: Input| {
 
 fn decode(body: &[u8], chunk: usize) -> (Vec<Output>, Outcome) {
     let mut stream = ResponseStream::new(StreamOptions::default());
-    let mut outputs: Vec<Output> = body.chunks(chunk).flat_map(|piece| stream.push(piece)).collect();
+    let mut outputs: Vec<Output> = Vec::new();
+    body.chunks(chunk).for_each(|piece| outputs.extend(stream.push(piece)));
     let (rest, outcome) = stream.finish(BodyEnd::Eof);
     outputs.extend(rest);
     (outputs, outcome)

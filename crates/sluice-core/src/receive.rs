@@ -4,6 +4,7 @@ mod assemble;
 mod calls;
 mod citations;
 mod decode;
+mod delta;
 mod images;
 mod items;
 mod messages;
@@ -13,12 +14,13 @@ pub mod sse;
 mod streamed;
 
 use std::mem;
+use std::vec::Drain;
 
 use crate::boundary::{Note, NoteKind, Outcome, Output};
 use assemble::Assembler;
-use decode::decode;
+use decode::{decode, decode_delta};
 use outcome::Verdict;
-use sse::SseParser;
+use sse::{SseEvent, SseParser};
 
 /// One answer being received.
 ///
@@ -72,17 +74,17 @@ impl ResponseStream {
         Self { parser: SseParser::new(options.limits.max_event_bytes), assembler: Assembler::new(options) }
     }
 
-    pub fn push(&mut self, body: &[u8]) -> Vec<Output> {
-        if self.is_terminal() {
-            return Vec::new();
-        }
+    /// Takes the next bytes and gives what they complete. The buffer behind the iterator is used again and again.
+    pub fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
         let assembler = &mut self.assembler;
-        if let Err(error) = self.parser.push(body, &mut |frame| assembler.take(decode(&frame))) {
+        if assembler.verdict.is_none()
+            && let Err(error) = self.parser.push(body, &mut |event| take(assembler, event))
+        {
             // A verdict reached before the oversized event stands.
             let message = format!("One event of the answer is larger than {} bytes.", error.max_bytes);
             assembler.verdict.get_or_insert(Verdict::TooLarge(message));
         }
-        mem::take(&mut assembler.sink.outputs)
+        assembler.sink.outputs.drain(..)
     }
 
     /// Whether the server has said how the answer ended.
@@ -94,12 +96,19 @@ impl ResponseStream {
         let mut assembler = self.assembler;
         // After a cancellation nobody wants to hear more.
         if assembler.verdict.is_none() && end != BodyEnd::Cancelled {
-            let leftover = self.parser.finish(&mut |frame| assembler.take(decode(&frame)));
+            let leftover = self.parser.finish(&mut |event| take(&mut assembler, event));
             if leftover {
                 assembler.sink.outputs.push(Output::Note(Note::new(NoteKind::Leftover, "")));
             }
         }
         let outputs = mem::take(&mut assembler.sink.outputs);
         (outputs, outcome::judge(assembler, end))
+    }
+}
+
+fn take(assembler: &mut Assembler, event: SseEvent<'_>) {
+    match decode_delta(event) {
+        Some(frame) => assembler.take(frame),
+        None => assembler.take(decode(&event.data(), &event.name())),
     }
 }

@@ -8,6 +8,6 @@ mod item;
 mod lenient;
 mod response;
 
-pub(crate) use event::{Address, RawEvent, StreamEvent};
+pub(crate) use event::{Address, Channel, RawEvent, StreamEvent};
 pub(crate) use item::{Annotation, ContentPart, Item};
 pub(crate) use response::{ErrorField, Response};

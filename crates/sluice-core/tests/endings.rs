@@ -1,12 +1,14 @@
 //! How streams end, what is wrapped around them, and what is left over: outcomes, errors, envelopes, notes.
 
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
 use expect_test::{Expect, expect};
 use serde_json::Value;
 use sluice_core::{BodyEnd, Limits, Output, Part, ResponseStream, StreamOptions};
 
 fn decode(body: &[u8], end: BodyEnd) -> (Vec<Output>, Value) {
     let mut stream = ResponseStream::new(StreamOptions::default());
-    let mut outputs = stream.push(body);
+    let mut outputs: Vec<Output> = stream.push(body).collect();
     let (rest, outcome) = stream.finish(end);
     outputs.extend(rest);
     (outputs, serde_json::to_value(outcome).unwrap())
@@ -356,7 +358,6 @@ fn tracing_names_every_event_and_nothing_else() {
         "data: {\"type\":\"response.output_text.delta\",\"delta\":\"secret\"}\n\ndata: {\"type\":\"x<y> z\"}\n\n";
     let notes: Vec<String> = stream
         .push(body.as_bytes())
-        .into_iter()
         .filter_map(|output| match output {
             Output::Note(note) => Some(format!("{:?} {}", note.kind, note.detail)),
             Output::Part(Part::Text { .. }) => None,

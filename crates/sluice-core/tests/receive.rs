@@ -1,5 +1,7 @@
 //! The rules of the receive path, one small stream each: events as wire text in, a rendering of all outputs out.
 
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
 use expect_test::{Expect, expect};
 use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, StreamOptions};
 
@@ -18,7 +20,7 @@ fn frame(line: &str) -> String {
 
 fn check_body(body: &[u8], expected: Expect) {
     let mut stream = ResponseStream::new(StreamOptions::default());
-    let mut outputs = stream.push(body);
+    let mut outputs: Vec<Output> = stream.push(body).collect();
     let (rest, outcome) = stream.finish(BodyEnd::Eof);
     outputs.extend(rest);
     let mut lines: String = outputs.iter().map(|output| render(output) + "\n").collect();

@@ -1,5 +1,7 @@
 //! SSE framing: the WHATWG rules as vectors, each in every two-way split and byte by byte.
 
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
 use expect_test::{Expect, expect};
 use sluice_core::sse::{EventTooLarge, SseEvent, SseParser};
 
@@ -8,7 +10,11 @@ fn parse<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, max_event_bytes: usize)
     let mut lines = String::new();
     let mut parser = SseParser::new(max_event_bytes);
     let mut on_event = |event: SseEvent<'_>| {
-        lines.push_str(&format!("{}|{}\n", event.name, event.data.escape_debug().to_string().replace("\\\"", "\"")));
+        lines.push_str(&format!(
+            "{}|{}\n",
+            event.name(),
+            event.data().escape_debug().to_string().replace("\\\"", "\"")
+        ));
     };
     for piece in pieces {
         parser.push(piece, &mut on_event)?;
@@ -143,6 +149,6 @@ fn lines_that_cannot_become_a_field_are_not_held_against_the_limit() {
 fn the_event_before_the_one_that_is_too_large_was_delivered() {
     let mut names = Vec::new();
     let body = format!("event: first\ndata: 1\n\ndata: {}\n\n", "x".repeat(200));
-    let error = SseParser::new(100).push(body.as_bytes(), &mut |event| names.push(event.name.into_owned()));
+    let error = SseParser::new(100).push(body.as_bytes(), &mut |event| names.push(event.name().into_owned()));
     assert_eq!((error.is_err(), names), (true, vec!["first".to_owned()]));
 }

@@ -45,13 +45,19 @@ struct Header {
 
 #[derive(Debug, Default)]
 struct Face {
-    header: Header,
     input: Vec<u8>,
+    /// By handle; the place of a finished stream is given to the next.
+    streams: Vec<Option<ResponseStream>>,
+    answer: Answer,
+}
+
+/// What the last call gave.
+#[derive(Debug, Default)]
+struct Answer {
+    header: Header,
     /// Three numbers a row: kind, length in UTF-8 bytes, length in UTF-16 units.
     table: Vec<u32>,
     arena: String,
-    /// By handle; the place of a finished stream is given to the next.
-    streams: Vec<Option<ResponseStream>>,
 }
 
 thread_local! {
@@ -61,7 +67,7 @@ thread_local! {
 /// The fixed address of the header.
 #[unsafe(no_mangle)]
 pub extern "C" fn header() -> u32 {
-    FACE.with_borrow(|face| address(&raw const face.header))
+    FACE.with_borrow(|face| address(&raw const face.answer.header))
 }
 
 /// The address where the next `length` bytes may be written.
@@ -93,15 +99,13 @@ pub extern "C" fn stream_open(trace: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn stream_push(handle: u32, length: u32) {
     FACE.with_borrow_mut(|face| {
-        face.clear();
-        let Some(Some(stream)) = face.streams.get_mut(handle as usize) else { return };
-        let chunk = face.input.get(..length as usize).unwrap_or_default();
-        let outputs = stream.push(chunk);
-        let is_terminal = stream.is_terminal();
-        for output in &outputs {
-            face.write(output);
+        face.answer.clear();
+        let Face { streams, input, answer, .. } = face;
+        let Some(Some(stream)) = streams.get_mut(handle as usize) else { return };
+        for output in stream.push(input.get(..length as usize).unwrap_or_default()) {
+            answer.write(&output);
         }
-        face.publish(is_terminal);
+        answer.publish(stream.is_terminal());
     });
 }
 
@@ -115,18 +119,18 @@ pub extern "C" fn stream_finish(handle: u32, end: u32) {
         _ => BodyEnd::Broken,
     };
     FACE.with_borrow_mut(|face| {
-        face.clear();
+        face.answer.clear();
         let Some(stream) = face.streams.get_mut(handle as usize).and_then(Option::take) else { return };
         let (outputs, outcome) = stream.finish(end);
         for output in &outputs {
-            face.write(output);
+            face.answer.write(output);
         }
-        face.row(OUTCOME, &serde_json::to_string(&outcome).unwrap_or_default());
-        face.publish(true);
+        face.answer.row(OUTCOME, &serde_json::to_string(&outcome).unwrap_or_default());
+        face.answer.publish(true);
     });
 }
 
-impl Face {
+impl Answer {
     fn clear(&mut self) {
         self.table.clear();
         // One large answer must not hold its memory for ever.

@@ -15,10 +15,10 @@ use super::images::Images;
 use super::messages::{Messages, text_of};
 use super::outcome::Verdict;
 use super::reasoning::Reasoning;
-use super::streamed::{Family, PartKey};
+use super::streamed::PartKey;
 use super::{Limits, StreamOptions};
 use crate::boundary::{Gateway, Note, NoteKind, Output, Part, Usage};
-use crate::wire::{Address, ContentPart, Item, Response, StreamEvent};
+use crate::wire::{Address, Channel, ContentPart, Item, Response, StreamEvent};
 
 #[derive(Clone, Debug)]
 pub(super) struct Assembler {
@@ -130,35 +130,22 @@ impl Assembler {
         let sink = &mut self.sink;
         let response_id = self.about.response_id.as_deref();
         match decoded.event {
-            StreamEvent::TextDelta { at, content_index, delta } => {
-                self.messages.delta(&at, PartKey { index: content_index, family: Family::Text }, delta, sink);
-            }
-            StreamEvent::RefusalDelta { at, content_index, delta } => {
-                self.messages.delta(&at, PartKey { index: content_index, family: Family::Refusal }, delta, sink);
-            }
-            StreamEvent::ReasoningDelta { at, content_index, delta } => {
-                self.reasoning.delta(&at, PartKey { index: content_index, family: Family::Reasoning }, delta, sink);
-            }
-            StreamEvent::SummaryDelta { at, summary_index, delta } => {
-                self.reasoning.delta(&at, PartKey { index: summary_index, family: Family::Summary }, delta, sink);
-            }
-            StreamEvent::ArgumentsDelta { at, delta } => self.calls.delta(&at, &delta, sink),
-
-            StreamEvent::TextDone { at, content_index, text } => {
-                self.messages.part_done(&at, PartKey { index: content_index, family: Family::Text }, &text, sink);
-            }
-            StreamEvent::RefusalDone { at, content_index, refusal } => {
-                self.messages.part_done(&at, PartKey { index: content_index, family: Family::Refusal }, &refusal, sink);
-            }
-            StreamEvent::ReasoningDone { at, content_index, text } => {
-                self.reasoning.part_done(&at, PartKey { index: content_index, family: Family::Reasoning }, &text, sink);
-            }
-            StreamEvent::SummaryDone { at, summary_index, text } => {
-                self.reasoning.part_done(&at, PartKey { index: summary_index, family: Family::Summary }, &text, sink);
-            }
-            StreamEvent::ArgumentsDone { at, arguments } => {
-                self.calls.arguments_done(&at, &arguments, response_id, sink);
-            }
+            StreamEvent::Delta { at, channel, index, delta } => match channel {
+                Channel::Text | Channel::Refusal => self.messages.delta(&at, PartKey { channel, index }, delta, sink),
+                Channel::Reasoning | Channel::Summary => {
+                    self.reasoning.delta(&at, PartKey { channel, index }, delta, sink);
+                }
+                Channel::Arguments => self.calls.delta(&at, &delta, sink),
+            },
+            StreamEvent::Done { at, channel, index, whole } => match channel {
+                Channel::Text | Channel::Refusal => {
+                    self.messages.part_done(&at, PartKey { channel, index }, &whole, sink);
+                }
+                Channel::Reasoning | Channel::Summary => {
+                    self.reasoning.part_done(&at, PartKey { channel, index }, &whole, sink);
+                }
+                Channel::Arguments => self.calls.arguments_done(&at, &whole, response_id, sink),
+            },
             StreamEvent::ContentPartDone { at, content_index, part } => self.take_part(&at, content_index, &part),
             StreamEvent::AnnotationAdded { at, annotation } => self.messages.annotate(&at, &annotation),
 
@@ -194,10 +181,10 @@ impl Assembler {
         let text = part.text.as_deref().unwrap_or_default();
         match (part.kind.as_deref(), text_of(part)) {
             (Some("reasoning_text"), _) => {
-                self.reasoning.part_done(at, PartKey { index, family: Family::Reasoning }, text, &mut self.sink);
+                self.reasoning.part_done(at, PartKey { channel: Channel::Reasoning, index }, text, &mut self.sink);
             }
-            (_, Some((family, text))) => {
-                self.messages.part_done(at, PartKey { index, family }, text, &mut self.sink);
+            (_, Some((channel, text))) => {
+                self.messages.part_done(at, PartKey { channel, index }, text, &mut self.sink);
                 for annotation in &part.annotations {
                     self.messages.annotate(at, annotation);
                 }

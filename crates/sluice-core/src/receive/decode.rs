@@ -1,13 +1,17 @@
 //! Step 2: one SSE event to one wire event, or a note about why it is none.
+//!
+//! Deltas take a shortcut, because they are nearly all of a stream; everything else, and every delta that is not as
+//! plain as they usually are, goes the general way.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::delta::{Delta, read_delta};
 use super::sse::SseEvent;
 use crate::boundary::{Note, NoteKind};
-use crate::wire::{RawEvent, StreamEvent};
+use crate::wire::{Address, Channel, RawEvent, StreamEvent};
 
 #[derive(Debug)]
 pub(crate) struct Decoded<'a> {
@@ -28,15 +32,27 @@ pub(crate) enum Frame<'a> {
     Note(Note),
 }
 
-pub(crate) fn decode<'a>(frame: &'a SseEvent<'_>) -> Frame<'a> {
-    let data = frame.data.trim_ascii();
+/// The shortcut for deltas. `None` only means that the event must go the general way.
+pub(crate) fn decode_delta(event: SseEvent<'_>) -> Option<Frame<'_>> {
+    let Delta { name, output_index, item_id, content_index, summary_index, sequence_number, delta } =
+        read_delta(event.data)?;
+    let channel = Channel::of_delta(name)?;
+    let at = Address { output_index, item_id: item_id.filter(|id| !id.is_empty()).map(Cow::Borrowed) };
+    let index = channel.index(content_index, summary_index);
+    let names_differ = !event.name.is_empty() && event.name != name.as_bytes();
+    let event = StreamEvent::Delta { at, channel, index, delta };
+    Some(Frame::Event(Decoded { event, name: Cow::Borrowed(name), sequence_number, names_differ }))
+}
+
+/// The general way. `line_name` is what the `event:` line said.
+pub(crate) fn decode<'a>(data: &'a str, line_name: &'a str) -> Frame<'a> {
+    let data = data.trim_ascii();
     if data == "[DONE]" {
         return Frame::Done;
     }
     let Some(mut raw) = read(data) else {
-        return Frame::Note(Note::new(NoteKind::Malformed, protocol_word(&frame.name)));
+        return Frame::Note(Note::new(NoteKind::Malformed, protocol_word(line_name)));
     };
-    let line_name: &'a str = &frame.name;
     let json_name = raw.kind.take().filter(|name| !name.is_empty());
     let names_differ = json_name.as_deref().is_some_and(|name| !line_name.is_empty() && name != line_name);
     let name = match json_name {

@@ -6,9 +6,9 @@ use super::assemble::Sink;
 use super::citations::Citations;
 use super::decode::protocol_word;
 use super::items::Items;
-use super::streamed::{Family, PartKey, Settled, Streamed};
+use super::streamed::{PartKey, Settled, Streamed};
 use crate::boundary::{NoteKind, Part};
-use crate::wire::{Address, Annotation, ContentPart, Item};
+use crate::wire::{Address, Annotation, Channel, ContentPart, Item};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Message {
@@ -178,14 +178,14 @@ impl Message {
 
 fn text_parts<'a>(item: &'a Item<'_>) -> Vec<(PartKey, &'a str)> {
     let parts = item.content.iter().zip(0..);
-    parts.filter_map(|(part, index)| text_of(part).map(|(family, text)| (PartKey { index, family }, text))).collect()
+    parts.filter_map(|(part, index)| text_of(part).map(|(channel, text)| (PartKey { channel, index }, text))).collect()
 }
 
 /// What a content part of a message shows. `text` and a part without a type are what small servers send.
-pub(super) fn text_of<'a>(part: &'a ContentPart<'_>) -> Option<(Family, &'a str)> {
+pub(super) fn text_of<'a>(part: &'a ContentPart<'_>) -> Option<(Channel, &'a str)> {
     match part.kind.as_deref() {
-        Some("refusal") => Some((Family::Refusal, part.refusal.as_deref().unwrap_or_default())),
-        Some("output_text" | "text") | None => Some((Family::Text, part.text.as_deref().unwrap_or_default())),
+        Some("refusal") => Some((Channel::Refusal, part.refusal.as_deref().unwrap_or_default())),
+        Some("output_text" | "text") | None => Some((Channel::Text, part.text.as_deref().unwrap_or_default())),
         Some(_) => None,
     }
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::assemble::Sink;
 use super::items::Items;
-use super::streamed::{Family, PartKey, Settled, Streamed};
+use super::streamed::{PartKey, Settled, Streamed};
 use crate::boundary::{NoteKind, Part, ReasoningItem, ThinkingReplay};
-use crate::wire::{Address, ContentPart, Item};
+use crate::wire::{Address, Channel, ContentPart, Item};
 
 #[derive(Clone, Debug, Default)]
 struct Thought {
@@ -82,14 +82,14 @@ impl Reasoning {
         // Summary and raw reasoning tell the same thoughts twice: what was not streamed is shown only if nothing was.
         let shown = &thought.value.shown;
         let has_summary = item.summary.iter().any(|part| part.text.as_deref().is_some_and(|text| !text.is_empty()));
-        let summary = shown.has_family(Family::Summary) || (shown.is_empty() && has_summary);
-        let raw = shown.has_family(Family::Reasoning) || (shown.is_empty() && !has_summary);
+        let summary = shown.has_channel(Channel::Summary) || (shown.is_empty() && has_summary);
+        let raw = shown.has_channel(Channel::Reasoning) || (shown.is_empty() && !has_summary);
         let mut whole = Vec::new();
         if summary {
-            whole.extend(parts(&item.summary, Family::Summary));
+            whole.extend(parts(&item.summary, Channel::Summary));
         }
         if raw {
-            whole.extend(parts(&item.content, Family::Reasoning));
+            whole.extend(parts(&item.content, Channel::Reasoning));
         }
         let settled = shown.settle(&whole);
         self.show_missing(slot, settled, sink);
@@ -125,7 +125,7 @@ impl Reasoning {
     }
 }
 
-fn parts<'a>(content: &'a [ContentPart<'_>], family: Family) -> impl Iterator<Item = (PartKey, &'a str)> {
+fn parts<'a>(content: &'a [ContentPart<'_>], channel: Channel) -> impl Iterator<Item = (PartKey, &'a str)> {
     let texts = content.iter().zip(0..);
-    texts.map(move |(part, index)| (PartKey { index, family }, part.text.as_deref().unwrap_or_default()))
+    texts.map(move |(part, index)| (PartKey { channel, index }, part.text.as_deref().unwrap_or_default()))
 }

@@ -1,18 +1,12 @@
 //! Text that arrives as deltas and then again as a whole: what of the whole has not been shown yet?
 
-/// One content part of an item: its index, and which of the parallel streams it belongs to.
+use crate::wire::Channel;
+
+/// One content part of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PartKey {
+    pub channel: Channel,
     pub index: u64,
-    pub family: Family,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    Text,
-    Refusal,
-    Reasoning,
-    Summary,
 }
 
 /// The text of one item as far as it was shown, part by part.
@@ -60,8 +54,8 @@ impl Streamed {
         self.parts.iter().position(|part| part.key == key)
     }
 
-    pub fn has_family(&self, family: Family) -> bool {
-        self.parts.iter().any(|part| part.key.family == family && !part.text.is_empty())
+    pub fn has_channel(&self, channel: Channel) -> bool {
+        self.parts.iter().any(|part| part.key.channel == channel && !part.text.is_empty())
     }
 
     pub fn append(&mut self, key: PartKey, delta: &str, max_parts: usize) -> Result<(), TooManyParts> {
@@ -84,9 +78,10 @@ impl Streamed {
         // The same text under another index is the same part, if that one still waits for its own `done`.
         let shown = match self.parts.iter().position(|part| part.key == key) {
             Some(found) => Some(found),
-            None => {
-                self.parts.iter().position(|part| !part.settled && part.key.family == key.family && part.text == whole)
-            }
+            None => self
+                .parts
+                .iter()
+                .position(|part| !part.settled && part.key.channel == key.channel && part.text == whole),
         };
         let Some(part) = shown.and_then(|found| self.parts.get_mut(found)) else {
             return Settled::Missing(vec![(key, whole)]);

@@ -59,6 +59,48 @@ pub(crate) struct Address<'a> {
     pub item_id: Option<Cow<'a, str>>,
 }
 
+/// What arrives bit by bit. Within its item a piece is told apart by an index, except arguments, which are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Channel {
+    Text,
+    Refusal,
+    Reasoning,
+    Summary,
+    Arguments,
+}
+
+impl Channel {
+    pub fn of_delta(name: &str) -> Option<Self> {
+        Self::named(name.strip_suffix(".delta")?)
+    }
+
+    fn of_done(name: &str) -> Option<Self> {
+        Self::named(name.strip_suffix(".done")?)
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Some(match name.strip_prefix("response.")? {
+            "output_text" => Self::Text,
+            "refusal" => Self::Refusal,
+            // The schema says `reasoning`, OpenAI and LM Studio say `reasoning_text`.
+            "reasoning" | "reasoning_text" => Self::Reasoning,
+            // The second spelling lives only in the schema's prose, which is enough for somebody to send it.
+            "reasoning_summary_text" | "reasoning_summary" => Self::Summary,
+            "function_call_arguments" => Self::Arguments,
+            _ => return None,
+        })
+    }
+
+    /// Which of the event's indexes counts.
+    pub fn index(self, content_index: Option<u64>, summary_index: Option<u64>) -> u64 {
+        match self {
+            Self::Text | Self::Refusal | Self::Reasoning => content_index.unwrap_or(0),
+            Self::Summary => summary_index.unwrap_or(0),
+            Self::Arguments => 0,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum StreamEvent<'a> {
     /// `response.created`, `.queued`, `.in_progress`
@@ -75,25 +117,19 @@ pub(crate) enum StreamEvent<'a> {
         at: Address<'a>,
         item: Box<Item<'a>>,
     },
-    TextDelta {
+    /// A piece of something that arrives bit by bit.
+    Delta {
         at: Address<'a>,
-        content_index: u64,
+        channel: Channel,
+        index: u64,
         delta: Cow<'a, str>,
     },
-    TextDone {
+    /// The same, whole.
+    Done {
         at: Address<'a>,
-        content_index: u64,
-        text: Cow<'a, str>,
-    },
-    RefusalDelta {
-        at: Address<'a>,
-        content_index: u64,
-        delta: Cow<'a, str>,
-    },
-    RefusalDone {
-        at: Address<'a>,
-        content_index: u64,
-        refusal: Cow<'a, str>,
+        channel: Channel,
+        index: u64,
+        whole: Cow<'a, str>,
     },
     ContentPartDone {
         at: Address<'a>,
@@ -103,34 +139,6 @@ pub(crate) enum StreamEvent<'a> {
     AnnotationAdded {
         at: Address<'a>,
         annotation: Box<Annotation<'a>>,
-    },
-    ArgumentsDelta {
-        at: Address<'a>,
-        delta: Cow<'a, str>,
-    },
-    ArgumentsDone {
-        at: Address<'a>,
-        arguments: Cow<'a, str>,
-    },
-    ReasoningDelta {
-        at: Address<'a>,
-        content_index: u64,
-        delta: Cow<'a, str>,
-    },
-    ReasoningDone {
-        at: Address<'a>,
-        content_index: u64,
-        text: Cow<'a, str>,
-    },
-    SummaryDelta {
-        at: Address<'a>,
-        summary_index: u64,
-        delta: Cow<'a, str>,
-    },
-    SummaryDone {
-        at: Address<'a>,
-        summary_index: u64,
-        text: Cow<'a, str>,
     },
     /// Known, and nothing in it that another event does not also bring: `response.content_part.added`,
     /// `response.reasoning_summary_part.added` and `.done`.
@@ -142,38 +150,24 @@ impl<'a> RawEvent<'a> {
     /// Says what the event is. `name` is its type, from the JSON or else from the `event:` line.
     pub fn named(self, name: &str) -> StreamEvent<'a> {
         let at = Address { output_index: self.output_index, item_id: self.item_id.filter(|id| !id.is_empty()) };
-        let content_index = self.content_index.unwrap_or(0);
-        let summary_index = self.summary_index.unwrap_or(0);
-        let delta = self.delta.unwrap_or_default();
-        let text = self.text.unwrap_or_default();
+        if let Some(channel) = Channel::of_delta(name) {
+            let index = channel.index(self.content_index, self.summary_index);
+            return StreamEvent::Delta { at, channel, index, delta: self.delta.unwrap_or_default() };
+        }
+        if let Some(channel) = Channel::of_done(name) {
+            let index = channel.index(self.content_index, self.summary_index);
+            let whole = match channel {
+                Channel::Text | Channel::Reasoning | Channel::Summary => self.text,
+                Channel::Refusal => self.refusal,
+                Channel::Arguments => self.arguments,
+            };
+            return StreamEvent::Done { at, channel, index, whole: whole.unwrap_or_default() };
+        }
         match name {
-            "response.output_text.delta" => StreamEvent::TextDelta { at, content_index, delta },
-            "response.output_text.done" => StreamEvent::TextDone { at, content_index, text },
-            "response.function_call_arguments.delta" => StreamEvent::ArgumentsDelta { at, delta },
-            "response.function_call_arguments.done" => {
-                StreamEvent::ArgumentsDone { at, arguments: self.arguments.unwrap_or_default() }
-            }
-            // The schema says `reasoning`, OpenAI and LM Studio say `reasoning_text`.
-            "response.reasoning.delta" | "response.reasoning_text.delta" => {
-                StreamEvent::ReasoningDelta { at, content_index, delta }
-            }
-            "response.reasoning.done" | "response.reasoning_text.done" => {
-                StreamEvent::ReasoningDone { at, content_index, text }
-            }
-            // The second spelling lives only in the schema's prose, which is enough for somebody to send it.
-            "response.reasoning_summary_text.delta" | "response.reasoning_summary.delta" => {
-                StreamEvent::SummaryDelta { at, summary_index, delta }
-            }
-            "response.reasoning_summary_text.done" | "response.reasoning_summary.done" => {
-                StreamEvent::SummaryDone { at, summary_index, text }
-            }
-            "response.refusal.delta" => StreamEvent::RefusalDelta { at, content_index, delta },
-            "response.refusal.done" => {
-                StreamEvent::RefusalDone { at, content_index, refusal: self.refusal.unwrap_or_default() }
-            }
             "response.output_item.added" => StreamEvent::ItemAdded { at, item: self.item.unwrap_or_default() },
             "response.output_item.done" => StreamEvent::ItemDone { at, item: self.item.unwrap_or_default() },
             "response.content_part.done" => {
+                let content_index = self.content_index.unwrap_or(0);
                 StreamEvent::ContentPartDone { at, content_index, part: self.part.unwrap_or_default() }
             }
             // OpenAI's spelling of March 2025 comes second.

@@ -1,0 +1,251 @@
+//! A shortcut for the events that make up nearly all of a stream: deltas.
+//!
+//! A delta is a flat object of short strings, small numbers and empty lists, which one walk can read several times
+//! faster than a general JSON parser. At anything else the walk gives up and the event goes the general way, which is
+//! also what says that this one is right: the tests below compare the two.
+
+use std::borrow::Cow;
+
+use memchr::memchr2;
+
+#[derive(Debug, Default)]
+pub(super) struct Delta<'a> {
+    pub name: &'a str,
+    pub sequence_number: Option<u64>,
+    pub output_index: Option<u64>,
+    pub item_id: Option<&'a str>,
+    pub content_index: Option<u64>,
+    pub summary_index: Option<u64>,
+    pub delta: Cow<'a, str>,
+}
+
+/// The event, if it is as plain as a delta usually is.
+pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
+    // Raw control characters are no JSON; looking for them once, without a branch a byte, is cheaper than in each string.
+    if data.iter().fold(false, |found, byte| found | (*byte < b' ')) {
+        return None;
+    }
+    let mut walk = Walk { rest: data };
+    let mut event = Delta::default();
+    walk.expect(b'{')?;
+    loop {
+        walk.skip_spaces();
+        let name = walk.name()?;
+        walk.expect(b':')?;
+        walk.skip_spaces();
+        match name {
+            b"type" => event.name = walk.string()?,
+            b"sequence_number" => event.sequence_number = Some(walk.number()?),
+            b"output_index" => event.output_index = Some(walk.number()?),
+            b"item_id" => event.item_id = Some(walk.string()?),
+            b"content_index" => event.content_index = Some(walk.number()?),
+            b"summary_index" => event.summary_index = Some(walk.number()?),
+            b"delta" => event.delta = walk.text()?,
+            b"obfuscation" => walk.padding()?,
+            b"logprobs" => walk.empty_list()?,
+            _ => return None,
+        }
+        if walk.expect(b',').is_none() {
+            return (walk.rest == b"}").then_some(event);
+        }
+    }
+}
+
+/// What is left to read. Every step takes what it names off the front, or gives up.
+struct Walk<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Walk<'a> {
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        let (_, rest) = self.rest.split_first().filter(|(first, _)| **first == byte)?;
+        self.rest = rest;
+        Some(())
+    }
+
+    fn skip_spaces(&mut self) {
+        while let [b' ', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+    }
+
+    /// A field's name: so short that a plain loop beats a search. One with escapes is none we know.
+    fn name(&mut self) -> Option<&'a [u8]> {
+        self.expect(b'"')?;
+        let end = self.rest.iter().position(|byte| *byte == b'"')?;
+        let (name, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest.get(1..)?;
+        Some(name)
+    }
+
+    /// A string without escapes.
+    fn string(&mut self) -> Option<&'a str> {
+        self.expect(b'"')?;
+        let string = self.up_to_quote_or_escape()?;
+        self.expect(b'"')?;
+        str::from_utf8(string).ok()
+    }
+
+    /// A string that nobody reads.
+    fn padding(&mut self) -> Option<()> {
+        self.expect(b'"')?;
+        self.up_to_quote_or_escape()?;
+        self.expect(b'"')
+    }
+
+    fn text(&mut self) -> Option<Cow<'a, str>> {
+        self.expect(b'"')?;
+        let plain = self.up_to_quote_or_escape()?;
+        if self.rest.first() == Some(&b'"') {
+            self.expect(b'"')?;
+            return str::from_utf8(plain).ok().map(Cow::Borrowed);
+        }
+        // Escapes only shrink, so this is the one allocation.
+        let mut text = Vec::with_capacity(plain.len() + self.rest.len().min(64));
+        text.extend_from_slice(plain);
+        while self.rest.first() == Some(&b'\\') {
+            self.escape(&mut text)?;
+            text.extend_from_slice(self.up_to_quote_or_escape()?);
+        }
+        self.expect(b'"')?;
+        String::from_utf8(text).ok().map(Cow::Owned)
+    }
+
+    fn up_to_quote_or_escape(&mut self) -> Option<&'a [u8]> {
+        let end = memchr2(b'"', b'\\', self.rest)?;
+        let (plain, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest;
+        Some(plain)
+    }
+
+    fn escape(&mut self, text: &mut Vec<u8>) -> Option<()> {
+        let (escape, rest) = self.rest.split_first_chunk::<2>()?;
+        self.rest = rest;
+        let byte = match escape {
+            b"\\n" => b'\n',
+            b"\\t" => b'\t',
+            b"\\r" => b'\r',
+            b"\\b" => 8,
+            b"\\f" => 12,
+            [b'\\', byte @ (b'"' | b'\\' | b'/')] => *byte,
+            // Code points, possibly as surrogate pairs, are left to the general way.
+            _ => return None,
+        };
+        text.push(byte);
+        Some(())
+    }
+
+    /// At most 18 digits, so that none is too large, and no leading zero, as JSON wants it.
+    fn number(&mut self) -> Option<u64> {
+        let start = self.rest;
+        let mut number = 0;
+        while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
+            number = number * 10 + u64::from(digit - b'0');
+            self.rest = rest;
+            if start.len() - rest.len() > 18 {
+                return None;
+            }
+        }
+        let digits = start.len() - self.rest.len();
+        let plain = digits > 0 && (digits == 1 || start.first() != Some(&b'0'));
+        (plain && matches!(self.rest.first(), Some(b',' | b'}'))).then_some(number)
+    }
+
+    fn empty_list(&mut self) -> Option<()> {
+        self.rest = self.rest.strip_prefix(b"[]")?;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::receive::decode::{decode, decode_delta};
+    use crate::receive::sse::SseEvent;
+
+    /// Where the shortcut answers it must say what the general way says. Tells whether it answered.
+    fn agrees(data: &str) -> bool {
+        let event = SseEvent { name: b"", data: data.as_bytes() };
+        let Some(short) = decode_delta(event) else { return false };
+        assert_eq!(format!("{short:?}"), format!("{:?}", decode(data, "")), "{data}");
+        true
+    }
+
+    #[test]
+    fn the_shortcut_takes_plain_deltas_and_leaves_the_rest() {
+        let text = r#""type":"response.output_text.delta""#;
+        let taken = [
+            r#"{"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":"Hi","logprobs":[],"obfuscation":"x"}"#.to_owned(),
+            r#"{"delta": "a\n\"\\ ü", "type": "response.function_call_arguments.delta", "output_index": 10}"#.to_owned(),
+            r#"{"type":"response.reasoning_summary.delta","summary_index":3,"content_index":1,"item_id":"","delta":""}"#.to_owned(),
+            format!("{{{text},{text},\"delta\":\"a\",\"delta\":\"b\"}}"),
+            format!("{{{text}}}"),
+        ];
+        for data in &taken {
+            assert!(agrees(data), "{data}");
+        }
+        let left = [
+            r#""type":"response.output_text.done""#,
+            r#""text":"whole""#,
+            r#""item":{}"#,
+            r#""delta":null"#,
+            r#""delta":"\ud83d\ude00""#,
+            r#""delta":"\x""#,
+            r#""delta":"\"#,
+            r#""output_index":01"#,
+            r#""output_index":1.0"#,
+            r#""output_index":-1"#,
+            r#""output_index":"#,
+            r#""output_index":99999999999999999999"#,
+            r#""logprobs":[{}]"#,
+            r#""ty\u0070e":"x""#,
+            "\"delta\":\"a\tb\"",
+            "",
+        ];
+        for field in left {
+            let data = format!("{{{text},{field}}}");
+            assert!(decode_delta(SseEvent { name: b"", data: data.as_bytes() }).is_none(), "{data}");
+        }
+        for data in ["{", "{}", "", "[]", &format!("{{{text}}} "), &format!("{{{text}}}{{}}")] {
+            assert!(!agrees(data), "{data}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_shortcut_agrees_with_the_general_way(
+            kind in prop::sample::select(vec!["output_text", "refusal", "reasoning", "function_call_arguments", "x"]),
+            fields in prop::collection::vec((
+                prop::sample::select(vec!["type", "delta", "item_id", "output_index", "content_index", "summary_index",
+                    "sequence_number", "logprobs", "obfuscation", "text", "error"]),
+                prop_oneof![
+                    any::<String>().prop_map(|text| serde_json::Value::from(text).to_string()),
+                    r#""([a-z ü]|\\[nrtbf"/\\])*""#,
+                    r#""([a-z ü]|\\[nu0a-f"]{1,5})*""#,
+                    any::<u64>().prop_map(|number| number.to_string()),
+                    "[0-9]{1,3}",
+                    "[0-9.eE+-]{1,4}",
+                    prop::sample::select(vec!["null", "[]", "{}", "true", "[1]", ""]).prop_map(str::to_owned),
+                ],
+            ), 0..5),
+            spaces in prop::sample::select(vec!["", " ", "  "]),
+        ) {
+            let fields = fields.iter().map(|(name, value)| format!(",{spaces}\"{name}\":{spaces}{value}"));
+            agrees(&format!("{{\"type\":\"response.{kind}.delta\"{}}}", fields.collect::<String>()));
+        }
+
+        #[test]
+        fn the_shortcut_agrees_on_damaged_text(cut in 0_usize..120, insert in any::<char>()) {
+            let whole = r#"{"type":"response.output_text.delta","delta":"a\n\"ü","logprobs":[],"output_index":12}"#;
+            let at = whole.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(whole.len());
+            let mut damaged = whole.to_owned();
+            damaged.insert(at, insert);
+            agrees(&damaged);
+            damaged.truncate(at);
+            agrees(&damaged);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! All event sequences up to length 6 over 16 events (17.9 million), each compared at every step with a small oracle
+//! that knows the invariants S1-S4, S6, S8-S10 and S14 and nothing of the code. In debug builds up to length 4.
+//!
+//! Two calls that the server addresses differently, one that reuses an id, one message, and the ends:
+//! *alpha* is known by its index while its ids rotate, *beta* by its id alone, *gamma* reuses alpha's call id.
+
+mod support;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+use sluice_core::{BodyEnd, FailureKind, Outcome, Output, Part, ResponseStream, Status, StreamOptions};
+use support::wire::frame;
+use support::*;
+
+const DEPTH: usize = if cfg!(debug_assertions) { 4 } else { 6 };
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    TextDelta,
+    TextDone,
+    AlphaAdded,
+    AlphaDelta,
+    AlphaArguments,
+    AlphaDone,
+    AlphaCutOff,
+    BetaAdded,
+    BetaDelta,
+    BetaMalformed,
+    BetaDone,
+    GammaDone,
+    CompletedFull,
+    CompletedEmpty,
+    Incomplete,
+    Error,
+}
+use Event::*;
+
+const ALPHABET: [Event; 16] = [
+    TextDelta,
+    TextDone,
+    AlphaAdded,
+    AlphaDelta,
+    AlphaArguments,
+    AlphaDone,
+    AlphaCutOff,
+    BetaAdded,
+    BetaDelta,
+    BetaMalformed,
+    BetaDone,
+    GammaDone,
+    CompletedFull,
+    CompletedEmpty,
+    Incomplete,
+    Error,
+];
+
+const ALPHA: &str = "{\"x\":1}";
+const BETA: &str = "{\"y\":2}";
+const GAMMA: &str = "{\"x\":3}";
+
+impl Event {
+    fn wire(self) -> Value {
+        let alpha = |id: &str, arguments: &str, status: &str| {
+            with(call_item(1, "call_a", "alpha", arguments, status), &json!({"id": id}))
+        };
+        let beta = |arguments: &str| with(call(2, "call_b", "beta", arguments), &json!({"id": "b"}));
+        let gamma = with(call(3, "call_a", "alpha", GAMMA), &json!({"id": "g"}));
+        let unplaced = |event: Value| {
+            let event = without(event, &["output_index"]);
+            if event.get("item_id").is_some() { with(event, &json!({"item_id": "b"})) } else { event }
+        };
+        let rotated = |event: Value, id: &str| with(event, &json!({"item_id": id}));
+        match self {
+            TextDelta => text_delta(0, "a"),
+            TextDone => text_done(0, "ab"),
+            AlphaAdded => added(1, &alpha("a1", "", "in_progress")),
+            AlphaDelta => rotated(args_delta(1, ALPHA), "a2"),
+            AlphaArguments => rotated(args_done(1, ALPHA), "a3"),
+            AlphaDone => done(1, &alpha("a4", ALPHA, "completed")),
+            AlphaCutOff => done(1, &alpha("a5", "{\"x\":", "incomplete")),
+            BetaAdded => unplaced(added(2, &with(beta(""), &json!({"status": "in_progress"})))),
+            BetaDelta => unplaced(args_delta(2, BETA)),
+            BetaMalformed => unplaced(args_done(2, "{\"y\":")),
+            BetaDone => unplaced(done(2, &beta(" "))),
+            GammaDone => done(3, &gamma),
+            CompletedFull => completed(&[message(0, "ab"), alpha("a6", ALPHA, "completed"), beta(BETA), gamma]),
+            CompletedEmpty => completed(&[]),
+            Incomplete => incomplete("max_output_tokens", &[beta(BETA)]),
+            Error => error("overloaded", "error"),
+        }
+    }
+}
+
+/// The oracle: what a reader must have been given after some events.
+struct Expected {
+    text: String,
+    alpha: Heard,
+    beta: Heard,
+    gamma: Heard,
+    end: Option<Status>,
+}
+
+/// What the server has said about one call.
+#[derive(Clone, Copy)]
+struct Heard {
+    /// Its arguments; every delta of ours carries all of them, so two deltas make no object.
+    object: &'static str,
+    begun: bool,
+    named: bool,
+    finished: bool,
+    cut_off: bool,
+    deltas: u8,
+    /// From `arguments.done`.
+    whole: Option<&'static str>,
+    malformed: bool,
+    reported: Option<&'static str>,
+}
+
+impl Heard {
+    fn nothing(object: &'static str) -> Self {
+        Self {
+            object,
+            begun: false,
+            named: false,
+            finished: false,
+            cut_off: false,
+            deltas: 0,
+            whole: None,
+            malformed: false,
+            reported: None,
+        }
+    }
+
+    /// S1, S4: once, whole, and never after the server gave it up. Blank arguments of a finished call are `{}`.
+    fn report(&mut self, in_item: Option<&'static str>) {
+        let streamed = (self.deltas == 1).then_some(self.object);
+        let blank = (self.finished && self.deltas == 0 && !self.malformed).then_some("{}");
+        if self.named && !self.cut_off && self.reported.is_none() {
+            self.reported = in_item.or(self.whole).or(streamed).or(blank);
+        }
+    }
+
+    fn done(&mut self, in_item: Option<&'static str>) {
+        (self.begun, self.named, self.finished) = (true, true, true);
+        self.report(in_item);
+    }
+}
+
+impl Expected {
+    fn after(path: &[Event]) -> Self {
+        let [alpha, beta, gamma] = [ALPHA, BETA, GAMMA].map(Heard::nothing);
+        let mut expected = Self { text: String::new(), alpha, beta, gamma, end: None };
+        for event in path {
+            // S8
+            if expected.end.is_none() {
+                expected.take(*event);
+            }
+        }
+        expected
+    }
+
+    fn take(&mut self, event: Event) {
+        let (alpha, beta) = (&mut self.alpha, &mut self.beta);
+        match event {
+            TextDelta => self.text.push('a'),
+            TextDone => self.whole_text(),
+            AlphaAdded => (alpha.begun, alpha.named) = (true, true),
+            AlphaDelta => (alpha.begun, alpha.deltas) = (true, alpha.deltas + 1),
+            AlphaArguments => {
+                (alpha.begun, alpha.finished, alpha.whole) = (true, true, Some(ALPHA));
+                alpha.report(None);
+            }
+            AlphaDone => alpha.done(Some(ALPHA)),
+            AlphaCutOff => (alpha.begun, alpha.named, alpha.cut_off) = (true, true, true),
+            BetaAdded => (beta.begun, beta.named) = (true, true),
+            BetaDelta => (beta.begun, beta.deltas) = (true, beta.deltas + 1),
+            BetaMalformed => (beta.begun, beta.finished, beta.malformed) = (true, true, true),
+            BetaDone => beta.done(None),
+            GammaDone => self.gamma.done(Some(GAMMA)),
+            CompletedFull => {
+                alpha.done(Some(ALPHA));
+                beta.done(Some(BETA));
+                self.gamma.done(Some(GAMMA));
+                self.whole_text();
+                self.complete();
+            }
+            CompletedEmpty => self.complete(),
+            Incomplete => {
+                beta.done(Some(BETA));
+                self.end = Some(Status::Incomplete);
+            }
+            Error => self.end = Some(Status::Failed),
+        }
+    }
+
+    /// S6: a whole text adds what the deltas lack; one that contradicts them adds nothing.
+    fn whole_text(&mut self) {
+        if "ab".starts_with(&self.text) {
+            "ab".clone_into(&mut self.text);
+        }
+    }
+
+    /// S3: report what can be reported, fail if something cannot.
+    fn complete(&mut self) {
+        let begun = [&mut self.alpha, &mut self.beta].into_iter().filter(|call| call.begun);
+        let lost = begun.filter_map(|call| (call.report(None), call.reported).1.is_none().then_some(())).count();
+        self.end = Some(if lost > 0 { Status::Failed } else { Status::Completed });
+    }
+
+    fn calls(&self) -> Vec<(&'static str, &'static str)> {
+        let calls = [("alpha", self.alpha), ("alpha", self.gamma), ("beta", self.beta)];
+        calls.iter().filter_map(|(name, call)| Some((*name, call.reported?))).collect()
+    }
+}
+
+/// What was given on the way to a node.
+#[derive(Default)]
+struct Given {
+    text: String,
+    calls: Vec<Call>,
+    other: usize,
+}
+
+struct Search {
+    frames: [Vec<u8>; 16],
+    checked: AtomicU64,
+    wrong: Mutex<Vec<String>>,
+}
+
+impl Search {
+    /// Takes one more event, checks, and goes on from there.
+    fn step(&self, before: &ResponseStream, given: &mut Given, path: &mut Vec<Event>, event: Event) {
+        let (text_length, call_count, other) = (given.text.len(), given.calls.len(), given.other);
+        let mut stream = before.clone();
+        given.take(stream.push(&self.frames[event as usize]));
+        path.push(event);
+        if path.len() == DEPTH {
+            self.check(stream, given, path);
+        } else if self.check(stream.clone(), given, path) {
+            // What follows a mistake tells nothing new.
+            ALPHABET.iter().for_each(|next| self.step(&stream, given, path, *next));
+        }
+        path.pop();
+        given.text.truncate(text_length);
+        given.calls.truncate(call_count);
+        given.other = other;
+    }
+
+    fn check(&self, stream: ResponseStream, given: &Given, path: &[Event]) -> bool {
+        self.checked.fetch_add(1, Ordering::Relaxed);
+        let expected = Expected::after(path);
+        let is_terminal = stream.is_terminal();
+        let (rest, outcome) = stream.finish(BodyEnd::Eof);
+        let right = rest.is_empty()
+            && given.other == 0
+            && given.text == expected.text
+            && given.has_calls(&expected.calls())
+            && is_terminal == expected.end.is_some()
+            && outcome.status == expected.end.unwrap_or(Status::Truncated)
+            && outcome.retry_safe == given.allows_retry(&outcome)
+            && names_the_tool(&outcome, &expected);
+        if !right {
+            let gave = format!("{:?} {:?} {:?}", given.text, given.calls, outcome.status);
+            let wanted = format!("{:?} {:?} {:?}", expected.text, expected.calls(), expected.end);
+            self.wrong.lock().expect("nobody panicked").push(format!("{path:?}\n  gave   {gave}\n  wanted {wanted}"));
+        }
+        right
+    }
+}
+
+impl Given {
+    fn take(&mut self, outputs: Vec<Output>) {
+        for output in outputs {
+            match output {
+                Output::Part(Part::Text { value }) => self.text.push_str(&value),
+                Output::Part(Part::ToolCall { call_id, name, input_json }) => {
+                    self.calls.push(Call { id: call_id, name, input: input_json });
+                }
+                Output::Part(_) => self.other += 1,
+                Output::Note(_) => {}
+            }
+        }
+    }
+
+    /// The same calls in any order, S2: each under its own id.
+    fn has_calls(&self, expected: &[(&str, &str)]) -> bool {
+        let is_there =
+            |(name, input): &(&str, &str)| self.calls.iter().any(|call| call.name == *name && call.input == *input);
+        let ids = self.calls.iter().map(|call| call.id.as_str());
+        let is_own = |(place, id): (usize, &str)| {
+            let first = ["gw-call_a", "gw-call_b"].contains(&id);
+            (first || id.starts_with("gw-call_a-")) && ids.clone().take(place).all(|other| other != id)
+        };
+        self.calls.len() == expected.len() && expected.iter().all(is_there) && ids.clone().enumerate().all(is_own)
+    }
+
+    /// S14
+    fn allows_retry(&self, outcome: &Outcome) -> bool {
+        let ended_badly = matches!(outcome.status, Status::Failed | Status::Truncated);
+        ended_badly && self.text.is_empty() && self.calls.is_empty()
+    }
+}
+
+/// A failure for a call that cannot be reported names that call's tool, if the server did.
+fn names_the_tool(outcome: &Outcome, expected: &Expected) -> bool {
+    let Some(failure) = outcome.error.as_ref().filter(|failure| failure.kind == FailureKind::ToolCall) else {
+        return true;
+    };
+    let lost = [("alpha", expected.alpha), ("beta", expected.beta)];
+    let mut lost = lost.iter().filter(|(_, call)| call.begun && call.reported.is_none());
+    lost.any(|(name, call)| failure.tool.as_deref() == call.named.then_some(*name))
+}
+
+#[test]
+#[expect(clippy::disallowed_macros, reason = "the number of sequences is what this test has to show")]
+fn all_short_sequences() {
+    let frames = ALPHABET.map(|event| frame(&event.wire()).into_bytes());
+    let search = Search { frames, checked: AtomicU64::new(0), wrong: Mutex::new(Vec::new()) };
+    let start = ResponseStream::new(StreamOptions::default());
+    in_parallel(&ALPHABET, |first| search.step(&start, &mut Given::default(), &mut Vec::new(), *first));
+
+    let checked = search.checked.into_inner();
+    let mut wrong = search.wrong.into_inner().expect("nobody panicked");
+    println!("{checked} event sequences up to length {DEPTH} checked, {} wrong", wrong.len());
+    wrong.sort_by_key(|said| said.matches(',').count());
+    assert!(wrong.is_empty(), "{} wrong, the shortest:\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
+}
