@@ -271,7 +271,7 @@ impl Search {
 }
 
 impl Given {
-    fn take(&mut self, outputs: Vec<Output>) {
+    fn take(&mut self, outputs: impl IntoIterator<Item = Output>) {
         for output in outputs {
             match output {
                 Output::Part(Part::Text { value }) => self.text.push_str(&value),

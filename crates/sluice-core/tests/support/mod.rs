@@ -36,10 +36,9 @@ pub fn run_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, end: BodyEnd) 
     let mut stream = ResponseStream::new(StreamOptions::default());
     let mut outputs = Vec::new();
     for piece in pieces {
-        let was_terminal = stream.is_terminal();
-        let given = stream.push(piece);
-        assert!(!was_terminal || given.is_empty(), "after the end came {given:?}");
-        outputs.extend(given);
+        let (was_terminal, before) = (stream.is_terminal(), outputs.len());
+        outputs.extend(stream.push(piece));
+        assert!(!was_terminal || outputs.len() == before, "after the end came {:?}", &outputs[before..]);
     }
     let was_terminal = stream.is_terminal();
     let (rest, outcome) = stream.finish(end);

@@ -53,11 +53,15 @@ impl Decode {
             }
             Ok(Outcome { status: Status::Failed | Status::Truncated | Status::Cancelled, .. }) => ExitCode::FAILURE,
             Err(Stopped::Unreadable(error)) => {
-                eprintln!("sluice: cannot read {}: {error}", self.file.display());
+                eprintln!("sluice: cannot read {}: {error}", self.source());
                 eprintln!("Give the path of a captured stream, or - to read one from standard input.");
                 ExitCode::from(2)
             }
         }
+    }
+
+    fn source(&self) -> String {
+        if self.file == Path::new("-") { "standard input".to_owned() } else { self.file.display().to_string() }
     }
 
     fn replay(&self, printer: &mut dyn Printer) -> Result<Outcome, Stopped> {
@@ -86,10 +90,7 @@ impl Decode {
         }
         printer.outcome(&outcome, started.elapsed()).map_err(|_| Stopped::OutputClosed)?;
         if outcome.status == Status::Truncated && outcome.response_id.is_none() && outcome.retry_safe {
-            eprintln!(
-                "sluice: {total} bytes and no answer in them. Is {} the body of an event stream?",
-                self.file.display()
-            );
+            eprintln!("sluice: {total} bytes and no answer in them. Is {} the body of an event stream?", self.source());
         }
         Ok(outcome)
     }

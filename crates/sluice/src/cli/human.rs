@@ -9,6 +9,7 @@ use anstyle::{AnsiColor, Style};
 use sluice_core::{Empty, NoteKind, Outcome, Output, Part, Status, Usage};
 
 use super::Printer;
+use super::json::without_white_space;
 
 const THINKING: Style = Style::new().dimmed().italic();
 const TOOL: Style = AnsiColor::Cyan.on_default();
@@ -76,7 +77,7 @@ impl Printer for Human {
         match output {
             Output::Part(Part::Text { value }) => self.write(Style::new(), value),
             Output::Part(Part::ToolCall { call_id, name, input_json }) => {
-                self.line(TOOL, &format!("→ {name} {input_json}  ({call_id})"))
+                self.line(TOOL, &format!("→ {name} {}  ({call_id})", without_white_space(input_json)))
             }
             Output::Part(Part::Data { mime_type, base64 }) => {
                 self.line(DATA, &format!("▣ {mime_type}, {} bytes", base64.trim_end_matches('=').len() * 3 / 4))

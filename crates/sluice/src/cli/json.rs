@@ -86,7 +86,7 @@ impl Printer for JsonLines {
 }
 
 /// Drops the spaces and line ends between the tokens of a JSON text.
-fn without_white_space(json: &str) -> String {
+pub fn without_white_space(json: &str) -> String {
     let mut compact = String::with_capacity(json.len());
     let (mut in_string, mut escaped) = (false, false);
     for c in json.chars() {

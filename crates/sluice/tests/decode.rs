@@ -1,0 +1,151 @@
+//! `sluice decode` as a user runs it: the real binary, a stream on standard input, what it prints and how it exits.
+
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use expect_test::{Expect, expect};
+
+const DELTA: &str =
+    "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"Hi \\u001b[31mthere\"}\n\n";
+const CALL: &str = "data: {\"type\":\"response.output_item.done\",\"output_index\":1,\"item\":{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"f\",\"arguments\":\"{ \\\"n\\\": 12345678901234567890123,\\n \\\"s\\\": \\\"a b\\\" }\"}}\n\n";
+const UNKNOWN: &str = "data: {\"type\":\"acme:noise\"}\n\n";
+const COMPLETED: &str = "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"model\":\"m\",\"usage\":{\"input_tokens\":5,\"output_tokens\":3,\"total_tokens\":8,\"input_tokens_details\":{\"cached_tokens\":2},\"output_tokens_details\":{\"reasoning_tokens\":1}}}}\n\n";
+
+/// Exit code, standard output and standard error; the time at the end of the closing line is replaced.
+fn run(arguments: &[&str], input: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
+        .arg("decode")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let mut shown = String::from_utf8(output.stdout).unwrap();
+    if let Some(time) = shown.rfind(" · ").filter(|_| shown.ends_with(" ms\n")) {
+        shown.replace_range(time.., " · N ms\n");
+    }
+    let errors = String::from_utf8(output.stderr).unwrap();
+    format!("{shown}{errors}exit {}\n", output.status.code().unwrap())
+}
+
+fn check(arguments: &[&str], input: &str, expected: Expect) {
+    expected.assert_eq(&run(arguments, input));
+}
+
+#[test]
+fn json_lines() {
+    check(
+        &["--json", "-"],
+        &[DELTA, UNKNOWN, CALL, COMPLETED].concat(),
+        expect![[r#"
+        {"type":"text","value":"Hi \u001b[31mthere"}
+        {"type":"note","kind":"unknownEvent","detail":"acme:noise"}
+        {"type":"toolCall","callId":"gw-c","name":"f","input":{"n":12345678901234567890123,"s":"a b"}}
+        {"type":"outcome","status":"completed","reason":null,"error":null,"empty":null,"responseId":"resp_1","model":"m","usage":{"input_tokens":5,"output_tokens":3,"total_tokens":8,"input_tokens_details":{"cached_tokens":2},"output_tokens_details":{"reasoning_tokens":1}},"gateway":null,"retrySafe":false}
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn every_chunking_prints_the_same() {
+    let body = [DELTA, UNKNOWN, CALL, COMPLETED].concat().replace('\n', "\r\n");
+    let whole = run(&["--json", "-"], &body);
+    for size in ["1", "2", "7", "64", "100000"] {
+        assert_eq!(run(&["--json", "--chunk", size, "-"], &body), whole, "--chunk {size}");
+    }
+}
+
+#[test]
+fn for_people() {
+    check(
+        &["-"],
+        &[DELTA, UNKNOWN, CALL, COMPLETED].concat(),
+        expect![[r#"
+            Hi [31mthere
+            → f {"n":12345678901234567890123,"s":"a b"}  (gw-c)
+            completed · m · 5 tokens in (2 cached) · 3 out (1 reasoning) · N ms
+            exit 0
+        "#]],
+    );
+    check(
+        &["-v", "--events", "-"],
+        &[DELTA, UNKNOWN, COMPLETED].concat(),
+        expect![[r#"
+        · response.output_text.delta
+        Hi [31mthere
+        · acme:noise
+        · unknownEvent: acme:noise
+        · response.completed
+        completed · m · 5 tokens in (2 cached) · 3 out (1 reasoning) · N ms
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn the_exit_code_says_how_it_ended() {
+    let incomplete = "data: {\"type\":\"response.incomplete\",\"response\":{\"incomplete_details\":{\"reason\":\"max_output_tokens\"}}}\n\n";
+    check(
+        &["-"],
+        incomplete,
+        expect![[r#"
+        incomplete: max_output_tokens · the output limit was used up before the first word · N ms
+        exit 0
+    "#]],
+    );
+    check(
+        &["-"],
+        &format!("{DELTA}data: {{\"type\":\"error\",\"message\":\"overloaded\"}}\n\n"),
+        expect![[r#"
+        Hi [31mthere
+        failed: overloaded · N ms
+        exit 1
+    "#]],
+    );
+    check(
+        &["-"],
+        DELTA,
+        expect![[r#"
+        Hi [31mthere
+        truncated: eof · N ms
+        exit 1
+    "#]],
+    );
+    check(
+        &["-"],
+        "<html>502</html>",
+        expect![[r#"
+            truncated: eof · N ms
+            sluice: 16 bytes and no answer in them. Is standard input the body of an event stream?
+            exit 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_said_clearly() {
+    check(
+        &["no/such/file.sse"],
+        "",
+        expect![[r#"
+        sluice: cannot read no/such/file.sse: No such file or directory (os error 2)
+        Give the path of a captured stream, or - to read one from standard input.
+        exit 2
+    "#]],
+    );
+    check(
+        &["src"],
+        "",
+        expect![[r#"
+        sluice: cannot read src: it is a directory
+        Give the path of a captured stream, or - to read one from standard input.
+        exit 2
+    "#]],
+    );
+}
