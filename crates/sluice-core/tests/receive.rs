@@ -332,6 +332,22 @@ fn a_reused_call_id_gives_two_calls_and_a_repeated_call_one() {
 }
 
 #[test]
+fn a_call_announced_a_second_time_and_left_at_that() {
+    check(
+        r#"
+        {"type":"output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_a","call_id":"c","name":"f"}}
+        {"type":"output_item.added","output_index":1,"item":{"type":"function_call","id":"fc_b","call_id":"c","name":"f"}}
+        {"type":"output_item.done","output_index":0,"item":{"type":"function_call","id":"fc_a","call_id":"c","name":"f","arguments":"{\"n\":1}"}}
+        {"type":"completed","response":{"output":[]}}
+        "#,
+        expect![[r#"
+            call gw-c f {"n":1}
+            Completed
+        "#]],
+    );
+}
+
+#[test]
 fn call_ids_that_do_not_fit_and_call_ids_that_are_missing() {
     check(
         r#"

@@ -40,6 +40,8 @@ struct Header {
     table: u32,
     arena: u32,
     arena_bytes: u32,
+    /// The same as `arena_bytes` if all of it is ASCII.
+    arena_units: u32,
     is_terminal: u32,
 }
 
@@ -194,6 +196,7 @@ impl Answer {
             table: address(self.table.as_ptr()),
             arena: address(self.arena.as_ptr()),
             arena_bytes: length(self.arena.len()),
+            arena_units: self.table.iter().skip(2).step_by(3).sum(),
             is_terminal: u32::from(is_terminal),
         };
     }

@@ -132,8 +132,11 @@ impl Calls {
         for slot in 0..self.items.len() {
             self.report_if_complete(slot, response_id, sink);
             let Some(call) = self.items.get(slot).map(|entry| &entry.value) else { continue };
+            // Gateways announce a call a second time, under another item id, and leave it at that.
+            let announced_again = call.id.as_ref().is_some_and(|id| self.reported.contains_key(id));
             let reason = match (call.state, call.arguments()) {
                 (State::Settled, _) => continue,
+                (State::Open, Arguments::Unknown) if announced_again => continue,
                 (State::GivenUp, _) | (State::Open, Arguments::Unknown) => "was not finished",
                 (State::Open, Arguments::Unusable) => "has arguments that are not a JSON object",
                 (State::Open, Arguments::Object(_)) => "has no tool name",

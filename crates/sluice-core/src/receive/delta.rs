@@ -21,7 +21,7 @@ pub(super) struct Delta<'a> {
 
 /// The event, if it is as plain as a delta usually is.
 pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
-    // Raw control characters are no JSON; looking for them once, without a branch a byte, is cheaper than in each string.
+    // Raw control characters are no JSON. Looking for them once, without a branch a byte, is cheaper than in each string.
     if data.iter().fold(false, |found, byte| found | (*byte < b' ')) {
         return None;
     }
@@ -30,25 +30,34 @@ pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
     walk.expect(b'{')?;
     loop {
         walk.skip_spaces();
-        let name = walk.name()?;
-        walk.expect(b':')?;
-        walk.skip_spaces();
-        match name {
-            b"type" => event.name = walk.string()?,
-            b"sequence_number" => event.sequence_number = Some(walk.number()?),
-            b"output_index" => event.output_index = Some(walk.number()?),
-            b"item_id" => event.item_id = Some(walk.string()?),
-            b"content_index" => event.content_index = Some(walk.number()?),
-            b"summary_index" => event.summary_index = Some(walk.number()?),
-            b"delta" => event.delta = walk.text()?,
-            b"obfuscation" => walk.padding()?,
-            b"logprobs" => walk.empty_list()?,
-            _ => return None,
+        match walk.field()? {
+            Field::Type => event.name = walk.string()?,
+            Field::SequenceNumber => event.sequence_number = Some(walk.number()?),
+            Field::OutputIndex => event.output_index = Some(walk.number()?),
+            Field::ItemId => event.item_id = Some(walk.string()?),
+            Field::ContentIndex => event.content_index = Some(walk.number()?),
+            Field::SummaryIndex => event.summary_index = Some(walk.number()?),
+            Field::Delta => event.delta = walk.text()?,
+            Field::Obfuscation => drop(walk.plain()?),
+            Field::Logprobs => walk.empty_list()?,
         }
         if walk.expect(b',').is_none() {
             return (walk.rest == b"}").then_some(event);
         }
     }
+}
+
+/// The fields that deltas have.
+enum Field {
+    Type,
+    SequenceNumber,
+    OutputIndex,
+    ItemId,
+    ContentIndex,
+    SummaryIndex,
+    Delta,
+    Logprobs,
+    Obfuscation,
 }
 
 /// What is left to read. Every step takes what it names off the front, or gives up.
@@ -69,46 +78,60 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A field's name: so short that a plain loop beats a search. One with escapes is none we know.
-    fn name(&mut self) -> Option<&'a [u8]> {
-        self.expect(b'"')?;
-        let end = self.rest.iter().position(|byte| *byte == b'"')?;
-        let (name, rest) = self.rest.split_at_checked(end)?;
-        self.rest = rest.get(1..)?;
-        Some(name)
+    /// A name and its colon. Comparing with the few we know beats looking for where the name ends.
+    fn field(&mut self) -> Option<Field> {
+        let rest = self.rest;
+        let (field, rest) = if let Some(rest) = rest.strip_prefix(b"\"type\":") {
+            (Field::Type, rest)
+        } else if let Some(rest) = rest.strip_prefix(b"\"sequence_number\":") {
+            (Field::SequenceNumber, rest)
+        } else if let Some(rest) = rest.strip_prefix(b"\"item_id\":") {
+            (Field::ItemId, rest)
+        } else if let Some(rest) = rest.strip_prefix(b"\"output_index\":") {
+            (Field::OutputIndex, rest)
+        } else if let Some(rest) = rest.strip_prefix(b"\"content_index\":") {
+            (Field::ContentIndex, rest)
+        } else if let Some(rest) = rest.strip_prefix(b"\"delta\":") {
+            (Field::Delta, rest)
+        } else if let Some(rest) = rest.strip_prefix(b"\"logprobs\":") {
+            (Field::Logprobs, rest)
+        } else if let Some(rest) = rest.strip_prefix(b"\"obfuscation\":") {
+            (Field::Obfuscation, rest)
+        } else {
+            (Field::SummaryIndex, rest.strip_prefix(b"\"summary_index\":")?)
+        };
+        self.rest = rest;
+        self.skip_spaces();
+        Some(field)
     }
 
-    /// A string without escapes.
+    /// A string without escapes, as bytes.
+    fn plain(&mut self) -> Option<&'a [u8]> {
+        self.expect(b'"')?;
+        let plain = self.up_to_quote_or_escape()?;
+        self.expect(b'"')?;
+        Some(plain)
+    }
+
     fn string(&mut self) -> Option<&'a str> {
-        self.expect(b'"')?;
-        let string = self.up_to_quote_or_escape()?;
-        self.expect(b'"')?;
-        str::from_utf8(string).ok()
-    }
-
-    /// A string that nobody reads.
-    fn padding(&mut self) -> Option<()> {
-        self.expect(b'"')?;
-        self.up_to_quote_or_escape()?;
-        self.expect(b'"')
+        str::from_utf8(self.plain()?).ok()
     }
 
     fn text(&mut self) -> Option<Cow<'a, str>> {
         self.expect(b'"')?;
-        let plain = self.up_to_quote_or_escape()?;
-        if self.rest.first() == Some(&b'"') {
-            self.expect(b'"')?;
-            return str::from_utf8(plain).ok().map(Cow::Borrowed);
+        let plain = str::from_utf8(self.up_to_quote_or_escape()?).ok()?;
+        if self.expect(b'"').is_some() {
+            return Some(Cow::Borrowed(plain));
         }
-        // Escapes only shrink, so this is the one allocation.
-        let mut text = Vec::with_capacity(plain.len() + self.rest.len().min(64));
-        text.extend_from_slice(plain);
-        while self.rest.first() == Some(&b'\\') {
-            self.escape(&mut text)?;
-            text.extend_from_slice(self.up_to_quote_or_escape()?);
+        // Deltas are short: with some room in it this is the one allocation.
+        let mut text = String::with_capacity(plain.len() + self.rest.len().min(64));
+        text.push_str(plain);
+        while self.expect(b'\\').is_some() {
+            text.push(self.escaped()?);
+            text.push_str(str::from_utf8(self.up_to_quote_or_escape()?).ok()?);
         }
         self.expect(b'"')?;
-        String::from_utf8(text).ok().map(Cow::Owned)
+        Some(Cow::Owned(text))
     }
 
     fn up_to_quote_or_escape(&mut self) -> Option<&'a [u8]> {
@@ -118,37 +141,36 @@ impl<'a> Walk<'a> {
         Some(plain)
     }
 
-    fn escape(&mut self, text: &mut Vec<u8>) -> Option<()> {
-        let (escape, rest) = self.rest.split_first_chunk::<2>()?;
+    /// What the character after a backslash stands for.
+    fn escaped(&mut self) -> Option<char> {
+        let (escape, rest) = self.rest.split_first()?;
         self.rest = rest;
-        let byte = match escape {
-            b"\\n" => b'\n',
-            b"\\t" => b'\t',
-            b"\\r" => b'\r',
-            b"\\b" => 8,
-            b"\\f" => 12,
-            [b'\\', byte @ (b'"' | b'\\' | b'/')] => *byte,
+        Some(match escape {
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
             // Code points, possibly as surrogate pairs, are left to the general way.
             _ => return None,
-        };
-        text.push(byte);
-        Some(())
+        })
     }
 
     /// At most 18 digits, so that none is too large, and no leading zero, as JSON wants it.
     fn number(&mut self) -> Option<u64> {
-        let start = self.rest;
-        let mut number = 0;
-        while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
-            number = number * 10 + u64::from(digit - b'0');
-            self.rest = rest;
-            if start.len() - rest.len() > 18 {
-                return None;
-            }
+        let (mut number, mut digits) = (0, 0);
+        for byte in self.rest.iter().take_while(|byte| byte.is_ascii_digit()).take(19) {
+            number = number * 10 + u64::from(byte - b'0');
+            digits += 1;
         }
-        let digits = start.len() - self.rest.len();
-        let plain = digits > 0 && (digits == 1 || start.first() != Some(&b'0'));
-        (plain && matches!(self.rest.first(), Some(b',' | b'}'))).then_some(number)
+        if digits == 0 || digits > 18 || (digits > 1 && self.rest.first() == Some(&b'0')) {
+            return None;
+        }
+        self.rest = self.rest.get(digits..)?;
+        matches!(self.rest.first(), Some(b',' | b'}')).then_some(number)
     }
 
     fn empty_list(&mut self) -> Option<()> {

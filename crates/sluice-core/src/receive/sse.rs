@@ -201,28 +201,25 @@ impl SseParser {
 
     /// Like `take_line`, for the line collected in `self.line`, which is never empty.
     fn take_buffered_line(&mut self, borrowed: &mut Borrowed<'_>) -> Result<(), EventTooLarge> {
-        let mut line = mem::take(&mut self.line);
-        if let Some(value) = field(&line, b"data") {
-            self.block.count(&line, self.max_event_bytes)?;
+        if let Some(value) = field(&self.line, b"data") {
+            self.block.count(&self.line, self.max_event_bytes)?;
             self.block.append_data(borrowed.data.take());
             if self.block.has_data {
                 self.block.append_data(Some(value));
             } else {
                 // Move instead of copy: this may be the one line of a very large event.
-                let value_start = line.len() - value.len();
-                line.drain(..value_start);
-                self.block.data = line;
+                let value_start = self.line.len() - value.len();
+                mem::swap(&mut self.block.data, &mut self.line);
+                self.block.data.drain(..value_start);
                 self.block.has_data = true;
-                return Ok(());
             }
-        } else if let Some(value) = field(&line, b"event") {
-            self.block.count(&line, self.max_event_bytes)?;
+        } else if let Some(value) = field(&self.line, b"event") {
+            self.block.count(&self.line, self.max_event_bytes)?;
             borrowed.name = None;
             self.block.name.clear();
             self.block.name.extend_from_slice(value);
         }
-        line.clear();
-        self.line = line;
+        self.line.clear();
         Ok(())
     }
 

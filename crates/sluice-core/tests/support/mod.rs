@@ -3,8 +3,11 @@
 //! Everything here speaks wire text. A test that built the core's own types could not notice a misspelled field.
 
 #![allow(dead_code, unused_imports, reason = "every test file uses its own share of this")]
+#![allow(clippy::wildcard_imports, reason = "the event constructors are a vocabulary, used by the dozen")]
 
 pub mod events;
+pub mod faults;
+pub mod model;
 pub mod streams;
 mod streams_odd;
 pub mod wire;
@@ -138,7 +141,7 @@ impl Summary {
 /// The parts alone.
 pub fn parts(outputs: &[Output]) -> Vec<&Part> {
     let part = |output| match output {
-        &Output::Part(ref part) => Some(part),
+        Output::Part(part) => Some(part),
         Output::Note(_) => None,
     };
     outputs.iter().filter_map(part).collect()

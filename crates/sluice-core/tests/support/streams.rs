@@ -188,7 +188,9 @@ fn odd_calls() -> Named<Vec<Value>> {
     let (_, item) = search();
     let one_index = [("call_a", "a", "{\"n\":1}"), ("call_b", "b", "{\"n\":2}")].map(|(call_id, id, arguments)| {
         let mut events = call_events(0, call_id, "count", &[arguments]);
-        events.iter_mut().for_each(|event| set_ids(event, id));
+        for event in &mut events {
+            set_ids(event, id);
+        }
         events
     });
     let mut reused = call_events(0, "call_1", "count", &["{\"n\":1}"]);

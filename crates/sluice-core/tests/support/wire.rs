@@ -7,12 +7,18 @@ pub fn name_of(event: &Value) -> &str {
     event.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
+/// The last word of the event's type: `delta`, `done`, `added`, ...
+pub fn verb_of(event: &Value) -> &str {
+    name_of(event).rsplit('.').next().unwrap_or_default()
+}
+
 /// One frame with its `event:` line.
 pub fn frame(event: &Value) -> String {
     format!("event: {}\ndata: {event}\n\n", name_of(event))
 }
 
 /// How a list of events is written out.
+#[expect(clippy::struct_excessive_bools, reason = "each is a habit of some servers and not of others")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
     pub event_lines: bool,

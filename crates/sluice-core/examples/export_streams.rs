@@ -1,0 +1,37 @@
+//! Writes every invented stream of the tests, and what the core makes of it, for tests in other languages:
+//! `cargo run -p sluice-core --example export_streams -- DIR` gives `DIR/NAME.sse` and `DIR/NAME.json`.
+
+#![expect(clippy::disallowed_methods, reason = "a tool for the command line: it reads its argument and writes files")]
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::path::Path;
+use std::{env, fs, io};
+
+use serde_json::{Value, json};
+use sluice_core::Output;
+
+fn main() -> io::Result<()> {
+    let Some(directory) = env::args().nth(1) else {
+        return Err(io::Error::other("usage: export_streams DIR"));
+    };
+    let directory = Path::new(&directory);
+    fs::create_dir_all(directory)?;
+    for (name, bytes) in support::streams() {
+        let (outputs, outcome) = support::run_whole(&bytes);
+        let outputs: Vec<Value> = outputs.iter().map(to_json).collect::<Result<_, _>>()?;
+        let result = json!({"outputs": outputs, "outcome": outcome});
+        fs::write(directory.join(format!("{name}.sse")), &bytes)?;
+        fs::write(directory.join(format!("{name}.json")), format!("{result:#}\n"))?;
+    }
+    Ok(())
+}
+
+/// A part as the core serializes it, or a note beside it.
+fn to_json(output: &Output) -> serde_json::Result<Value> {
+    match output {
+        Output::Part(part) => serde_json::to_value(part),
+        Output::Note(note) => Ok(json!({"type": "note", "kind": note.kind, "detail": note.detail})),
+    }
+}

@@ -1,0 +1,248 @@
+//! Random answers in random disguises. What servers do differently changes nothing; what they do wrong never breaks an
+//! invariant. 100 000 cases each way in release builds, 1 000 in debug builds, the same ones every time.
+
+mod support;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use serde_json::{Value, json};
+use sluice_core::{Part, Status};
+use support::faults::{Broken, Fault, faults};
+use support::model::{Answer, Dice, ERROR_MESSAGE, End, Item, answers, is_greek};
+use support::streams::rotate_ids;
+use support::wire::{Wire, name_of, verb_of};
+use support::*;
+
+const CASES: u32 = if cfg!(debug_assertions) { 1_000 } else { 100_000 };
+
+/// What honest servers do differently.
+#[derive(Clone, Copy, Debug)]
+struct Disguise {
+    wire: Wire,
+    address: Address,
+    pieces: Pieces,
+    no_added: bool,
+    empty_output: bool,
+    repeat_done: bool,
+    noise: bool,
+    chunk: usize,
+    seed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Address {
+    Full,
+    IdsRotate,
+    NoIds,
+    NoIndex,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pieces {
+    DeltasAndDone,
+    DeltasOnly,
+    DoneOnly,
+    FinalOnly,
+}
+
+fn disguises() -> impl Strategy<Value = Disguise> {
+    let address = prop::sample::select(vec![Address::Full, Address::IdsRotate, Address::NoIds, Address::NoIndex]);
+    let pieces = prop_oneof![
+        3 => Just(Pieces::DeltasAndDone),
+        2 => Just(Pieces::DeltasOnly),
+        2 => Just(Pieces::DoneOnly),
+        1 => Just(Pieces::FinalOnly),
+    ];
+    let flags = [(); 4].map(|()| any::<bool>());
+    (wires(), address, pieces, flags, 1_usize..300, any::<u64>()).prop_map(
+        |(wire, address, pieces, flags, chunk, seed)| {
+            let [no_added, empty_output, repeat_done, noise] = flags;
+            // Somebody has to say the names of the calls, where a new item starts, and what was not streamed at all.
+            let no_added = no_added && address != Address::NoIndex && !(pieces == Pieces::DeltasOnly && empty_output);
+            let empty_output = empty_output && pieces != Pieces::FinalOnly;
+            Disguise { wire, address, pieces, no_added, empty_output, repeat_done, noise, chunk, seed }
+        },
+    )
+}
+
+fn wires() -> impl Strategy<Value = Wire> {
+    let line_ends = prop::sample::select(vec!["\n", "\r\n", "\r"]);
+    ([(); 4].map(|()| any::<bool>()), line_ends).prop_map(|(flags, line_end)| {
+        let [event_lines, types_in_json, done_marker, numbered] = flags;
+        Wire { event_lines, types_in_json: types_in_json || !event_lines, done_marker, numbered, line_end }
+    })
+}
+
+impl Disguise {
+    fn events(self, answer: &Answer) -> Vec<Value> {
+        let mut dice = Dice(self.seed);
+        let mut events = answer.events(&mut dice);
+        events.retain(|event| self.keeps(event));
+        if self.repeat_done {
+            let mut times = |event: &Value| if verb_of(event) == "done" { 1 + dice.below(2) } else { 1 };
+            events = events.into_iter().flat_map(|event| vec![event.clone(); times(&event)]).collect();
+        }
+        let output = if self.empty_output { Vec::new() } else { answer.output() };
+        events.push(answer.terminal(&output));
+        if self.noise {
+            let noise =
+                |_: usize| json!({"type": "acme.beat", "delta": "no", "item": {"type": "message", "text": "no"}});
+            (0..3).for_each(|count| events.insert(dice.below(events.len()), noise(count)));
+            events.iter_mut().for_each(|event| merge(event, &json!({"acme": {"delta": "no"}, "obfuscation": null})));
+        }
+        match self.address {
+            Address::Full => events,
+            Address::IdsRotate => rotate_ids(&events),
+            Address::NoIds => events.into_iter().map(without_ids).collect(),
+            Address::NoIndex => events.into_iter().map(|event| without(event, &["output_index"])).collect(),
+        }
+    }
+
+    fn keeps(self, event: &Value) -> bool {
+        let name = name_of(event);
+        let is_item_event = name.starts_with("response.output_item.");
+        let is_image = event["item"]["type"] == "image_generation_call";
+        let kept = match self.pieces {
+            Pieces::DeltasAndDone => true,
+            // An image has nothing but its `done`.
+            Pieces::DeltasOnly => verb_of(event) != "done" || is_image,
+            Pieces::DoneOnly => verb_of(event) != "delta",
+            Pieces::FinalOnly => name == "response.created",
+        };
+        kept && !(self.no_added && is_item_event && verb_of(event) == "added")
+    }
+
+    /// What of the answer can still be known.
+    fn expected(self, answer: &Answer) -> Summary {
+        let mut expected = answer.summary();
+        let nothing_final = self.empty_output || answer.end == End::Failed;
+        if answer.end == End::Failed && self.pieces == Pieces::FinalOnly {
+            return Summary::default();
+        }
+        // Nobody vouched for these calls before the answer broke off.
+        let cut_off = answer.end != End::Completed && self.pieces == Pieces::DeltasOnly && nothing_final;
+        if cut_off {
+            expected.calls.clear();
+        }
+        if (self.pieces == Pieces::DeltasOnly && nothing_final) || answer.end == End::Failed {
+            expected.replay.clear();
+        }
+        if self.pieces == Pieces::DeltasOnly && answer.end == End::Failed {
+            expected.sources.clear();
+        }
+        expected
+    }
+}
+
+fn without_ids(event: Value) -> Value {
+    let mut event = without(event, &["item_id"]);
+    let remove = |item: &mut Value| drop(item.as_object_mut().map(|fields| fields.remove("id")));
+    event.get_mut("item").into_iter().for_each(remove);
+    let output = event.pointer_mut("/response/output").and_then(Value::as_array_mut);
+    output.into_iter().flatten().for_each(remove);
+    event
+}
+
+/// Deltas alone cannot tell a call without arguments from one that was cut off.
+fn with_arguments(mut answer: Answer, disguise: &Disguise) -> Answer {
+    if disguise.pieces == Pieces::DeltasOnly && disguise.empty_output {
+        for item in &mut answer.items {
+            if let Item::Call { arguments, .. } = item
+                && arguments.trim().is_empty()
+            {
+                "{}".clone_into(arguments);
+            }
+        }
+    }
+    answer
+}
+
+#[test]
+fn disguises_change_nothing() {
+    check(&(answers(), disguises()), |(answer, disguise)| {
+        let answer = with_arguments(answer, &disguise);
+        let bytes = disguise.wire.bytes(&disguise.events(&answer));
+        let (outputs, outcome) = run_whole(&bytes);
+        assert_sound(&outputs, &outcome);
+        prop_assert_eq!(run(&bytes, disguise.chunk), (outputs.clone(), outcome.clone()));
+
+        let (given, expected) = (Summary::of(&outputs), disguise.expected(&answer));
+        prop_assert_eq!(&given.text, &expected.text);
+        prop_assert_eq!(given.calls_sorted(), expected.calls_sorted());
+        prop_assert_eq!(given.thoughts(), expected.thoughts());
+        prop_assert_eq!(sorted(given.replay), sorted(expected.replay));
+        prop_assert_eq!(sorted(given.sources), sorted(expected.sources));
+        prop_assert_eq!(sorted(given.data), sorted(expected.data));
+        let status = match answer.end {
+            End::Completed => Status::Completed,
+            End::Incomplete => Status::Incomplete,
+            End::Failed => Status::Failed,
+        };
+        prop_assert_eq!(outcome.status, status);
+        let said = outcome.usage.map(|usage| (usage.input_tokens.unwrap_or(0), usage.output_tokens.unwrap_or(0)));
+        prop_assert_eq!(said, answer.usage.filter(|_| answer.end != End::Failed));
+        Ok(())
+    });
+}
+
+#[test]
+fn faults_break_no_invariant() {
+    check(&(answers(), faults(), wires(), any::<u64>()), |(answer, faults, wire, seed)| {
+        let mut dice = Dice(seed);
+        let broken = Broken::new(&answer, &faults, wire, &mut dice);
+        let (outputs, outcome) = run_whole(&broken.bytes);
+        assert_sound(&outputs, &outcome);
+        prop_assert_eq!(run(&broken.bytes, 1 + dice.below(200)), (outputs.clone(), outcome.clone()));
+        if !broken.bytes_intact {
+            return Ok(());
+        }
+
+        let given = Summary::of(&outputs);
+        prop_assert!(!given.text.contains(ERROR_MESSAGE), "S10: an error in the text {:?}", given.text);
+        prop_assert!(!given.text.contains(is_greek), "S7: thinking in the text {:?}", given.text);
+        prop_assert!(given.thoughts().chars().all(is_greek), "S7: text in thinking {:?}", given.thinking);
+        let strings = broken.strings();
+        for part in parts(&outputs) {
+            if let Part::Text { value } | Part::Thinking { value, .. } = part {
+                prop_assert!(strings.iter().any(|string| string.contains(value)), "made up: {value:?}");
+            }
+        }
+        let is_completed = |(name, event): &(String, Value)| {
+            name_of(event) == "response.completed" || (wire.event_lines && name == "response.completed")
+        };
+        let may_complete = broken.events.iter().any(is_completed);
+        prop_assert!(may_complete || outcome.status != Status::Completed, "S9: nobody said completed");
+
+        if broken.arguments_intact {
+            let meant = answer.summary();
+            let (calls, meant) = (inputs(&given), inputs(&meant));
+            prop_assert!(calls.iter().all(|call| meant.contains(call)), "S4, S5: {calls:?} of {meant:?}");
+            if broken.end_intact && outcome.status == Status::Completed {
+                prop_assert!(meant.iter().all(|call| calls.contains(call)), "S3: {calls:?} of {meant:?}");
+            }
+            if !faults.contains(&Fault::ReuseCallId) {
+                prop_assert!(calls.len() <= meant.len(), "S1: {calls:?} of {meant:?}");
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Name and input of each call.
+fn inputs(summary: &Summary) -> Vec<(&str, &str)> {
+    summary.calls.iter().map(|call| (call.name.as_str(), call.input.as_str())).collect()
+}
+
+fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
+    list.sort();
+    list
+}
+
+/// The same cases every time, no files, and the smallest counterexample in the panic.
+fn check<S: Strategy>(cases: &S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+    let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    if let Err(error) = runner.run(cases, property) {
+        panic!("{error}");
+    }
+}

@@ -1,0 +1,188 @@
+//! A checked request as a model sees it: the conversation, the tools on offer, and what is wanted.
+
+use serde_json::{Map, Value, json};
+
+use crate::tokens;
+
+/// One question to a model. `items` is the whole conversation, earlier turns included.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The model's id, without faults.
+    pub model: &'static str,
+    pub body: Map<String, Value>,
+    pub items: Vec<Value>,
+}
+
+/// A function the model may call.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    pub name: String,
+    pub description: String,
+    /// A JSON Schema; an object without properties if the request gave none.
+    pub parameters: Value,
+}
+
+/// How much say the model has about calling tools.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Calling {
+    Never,
+    IfUseful,
+    Always,
+}
+
+/// What a tool answered since the last word of the user.
+#[derive(Clone, Debug)]
+pub struct ToolResult {
+    pub tool: String,
+    pub arguments: Value,
+    pub text: String,
+}
+
+impl Ask {
+    pub fn flag(&self, key: &str, default: bool) -> bool {
+        self.body.get(key).and_then(Value::as_bool).unwrap_or(default)
+    }
+
+    pub fn limit(&self, key: &str) -> Option<usize> {
+        self.body.get(key).and_then(Value::as_u64).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+    }
+
+    /// The effort asked for, unless it is none at all.
+    pub fn effort(&self) -> Option<&str> {
+        let reasoning = self.body.get("reasoning").filter(|reasoning| reasoning.is_object())?;
+        match reasoning["effort"].as_str() {
+            Some("none") => None,
+            Some(effort) => Some(effort),
+            None => Some("medium"),
+        }
+    }
+
+    pub fn wants_summary(&self) -> bool {
+        self.body.get("reasoning").is_some_and(|reasoning| reasoning["summary"].is_string())
+    }
+
+    pub fn wants_sealed_reasoning(&self) -> bool {
+        let include = self.body.get("include").and_then(Value::as_array);
+        include.is_some_and(|include| include.iter().any(|entry| entry == "reasoning.encrypted_content"))
+    }
+
+    /// `instructions`, and whatever system and developer messages say.
+    pub fn instructions(&self) -> String {
+        let own = self.body.get("instructions").and_then(Value::as_str).map(str::to_owned);
+        let others = self.items.iter().filter(|item| item["role"] == "system" || item["role"] == "developer");
+        own.into_iter().chain(others.map(|item| text_of(&item["content"]))).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What the user said, message by message.
+    pub fn user_texts(&self) -> Vec<String> {
+        let messages = self.items.iter().filter(|item| item["role"] == "user");
+        messages.map(|item| request_in(&text_of(&item["content"])).to_owned()).collect()
+    }
+
+    /// What the user said last.
+    pub fn prompt(&self) -> String {
+        self.user_texts().pop().unwrap_or_default()
+    }
+
+    /// What tools answered since then, in the order of the answers.
+    pub fn results(&self) -> Vec<ToolResult> {
+        let since = self.items.iter().rposition(|item| item["role"] == "user").map_or(0, |at| at + 1);
+        let result = |item: &Value| {
+            let call = self.items.iter().rfind(|call| call["type"] == "function_call" && call["call_id"] == item["call_id"]);
+            let field = |key: &str| call.and_then(|call| call[key].as_str()).unwrap_or_default();
+            ToolResult {
+                tool: field("name").to_owned(),
+                arguments: serde_json::from_str(field("arguments")).unwrap_or_else(|_| json!({})),
+                text: text_of(&item["output"]),
+            }
+        };
+        self.items[since..].iter().filter(|item| item["type"] == "function_call_output").map(result).collect()
+    }
+
+    /// The tools that may be called now, and whether they must be.
+    pub fn tools(&self) -> (Vec<Tool>, Calling) {
+        let offered = self.body.get("tools").and_then(Value::as_array).into_iter().flatten();
+        let all = offered.map(|tool| Tool {
+            name: tool["name"].as_str().unwrap_or_default().to_owned(),
+            description: tool["description"].as_str().unwrap_or_default().to_owned(),
+            parameters: if tool["parameters"].is_object() {
+                tool["parameters"].clone()
+            } else {
+                json!({ "type": "object", "properties": {} })
+            },
+        });
+        let choice = self.body.get("tool_choice").unwrap_or(&Value::Null);
+        let by_mode = |mode: &Value| match mode.as_str() {
+            Some("none") => Calling::Never,
+            Some("required") => Calling::Always,
+            _ => Calling::IfUseful,
+        };
+        match choice["type"].as_str() {
+            Some("function") => (all.filter(|tool| choice["name"] == tool.name.as_str()).collect(), Calling::Always),
+            Some("allowed_tools") => {
+                let allowed = choice["tools"].as_array().cloned().unwrap_or_default();
+                let tools = all.filter(|tool| allowed.iter().any(|one| one["name"] == tool.name.as_str()));
+                (tools.collect(), by_mode(&choice["mode"]))
+            }
+            _ => (all.collect(), by_mode(choice)),
+        }
+    }
+
+    /// How many calls one answer may make.
+    pub fn most_calls(&self) -> usize {
+        let parallel = if self.flag("parallel_tool_calls", true) { usize::MAX } else { 1 };
+        parallel.min(self.limit("max_tool_calls").unwrap_or(usize::MAX))
+    }
+
+    pub fn input_tokens(&self) -> usize {
+        self.fixed_tokens() + self.items.iter().map(tokens::count_item).sum::<usize>()
+    }
+
+    /// What the request before this one already brought: everything up to the model's last words, if it has spoken.
+    pub fn cached_tokens(&self) -> usize {
+        let spoken = |item: &Value| {
+            item["role"] == "assistant" || item["type"] == "function_call" || item["type"] == "reasoning"
+        };
+        let Some(last) = self.items.iter().rposition(spoken) else { return 0 };
+        let first = self.items[..last].iter().rposition(|item| !spoken(item)).map_or(0, |at| at + 1);
+        if first == 0 {
+            return 0;
+        }
+        self.fixed_tokens() + self.items[..first].iter().map(tokens::count_item).sum::<usize>()
+    }
+
+    fn fixed_tokens(&self) -> usize {
+        let instructions = self.body.get("instructions").and_then(Value::as_str).map_or(0, tokens::count);
+        let tools = self.body.get("tools").and_then(Value::as_array).into_iter().flatten();
+        instructions + tools.map(tokens::count_tool).sum::<usize>()
+    }
+
+    /// The images and files the user sent with the last message.
+    pub fn attachments(&self) -> Vec<&Value> {
+        let last = self.items.iter().rfind(|item| item["role"] == "user");
+        let parts = last.and_then(|item| item["content"].as_array()).into_iter().flatten();
+        parts.filter(|part| part["type"] == "input_image" || part["type"] == "input_file").collect()
+    }
+}
+
+/// The text of a message's content or of a tool's output.
+pub fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part["text"].as_str().or(part["refusal"].as_str()));
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Editors wrap what the user typed in context of their own, and mark the former with a tag.
+fn request_in(text: &str) -> &str {
+    for (open, close) in [("<userRequest>", "</userRequest>"), ("<user_query>", "</user_query>")] {
+        if let Some((_, rest)) = text.split_once(open) {
+            return rest.split(close).next().unwrap_or(rest).trim();
+        }
+    }
+    text
+}

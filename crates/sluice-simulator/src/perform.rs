@@ -1,0 +1,279 @@
+//! A script becomes the events of a stream: in the order of the specification, a delta for every token, cut where the budget
+//! ends.
+
+use serde_json::{Value, json};
+
+use crate::resource::{Resource, Usage};
+use crate::script::{Citation, Content, Ending, Item, Script};
+use crate::seal;
+use crate::seed::Seed;
+use crate::tokens;
+
+/// An event of the stream. Its fields stand in the order they are written in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    pub delay_ms: u64,
+    pub kind: String,
+    pub fields: Vec<(&'static str, Value)>,
+}
+
+impl Event {
+    pub fn new(kind: &str, fields: Vec<(&'static str, Value)>) -> Self {
+        Self { delay_ms: 0, kind: kind.to_owned(), fields }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.fields.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
+    }
+
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.fields.iter_mut().find(|(name, _)| *name == key).map(|(_, value)| value)
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        matches!(self.kind.as_str(), "response.completed" | "response.incomplete" | "response.failed")
+    }
+
+    /// The event's JSON text, its type first.
+    pub fn json(&self) -> String {
+        let mut text = String::with_capacity(160);
+        text.push('{');
+        if !self.kind.is_empty() {
+            text.push_str(&format!("\"type\":\"{}\"", self.kind));
+        }
+        for (name, value) in &self.fields {
+            let comma = if text.len() > 1 { "," } else { "" };
+            text.push_str(&format!("{comma}\"{name}\":{value}"));
+        }
+        text.push('}');
+        text
+    }
+}
+
+/// A performed answer.
+#[derive(Clone, Debug)]
+pub struct Performance {
+    /// Numbered from 0.
+    pub events: Vec<Event>,
+    /// The response as the last event has it.
+    pub response: Value,
+    pub usage: Usage,
+}
+
+pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Performance {
+    let budget = resource.ask.limit("max_output_tokens").unwrap_or(usize::MAX);
+    let mut stage = Stage { events: Vec::new(), output: Vec::new(), budget, spent: 0, out_of_budget: false, wait: 0, script };
+    stage.emit("response.created", vec![("response", resource.running("in_progress"))]);
+    stage.emit("response.in_progress", vec![("response", resource.running("in_progress"))]);
+    stage.wait = script.think_ms;
+    let mut reasoning = 0;
+    for (at, item) in script.items.iter().enumerate() {
+        let before = stage.spent;
+        let last = at + 1 == script.items.len();
+        let cut_off = last && matches!(script.ending, Ending::Incomplete(_) | Ending::Failed(..) | Ending::Error(..));
+        match item {
+            Item::Message(content) => stage.message(content, cut_off, seed),
+            Item::Reasoning { raw, summary, sealed } => {
+                let sealed = *sealed && resource.ask.wants_sealed_reasoning();
+                let sealed = sealed.then(|| seal::close(resource.model.id, seed));
+                stage.reasoning(raw.as_deref(), summary, sealed, seed);
+                reasoning += stage.spent - before;
+            }
+            Item::Call { name, arguments } => stage.call(name, arguments, cut_off, seed),
+            Item::Image(data) => stage.image(data, seed),
+        }
+        if stage.out_of_budget {
+            break;
+        }
+    }
+
+    let ask = resource.ask;
+    let usage = Usage { input: ask.input_tokens(), cached: ask.cached_tokens(), output: stage.spent, reasoning };
+    let took_ms = stage.events.iter().map(|event| event.delay_ms).sum();
+    let out_of_budget = Ending::Incomplete("max_output_tokens".into());
+    let ending = if stage.out_of_budget { &out_of_budget } else { &script.ending };
+    let status = match ending {
+        Ending::Completed => "completed",
+        Ending::Incomplete(_) => "incomplete",
+        Ending::Failed(..) | Ending::Error(..) => "failed",
+    };
+    let mut response = resource.ended(status, &stage.output, usage, took_ms);
+    match ending {
+        Ending::Completed => {}
+        Ending::Incomplete(reason) => response["incomplete_details"] = json!({ "reason": reason }),
+        Ending::Failed(code, message) | Ending::Error(code, message) => {
+            response["error"] = json!({ "code": code, "message": message });
+        }
+    }
+    if let Ending::Error(code, message) = ending {
+        let error = json!({ "type": "server_error", "code": code, "message": message, "param": null });
+        stage.emit("error", vec![("error", error)]);
+    }
+    stage.emit(&format!("response.{status}"), vec![("response", response.clone())]);
+    Performance { events: stage.events, response, usage }
+}
+
+struct Stage<'a> {
+    events: Vec<Event>,
+    /// The items as they are when they are done.
+    output: Vec<Value>,
+    budget: usize,
+    spent: usize,
+    out_of_budget: bool,
+    /// How long the next event waits.
+    wait: u64,
+    script: &'a Script,
+}
+
+impl Stage<'_> {
+    fn emit(&mut self, kind: &str, mut fields: Vec<(&'static str, Value)>) {
+        fields.insert(0, ("sequence_number", self.events.len().into()));
+        let delay_ms = std::mem::take(&mut self.wait);
+        self.events.push(Event { delay_ms, kind: kind.to_owned(), fields });
+    }
+
+    fn added(&mut self, item: Value) {
+        self.emit("response.output_item.added", vec![("output_index", self.output.len().into()), ("item", item)]);
+    }
+
+    fn done(&mut self, item: Value) {
+        self.emit("response.output_item.done", vec![("output_index", self.output.len().into()), ("item", item.clone())]);
+        self.output.push(item);
+    }
+
+    /// Sends as much of `text` as the budget allows, a token at a time, and says how much that was.
+    fn stream<'t>(&mut self, text: &'t str, kind: &str, place: &[(&'static str, Value)]) -> &'t str {
+        let mut end = 0;
+        for piece in tokens::pieces(text) {
+            if self.spent >= self.budget {
+                self.out_of_budget = true;
+                break;
+            }
+            self.spent += 1;
+            end += piece.len();
+            if self.wait == 0 {
+                self.wait = self.script.pace_ms;
+            }
+            let mut fields = Vec::with_capacity(place.len() + 2);
+            fields.extend_from_slice(place);
+            fields.push(("delta", piece.into()));
+            self.emit(kind, fields);
+        }
+        &text[..end]
+    }
+
+    fn message(&mut self, contents: &[Content], cut_off: bool, seed: &mut Seed) {
+        let id = seed.id("msg_");
+        let mut item =
+            json!({ "type": "message", "id": id, "status": "in_progress", "role": "assistant", "content": [] });
+        self.added(item.clone());
+        let mut parts = Vec::new();
+        for (at, content) in contents.iter().enumerate() {
+            let place =
+                [("item_id", json!(id)), ("output_index", self.output.len().into()), ("content_index", at.into())];
+            let with = |key: &'static str, value: Value| [place.to_vec(), vec![(key, value)]].concat();
+            let part = match content {
+                Content::Text { text, citations } => {
+                    let part = json!({ "type": "output_text", "text": "", "annotations": [] });
+                    self.emit("response.content_part.added", with("part", part));
+                    let said = self.stream(text, "response.output_text.delta", &place);
+                    let said_characters = said.chars().count();
+                    let heard = citations.iter().filter(|citation| citation.end <= said_characters);
+                    let annotations: Vec<Value> = heard.map(Citation::json).collect();
+                    for (nth, annotation) in annotations.iter().enumerate() {
+                        let fields = vec![("annotation_index", nth.into()), ("annotation", annotation.clone())];
+                        self.emit("response.output_text.annotation.added", [place.to_vec(), fields].concat());
+                    }
+                    self.emit("response.output_text.done", with("text", said.into()));
+                    json!({ "type": "output_text", "text": said, "annotations": annotations })
+                }
+                Content::Refusal(text) => {
+                    self.emit("response.content_part.added", with("part", json!({ "type": "refusal", "refusal": "" })));
+                    let said = self.stream(text, "response.refusal.delta", &place);
+                    self.emit("response.refusal.done", with("refusal", said.into()));
+                    json!({ "type": "refusal", "refusal": said })
+                }
+            };
+            self.emit("response.content_part.done", with("part", part.clone()));
+            parts.push(part);
+            if self.out_of_budget {
+                break;
+            }
+        }
+        item["content"] = parts.into();
+        item["status"] = if cut_off || self.out_of_budget { "incomplete" } else { "completed" }.into();
+        self.done(item);
+    }
+
+    fn reasoning(&mut self, raw: Option<&str>, summary: &[String], sealed: Option<String>, seed: &mut Seed) {
+        let id = seed.id("rs_");
+        let mut item = json!({ "type": "reasoning", "id": id, "summary": [] });
+        self.added(item.clone());
+        let place = [("item_id", json!(id)), ("output_index", self.output.len().into())];
+        if let Some(raw) = raw {
+            let place = [place.to_vec(), vec![("content_index", 0.into())]].concat();
+            let with = |key: &'static str, value: Value| [place.clone(), vec![(key, value)]].concat();
+            let part = |text: &str| json!({ "type": "reasoning_text", "text": text });
+            self.emit("response.content_part.added", with("part", part("")));
+            let said = self.stream(raw, "response.reasoning.delta", &place);
+            self.emit("response.reasoning.done", with("text", said.into()));
+            self.emit("response.content_part.done", with("part", part(said)));
+            item["content"] = json!([part(said)]);
+        }
+        let mut parts = Vec::new();
+        for (at, paragraph) in summary.iter().enumerate().filter(|_| !self.out_of_budget) {
+            let place = [place.to_vec(), vec![("summary_index", at.into())]].concat();
+            let with = |key: &'static str, value: Value| [place.clone(), vec![(key, value)]].concat();
+            let part = |text: &str| json!({ "type": "summary_text", "text": text });
+            self.emit("response.reasoning_summary_part.added", with("part", part("")));
+            let said = self.stream(paragraph, "response.reasoning_summary_text.delta", &place);
+            self.emit("response.reasoning_summary_text.done", with("text", said.into()));
+            self.emit("response.reasoning_summary_part.done", with("part", part(said)));
+            parts.push(part(said));
+            if self.out_of_budget {
+                break;
+            }
+        }
+        item["summary"] = parts.into();
+        if let Some(sealed) = sealed {
+            item["encrypted_content"] = sealed.into();
+        }
+        self.done(item);
+    }
+
+    fn call(&mut self, name: &str, arguments: &str, cut_off: bool, seed: &mut Seed) {
+        let id = seed.id("fc_");
+        let mut item = json!({
+            "type": "function_call",
+            "id": id,
+            "call_id": seed.id("call_"),
+            "name": name,
+            "arguments": "",
+            "status": "in_progress",
+        });
+        self.added(item.clone());
+        // The name is said too, though no delta shows it.
+        self.spent += tokens::count(name).min(self.budget.saturating_sub(self.spent));
+        let place = [("item_id", json!(id)), ("output_index", self.output.len().into())];
+        let said = self.stream(arguments, "response.function_call_arguments.delta", &place);
+        let fields = [place.to_vec(), vec![("arguments", said.into())]].concat();
+        self.emit("response.function_call_arguments.done", fields);
+        item["arguments"] = said.into();
+        item["status"] = if cut_off || self.out_of_budget { "incomplete" } else { "completed" }.into();
+        self.done(item);
+    }
+
+    fn image(&mut self, data: &str, seed: &mut Seed) {
+        let id = seed.id("ig_");
+        self.added(json!({ "type": "image_generation_call", "id": id, "status": "in_progress", "result": null }));
+        self.spent += 256;
+        self.done(json!({ "type": "image_generation_call", "id": id, "status": "completed", "result": data }));
+    }
+}
+
+impl Citation {
+    fn json(&self) -> Value {
+        let Self { start, end, url, title } = self;
+        json!({ "type": "url_citation", "url": url, "start_index": start, "end_index": end, "title": title })
+    }
+}
