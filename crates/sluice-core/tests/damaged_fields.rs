@@ -72,7 +72,10 @@ impl Damage<'_> {
         match self.key() {
             "type" => self.hides_type(wire),
             "delta" => streams,
-            "content_index" | "summary_index" => self.is(&json!(7)),
+            // A whole text under another index is still the same text.
+            "content_index" | "summary_index" => {
+                self.is(&json!(7)) && !["text", "refusal"].iter().any(|key| self.event.get(key).is_some())
+            }
             "name" | "call_id" | "encrypted_content" => is_text,
             "arguments" => self.value.is_some_and(Value::is_object),
             _ => false,

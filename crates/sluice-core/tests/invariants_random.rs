@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use sluice_core::{Part, Status};
 use support::faults::{Broken, Fault, faults};
 use support::model::{Answer, Dice, ERROR_MESSAGE, End, Item, answers, is_greek};
-use support::streams::rotate_ids;
-use support::wire::{Wire, name_of, verb_of};
+use support::streams::{rotate_ids, set_ids};
+use support::wire::{Wire, body, name_of, verb_of};
 use support::*;
 
 const CASES: u32 = if cfg!(debug_assertions) { 1_000 } else { 100_000 };
@@ -21,12 +21,19 @@ struct Disguise {
     wire: Wire,
     address: Address,
     pieces: Pieces,
-    no_added: bool,
-    empty_output: bool,
-    repeat_done: bool,
-    noise: bool,
+    habits: Habits,
     chunk: usize,
     seed: u64,
+}
+
+#[expect(clippy::struct_excessive_bools, reason = "any of them may come with any other")]
+#[derive(Clone, Copy, Debug)]
+struct Habits {
+    no_added: bool,
+    empty_output: bool,
+    output_backwards: bool,
+    repeat_done: bool,
+    noise: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +42,7 @@ enum Address {
     IdsRotate,
     NoIds,
     NoIndex,
+    CallsAtOneIndex,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,21 +54,26 @@ enum Pieces {
 }
 
 fn disguises() -> impl Strategy<Value = Disguise> {
-    let address = prop::sample::select(vec![Address::Full, Address::IdsRotate, Address::NoIds, Address::NoIndex]);
+    let addresses = vec![Address::Full, Address::IdsRotate, Address::NoIds, Address::NoIndex, Address::CallsAtOneIndex];
+    let address = prop::sample::select(addresses);
     let pieces = prop_oneof![
         3 => Just(Pieces::DeltasAndDone),
         2 => Just(Pieces::DeltasOnly),
         2 => Just(Pieces::DoneOnly),
         1 => Just(Pieces::FinalOnly),
     ];
-    let flags = [(); 4].map(|()| any::<bool>());
+    let flags = [(); 5].map(|()| any::<bool>());
     (wires(), address, pieces, flags, 1_usize..300, any::<u64>()).prop_map(
         |(wire, address, pieces, flags, chunk, seed)| {
-            let [no_added, empty_output, repeat_done, noise] = flags;
+            let [no_added, empty_output, output_backwards, repeat_done, noise] = flags;
             // Somebody has to say the names of the calls, where a new item starts, and what was not streamed at all.
-            let no_added = no_added && address != Address::NoIndex && !(pieces == Pieces::DeltasOnly && empty_output);
+            let has_index = !matches!(address, Address::NoIndex | Address::CallsAtOneIndex);
+            let has_ids = !matches!(address, Address::NoIds | Address::IdsRotate);
+            let no_added = no_added && has_index && !(pieces == Pieces::DeltasOnly && empty_output);
             let empty_output = empty_output && pieces != Pieces::FinalOnly;
-            Disguise { wire, address, pieces, no_added, empty_output, repeat_done, noise, chunk, seed }
+            let output_backwards = output_backwards && has_ids && pieces != Pieces::FinalOnly;
+            let habits = Habits { no_added, empty_output, output_backwards, repeat_done, noise };
+            Disguise { wire, address, pieces, habits, chunk, seed }
         },
     )
 }
@@ -78,23 +91,29 @@ impl Disguise {
         let mut dice = Dice(self.seed);
         let mut events = answer.events(&mut dice);
         events.retain(|event| self.keeps(event));
-        if self.repeat_done {
-            let mut times = |event: &Value| if verb_of(event) == "done" { 1 + dice.below(2) } else { 1 };
-            events = events.into_iter().flat_map(|event| vec![event.clone(); times(&event)]).collect();
+        if self.habits.repeat_done {
+            events = events.into_iter().flat_map(|event| repeated(event, &mut dice)).collect();
         }
-        let output = if self.empty_output { Vec::new() } else { answer.output() };
+        let mut output = if self.habits.empty_output { Vec::new() } else { answer.output() };
+        if self.habits.output_backwards {
+            output.reverse();
+        }
         events.push(answer.terminal(&output));
-        if self.noise {
-            let noise =
-                |_: usize| json!({"type": "acme.beat", "delta": "no", "item": {"type": "message", "text": "no"}});
-            (0..3).for_each(|count| events.insert(dice.below(events.len()), noise(count)));
-            events.iter_mut().for_each(|event| merge(event, &json!({"acme": {"delta": "no"}, "obfuscation": null})));
+        if self.habits.noise {
+            let beat = json!({"type": "acme.beat", "delta": "no", "item": {"type": "message", "text": "no"}});
+            for _ in 0..3 {
+                events.insert(dice.below(events.len()), beat.clone());
+            }
+            for event in &mut events {
+                merge(event, &json!({"acme": {"delta": "no"}, "obfuscation": null}));
+            }
         }
         match self.address {
             Address::Full => events,
             Address::IdsRotate => rotate_ids(&events),
             Address::NoIds => events.into_iter().map(without_ids).collect(),
             Address::NoIndex => events.into_iter().map(|event| without(event, &["output_index"])).collect(),
+            Address::CallsAtOneIndex => events.into_iter().map(call_at_index_0).collect(),
         }
     }
 
@@ -109,13 +128,13 @@ impl Disguise {
             Pieces::DoneOnly => verb_of(event) != "delta",
             Pieces::FinalOnly => name == "response.created",
         };
-        kept && !(self.no_added && is_item_event && verb_of(event) == "added")
+        kept && !(self.habits.no_added && is_item_event && verb_of(event) == "added")
     }
 
     /// What of the answer can still be known.
     fn expected(self, answer: &Answer) -> Summary {
         let mut expected = answer.summary();
-        let nothing_final = self.empty_output || answer.end == End::Failed;
+        let nothing_final = self.habits.empty_output || answer.end == End::Failed;
         if answer.end == End::Failed && self.pieces == Pieces::FinalOnly {
             return Summary::default();
         }
@@ -134,6 +153,24 @@ impl Disguise {
     }
 }
 
+/// A `done` event, now and then twice; a call may come back under another id and at another index (S1).
+fn repeated(event: Value, dice: &mut Dice) -> Vec<Value> {
+    if verb_of(&event) != "done" || dice.one_in(2) {
+        return vec![event];
+    }
+    let mut again = event.clone();
+    if event["item"]["type"] == "function_call" && dice.one_in(2) {
+        merge(&mut again, &json!({"output_index": 50 + dice.below(9)}));
+        set_ids(&mut again, "again");
+    }
+    vec![event, again]
+}
+
+fn call_at_index_0(event: Value) -> Value {
+    let is_call = event["item"]["type"] == "function_call" || name_of(&event).contains("function_call");
+    if is_call { with(event, &json!({"output_index": 0})) } else { event }
+}
+
 fn without_ids(event: Value) -> Value {
     let mut event = without(event, &["item_id"]);
     let remove = |item: &mut Value| drop(item.as_object_mut().map(|fields| fields.remove("id")));
@@ -145,7 +182,7 @@ fn without_ids(event: Value) -> Value {
 
 /// Deltas alone cannot tell a call without arguments from one that was cut off.
 fn with_arguments(mut answer: Answer, disguise: &Disguise) -> Answer {
-    if disguise.pieces == Pieces::DeltasOnly && disguise.empty_output {
+    if disguise.pieces == Pieces::DeltasOnly && disguise.habits.empty_output {
         for item in &mut answer.items {
             if let Item::Call { arguments, .. } = item
                 && arguments.trim().is_empty()
@@ -183,6 +220,14 @@ fn disguises_change_nothing() {
         prop_assert_eq!(said, answer.usage.filter(|_| answer.end != End::Failed));
         Ok(())
     });
+}
+
+/// Found by the search above: the empty thought must not take the streamed one's place in the final output.
+#[test]
+fn a_thought_without_text_before_a_streamed_one() {
+    let output = [reasoning_item(0, &[], &[]), reasoning_item(1, &[], &["α"])];
+    let (outputs, _) = run_whole(&body(&[thinking_delta("reasoning", 1, 0, "α"), completed(&output)]));
+    assert_eq!(Summary::of(&outputs).thoughts(), "α");
 }
 
 #[test]

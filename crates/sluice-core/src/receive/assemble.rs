@@ -177,10 +177,15 @@ impl Assembler {
         self.last_sequence = Some(number);
     }
 
-    fn take_part(&mut self, at: &Address<'_>, index: u64, part: &ContentPart<'_>) {
+    fn take_part(&mut self, at: &Address<'_>, index: Option<u64>, part: &ContentPart<'_>) {
         let text = part.text.as_deref().unwrap_or_default();
+        let is_reasoning = match part.kind.as_deref() {
+            Some(kind) => kind == "reasoning_text",
+            // The type was lost: the item it belongs to tells.
+            None => self.reasoning.knows(at) && !self.messages.knows(at),
+        };
         match (part.kind.as_deref(), text_of(part)) {
-            (Some("reasoning_text"), _) => {
+            _ if is_reasoning => {
                 self.reasoning.part_done(at, PartKey { channel: Channel::Reasoning, index }, text, &mut self.sink);
             }
             (_, Some((channel, text))) => {
@@ -195,10 +200,10 @@ impl Assembler {
 
     fn item_added(&mut self, at: &Address<'_>, item: &Item<'_>) {
         let at = &item_address(at, item);
-        match item.kind.as_deref() {
-            Some("message") => self.messages.added(at),
-            Some("reasoning") => self.reasoning.added(at),
-            Some("function_call") => self.calls.added(at, item),
+        match item.kind() {
+            "message" => self.messages.added(at),
+            "reasoning" => self.reasoning.added(at),
+            "function_call" => self.calls.added(at, item),
             // Said once, when it is done.
             _ => {}
         }
@@ -207,7 +212,7 @@ impl Assembler {
     fn item_done(&mut self, at: &Address<'_>, item: &Item<'_>) {
         let at = &item_address(at, item);
         let sink = &mut self.sink;
-        match item_kind(item) {
+        match item.kind() {
             "message" => self.messages.done(at, item, sink),
             "reasoning" => self.reasoning.done(at, item, sink),
             "function_call" => self.calls.done(at, item, self.about.response_id.as_deref(), sink),
@@ -237,14 +242,16 @@ impl Assembler {
 
     /// Compares the final output with what was streamed and gives what is missing, in the output's order.
     fn settle(&mut self, output: &[Item<'_>], completed: bool) {
-        let pairs = self.messages.pair_with_final(output);
+        let messages = self.messages.pair_with_final(output);
+        let reasoning = self.reasoning.pair_with_final(output);
+        let calls = self.calls.pair_with_final(output);
         let response_id = self.about.response_id.as_deref();
-        for ((item, pair), place) in output.iter().zip(pairs).zip(0..) {
+        for (((item, message), thought), call) in output.iter().zip(messages).zip(reasoning).zip(calls) {
             let sink = &mut self.sink;
-            match item_kind(item) {
-                "message" => self.messages.settle_final(pair, item, sink),
-                "reasoning" => self.reasoning.settle_final(place, item, sink),
-                "function_call" => self.calls.settle_final(place, item, completed, response_id, sink),
+            match item.kind() {
+                "message" => self.messages.settle_final(message, item, sink),
+                "reasoning" => self.reasoning.settle_final(thought, item, sink),
+                "function_call" => self.calls.settle_final(call, item, completed, response_id, sink),
                 "image_generation_call" => self.images.done(item, sink),
                 _ => {}
             }
@@ -279,15 +286,4 @@ impl About {
 fn item_address<'a>(at: &Address<'a>, item: &Item<'a>) -> Address<'a> {
     let id = item.id.clone().filter(|id| !id.is_empty());
     Address { output_index: at.output_index, item_id: id.or_else(|| at.item_id.clone()) }
-}
-
-/// The item's type. One that was lost on the way is read off what only that kind of item has.
-fn item_kind<'a>(item: &'a Item<'_>) -> &'a str {
-    match item.kind.as_deref() {
-        Some(kind) => kind,
-        None if item.call_id.is_some() && item.arguments.is_some() => "function_call",
-        None if item.encrypted_content.is_some() || !item.summary.is_empty() => "reasoning",
-        None if !item.content.is_empty() => "message",
-        None => "",
-    }
 }

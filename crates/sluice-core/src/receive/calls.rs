@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::assemble::Sink;
 use super::decode::protocol_word;
-use super::items::Items;
+use super::items::{Items, Pairing};
 use crate::boundary::{Failure, FailureKind, NoteKind, Part};
 use crate::call_id;
 use crate::wire::{Address, Item};
@@ -54,6 +54,13 @@ pub(super) struct Calls {
     reported: BTreeMap<String, Vec<(String, String)>>,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Evidence {
+    Id,
+    CallId,
+    Place,
+}
+
 /// What the arguments of a call amount to.
 enum Arguments {
     Object(String),
@@ -64,7 +71,7 @@ enum Arguments {
 
 impl Calls {
     pub fn added(&mut self, at: &Address<'_>, item: &Item<'_>) {
-        let known = self.items.find_named(at).filter(|slot| self.may_be(*slot, item));
+        let known = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
         let slot = known.unwrap_or_else(|| self.items.open(at));
         self.learn(slot, item);
         if let Some(call) = self.items.get_mut(slot) {
@@ -96,34 +103,43 @@ impl Calls {
     }
 
     pub fn done(&mut self, at: &Address<'_>, item: &Item<'_>, response_id: Option<&str>, sink: &mut Sink) {
-        let named = self.items.find_named(at).filter(|slot| self.may_be(*slot, item));
+        let named = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
         let by_call_id = || self.with_call_id(item.call_id.as_deref()?, at.output_index);
-        let only_open = || self.items.find(at).filter(|slot| self.may_be(*slot, item));
+        let only_open = || self.items.find(at).filter(|slot| may_be(&self.items, *slot, item));
         let slot = named.or_else(by_call_id).or_else(only_open).unwrap_or_else(|| self.items.open(at));
         self.finish(slot, item, response_id, sink);
     }
 
+    /// Calls have an id, a call id and a place. Two calls with the same call id are told apart by the other two.
+    pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Pairing> {
+        let by_call_id = &self.by_call_id;
+        let evidence = [Evidence::Id, Evidence::CallId, Evidence::Place];
+        self.items.pair_with_final(output, "function_call", &evidence, |items, evidence, item, place| {
+            let fits = |slot: &usize| may_be(items, *slot, item);
+            match evidence {
+                Evidence::Id => items.unpaired_with_id(item.id.as_deref()).filter(fits),
+                Evidence::CallId => {
+                    let same = by_call_id.get(item.call_id.as_deref()?)?;
+                    same.iter().copied().find(|slot| items.is_unpaired(*slot))
+                }
+                Evidence::Place => items.unpaired_at(place).filter(fits),
+            }
+        })
+    }
+
     pub fn settle_final(
         &mut self,
-        place: u64,
+        pair: Pairing,
         item: &Item<'_>,
         completed: bool,
         response_id: Option<&str>,
         sink: &mut Sink,
     ) {
         // An answer that was cut off vouches only for the calls it calls complete.
-        if !completed && item.status.as_deref() != Some("completed") {
-            return;
+        if completed || item.status.as_deref() == Some("completed") {
+            let slot = self.items.paired(pair);
+            self.finish(slot, item, response_id, sink);
         }
-        let free = |slot: &usize| self.items.get(*slot).is_some_and(|entry| !entry.confirmed);
-        let by_id = item.id.as_deref().and_then(|id| self.items.with_id(id)).filter(free);
-        let by_call_id = || self.by_call_id.get(item.call_id.as_deref()?)?.iter().copied().find(free);
-        let by_place = || self.items.at_index(place).filter(free);
-        let fits = |slot: &usize| self.may_be(*slot, item);
-        let known = by_id.filter(fits).or_else(by_call_id).or_else(|| by_place().filter(fits));
-        let slot = known.unwrap_or_else(|| self.items.open(&Address::default()));
-        self.items.confirm(slot);
-        self.finish(slot, item, response_id, sink);
     }
 
     /// The answer completed: every call must be reported by now, or the reader must hear of it.
@@ -160,15 +176,6 @@ impl Calls {
         self.items.len()
     }
 
-    /// Whether the item can be this call: two different call ids are two calls, whatever the index says.
-    fn may_be(&self, slot: usize, item: &Item<'_>) -> bool {
-        let known = self.items.get(slot).and_then(|entry| entry.value.id.as_deref());
-        match (known, item.call_id.as_deref()) {
-            (Some(known), Some(call_id)) => known == call_id || call_id.is_empty(),
-            _ => true,
-        }
-    }
-
     /// The newest call with this id, unless both have an index and these differ: then the server reused the id.
     fn with_call_id(&self, call_id: &str, output_index: Option<u64>) -> Option<usize> {
         let slot = *self.by_call_id.get(call_id)?.last()?;
@@ -178,15 +185,19 @@ impl Calls {
         }
     }
 
-    /// Argument events name no call. If several are open and none is meant for certain, the item's `done` event will
-    /// bring the arguments again; guessing could run a tool with another one's input.
+    /// Argument events name no call, though some servers put the call id in the item id's place. If several calls may
+    /// be meant, the item's `done` event will bring the arguments again; guessing could run a tool with another one's
+    /// input.
     fn slot_for_arguments(&mut self, at: &Address<'_>, sink: &mut Sink) -> Option<usize> {
-        let found = self.items.find(at);
-        if found.is_none() && at.output_index.is_none() && self.items.has_open() {
+        let by_call_id = || self.with_call_id(at.item_id.as_deref()?, at.output_index);
+        if let Some(slot) = self.items.find_named(at).or_else(by_call_id).or_else(|| self.items.find(at)) {
+            return Some(slot);
+        }
+        if self.items.candidates(at).next().is_some() {
             sink.note(NoteKind::OrphanArguments, "function_call");
             return None;
         }
-        Some(found.unwrap_or_else(|| self.items.open(at)))
+        Some(self.items.open(at))
     }
 
     /// Takes over what an item says about its call; a later event knows better than an earlier one.
@@ -271,6 +282,15 @@ impl Call {
         self.from_done = None;
         self.from_deltas = String::new();
         self.from_added = None;
+    }
+}
+
+/// Whether the item can be this call: two different call ids are two calls, whatever the index says.
+fn may_be(items: &Items<Call>, slot: usize, item: &Item<'_>) -> bool {
+    let known = items.get(slot).and_then(|entry| entry.value.id.as_deref());
+    match (known, item.call_id.as_deref()) {
+        (Some(known), Some(call_id)) => known == call_id || call_id.is_empty(),
+        _ => true,
     }
 }
 

@@ -34,13 +34,13 @@ pub(crate) enum Frame<'a> {
 
 /// The shortcut for deltas. `None` only means that the event must go the general way.
 pub(crate) fn decode_delta(event: SseEvent<'_>) -> Option<Frame<'_>> {
-    let Delta { name, output_index, item_id, content_index, summary_index, sequence_number, delta } =
+    let Delta { name, output_index, item_id, content_index, summary_index, sequence_number, piece } =
         read_delta(event.data)?;
     let channel = Channel::of_delta(name)?;
     let at = Address { output_index, item_id: item_id.filter(|id| !id.is_empty()).map(Cow::Borrowed) };
     let index = channel.index(content_index, summary_index);
     let names_differ = !event.name.is_empty() && event.name != name.as_bytes();
-    let event = StreamEvent::Delta { at, channel, index, delta };
+    let event = StreamEvent::Delta { at, channel, index, delta: piece };
     Some(Frame::Event(Decoded { event, name: Cow::Borrowed(name), sequence_number, names_differ }))
 }
 

@@ -16,12 +16,13 @@ pub(super) struct Delta<'a> {
     pub item_id: Option<&'a str>,
     pub content_index: Option<u64>,
     pub summary_index: Option<u64>,
-    pub delta: Cow<'a, str>,
+    pub piece: Cow<'a, str>,
 }
 
 /// The event, if it is as plain as a delta usually is.
 pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
     // Raw control characters are no JSON. Looking for them once, without a branch a byte, is cheaper than in each string.
+    #[expect(clippy::needless_bitwise_bool, reason = "the lazy operator is the branch this does without")]
     if data.iter().fold(false, |found, byte| found | (*byte < b' ')) {
         return None;
     }
@@ -37,7 +38,7 @@ pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
             Field::ItemId => event.item_id = Some(walk.string()?),
             Field::ContentIndex => event.content_index = Some(walk.number()?),
             Field::SummaryIndex => event.summary_index = Some(walk.number()?),
-            Field::Delta => event.delta = walk.text()?,
+            Field::Delta => event.piece = walk.text()?,
             Field::Obfuscation => drop(walk.plain()?),
             Field::Logprobs => walk.empty_list()?,
         }

@@ -3,11 +3,11 @@
 //! Servers disagree on what identifies an item: GitHub Copilot sends a new id with every event and only the index is
 //! stable; llama.cpp sends no index; others send the same index, or the same id, for every item. The rule that is
 //! right for all of them: the index, unless the id belongs exactly to another item; then the id; then the only item
-//! of this kind that is still open.
+//! of this kind that is still open and is not known by an index itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::wire::Address;
+use crate::wire::{Address, Item};
 
 /// The items of one kind, in the order they were first heard of.
 #[derive(Clone, Debug)]
@@ -24,8 +24,15 @@ pub(super) struct Entry<T> {
     pub id: Option<String>,
     pub output_index: Option<u64>,
     /// Its counterpart in the final output was found.
-    pub confirmed: bool,
+    paired: bool,
     pub value: T,
+}
+
+/// What an item of the final output is to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pairing {
+    Streamed(usize),
+    New,
 }
 
 impl<T> Default for Items<T> {
@@ -35,8 +42,12 @@ impl<T> Default for Items<T> {
 }
 
 impl<T: Default> Items<T> {
+    /// The item that is meant, if that is certain.
     pub fn find(&self, at: &Address<'_>) -> Option<usize> {
-        self.find_named(at).or_else(|| self.only_open(at))
+        self.find_named(at).or_else(|| {
+            let mut candidates = self.candidates(at);
+            candidates.next().filter(|_| candidates.next().is_none())
+        })
     }
 
     /// The item that the index or the id names, without guessing.
@@ -51,12 +62,21 @@ impl<T: Default> Items<T> {
         self.by_id.get(id).copied().or(by_index)
     }
 
-    /// The item to which a piece of text belongs. Text always has a place to go: when several items are open and
-    /// none is named, the newest; when none is known, a new one.
+    /// The item to which a piece of text belongs. Text always has a place to go: when several items may be meant,
+    /// the newest; when none, a new one.
     pub fn find_for_text(&mut self, at: &Address<'_>) -> usize {
-        let unnamed = at.output_index.is_none();
-        let newest = if unnamed { self.open.last().copied() } else { None };
-        self.find(at).or(newest).unwrap_or_else(|| self.open(at))
+        let found = self.find_named(at).or_else(|| self.candidates(at).last());
+        found.unwrap_or_else(|| self.open(at))
+    }
+
+    /// The open items that an event without an index may mean. An event that has an id, though an unknown one, does
+    /// not mean an item that the server knows by its index.
+    pub fn candidates(&self, at: &Address<'_>) -> impl Iterator<Item = usize> + '_ {
+        let (has_index, has_id) = (at.output_index.is_some(), at.item_id.is_some());
+        let fits = move |slot: &usize| {
+            !has_index && (!has_id || self.get(*slot).is_some_and(|entry| entry.output_index.is_none()))
+        };
+        self.open.iter().copied().filter(fits)
     }
 
     /// A new item, which from now on owns its index and its id.
@@ -66,21 +86,12 @@ impl<T: Default> Items<T> {
         self.by_index.extend(at.output_index.map(|index| (index, slot)));
         self.by_id.extend(id.clone().map(|id| (id, slot)));
         self.open.insert(slot);
-        self.entries.push(Entry { id, output_index: at.output_index, confirmed: false, value: T::default() });
+        self.entries.push(Entry { id, output_index: at.output_index, paired: false, value: T::default() });
         slot
-    }
-
-    /// An index that names no item of ours means an item we have not met, not the one that happens to be open.
-    fn only_open(&self, at: &Address<'_>) -> Option<usize> {
-        if at.output_index.is_some() || self.open.len() != 1 { None } else { self.open.first().copied() }
     }
 
     pub fn first_open(&self) -> Option<usize> {
         self.open.first().copied()
-    }
-
-    pub fn has_open(&self) -> bool {
-        !self.open.is_empty()
     }
 
     pub fn close(&mut self, slot: usize) {
@@ -95,23 +106,55 @@ impl<T: Default> Items<T> {
         self.entries.get_mut(slot)
     }
 
-    pub fn at_index(&self, index: u64) -> Option<usize> {
-        self.by_index.get(&index).copied()
-    }
-
-    pub fn with_id(&self, id: &str) -> Option<usize> {
-        self.by_id.get(id).copied()
-    }
-
-    /// The items that the final output has not mentioned yet.
-    pub fn unconfirmed(&self) -> impl Iterator<Item = usize> + '_ {
-        self.entries.iter().enumerate().filter(|(_, entry)| !entry.confirmed).map(|(slot, _)| slot)
-    }
-
-    pub fn confirm(&mut self, slot: usize) {
-        if let Some(entry) = self.get_mut(slot) {
-            entry.confirmed = true;
+    /// Pairs the items of the final output with those that were streamed. `find` looks for the counterpart of an
+    /// item (and its place in the output) by one kind of evidence; the strongest kind comes first, and an item is
+    /// paired at most once.
+    pub fn pair_with_final<E: Copy>(
+        &mut self,
+        output: &[Item<'_>],
+        kind: &str,
+        evidence: &[E],
+        find: impl Fn(&Self, E, &Item<'_>, u64) -> Option<usize>,
+    ) -> Vec<Pairing> {
+        let mut pairs = vec![Pairing::New; output.len()];
+        for evidence in evidence {
+            for ((item, pair), place) in output.iter().zip(&mut pairs).zip(0..) {
+                if item.kind() != kind || *pair != Pairing::New {
+                    continue;
+                }
+                if let Some(slot) = find(self, *evidence, item, place) {
+                    *pair = Pairing::Streamed(slot);
+                    if let Some(entry) = self.get_mut(slot) {
+                        entry.paired = true;
+                    }
+                }
+            }
         }
+        pairs
+    }
+
+    /// What a final item is to us: the one it was paired with, or a new one.
+    pub fn paired(&mut self, pair: Pairing) -> usize {
+        match pair {
+            Pairing::Streamed(slot) => slot,
+            Pairing::New => self.open(&Address::default()),
+        }
+    }
+
+    pub fn unpaired_with_id(&self, id: Option<&str>) -> Option<usize> {
+        self.by_id.get(id?).copied().filter(|slot| self.is_unpaired(*slot))
+    }
+
+    pub fn unpaired_at(&self, place: u64) -> Option<usize> {
+        self.by_index.get(&place).copied().filter(|slot| self.is_unpaired(*slot))
+    }
+
+    pub fn is_unpaired(&self, slot: usize) -> bool {
+        self.get(slot).is_some_and(|entry| !entry.paired)
+    }
+
+    pub fn unpaired(&self) -> impl Iterator<Item = usize> + '_ {
+        self.entries.iter().enumerate().filter(|(_, entry)| !entry.paired).map(|(slot, _)| slot)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Entry<T>> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::assemble::Sink;
 use super::citations::Citations;
 use super::decode::protocol_word;
-use super::items::Items;
+use super::items::{Items, Pairing};
 use super::streamed::{PartKey, Settled, Streamed};
 use crate::boundary::{NoteKind, Part};
 use crate::wire::{Address, Annotation, Channel, ContentPart, Item};
@@ -21,13 +21,6 @@ pub(super) struct Messages {
     items: Items<Message>,
 }
 
-/// What a message of the final output is to us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pairing {
-    Streamed(usize),
-    New,
-}
-
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
     Id,
@@ -41,6 +34,10 @@ impl Messages {
         if self.items.find_named(at).is_none() {
             self.items.open(at);
         }
+    }
+
+    pub fn knows(&self, at: &Address<'_>) -> bool {
+        self.items.find_named(at).is_some()
     }
 
     pub fn delta(&mut self, at: &Address<'_>, key: PartKey, delta: Cow<'_, str>, sink: &mut Sink) {
@@ -90,39 +87,27 @@ impl Messages {
         message.value.cite(sink);
     }
 
-    /// Pairs the messages of the final output with those that were streamed, by the strongest evidence first: id,
-    /// place, text. What is left over on both sides contradicts each other; a message without any counterpart is new.
+    /// Messages have an id, a place and a text. What is left over on both sides contradicts each other; a message
+    /// without any counterpart is new.
     pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Pairing> {
         const CANDIDATES_TO_COMPARE: usize = 64;
-        let mut pairs = vec![Pairing::New; output.len()];
-        for evidence in [Evidence::Id, Evidence::Place, Evidence::Text, Evidence::Nothing] {
-            for (place, (item, pair)) in output.iter().zip(&mut pairs).enumerate() {
-                if item.kind.as_deref() != Some("message") || *pair != Pairing::New {
-                    continue;
-                }
-                let free = |slot: &usize| self.items.get(*slot).is_some_and(|entry| !entry.confirmed);
-                let continues = |slot: &usize| self.continues(*slot, item);
-                let found = match evidence {
-                    Evidence::Id => item.id.as_deref().and_then(|id| self.items.with_id(id)).filter(free),
-                    Evidence::Place => self.items.at_index(place as u64).filter(free).filter(continues),
-                    Evidence::Text => self.items.unconfirmed().take(CANDIDATES_TO_COMPARE).find(continues),
-                    Evidence::Nothing => self.items.unconfirmed().next(),
-                };
-                if let Some(slot) = found {
-                    self.items.confirm(slot);
-                    *pair = Pairing::Streamed(slot);
-                }
+        let evidence = [Evidence::Id, Evidence::Place, Evidence::Text, Evidence::Nothing];
+        self.items.pair_with_final(output, "message", &evidence, |items, evidence, item, place| {
+            let continues = |slot: &usize| {
+                let settled = items.get(*slot).map(|entry| entry.value.shown.settle(&text_parts(item)));
+                matches!(settled, Some(Settled::Missing(_)))
+            };
+            match evidence {
+                Evidence::Id => items.unpaired_with_id(item.id.as_deref()),
+                Evidence::Place => items.unpaired_at(place).filter(continues),
+                Evidence::Text => items.unpaired().take(CANDIDATES_TO_COMPARE).find(continues),
+                Evidence::Nothing => items.unpaired().next(),
             }
-        }
-        pairs
+        })
     }
 
     pub fn settle_final(&mut self, pair: Pairing, item: &Item<'_>, sink: &mut Sink) {
-        let slot = match pair {
-            Pairing::Streamed(slot) => slot,
-            Pairing::New => self.items.open(&Address::default()),
-        };
-        self.items.confirm(slot);
+        let slot = self.items.paired(pair);
         self.finish(slot, item, sink);
     }
 
@@ -138,11 +123,6 @@ impl Messages {
 
     pub fn len(&self) -> usize {
         self.items.len()
-    }
-
-    fn continues(&self, slot: usize, item: &Item<'_>) -> bool {
-        let settled = self.items.get(slot).map(|entry| entry.value.shown.settle(&text_parts(item)));
-        matches!(settled, Some(Settled::Missing(_)))
     }
 }
 
@@ -178,7 +158,11 @@ impl Message {
 
 fn text_parts<'a>(item: &'a Item<'_>) -> Vec<(PartKey, &'a str)> {
     let parts = item.content.iter().zip(0..);
-    parts.filter_map(|(part, index)| text_of(part).map(|(channel, text)| (PartKey { channel, index }, text))).collect()
+    parts
+        .filter_map(|(part, index)| {
+            text_of(part).map(|(channel, text)| (PartKey { channel, index: Some(index) }, text))
+        })
+        .collect()
 }
 
 /// What a content part of a message shows. `text` and a part without a type are what small servers send.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::assemble::Sink;
-use super::items::Items;
+use super::items::{Items, Pairing};
 use super::streamed::{PartKey, Settled, Streamed};
 use crate::boundary::{NoteKind, Part, ReasoningItem, ThinkingReplay};
 use crate::wire::{Address, Channel, ContentPart, Item};
@@ -19,11 +19,22 @@ pub(super) struct Reasoning {
     items: Items<Thought>,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Evidence {
+    Id,
+    Place,
+    Order,
+}
+
 impl Reasoning {
     pub fn added(&mut self, at: &Address<'_>) {
         if self.items.find_named(at).is_none() {
             self.items.open(at);
         }
+    }
+
+    pub fn knows(&self, at: &Address<'_>) -> bool {
+        self.items.find_named(at).is_some()
     }
 
     pub fn delta(&mut self, at: &Address<'_>, key: PartKey, delta: Cow<'_, str>, sink: &mut Sink) {
@@ -47,13 +58,18 @@ impl Reasoning {
         self.finish(slot, item, sink);
     }
 
-    pub fn settle_final(&mut self, place: u64, item: &Item<'_>, sink: &mut Sink) {
-        let free = |slot: &usize| self.items.get(*slot).is_some_and(|entry| !entry.confirmed);
-        let by_id = item.id.as_deref().and_then(|id| self.items.with_id(id)).filter(free);
-        let slot =
-            by_id.or_else(|| self.items.at_index(place).filter(free)).or_else(|| self.items.unconfirmed().next());
-        let slot = slot.unwrap_or_else(|| self.items.open(&Address::default()));
-        self.items.confirm(slot);
+    /// Thoughts have an id and a place; without either, their order counts.
+    pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Pairing> {
+        let evidence = [Evidence::Id, Evidence::Place, Evidence::Order];
+        self.items.pair_with_final(output, "reasoning", &evidence, |items, evidence, item, place| match evidence {
+            Evidence::Id => items.unpaired_with_id(item.id.as_deref()),
+            Evidence::Place => items.unpaired_at(place),
+            Evidence::Order => items.unpaired().next(),
+        })
+    }
+
+    pub fn settle_final(&mut self, pair: Pairing, item: &Item<'_>, sink: &mut Sink) {
+        let slot = self.items.paired(pair);
         self.finish(slot, item, sink);
     }
 
@@ -127,5 +143,5 @@ impl Reasoning {
 
 fn parts<'a>(content: &'a [ContentPart<'_>], channel: Channel) -> impl Iterator<Item = (PartKey, &'a str)> {
     let texts = content.iter().zip(0..);
-    texts.map(move |(part, index)| (PartKey { channel, index }, part.text.as_deref().unwrap_or_default()))
+    texts.map(move |(part, index)| (PartKey { channel, index: Some(index) }, part.text.as_deref().unwrap_or_default()))
 }

@@ -2,11 +2,11 @@
 
 use crate::wire::Channel;
 
-/// One content part of an item.
+/// One content part of an item. Without an index it is the newest of its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PartKey {
     pub channel: Channel,
-    pub index: u64,
+    pub index: Option<u64>,
 }
 
 /// The text of one item as far as it was shown, part by part.
@@ -51,7 +51,12 @@ impl Streamed {
 
     /// Where the part stands in order of first appearance.
     pub fn ordinal(&self, key: PartKey) -> Option<usize> {
-        self.parts.iter().position(|part| part.key == key)
+        // Deltas nearly always continue the newest part.
+        let is_meant = |part: &Shown| match key.index {
+            Some(_) => part.key == key,
+            None => part.key.channel == key.channel,
+        };
+        self.parts.iter().rposition(is_meant)
     }
 
     pub fn has_channel(&self, channel: Channel) -> bool {
@@ -59,10 +64,10 @@ impl Streamed {
     }
 
     pub fn append(&mut self, key: PartKey, delta: &str, max_parts: usize) -> Result<(), TooManyParts> {
-        // Deltas nearly always continue the newest part.
-        if let Some(part) = self.parts.iter_mut().rev().find(|part| part.key == key) {
+        if let Some(part) = self.ordinal(key).and_then(|found| self.parts.get_mut(found)) {
             part.text.push_str(delta);
         } else if self.parts.len() < max_parts {
+            let key = PartKey { index: Some(key.index.unwrap_or(0)), ..key };
             self.parts.push(Shown { key, text: delta.to_owned(), settled: false });
         } else {
             return Err(TooManyParts);
@@ -76,13 +81,8 @@ impl Streamed {
             return Settled::Missing(Vec::new());
         }
         // The same text under another index is the same part, if that one still waits for its own `done`.
-        let shown = match self.parts.iter().position(|part| part.key == key) {
-            Some(found) => Some(found),
-            None => self
-                .parts
-                .iter()
-                .position(|part| !part.settled && part.key.channel == key.channel && part.text == whole),
-        };
+        let same_text = |part: &Shown| !part.settled && part.key.channel == key.channel && part.text == whole;
+        let shown = self.ordinal(key).or_else(|| self.parts.iter().position(same_text));
         let Some(part) = shown.and_then(|found| self.parts.get_mut(found)) else {
             return Settled::Missing(vec![(key, whole)]);
         };

@@ -32,7 +32,7 @@ pub(crate) struct RawEvent<'a> {
     pub text: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub refusal: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
+    #[serde(default, deserialize_with = "lenient::json_text", borrow)]
     pub arguments: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "lenient::object", borrow)]
     pub item: Option<Box<Item<'a>>>,
@@ -92,11 +92,11 @@ impl Channel {
     }
 
     /// Which of the event's indexes counts.
-    pub fn index(self, content_index: Option<u64>, summary_index: Option<u64>) -> u64 {
+    pub fn index(self, content_index: Option<u64>, summary_index: Option<u64>) -> Option<u64> {
         match self {
-            Self::Text | Self::Refusal | Self::Reasoning => content_index.unwrap_or(0),
-            Self::Summary => summary_index.unwrap_or(0),
-            Self::Arguments => 0,
+            Self::Text | Self::Refusal | Self::Reasoning => content_index,
+            Self::Summary => summary_index,
+            Self::Arguments => None,
         }
     }
 }
@@ -121,19 +121,19 @@ pub(crate) enum StreamEvent<'a> {
     Delta {
         at: Address<'a>,
         channel: Channel,
-        index: u64,
+        index: Option<u64>,
         delta: Cow<'a, str>,
     },
     /// The same, whole.
     Done {
         at: Address<'a>,
         channel: Channel,
-        index: u64,
+        index: Option<u64>,
         whole: Cow<'a, str>,
     },
     ContentPartDone {
         at: Address<'a>,
-        content_index: u64,
+        content_index: Option<u64>,
         part: Box<ContentPart<'a>>,
     },
     AnnotationAdded {
@@ -167,7 +167,7 @@ impl<'a> RawEvent<'a> {
             "response.output_item.added" => StreamEvent::ItemAdded { at, item: self.item.unwrap_or_default() },
             "response.output_item.done" => StreamEvent::ItemDone { at, item: self.item.unwrap_or_default() },
             "response.content_part.done" => {
-                let content_index = self.content_index.unwrap_or(0);
+                let content_index = self.content_index;
                 StreamEvent::ContentPartDone { at, content_index, part: self.part.unwrap_or_default() }
             }
             // OpenAI's spelling of March 2025 comes second.

@@ -1,4 +1,4 @@
-//! Output items and what is inside them. One flat shape for all item types: a reader looks at `kind` first, and an
+//! Output items and what is inside them. One flat shape for all item types: a reader looks at its kind first, and an
 //! item of unknown type costs nothing.
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use super::lenient;
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Item<'a> {
     #[serde(rename = "type", default, deserialize_with = "lenient::text", borrow)]
-    pub kind: Option<Cow<'a, str>>,
+    kind: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub id: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "lenient::text", borrow)]
@@ -28,13 +28,26 @@ pub(crate) struct Item<'a> {
     pub call_id: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub name: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
+    #[serde(default, deserialize_with = "lenient::json_text", borrow)]
     pub arguments: Option<Cow<'a, str>>,
     /// Of a generated image: base64, and its format.
     #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub result: Option<Cow<'a, str>>,
     #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub output_format: Option<Cow<'a, str>>,
+}
+
+impl Item<'_> {
+    /// The item's type. One that was lost on the way is read off what only that kind of item has.
+    pub fn kind(&self) -> &str {
+        match self.kind.as_deref() {
+            Some(kind) => kind,
+            None if self.call_id.is_some() && self.arguments.is_some() => "function_call",
+            None if self.encrypted_content.is_some() || !self.summary.is_empty() => "reasoning",
+            None if !self.content.is_empty() => "message",
+            None => "",
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -5,12 +5,17 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// A string, borrowed from the input unless it holds escapes.
 pub fn text<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'a, str>>, D::Error> {
     deserializer.deserialize_any(Text)
+}
+
+/// The text of a JSON value: a string is one already. Some servers send arguments as the object itself.
+pub fn json_text<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'a, str>>, D::Error> {
+    deserializer.deserialize_any(JsonText)
 }
 
 /// A non-negative integer, such as an index or a token count.
@@ -72,6 +77,43 @@ impl<'de> Visitor<'de> for Text {
     absent!(visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64));
     absent!(map);
     absent!(seq);
+}
+
+struct JsonText;
+
+impl<'de> Visitor<'de> for JsonText {
+    type Value = Option<Cow<'de, str>>;
+
+    fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Borrowed(value)))
+    }
+    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(value.to_owned())))
+    }
+    fn visit_string<E: Error>(self, value: String) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(value)))
+    }
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(value.to_string())))
+    }
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(value.to_string())))
+    }
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(value.to_string())))
+    }
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(value.to_string())))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        let value = serde_json::Value::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Some(Cow::Owned(value.to_string())))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+        let value = serde_json::Value::deserialize(SeqAccessDeserializer::new(seq))?;
+        Ok(Some(Cow::Owned(value.to_string())))
+    }
+    absent!();
 }
 
 struct Index;

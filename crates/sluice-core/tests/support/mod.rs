@@ -140,10 +140,9 @@ impl Summary {
 
 /// The parts alone.
 pub fn parts(outputs: &[Output]) -> Vec<&Part> {
-    let part = |output| match output {
-        Output::Part(part) => Some(part),
-        Output::Note(_) => None,
-    };
+    fn part(output: &Output) -> Option<&Part> {
+        if let Output::Part(part) = output { Some(part) } else { None }
+    }
     outputs.iter().filter_map(part).collect()
 }
 
