@@ -1,10 +1,12 @@
 //! Every value a shell gives or gets: plain data with public fields, and the source of the TypeScript types
 //! (`crates/sluice-wasm/js/src/boundary.ts`).
 
+mod chat;
 mod outcome;
 mod part;
 #[cfg(test)]
 mod typescript;
 
-pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Status, TokenDetails, Usage};
+pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
+pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};

@@ -15,8 +15,25 @@ const HASH_LENGTH: usize = 17;
 /// A server's id that fits is kept whole. One that does not is shortened to its usable characters and a hash of all
 /// of it; one that was used before in this response (some gateways number calls afresh) gets a counter.
 pub(crate) fn to_vscode(server_id: &str, taken: &mut BTreeSet<String>) -> String {
-    let fits = is_usable(server_id) && PREFIX.len() + server_id.len() <= MAX_LENGTH;
-    let base = if fits { format!("{PREFIX}{server_id}") } else { hashed(server_id) };
+    unique(fitted(server_id, PREFIX), taken)
+}
+
+/// The id under which a server gets a call and its result back: its own, if it was ours and usable; any other
+/// provider's id is made to fit.
+pub(crate) fn from_vscode(vscode_id: &str, taken: &mut BTreeSet<String>) -> String {
+    unique(fitted(vscode_id.strip_prefix(PREFIX).unwrap_or(vscode_id), ""), taken)
+}
+
+fn fitted(id: &str, prefix: &str) -> String {
+    if is_usable(id) && prefix.len() + id.len() <= MAX_LENGTH {
+        return format!("{prefix}{id}");
+    }
+    let usable = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '-');
+    let readable: String = usable.take(MAX_LENGTH - prefix.len() - HASH_LENGTH).collect();
+    format!("{prefix}{readable}-{:016x}", fnv1a(id.as_bytes()))
+}
+
+fn unique(base: String, taken: &mut BTreeSet<String>) -> String {
     let mut id = base.clone();
     let mut count = 1_u64;
     while !taken.insert(id.clone()) {
@@ -26,15 +43,6 @@ pub(crate) fn to_vscode(server_id: &str, taken: &mut BTreeSet<String>) -> String
         id = start + &suffix;
     }
     id
-}
-
-fn hashed(server_id: &str) -> String {
-    let readable: String = server_id
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '-')
-        .take(MAX_LENGTH - PREFIX.len() - HASH_LENGTH)
-        .collect();
-    format!("{PREFIX}{readable}-{:016x}", fnv1a(server_id.as_bytes()))
 }
 
 fn is_usable(id: &str) -> bool {

@@ -26,14 +26,19 @@
 
 mod boundary;
 mod call_id;
+mod failure;
 mod receive;
+mod send;
 mod wire;
 
 pub use boundary::{
-    Citation, Empty, Failure, FailureKind, Gateway, Note, NoteKind, Outcome, Output, Part, ReasoningItem, Status,
-    ThinkingReplay, TokenDetails, Usage,
+    ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
+    NoteKind, Outcome, Output, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenDetails,
+    ToolDefinition, ToolMode, Turn, Usage,
 };
+pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
+pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request};
 
 /// SSE framing on its own, for benchmarks and fuzzing.
 pub use receive::sse;

@@ -16,7 +16,10 @@ mod streamed;
 use std::mem;
 use std::vec::Drain;
 
+pub(crate) use citations::plain_line;
+
 use crate::boundary::{Note, NoteKind, Outcome, Output};
+use crate::send::ToolNames;
 use assemble::Assembler;
 use decode::{decode, decode_delta};
 use outcome::Verdict;
@@ -34,9 +37,11 @@ pub struct ResponseStream {
     assembler: Assembler,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamOptions {
     pub limits: Limits,
+    /// The names the request gave to its tools, so that calls carry the ones VS Code knows.
+    pub tool_names: ToolNames,
     /// Give a note for every event read.
     pub trace: bool,
 }

@@ -88,7 +88,8 @@ impl Ask {
     pub fn results(&self) -> Vec<ToolResult> {
         let since = self.items.iter().rposition(|item| item["role"] == "user").map_or(0, |at| at + 1);
         let result = |item: &Value| {
-            let call = self.items.iter().rfind(|call| call["type"] == "function_call" && call["call_id"] == item["call_id"]);
+            let call =
+                self.items.iter().rfind(|call| call["type"] == "function_call" && call["call_id"] == item["call_id"]);
             let field = |key: &str| call.and_then(|call| call[key].as_str()).unwrap_or_default();
             ToolResult {
                 tool: field("name").to_owned(),

@@ -9,6 +9,9 @@ use crate::seal;
 use crate::seed::Seed;
 use crate::tokens;
 
+/// Tokens of thinking that nobody sees.
+const SECRET_THOUGHT: usize = 24;
+
 /// An event of the stream. Its fields stand in the order they are written in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -32,6 +35,22 @@ impl Event {
 
     pub fn is_terminal(&self) -> bool {
         matches!(self.kind.as_str(), "response.completed" | "response.incomplete" | "response.failed")
+    }
+
+    fn last_word(&self) -> &str {
+        self.kind.rsplit('.').next().unwrap_or_default()
+    }
+
+    pub fn is_delta(&self) -> bool {
+        self.last_word() == "delta"
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.last_word() == "done"
+    }
+
+    pub fn is_added(&self) -> bool {
+        self.last_word() == "added"
     }
 
     /// The event's JSON text, its type first.
@@ -62,7 +81,8 @@ pub struct Performance {
 
 pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Performance {
     let budget = resource.ask.limit("max_output_tokens").unwrap_or(usize::MAX);
-    let mut stage = Stage { events: Vec::new(), output: Vec::new(), budget, spent: 0, out_of_budget: false, wait: 0, script };
+    let mut stage =
+        Stage { events: Vec::new(), output: Vec::new(), budget, spent: 0, out_of_budget: false, wait: 0, script };
     stage.emit("response.created", vec![("response", resource.running("in_progress"))]);
     stage.emit("response.in_progress", vec![("response", resource.running("in_progress"))]);
     stage.wait = script.think_ms;
@@ -70,13 +90,17 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
     for (at, item) in script.items.iter().enumerate() {
         let before = stage.spent;
         let last = at + 1 == script.items.len();
-        let cut_off = last && matches!(script.ending, Ending::Incomplete(_) | Ending::Failed(..) | Ending::Error(..));
+        let cut_off = last && script.ending != Ending::Completed;
         match item {
             Item::Message(content) => stage.message(content, cut_off, seed),
             Item::Reasoning { raw, summary, sealed } => {
                 let sealed = *sealed && resource.ask.wants_sealed_reasoning();
                 let sealed = sealed.then(|| seal::close(resource.model.id, seed));
                 stage.reasoning(raw.as_deref(), summary, sealed, seed);
+                if stage.spent == before {
+                    // Nothing of it may be shown, but it has to be paid for.
+                    stage.spent += SECRET_THOUGHT.min(budget - before);
+                }
                 reasoning += stage.spent - before;
             }
             Item::Call { name, arguments } => stage.call(name, arguments, cut_off, seed),
@@ -84,6 +108,11 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
         }
         if stage.out_of_budget {
             break;
+        }
+        if cut_off && !matches!(script.ending, Ending::Incomplete(_)) {
+            // A failure leaves its item open: nothing of it is ever done.
+            let said = stage.events.iter().rposition(Event::is_delta);
+            stage.events.truncate(said.map_or(stage.events.len(), |at| at + 1));
         }
     }
 
@@ -137,7 +166,10 @@ impl Stage<'_> {
     }
 
     fn done(&mut self, item: Value) {
-        self.emit("response.output_item.done", vec![("output_index", self.output.len().into()), ("item", item.clone())]);
+        self.emit(
+            "response.output_item.done",
+            vec![("output_index", self.output.len().into()), ("item", item.clone())],
+        );
         self.output.push(item);
     }
 
@@ -221,7 +253,10 @@ impl Stage<'_> {
             item["content"] = json!([part(said)]);
         }
         let mut parts = Vec::new();
-        for (at, paragraph) in summary.iter().enumerate().filter(|_| !self.out_of_budget) {
+        for (at, paragraph) in summary.iter().enumerate() {
+            if self.out_of_budget {
+                break;
+            }
             let place = [place.to_vec(), vec![("summary_index", at.into())]].concat();
             let with = |key: &'static str, value: Value| [place.clone(), vec![(key, value)]].concat();
             let part = |text: &str| json!({ "type": "summary_text", "text": text });
@@ -230,9 +265,6 @@ impl Stage<'_> {
             self.emit("response.reasoning_summary_text.done", with("text", said.into()));
             self.emit("response.reasoning_summary_part.done", with("part", part(said)));
             parts.push(part(said));
-            if self.out_of_budget {
-                break;
-            }
         }
         item["summary"] = parts.into();
         if let Some(sealed) = sealed {

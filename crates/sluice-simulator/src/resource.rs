@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
-use crate::models::Model;
+use crate::models::{Model, dollars};
 
 /// What stays the same from the first event of a response to the last.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Resource<'_> {
     }
 
     fn metadata(&self, usage: Usage, took_ms: u64, success: bool) -> Value {
-        let cost = self.model.cost(usage);
+        let cost = dollars(self.model.cost(usage));
         let attempt = json!({
             "provider": "sluice",
             "internalModelId": format!("sluice:{}", self.model.id),

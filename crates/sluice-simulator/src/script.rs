@@ -26,7 +26,7 @@ pub enum Item {
         /// JSON text.
         arguments: String,
     },
-    /// A picture, base64-encoded PNG. Open Responses has no such item; OpenAI's spelling is used.
+    /// A picture, base64-encoded PNG. Open Responses has no such item; `OpenAI`'s spelling is used.
     Image(String),
 }
 

@@ -2,7 +2,7 @@
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// A SplitMix64 sequence.
+/// A `SplitMix64` sequence.
 #[derive(Clone, Debug)]
 pub struct Seed(u64);
 

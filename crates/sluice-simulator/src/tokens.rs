@@ -72,7 +72,9 @@ fn count_content(content: &Value) -> usize {
 fn count_part(part: &Value) -> usize {
     match part["type"].as_str() {
         Some("input_image") => IMAGE,
-        Some("input_file" | "input_video") => part["file_data"].as_str().map_or(IMAGE, |data| data.len() / FILE_CHARACTERS),
+        Some("input_file" | "input_video") => {
+            part["file_data"].as_str().map_or(IMAGE, |data| data.len() / FILE_CHARACTERS)
+        }
         _ => part["text"].as_str().or(part["refusal"].as_str()).map_or(0, count),
     }
 }

@@ -52,29 +52,78 @@ pub enum Empty {
     Nothing,
 }
 
-/// Why an answer failed, in words fit to show.
+/// Why something failed, in words fit to show, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
     pub kind: FailureKind,
+    /// Short, one line, without markup and without secrets.
     pub message: String,
     /// The server's own code or error type.
     pub code: Option<String>,
     /// The tool whose call could not be used.
     pub tool: Option<String>,
+    /// Who can do something about it.
+    pub turn: Turn,
+    /// What that is.
+    pub next: String,
+    pub status: Option<u16>,
+    pub request_id: Option<String>,
+    pub generation_id: Option<String>,
+    pub overflow: Option<Overflow>,
+    /// Whether the same request may succeed a moment later.
+    pub may_retry: bool,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub retry_after_ms: Option<u64>,
 }
 
+/// By what to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum FailureKind {
-    /// The server reported an error.
+    /// The key is missing or wrong.
+    SignIn,
+    /// The key is right and this is not allowed with it.
+    Forbidden,
+    NoCredit,
+    ModelNotFound,
+    /// The conversation does not fit into the model's window.
+    ContextOverflow,
+    BadRequest,
+    RateLimited,
+    ServerDown,
+    /// An answer, and not from an Open Responses endpoint.
+    NotAStream,
+    Network,
+    /// The server reported an error of no kind above.
     Server,
     /// The model called a tool with arguments that are not a JSON object.
     ToolCall,
     /// The stream went past a limit that protects memory.
     TooLarge,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Turn {
+    User,
+    Quota,
+    Server,
+    Network,
+}
+
+/// The numbers in an error about a conversation that is too long, as far as the server told them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Overflow {
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub asked_tokens: Option<u64>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub limit_tokens: Option<u64>,
 }
 
 /// Token counts as the server spelled them, fields it added included.

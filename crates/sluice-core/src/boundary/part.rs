@@ -95,6 +95,10 @@ pub enum NoteKind {
     RepeatedCall,
     /// Bytes after the last complete event that do not form one.
     Leftover,
+    /// A part of a message that is not sent: a marker, an unknown kind of data, another model's thinking.
+    LeftOut,
+    /// A call or a result that lacked its counterpart.
+    Repaired,
 }
 
 impl Note {

@@ -5,8 +5,9 @@ use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
 use super::{
-    Citation, Empty, Failure, FailureKind, Gateway, Note, NoteKind, Outcome, Part, ReasoningItem, Status,
-    ThinkingReplay, TokenDetails, Usage,
+    ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
+    NoteKind, Outcome, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenDetails,
+    ToolDefinition, ToolMode, Turn, Usage,
 };
 
 #[test]
@@ -24,9 +25,20 @@ fn typescript_types_are_fresh() {
         Empty::decl(&config),
         Failure::decl(&config),
         FailureKind::decl(&config),
+        Turn::decl(&config),
+        Overflow::decl(&config),
         Usage::decl(&config),
         TokenDetails::decl(&config),
         Gateway::decl(&config),
+        ChatRequest::decl(&config),
+        ChatMessage::decl(&config),
+        Role::decl(&config),
+        ChatPart::decl(&config),
+        ToolDefinition::decl(&config),
+        ToolMode::decl(&config),
+        ChatOptions::decl(&config),
+        Routing::decl(&config),
+        HttpRequest::decl(&config),
     ];
     let mut file = String::from(
         "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n",

@@ -89,7 +89,7 @@ impl Assembler {
             trace: options.trace,
             messages: Messages::default(),
             reasoning: Reasoning::default(),
-            calls: Calls::default(),
+            calls: Calls::new(options.tool_names),
             images: Images::default(),
             last_sequence: None,
             sequence_noted: false,

@@ -18,6 +18,7 @@ use super::decode::protocol_word;
 use super::items::{Items, Pairing};
 use crate::boundary::{Failure, FailureKind, NoteKind, Part};
 use crate::call_id;
+use crate::send::ToolNames;
 use crate::wire::{Address, Item};
 
 #[derive(Clone, Debug, Default)]
@@ -52,6 +53,7 @@ pub(super) struct Calls {
     vscode_ids: BTreeSet<String>,
     /// What was reported under each of the server's ids.
     reported: BTreeMap<String, Vec<(String, String)>>,
+    tool_names: ToolNames,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +72,10 @@ enum Arguments {
 }
 
 impl Calls {
+    pub fn new(tool_names: ToolNames) -> Self {
+        Self { tool_names, ..Self::default() }
+    }
+
     pub fn added(&mut self, at: &Address<'_>, item: &Item<'_>) {
         let known = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
         let slot = known.unwrap_or_else(|| self.items.open(at));
@@ -159,8 +165,8 @@ impl Calls {
             };
             let tool = call.name.clone().unwrap_or_default();
             let message = format!("The model's call to the tool \"{tool}\" {reason}. Ask again.");
-            let kind = FailureKind::ToolCall;
-            failure.get_or_insert(Failure { kind, message, code: None, tool: call.name.clone() });
+            let tool = call.name.clone();
+            failure.get_or_insert(Failure { tool, ..Failure::new(FailureKind::ToolCall, message) });
         }
         failure
     }
@@ -260,6 +266,7 @@ impl Calls {
         }
         same_id.push((name.clone(), input_json.clone()));
         let call_id = call_id::to_vscode(&server_id, &mut self.vscode_ids);
+        let name = self.tool_names.from_server(&name).map_or(name.clone(), str::to_owned);
         sink.part(Part::ToolCall { call_id, name, input_json });
     }
 }

@@ -56,7 +56,7 @@ fn web_address(url: &str) -> Option<String> {
 }
 
 /// One line without control characters and without those that reorder or hide text.
-pub(super) fn plain_line(text: &str, max_chars: usize) -> String {
+pub(crate) fn plain_line(text: &str, max_chars: usize) -> String {
     let one_line = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
     let visible: String = one_line.filter(|c| !hidden(*c)).collect();
     visible.trim().chars().take(max_chars).collect()

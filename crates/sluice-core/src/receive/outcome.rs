@@ -4,12 +4,8 @@ use serde_json::Value;
 
 use super::BodyEnd;
 use super::assemble::Assembler;
-use super::citations::plain_line;
 use crate::boundary::{Empty, Failure, FailureKind, Gateway, Outcome, Status};
 use crate::wire::ErrorField;
-
-/// Enough for any sentence a server writes for people; the rest is a dump.
-const MAX_MESSAGE_CHARS: usize = 500;
 
 /// What the server itself said about the end. It outweighs how the bytes stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +20,7 @@ pub(super) enum Verdict {
 
 impl Verdict {
     pub fn failed(error: &ErrorField<'_>) -> Self {
-        let line = |text: &str| Some(plain_line(text, MAX_MESSAGE_CHARS)).filter(|line| !line.is_empty());
-        let said = error.message.as_deref().and_then(line);
-        Self::Failed(Failure {
-            kind: FailureKind::Server,
-            message: said.unwrap_or_else(|| "The server reported an error without saying which.".to_owned()),
-            code: error.code.as_deref().and_then(line),
-            tool: None,
-        })
+        Self::Failed(Failure::from_stream(error.message.as_deref(), error.code.as_deref()))
     }
 }
 
@@ -40,9 +29,7 @@ pub(super) fn judge(assembler: Assembler, end: BodyEnd) -> Outcome {
         Some(Verdict::Completed) => (Status::Completed, None, None),
         Some(Verdict::Incomplete(reason)) => (Status::Incomplete, reason, None),
         Some(Verdict::Failed(failure)) => (Status::Failed, None, Some(failure)),
-        Some(Verdict::TooLarge(message)) => {
-            (Status::Failed, None, Some(Failure { kind: FailureKind::TooLarge, message, code: None, tool: None }))
-        }
+        Some(Verdict::TooLarge(message)) => (Status::Failed, None, Some(Failure::new(FailureKind::TooLarge, message))),
         Some(Verdict::DoneMarker) => (Status::Truncated, Some("done_marker".to_owned()), None),
         None => match end {
             BodyEnd::Eof => (Status::Truncated, Some("eof".to_owned()), None),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::events::*;
-use super::model::{Answer, Dice, ERROR_MESSAGE};
+use super::model::{Answer, Dice, ERROR_MESSAGE, share_call_ids};
 use super::wire::{Wire, name_of, numbered};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Broken {
             }
             Fault::EarlyDoneMarker => self.insert(at, Value::Null),
             Fault::Garbage => self.insert(at, json!("garbage")),
-            Fault::ReuseCallId => self.rename_calls(),
+            Fault::ReuseCallId => self.events.iter_mut().for_each(|(_, event)| share_call_ids(event)),
             _ => {}
         }
         if self.events.is_empty() {
@@ -134,24 +134,6 @@ impl Broken {
         let Some(fields) = self.events[at].1.as_object_mut().filter(|fields| !fields.is_empty()) else { return };
         let field = dice.below(fields.len());
         fields.values_mut().nth(field).into_iter().for_each(|known| known.clone_from(value));
-    }
-
-    /// A gateway that numbers calls afresh: two neighbours share an id.
-    fn rename_calls(&mut self) {
-        fn rename(value: &mut Value) {
-            match value {
-                Value::Object(fields) => {
-                    let call_id = fields.get("call_id").and_then(Value::as_str).and_then(|id| id.strip_prefix("call_"));
-                    if let Some(number) = call_id.and_then(|number| number.parse::<u64>().ok()) {
-                        fields.insert("call_id".to_owned(), json!(format!("call_{}", number / 2)));
-                    }
-                    fields.values_mut().for_each(rename);
-                }
-                Value::Array(list) => list.iter_mut().for_each(rename),
-                _ => {}
-            }
-        }
-        self.events.iter_mut().for_each(|(_, event)| rename(event));
     }
 
     /// Every string in the events: nothing else may be shown.

@@ -278,6 +278,21 @@ impl Item {
     }
 }
 
+/// A gateway that numbers calls afresh: neighbours share a call id.
+pub fn share_call_ids(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            let number = fields.get("call_id").and_then(Value::as_str).and_then(|id| id.strip_prefix("call_"));
+            if let Some(number) = number.and_then(|number| number.parse::<u64>().ok()) {
+                fields.insert("call_id".to_owned(), json!(format!("call_{}", number / 2)));
+            }
+            fields.values_mut().for_each(share_call_ids);
+        }
+        Value::Array(list) => list.iter_mut().for_each(share_call_ids),
+        _ => {}
+    }
+}
+
 fn source(index: u64) -> String {
     format!("https://example.org/page-{index}-of-the-answer")
 }

@@ -14,7 +14,8 @@ pub(super) fn input(field: &Field) -> Checked {
     match field.value {
         Value::Null => Ok(()),
         Value::String(_) => field.string(0, TEXT).map(drop),
-        _ => field.list()?.iter().try_for_each(item),
+        Value::Array(_) => field.list()?.iter().try_for_each(item),
+        _ => Err(field.wrong("a string or an array")),
     }
 }
 
@@ -26,14 +27,7 @@ fn item(field: &Field) -> Checked {
     if kind.value.is_null() && field.value.get("role").is_none() {
         return field.key("id").string(1, TEXT).map(drop);
     }
-    kind.word(&[
-        "message",
-        "function_call",
-        "function_call_output",
-        "reasoning",
-        "compaction",
-        "item_reference",
-    ])?;
+    kind.word(&["message", "function_call", "function_call_output", "reasoning", "compaction", "item_reference"])?;
     field.key("id").string_or_null(TEXT)?;
     match kind.value.as_str().unwrap_or_default() {
         "message" => message(field),
@@ -94,6 +88,7 @@ fn content(field: &Field, kinds: &[&str]) -> Checked {
     if field.value.is_string() {
         return field.string(0, TEXT).map(drop);
     }
+    let Value::Array(_) = field.value else { return Err(field.wrong("a string or an array")) };
     for part in field.list()? {
         part.key("type").word(kinds)?;
         match part.value["type"].as_str().unwrap_or_default() {

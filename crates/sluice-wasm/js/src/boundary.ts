@@ -22,7 +22,7 @@ export type Note = { kind: NoteKind,
  */
 detail: string, };
 
-export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover";
+export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "leftOut" | "repaired";
 
 export type Outcome = { status: Status, 
 /**
@@ -46,7 +46,11 @@ export type Status = "completed" | "incomplete" | "failed" | "truncated" | "canc
 
 export type Empty = "thinkingOnly" | "filtered" | "length" | "nothing";
 
-export type Failure = { kind: FailureKind, message: string, 
+export type Failure = { kind: FailureKind, 
+/**
+ * Short, one line, without markup and without secrets.
+ */
+message: string, 
 /**
  * The server's own code or error type.
  */
@@ -54,9 +58,25 @@ code: string | null,
 /**
  * The tool whose call could not be used.
  */
-tool: string | null, };
+tool: string | null, 
+/**
+ * Who can do something about it.
+ */
+turn: Turn, 
+/**
+ * What that is.
+ */
+next: string, status: number | null, requestId: string | null, generationId: string | null, overflow: Overflow | null, 
+/**
+ * Whether the same request may succeed a moment later.
+ */
+mayRetry: boolean, retryAfterMs: number | null, };
 
-export type FailureKind = "server" | "toolCall" | "tooLarge";
+export type FailureKind = "signIn" | "forbidden" | "noCredit" | "modelNotFound" | "contextOverflow" | "badRequest" | "rateLimited" | "serverDown" | "notAStream" | "network" | "server" | "toolCall" | "tooLarge";
+
+export type Turn = "user" | "quota" | "server" | "network";
+
+export type Overflow = { askedTokens: number | null, limitTokens: number | null, };
 
 export type Usage = { input_tokens: number | null, output_tokens: number | null, total_tokens: number | null, input_tokens_details: TokenDetails | null, output_tokens_details: TokenDetails | null, };
 
@@ -75,3 +95,61 @@ provider: string | null,
  * The whole object, routing attempts and provider extras included.
  */
 metadata: unknown, };
+
+export type ChatRequest = { model: string, messages: Array<ChatMessage>, tools?: Array<ToolDefinition>, toolMode?: ToolMode, 
+/**
+ * With `required`: the one tool that must be called.
+ */
+requiredTool?: string, options?: ChatOptions, };
+
+export type ChatMessage = { role: Role, content: Array<ChatPart>, };
+
+export type Role = "user" | "assistant" | "system";
+
+export type ChatPart = { "type": "text", value: string, } | { "type": "thinking", replay?: ThinkingReplay, } | { "type": "toolCall", callId: string, name: string, inputJson: string, } | { "type": "toolResult", callId: string, content: Array<ChatPart>, isError?: boolean, } | { "type": "data", mimeType: string, base64: string, };
+
+export type ToolDefinition = { name: string, description?: string, 
+/**
+ * A JSON schema; tools without arguments have none.
+ */
+inputSchema: unknown, };
+
+export type ToolMode = "auto" | "required" | "none";
+
+export type ChatOptions = { maxOutputTokens: number, temperature?: number, topP?: number, 
+/**
+ * `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`: whatever the model offers.
+ */
+reasoningEffort?: string, 
+/**
+ * `auto`, `concise` or `detailed`.
+ */
+reasoningSummary?: string, 
+/**
+ * The same for all requests of a conversation, so that the provider's prompt cache is found again.
+ */
+conversationId?: string, 
+/**
+ * Let the gateway place cache markers for providers that need them.
+ */
+automaticCaching?: boolean, routing?: Routing, 
+/**
+ * Let Claude models forget old tool results by themselves.
+ */
+claudeContextManagement?: boolean, 
+/**
+ * The caller's own model options; keys that start with `_` are VS Code's and never sent.
+ */
+extraBody: { [name: string]: unknown }, extraHeaders?: { [key in string]: string }, };
+
+export type Routing = { order?: Array<string>, only?: Array<string>, 
+/**
+ * Models to fall back to.
+ */
+models?: Array<string>, 
+/**
+ * `cost`, `ttft` or `tps`.
+ */
+sort?: string, };
+
+export type HttpRequest = { method: string, url: string, headers: Array<[string, string]>, body: string, };

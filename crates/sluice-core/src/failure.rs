@@ -1,0 +1,263 @@
+//! Why something failed, for people and for retry loops: HTTP answers, error events and broken connections, in one
+//! shape. What to do next is decided here, so that every shell says and does the same.
+
+mod retry;
+
+use serde_json::Value;
+
+use crate::boundary::{Failure, FailureKind, Overflow, Turn};
+use crate::receive::plain_line;
+
+pub use retry::{MAX_ATTEMPTS, retry_delay_ms};
+
+/// Enough for any sentence a server writes for people; the rest is a dump.
+const MAX_MESSAGE_CHARS: usize = 500;
+
+/// An answer that is not the stream we asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpAnswer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    /// Its first 64 KiB are enough.
+    pub body: String,
+}
+
+/// What went wrong before there was an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// No connection: name, route, TLS.
+    Connect,
+    /// Connected, and then silence instead of an answer.
+    HeadersTimeout,
+    /// The connection broke while the answer came.
+    Broken,
+    /// Nothing came for too long in the middle of an answer.
+    Idle,
+    /// The server wanted to send us elsewhere; the key must not follow.
+    Redirect,
+}
+
+impl Failure {
+    /// `now` is the time in seconds since 1970, for servers that say when to come back as a date.
+    pub fn from_http(answer: &HttpAnswer, now: u64) -> Self {
+        let header = |name: &str| {
+            let found = answer.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+            found.map(|(_, value)| value.as_str())
+        };
+        let said = Said::in_body(&answer.body);
+        let mut failure = Self::classified(&said, Some(answer.status));
+        failure.status = Some(answer.status);
+        failure.request_id = ["x-vercel-id", "x-request-id", "request-id", "cf-ray"]
+            .into_iter()
+            .find_map(header)
+            .map(|id| plain_line(id, 120));
+        failure.retry_after_ms = retry::retry_after_ms(header, now);
+        if header("x-should-retry") == Some("false") {
+            failure.may_retry = false;
+        }
+        failure
+    }
+
+    /// From an `error` event or a failed response.
+    pub(crate) fn from_stream(message: Option<&str>, code: Option<&str>) -> Self {
+        let said = Said { message: message.map(str::to_owned), code: code.map(str::to_owned), ..Said::default() };
+        Self::classified(&said, None)
+    }
+
+    pub fn from_transport(transport: Transport, host: &str) -> Self {
+        let host = plain_line(host, 120);
+        let (kind, message, next) = match transport {
+            Transport::Connect => (
+                FailureKind::Network,
+                format!("No connection to {host}."),
+                "Check the network, the proxy settings and the base URL.",
+            ),
+            Transport::HeadersTimeout => (
+                FailureKind::Network,
+                format!("{host} did not answer in time."),
+                "Try again; if it stays silent, try another model.",
+            ),
+            Transport::Broken => (
+                FailureKind::Network,
+                format!("The connection to {host} broke before the answer was complete."),
+                "Try again.",
+            ),
+            Transport::Idle => (
+                FailureKind::Network,
+                format!("{host} stopped sending in the middle of the answer."),
+                "Try again; the idle time-out is a setting.",
+            ),
+            Transport::Redirect => (
+                FailureKind::BadRequest,
+                format!("{host} redirects to another address, and the key must not follow."),
+                "Set the base URL to the final address.",
+            ),
+        };
+        let may_retry = kind == FailureKind::Network;
+        Self { may_retry, turn: Turn::Network, next: next.to_owned(), ..Self::new(kind, message) }
+    }
+
+    pub(crate) fn new(kind: FailureKind, message: String) -> Self {
+        Self {
+            kind,
+            message,
+            code: None,
+            tool: None,
+            turn: Turn::Server,
+            next: String::new(),
+            status: None,
+            request_id: None,
+            generation_id: None,
+            overflow: None,
+            may_retry: false,
+            retry_after_ms: None,
+        }
+    }
+
+    fn classified(said: &Said, status: Option<u16>) -> Self {
+        let kind = said.kind(status);
+        let (turn, next, otherwise) = advice(kind);
+        let message = said.message.as_deref().map(|message| plain_line(message, MAX_MESSAGE_CHARS));
+        let status_words = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
+        let message = message.filter(|message| !message.is_empty());
+        Self {
+            code: said.code.as_deref().map(|code| plain_line(code, 120)).filter(|code| !code.is_empty()),
+            turn,
+            next: next.to_owned(),
+            generation_id: said.generation_id.as_deref().map(|id| plain_line(id, 120)),
+            overflow: if kind == FailureKind::ContextOverflow { said.overflow() } else { None },
+            may_retry: matches!(kind, FailureKind::RateLimited | FailureKind::ServerDown | FailureKind::Network),
+            ..Self::new(kind, message.unwrap_or_else(|| format!("{otherwise}{status_words}.")))
+        }
+    }
+}
+
+/// Whose turn it is, what to do, and what to say when the server said nothing.
+fn advice(kind: FailureKind) -> (Turn, &'static str, &'static str) {
+    match kind {
+        FailureKind::SignIn => (Turn::User, "Enter a valid API key.", "The server does not accept the key"),
+        FailureKind::Forbidden => (Turn::User, "Ask for access, or choose another model.", "The server forbids this"),
+        FailureKind::NoCredit => (Turn::Quota, "Add credit or raise the budget.", "There is no credit left"),
+        FailureKind::ModelNotFound => (
+            Turn::User,
+            "Choose another model; the list may be out of date.",
+            "The server does not know this model or address",
+        ),
+        FailureKind::ContextOverflow => {
+            (Turn::User, "Start a new chat or let it be summarized.", "The conversation is too long for this model")
+        }
+        FailureKind::BadRequest => (Turn::User, "Check the settings for this model.", "The server refused the request"),
+        FailureKind::RateLimited => (Turn::Quota, "Wait a moment, then try again.", "Too many requests"),
+        FailureKind::ServerDown => {
+            (Turn::Server, "Try again later or choose another model.", "The server has a problem")
+        }
+        FailureKind::NotAStream => (
+            Turn::User,
+            "Check the base URL: this does not look like an Open Responses endpoint.",
+            "The server answered with something that is not an event stream",
+        ),
+        FailureKind::Network => (Turn::Network, "Check the connection and try again.", "The connection failed"),
+        FailureKind::Server => (Turn::Server, "Try again.", "The server reported an error without saying which"),
+        FailureKind::ToolCall => (Turn::Server, "Ask again.", "A tool call could not be used"),
+        FailureKind::TooLarge => (Turn::Server, "Ask for a shorter answer.", "The answer is too large"),
+    }
+}
+
+/// What an error body says, whatever its shape.
+#[derive(Debug, Default)]
+struct Said {
+    message: Option<String>,
+    code: Option<String>,
+    generation_id: Option<String>,
+    param: Value,
+    is_html: bool,
+}
+
+impl Said {
+    fn in_body(body: &str) -> Self {
+        let body = body.trim();
+        if body.starts_with('<') {
+            return Self { is_html: true, ..Self::default() };
+        }
+        let Ok(json) = serde_json::from_str::<Value>(body) else { return Self::default() };
+        let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(&json);
+        let text = |value: &Value| match value {
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        let field = |name: &str| error.get(name).and_then(text).or_else(|| json.get(name).and_then(text));
+        Self {
+            message: error.as_str().map(str::to_owned).or_else(|| field("message")).or_else(|| field("detail")),
+            // Numbers say no more than the status; a type in words does.
+            code: field("code").filter(|code| code.parse::<u64>().is_err()).or_else(|| field("type")),
+            generation_id: field("generationId").or_else(|| field("generation_id")),
+            param: error.get("param").cloned().unwrap_or_default(),
+            is_html: false,
+        }
+    }
+
+    fn kind(&self, status: Option<u16>) -> FailureKind {
+        let code = self.code.as_deref().unwrap_or_default();
+        let message = self.message.as_deref().unwrap_or_default().to_ascii_lowercase();
+        if self.is_overflow(code, &message) {
+            return FailureKind::ContextOverflow;
+        }
+        match code {
+            "insufficient_quota" | "insufficient_funds" | "quota_for_entity_exceeded" => return FailureKind::NoCredit,
+            "authentication_error" | "invalid_api_key" => return FailureKind::SignIn,
+            "model_not_found" => return FailureKind::ModelNotFound,
+            "forbidden" | "customer_verification_required" | "permission_error" => return FailureKind::Forbidden,
+            "rate_limit_exceeded" | "too_many_requests" | "rate_limit_error" => return FailureKind::RateLimited,
+            "server_error" | "internal_server_error" | "overloaded_error" | "model_error" if status.is_none() => {
+                return FailureKind::ServerDown;
+            }
+            _ => {}
+        }
+        match status {
+            Some(200..=299) => FailureKind::NotAStream,
+            Some(401) => FailureKind::SignIn,
+            Some(402) => FailureKind::NoCredit,
+            Some(403) => FailureKind::Forbidden,
+            Some(404 | 405) if self.is_html || self.message.is_none() => FailureKind::NotAStream,
+            Some(404) => FailureKind::ModelNotFound,
+            Some(429) => FailureKind::RateLimited,
+            Some(408 | 409 | 500..) => FailureKind::ServerDown,
+            Some(_) => FailureKind::BadRequest,
+            None => FailureKind::Server,
+        }
+    }
+
+    fn is_overflow(&self, code: &str, message: &str) -> bool {
+        let phrases = [
+            "context window",
+            "context length",
+            "maximum context",
+            "input is too long",
+            "prompt is too long",
+            "too many tokens",
+            "exceeds the maximum number of tokens",
+            "input token count",
+        ];
+        code == "context_length_exceeded" || phrases.iter().any(|phrase| message.contains(phrase))
+    }
+
+    /// The numbers in "… 210000 tokens > 200000 maximum" and its relatives, or in a structured `param`.
+    fn overflow(&self) -> Option<Overflow> {
+        let from_param = |name: &str| self.param.get(name).and_then(Value::as_u64);
+        if let (Some(actual), Some(limit)) = (from_param("actual"), from_param("limit")) {
+            return Some(Overflow { asked_tokens: Some(actual), limit_tokens: Some(limit) });
+        }
+        let message = self.message.as_deref()?.replace([',', '_'], "");
+        let numbers = message.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse::<u64>().ok());
+        let mut tokens: Vec<u64> = numbers.filter(|number| *number >= 1000).collect();
+        tokens.sort_unstable();
+        tokens.dedup();
+        match tokens.as_slice() {
+            [] => None,
+            [one] => Some(Overflow { asked_tokens: None, limit_tokens: Some(*one) }),
+            // What was asked for is more than what is allowed; that is what the error is about.
+            [limit, .., asked] => Some(Overflow { asked_tokens: Some(*asked), limit_tokens: Some(*limit) }),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Retry as data: who may be asked again, and when. Shells only sleep.
+
+use crate::boundary::{Failure, FailureKind};
+
+/// In all, the first included.
+pub const MAX_ATTEMPTS: u32 = 3;
+const FIRST_DELAY_MS: f64 = 500.0;
+const MAX_DELAY_MS: f64 = 8_000.0;
+/// Who asks us to wait longer than this is told to the user at once.
+const MAX_RETRY_AFTER_MS: u64 = 60_000;
+
+/// How long to wait before asking again, or `None` to give up. `attempt` counts from 1, `part_given` is whether the
+/// reader has seen anything, `random` is from 0 to 1.
+pub fn retry_delay_ms(failure: &Failure, attempt: u32, part_given: bool, random: f64) -> Option<u64> {
+    // Text cannot be taken back and a tool must not run twice.
+    if part_given || !failure.may_retry || attempt >= MAX_ATTEMPTS {
+        return None;
+    }
+    if let Some(asked) = failure.retry_after_ms {
+        return (asked <= MAX_RETRY_AFTER_MS).then_some(asked);
+    }
+    let doubled = FIRST_DELAY_MS * f64::from(2_u32.saturating_pow(attempt.saturating_sub(1)));
+    let jittered = doubled.min(MAX_DELAY_MS) * (1.0 - 0.25 * random.clamp(0.0, 1.0));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 8000")]
+    Some(jittered as u64)
+}
+
+impl Failure {
+    /// What to tell the user: what happened, when to come back, what to do.
+    pub fn sentence(&self) -> String {
+        let mut sentence = self.message.clone();
+        if !sentence.ends_with(['.', '!', '?']) {
+            sentence.push('.');
+        }
+        if let Some(wait) = self.retry_after_ms.filter(|_| self.kind == FailureKind::RateLimited) {
+            sentence.push_str(&format!(" The server asks to wait {}.", duration(wait)));
+        }
+        if !self.next.is_empty() {
+            sentence.push(' ');
+            sentence.push_str(&self.next);
+        }
+        sentence
+    }
+}
+
+fn duration(ms: u64) -> String {
+    let seconds = ms.div_ceil(1000);
+    if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
+}
+
+/// When to come back: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date. Nonsense counts as nothing.
+pub(super) fn retry_after_ms<'a>(header: impl Fn(&str) -> Option<&'a str>, now: u64) -> Option<u64> {
+    let milliseconds = |text: &str, factor: f64| {
+        let value: f64 = text.trim().parse().ok()?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked: in range")]
+        (value.is_finite() && (0.0..1e9).contains(&value)).then_some((value * factor) as u64)
+    };
+    if let Some(exact) = header("retry-after-ms").and_then(|text| milliseconds(text, 1.0)) {
+        return Some(exact);
+    }
+    let text = header("retry-after")?;
+    milliseconds(text, 1000.0).or_else(|| Some(http_date(text)?.saturating_sub(now).saturating_mul(1000)))
+}
+
+/// Seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+fn http_date(text: &str) -> Option<u64> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (_, date) = text.split_once(", ")?;
+    let mut words = date.split_ascii_whitespace();
+    let day: u64 = words.next()?.parse().ok()?;
+    let month_name = words.next()?;
+    let month = MONTHS.iter().position(|month| *month == month_name)? as u64 + 1;
+    let year: u64 = words.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
+    let mut time = words.next()?.split(':').map(|part| part.parse::<u64>().ok());
+    let (hours, minutes, seconds) = (time.next()??, time.next()??, time.next()??);
+    if words.next() != Some("GMT") || !(1..=31).contains(&day) || hours > 23 || minutes > 59 || seconds > 60 {
+        return None;
+    }
+    // Days since 1970-01-01, counting years from March so that the leap day comes last.
+    let (shifted_year, shifted_month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    let days = 365 * shifted_year + shifted_year / 4 - shifted_year / 100 + shifted_year / 400 + day_of_year;
+    Some((days.checked_sub(719_468)?) * 86_400 + hours * 3_600 + minutes * 60 + seconds)
+}

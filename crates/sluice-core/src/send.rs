@@ -1,0 +1,12 @@
+//! The request path: a chat in, one HTTP request out.
+
+mod endpoint;
+mod http_request;
+mod images;
+mod messages;
+mod pairs;
+mod tools;
+
+pub use endpoint::{BadAddress, Endpoint, VERCEL};
+pub use http_request::{BuiltRequest, build_request};
+pub use tools::ToolNames;

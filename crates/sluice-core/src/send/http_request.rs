@@ -1,0 +1,121 @@
+//! Step 3: everything together, as method, address, headers and body. The key is not here: shells add it themselves.
+
+use serde_json::json;
+
+use super::Endpoint;
+use super::messages::Conversation;
+use super::pairs::pair;
+use super::tools::{ToolNames, function_tools, tool_choice};
+use crate::boundary::{ChatRequest, HttpRequest, Note};
+use crate::wire::{Content, CreateResponse, InputItem, ProviderOptions, ReasoningOptions};
+
+/// The protocol's limits.
+const MAX_CACHE_KEY: usize = 64;
+const MIN_OUTPUT_TOKENS: u64 = 16;
+
+/// A request ready to be sent, and what its answer must be read with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuiltRequest {
+    pub request: HttpRequest,
+    pub tool_names: ToolNames,
+    /// What was left out or repaired.
+    pub notes: Vec<Note>,
+}
+
+/// The same conversation always gives the same bytes.
+pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
+    let mut tool_names = ToolNames::default();
+    // Tools first: a call in the history must not take the name of one of them.
+    let tools = function_tools(&chat.tools, &mut tool_names);
+    let Conversation { instructions, items, mut notes } =
+        Conversation::of(&chat.messages, &chat.model, &mut tool_names);
+    let mut input = pair(items, &mut notes);
+    if !input.iter().any(|item| matches!(item, InputItem::Message { role: "user", .. })) {
+        let content = vec![Content::InputText { text: "Continue.".to_owned() }];
+        input.push(InputItem::Message { role: "user", content });
+    }
+
+    let options = &chat.options;
+    let reasoning =
+        ReasoningOptions { effort: options.reasoning_effort.clone(), summary: options.reasoning_summary.clone() };
+    let is_claude = chat.model.to_ascii_lowercase().contains("claude");
+    let body = CreateResponse {
+        model: chat.model.clone(),
+        instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
+        input,
+        tool_choice: tool_choice(chat, &mut tool_names),
+        tools,
+        stream: true,
+        store: false,
+        include: &["reasoning.encrypted_content"],
+        max_output_tokens: options.max_output_tokens.map(|tokens| tokens.max(MIN_OUTPUT_TOKENS)),
+        temperature: options.temperature,
+        top_p: options.top_p,
+        reasoning: (reasoning.effort.is_some() || reasoning.summary.is_some()).then_some(reasoning),
+        prompt_cache_key: options.conversation_id.as_ref().map(|id| id.chars().take(MAX_CACHE_KEY).collect()),
+        caching: options.automatic_caching.then_some("auto"),
+        provider_options: ProviderOptions {
+            gateway: options.routing.clone().filter(|routing| *routing != crate::boundary::Routing::default()),
+            anthropic: (is_claude && options.claude_context_management).then(|| {
+                json!({"contextManagement": {"edits": [
+                    {"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 1}},
+                    {"type": "clear_tool_uses_20250919"},
+                ]}})
+            }),
+        },
+        // Ours win over the caller's, and VS Code's own keys stay here.
+        extra: options
+            .extra_body
+            .iter()
+            .filter(|(name, _)| !name.starts_with('_') && !OURS.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    };
+
+    let mut headers = vec![
+        ("content-type".to_owned(), "application/json".to_owned()),
+        ("accept".to_owned(), "text/event-stream".to_owned()),
+    ];
+    if let Some(id) = options.conversation_id.as_deref().filter(|id| is_header_value(id)) {
+        headers.push(("x-session-affinity".to_owned(), id.to_owned()));
+    }
+    for (name, value) in &options.extra_headers {
+        let name = name.to_ascii_lowercase();
+        if is_free_header(&name) && is_header_value(value) && headers.iter().all(|(taken, _)| *taken != name) {
+            headers.push((name, value.clone()));
+        }
+    }
+    let url = format!("{}/responses", endpoint.base_url);
+    let body = serde_json::to_string(&body).unwrap_or_default();
+    BuiltRequest { request: HttpRequest { method: "POST".to_owned(), url, headers, body }, tool_names, notes }
+}
+
+/// Fields that a caller's extra body cannot replace: with them it could break what the stream relies on.
+const OURS: [&str; 15] = [
+    "model",
+    "instructions",
+    "input",
+    "tools",
+    "tool_choice",
+    "stream",
+    "store",
+    "include",
+    "max_output_tokens",
+    "temperature",
+    "top_p",
+    "reasoning",
+    "prompt_cache_key",
+    "caching",
+    "providerOptions",
+];
+
+/// Headers that decide where a request goes or who it is from are not for a setting to change.
+fn is_free_header(name: &str) -> bool {
+    let reserved = ["authorization", "host", "content-length", "transfer-encoding", "connection", "cookie", "upgrade"];
+    let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.chars().all(token) && !reserved.contains(&name) && !name.starts_with("proxy-")
+}
+
+fn is_header_value(value: &str) -> bool {
+    !value.is_empty() && value.len() <= 4096 && value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
+}

@@ -1,0 +1,157 @@
+//! Step 2: tools to function tools, with names and schemas that every provider takes.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::boundary::{ChatRequest, ToolDefinition, ToolMode};
+use crate::call_id::fnv1a;
+use crate::wire::{FunctionTool, ToolChoice};
+
+const MAX_NAME: usize = 64;
+/// Deeper schemas than this are passed on as they are.
+const MAX_DEPTH: usize = 32;
+
+/// Tool names as servers accept them, and the way back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolNames {
+    to_server: BTreeMap<String, String>,
+    from_server: BTreeMap<String, String>,
+}
+
+impl ToolNames {
+    /// The name to send: 1 to 64 of `[A-Za-z0-9_-]`, no two tools with the same.
+    pub(super) fn to_server(&mut self, name: &str) -> String {
+        if let Some(known) = self.to_server.get(name) {
+            return known.clone();
+        }
+        let clean: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect();
+        let fits = clean == name && (1..=MAX_NAME).contains(&name.len()) && !self.from_server.contains_key(name);
+        let sent = if fits {
+            clean
+        } else {
+            let hash = format!("_{:08x}", fnv1a(name.as_bytes()) & 0xFFFF_FFFF);
+            let start: String = clean.chars().take(MAX_NAME - hash.len()).collect();
+            start + &hash
+        };
+        self.to_server.insert(name.to_owned(), sent.clone());
+        self.from_server.insert(sent.clone(), name.to_owned());
+        sent
+    }
+
+    /// The name VS Code knows the tool by. A name that we did not send is the model's invention and stays.
+    pub fn from_server(&self, name: &str) -> Option<&str> {
+        self.from_server.get(name).map(String::as_str)
+    }
+}
+
+pub(super) fn function_tools(tools: &[ToolDefinition], names: &mut ToolNames) -> Vec<FunctionTool> {
+    let mut functions: Vec<FunctionTool> = Vec::with_capacity(tools.len());
+    for tool in tools {
+        let name = names.to_server(&tool.name);
+        if functions.iter().any(|function| function.name == name) {
+            continue;
+        }
+        functions.push(FunctionTool {
+            kind: "function",
+            name,
+            description: tool.description.clone(),
+            parameters: parameters(tool.input_schema.as_ref()),
+            strict: false,
+        });
+    }
+    functions
+}
+
+pub(super) fn tool_choice(request: &ChatRequest, names: &mut ToolNames) -> Option<ToolChoice> {
+    if request.tools.is_empty() {
+        return None;
+    }
+    Some(match request.tool_mode {
+        ToolMode::Auto => ToolChoice::Mode("auto"),
+        ToolMode::None => ToolChoice::Mode("none"),
+        ToolMode::Required => match (&request.required_tool, request.tools.as_slice()) {
+            (Some(name), tools) if tools.iter().any(|tool| tool.name == *name) => named(name, names),
+            (None, [only]) => named(&only.name, names),
+            _ => ToolChoice::Mode("required"),
+        },
+    })
+}
+
+fn named(name: &str, names: &mut ToolNames) -> ToolChoice {
+    ToolChoice::Function { kind: "function", name: names.to_server(name) }
+}
+
+/// A schema whose root is an object with properties and nothing else that providers refuse.
+fn parameters(schema: Option<&Value>) -> Value {
+    let Some(Value::Object(schema)) = schema else {
+        return json!({"type": "object", "properties": {}});
+    };
+    let mut root = schema.clone();
+    let mut properties = match root.remove("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    };
+    // Alternatives at the root are refused; what they offer is kept as properties, none of them required.
+    for combinator in ["allOf", "anyOf", "oneOf"] {
+        if let Some(Value::Array(alternatives)) = root.remove(combinator) {
+            for alternative in alternatives {
+                if let Value::Object(more) = &alternative["properties"] {
+                    for (name, property) in more {
+                        properties.entry(name.clone()).or_insert_with(|| property.clone());
+                    }
+                }
+            }
+        }
+    }
+    for refused in ["not", "if", "then", "else", "enum", "const"] {
+        root.remove(refused);
+    }
+    if let Some(Value::Array(required)) = root.get_mut("required") {
+        required.retain(|name| name.as_str().is_some_and(|name| properties.contains_key(name)));
+    } else {
+        root.remove("required");
+    }
+    root.insert("type".to_owned(), json!("object"));
+    root.insert("properties".to_owned(), Value::Object(properties));
+    let mut root = Value::Object(root);
+    complete(&mut root, 0);
+    root
+}
+
+/// Objects without `properties` and arrays without `items` are refused, however deep they lie.
+fn complete(schema: &mut Value, depth: usize) {
+    let Value::Object(fields) = schema else { return };
+    if depth > MAX_DEPTH {
+        return;
+    }
+    let is = |kind: &str, fields: &Map<String, Value>| match fields.get("type") {
+        Some(Value::String(named)) => named == kind,
+        Some(Value::Array(kinds)) => kinds.iter().any(|named| named == kind),
+        _ => false,
+    };
+    if is("object", fields) && !fields.get("properties").is_some_and(Value::is_object) {
+        fields.insert("properties".to_owned(), json!({}));
+    }
+    if is("array", fields) && !fields.get("items").is_some_and(|items| items.is_object() || items.is_boolean()) {
+        let items = match fields.get("items") {
+            // A list of schemas, one for each place: an older way to describe tuples.
+            Some(Value::Array(places)) if !places.is_empty() => json!({"anyOf": places}),
+            _ => json!({}),
+        };
+        fields.insert("items".to_owned(), items);
+    }
+    for (name, field) in fields {
+        match (name.as_str(), field) {
+            ("properties" | "$defs" | "definitions" | "patternProperties", Value::Object(schemas)) => {
+                schemas.values_mut().for_each(|schema| complete(schema, depth + 1));
+            }
+            ("items" | "additionalProperties", field) => complete(field, depth + 1),
+            ("anyOf" | "oneOf" | "allOf", Value::Array(schemas)) => {
+                schemas.iter_mut().for_each(|schema| complete(schema, depth + 1));
+            }
+            _ => {}
+        }
+    }
+}

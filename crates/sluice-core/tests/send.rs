@@ -1,0 +1,358 @@
+//! The request path, one small conversation each: a chat as JSON in, the body that is sent out.
+
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use sluice_core::{BuiltRequest, ChatRequest, Endpoint, VERCEL, build_request};
+
+fn build(chat: Value) -> BuiltRequest {
+    let chat: ChatRequest = serde_json::from_value(chat).unwrap();
+    build_request(&chat, &Endpoint::parse(VERCEL).unwrap())
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": [{"type": "text", "value": text}]})
+}
+
+fn assistant(parts: Value) -> Value {
+    json!({"role": "assistant", "content": parts})
+}
+
+fn call(id: &str, name: &str) -> Value {
+    json!({"type": "toolCall", "callId": id, "name": name, "inputJson": "{\"b\":1, \"a\":2}"})
+}
+
+fn result(id: &str, text: &str) -> Value {
+    json!({"role": "user", "content": [{"type": "toolResult", "callId": id, "content": [{"type": "text", "value": text}]}]})
+}
+
+/// Each input item on a line, after the instructions; then the notes.
+fn check(messages: Value, expected: Expect) {
+    let built = build(json!({"model": "acme/m-1", "messages": messages}));
+    let body: Value = serde_json::from_str(&built.request.body).unwrap();
+    let mut lines = String::new();
+    if let Some(instructions) = body["instructions"].as_str() {
+        lines.push_str(&format!("instructions {instructions:?}\n"));
+    }
+    for item in body["input"].as_array().unwrap() {
+        lines.push_str(&format!("{}\n", short(item)));
+    }
+    for note in &built.notes {
+        lines.push_str(&format!("note {:?} {}\n", note.kind, note.detail));
+    }
+    expected.assert_eq(&lines);
+}
+
+fn short(item: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    match item["type"].as_str().unwrap() {
+        "message" => format!("{} {}", text(&item["role"]), item["content"]),
+        "function_call" => {
+            format!("call {} {} {}", text(&item["call_id"]), text(&item["name"]), text(&item["arguments"]))
+        }
+        "function_call_output" => format!("result {} {}", text(&item["call_id"]), item["output"]),
+        _ => item.to_string(),
+    }
+}
+
+#[test]
+fn instructions_come_from_the_system_role_and_from_assistant_messages_before_the_first_question() {
+    let system = json!({"role": "system", "content": [{"type": "text", "value": "Be brief."}]});
+    let prompt = assistant(json!([{"type": "text", "value": "You are a tester."}]));
+    check(
+        json!([system, prompt, user("Hi"), assistant(json!([{"type": "text", "value": "Hello."}])), user("Go")]),
+        expect![[r#"
+            instructions "Be brief.\n\nYou are a tester."
+            user [{"text":"Hi","type":"input_text"}]
+            assistant [{"text":"Hello.","type":"output_text"}]
+            user [{"text":"Go","type":"input_text"}]
+        "#]],
+    );
+}
+
+#[test]
+fn calls_and_results_become_items_of_their_own_and_the_prefix_goes() {
+    let parts =
+        json!([{"type": "text", "value": "Let me look."}, call("gw-call_1", "read"), call("gw-call_2", "read")]);
+    check(
+        json!([user("Look"), assistant(parts), result("gw-call_1", "one"), result("gw-call_2", "two")]),
+        expect![[r#"
+        user [{"text":"Look","type":"input_text"}]
+        assistant [{"text":"Let me look.","type":"output_text"}]
+        call call_1 read {"b":1, "a":2}
+        call call_2 read {"b":1, "a":2}
+        result call_1 "one"
+        result call_2 "two"
+    "#]],
+    );
+}
+
+#[test]
+fn what_lacks_its_counterpart_is_repaired() {
+    let parts = json!([call("a", "f"), call("b", "f")]);
+    check(
+        json!([user("Go"), assistant(parts), result("b", "two"), result("c", "lost"), user("On")]),
+        expect![[r#"
+        user [{"text":"Go","type":"input_text"}]
+        call a f {"b":1, "a":2}
+        call b f {"b":1, "a":2}
+        result a "(The tool did not return a result.)"
+        result b "two"
+        user [{"text":"Result of an earlier tool call:","type":"input_text"},{"text":"lost","type":"input_text"}]
+        user [{"text":"On","type":"input_text"}]
+        note Repaired result without its call
+        note Repaired call without its result
+    "#]],
+    );
+}
+
+#[test]
+fn foreign_ids_are_made_to_fit_and_ids_used_twice_are_told_apart() {
+    let long = "x".repeat(80);
+    check(
+        json!([
+            user("Go"),
+            assistant(json!([call("call_0", "f"), call("ü:1", "f"), call(&long, "f")])),
+            result("call_0", "first"),
+            result("ü:1", "odd"),
+            result(&long, "long"),
+            assistant(json!([call("call_0", "f")])),
+            result("call_0", "second"),
+        ]),
+        expect![[r#"
+            user [{"text":"Go","type":"input_text"}]
+            call call_0 f {"b":1, "a":2}
+            call 1-869491c6b1666073 f {"b":1, "a":2}
+            call xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-6adea74572a74465 f {"b":1, "a":2}
+            result call_0 "first"
+            result 1-869491c6b1666073 "odd"
+            result xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-6adea74572a74465 "long"
+            call call_0-2 f {"b":1, "a":2}
+            result call_0-2 "second"
+        "#]],
+    );
+}
+
+#[test]
+fn images_are_typed_by_their_bytes_and_markers_are_never_sent() {
+    let data = |mime: &str, base64: &str| json!({"type": "data", "mimeType": mime, "base64": base64});
+    let png = "iVBORw0KGgoAAAANSUhEUg==";
+    let question = json!({"role": "user", "content": [
+        {"type": "text", "value": "What is this?"},
+        data("image/jpeg", png),
+        data("image/png", "PHN2Zz4="),
+        data("stateful_marker", "c2VjcmV0"),
+        data("cache_control", "ZXBoZW1lcmFs"),
+        data("application/x-unknown", "AAAA"),
+    ]});
+    let answer = assistant(json!([data("usage", "e30="), call("a", "shoot"), call("b", "read")]));
+    let shot = json!({"role": "user", "content": [{"type": "toolResult", "callId": "a", "content": [
+        {"type": "text", "value": "Here:"}, data("image/png", png)]}]});
+    let read = json!({"role": "user", "content": [{"type": "toolResult", "callId": "b", "isError": true, "content": [
+        {"type": "text", "value": "one"}, {"type": "text", "value": "two"}, data("application/json", "eyJhIjoxfQ=="), data("cache_control", "")]}]});
+    check(
+        json!([question, answer, shot, read]),
+        expect![[r#"
+        user [{"text":"What is this?","type":"input_text"},{"image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==","type":"input_image"}]
+        call a shoot {"b":1, "a":2}
+        call b read {"b":1, "a":2}
+        result a [{"text":"Here:","type":"input_text"},{"image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==","type":"input_image"}]
+        result b "The tool failed:\none\ntwo\n{\"a\":1}"
+        note LeftOut image/png
+        note LeftOut stateful_marker
+        note LeftOut cache_control
+        note LeftOut application/x-unknown
+        note LeftOut usage
+        note LeftOut cache_control
+    "#]],
+    );
+}
+
+#[test]
+fn thinking_goes_back_only_to_the_model_that_made_it() {
+    let thought = |model: &str| json!({"type": "thinking", "replay": {"model": model, "items": [{"id": "rs_1", "encrypted_content": "AAA"}]}});
+    let turn = |model: &str| json!([user("Go"), assistant(json!([call("a", "f"), thought(model)])), result("a", "ok")]);
+    for model in ["m-1", "acme/m-1", "m-1-2026-01-01"] {
+        check(
+            turn(model),
+            expect![[r#"
+            user [{"text":"Go","type":"input_text"}]
+            {"encrypted_content":"AAA","id":"rs_1","summary":[],"type":"reasoning"}
+            call a f {"b":1, "a":2}
+            result a "ok"
+        "#]],
+        );
+    }
+    check(
+        turn("other/m-2"),
+        expect![[r#"
+        user [{"text":"Go","type":"input_text"}]
+        call a f {"b":1, "a":2}
+        result a "ok"
+        note LeftOut reasoning
+    "#]],
+    );
+}
+
+#[test]
+fn empty_messages_are_dropped_and_there_is_always_a_question() {
+    check(
+        json!([user("  \n"), assistant(json!([{"type": "text", "value": ""}]))]),
+        expect![[r#"
+        user [{"text":"Continue.","type":"input_text"}]
+    "#]],
+    );
+    check(
+        json!([]),
+        expect![[r#"
+        user [{"text":"Continue.","type":"input_text"}]
+    "#]],
+    );
+}
+
+fn check_tools(tools: Value, extra: Value, expected: Expect) {
+    let mut chat = json!({"model": "acme/m-1", "messages": [user("Go")], "tools": tools});
+    chat.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    let built = build(chat);
+    let body: Value = serde_json::from_str(&built.request.body).unwrap();
+    let mut lines = format!("choice {}\n", body["tool_choice"]);
+    for tool in body["tools"].as_array().into_iter().flatten() {
+        lines.push_str(&format!("{} {} {}\n", tool["name"], tool["description"], tool["parameters"]));
+        let name = tool["name"].as_str().unwrap();
+        lines.push_str(&format!("  is {:?}\n", built.tool_names.from_server(name).unwrap()));
+    }
+    expected.assert_eq(&lines);
+}
+
+#[test]
+fn tool_names_fit_and_find_their_way_back() {
+    let tools = json!([{"name": "read_file"}, {"name": "my.tool/read"}, {"name": "my tool read"}, {"name": "n".repeat(70)}, {"name": "read_file"}]);
+    check_tools(
+        tools,
+        json!({}),
+        expect![[r#"
+        choice "auto"
+        "read_file" null {"properties":{},"type":"object"}
+          is "read_file"
+        "my_tool_read_1b6fd5e2" null {"properties":{},"type":"object"}
+          is "my.tool/read"
+        "my_tool_read_4c0cf4e1" null {"properties":{},"type":"object"}
+          is "my tool read"
+        "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn_e9749cfd" null {"properties":{},"type":"object"}
+          is "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+    "#]],
+    );
+}
+
+#[test]
+fn schemas_are_completed() {
+    let schema = json!({
+        "anyOf": [{"properties": {"a": {"type": "string"}}, "required": ["a"]}, {"properties": {"b": {"type": "array"}}}],
+        "properties": {"c": {"type": "object"}, "d": {"type": ["array", "null"], "items": [{"type": "object"}]}},
+        "required": ["c", "gone"],
+        "not": {},
+    });
+    check_tools(
+        json!([{"name": "f", "description": "Does.", "inputSchema": schema}]),
+        json!({}),
+        expect![[r#"
+        choice "auto"
+        "f" "Does." {"properties":{"a":{"type":"string"},"b":{"items":{},"type":"array"},"c":{"properties":{},"type":"object"},"d":{"items":{"anyOf":[{"properties":{},"type":"object"}]},"type":["array","null"]}},"required":["c"],"type":"object"}
+          is "f"
+    "#]],
+    );
+}
+
+#[test]
+fn tool_modes() {
+    let one = json!([{"name": "f"}]);
+    let two = json!([{"name": "f"}, {"name": "g"}]);
+    let choice = |tools: &Value, extra: Value| {
+        let mut chat = json!({"model": "m", "messages": [user("Go")], "tools": tools});
+        chat.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        let body: Value = serde_json::from_str(&build(chat).request.body).unwrap();
+        body["tool_choice"].to_string()
+    };
+    assert_eq!(choice(&one, json!({})), r#""auto""#);
+    assert_eq!(choice(&one, json!({"toolMode": "none"})), r#""none""#);
+    assert_eq!(choice(&one, json!({"toolMode": "required"})), r#"{"name":"f","type":"function"}"#);
+    assert_eq!(choice(&two, json!({"toolMode": "required"})), r#""required""#);
+    assert_eq!(choice(&two, json!({"toolMode": "required", "requiredTool": "g"})), r#"{"name":"g","type":"function"}"#);
+    assert_eq!(choice(&json!([]), json!({"toolMode": "required"})), "null");
+}
+
+#[test]
+fn options_are_sent_only_if_asked_for_and_the_bytes_are_always_the_same() {
+    let plain = build(json!({"model": "acme/m-1", "messages": [user("Hi")]}));
+    expect![[r#"{"model":"acme/m-1","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]}],"stream":true,"store":false,"include":["reasoning.encrypted_content"]}"#]]
+        .assert_eq(&plain.request.body);
+    expect![[r#"
+        POST https://ai-gateway.vercel.sh/v1/responses
+        content-type: application/json
+        accept: text/event-stream
+    "#]]
+    .assert_eq(&head(&plain));
+
+    let options = json!({
+        "maxOutputTokens": 4, "temperature": 0.5, "topP": 1, "reasoningEffort": "high", "reasoningSummary": "auto",
+        "conversationId": "c".repeat(70), "automaticCaching": true, "claudeContextManagement": true,
+        "routing": {"order": ["a", "b"], "sort": "cost"},
+        "extraBody": {"_telemetry": 1, "user": "u", "model": "other", "stream": false},
+        "extraHeaders": {"X-Title": "t", "Authorization": "Bearer stolen", "Bad\nName": "x", "x-bad": "a\r\nb", "Accept": "x"},
+    });
+    let chat = json!({"model": "anthropic/claude-sonnet-4.5", "messages": [user("Hi")], "options": options});
+    let full = build(chat.clone());
+    expect![[r#"{"model":"anthropic/claude-sonnet-4.5","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]}],"stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":16,"temperature":0.5,"top_p":1.0,"reasoning":{"effort":"high","summary":"auto"},"prompt_cache_key":"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc","caching":"auto","providerOptions":{"gateway":{"order":["a","b"],"sort":"cost"},"anthropic":{"contextManagement":{"edits":[{"keep":{"type":"thinking_turns","value":1},"type":"clear_thinking_20251015"},{"type":"clear_tool_uses_20250919"}]}}},"user":"u"}"#]]
+        .assert_eq(&full.request.body);
+    expect![[r#"
+        POST https://ai-gateway.vercel.sh/v1/responses
+        content-type: application/json
+        accept: text/event-stream
+        x-session-affinity: cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
+        x-title: t
+    "#]]
+    .assert_eq(&head(&full));
+    assert_eq!(build(chat), full);
+}
+
+fn head(built: &BuiltRequest) -> String {
+    let request = &built.request;
+    let headers: String = request.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    format!("{} {}\n{headers}", request.method, request.url)
+}
+
+#[test]
+fn addresses() {
+    let parse = |address: &str| Endpoint::parse(address).map(|endpoint| endpoint.base_url);
+    for (address, base_url) in [
+        ("https://ai-gateway.vercel.sh/v1", "https://ai-gateway.vercel.sh/v1"),
+        (" HTTPS://Example.COM.:443//v1/ ", "https://example.com/v1"),
+        ("https://example.com:8443", "https://example.com:8443"),
+        ("http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080/v1"),
+        ("http://localhost/v1", "http://localhost/v1"),
+        ("http://[::1]:9000", "http://[::1]:9000"),
+    ] {
+        assert_eq!(parse(address).as_deref(), Ok(base_url), "{address}");
+    }
+    for address in [
+        "",
+        "example.com",
+        "ftp://example.com",
+        "http://example.com",
+        "http://127.0.0.1.example.com",
+        "http://localhost.example.com",
+        "http://127.1.evil",
+        "https://user:key@example.com",
+        "https://example.com/v1?x=1",
+        "https://example.com/#a",
+        "https://",
+        "https://exa mple.com",
+        "https://example.com\\@evil.com",
+        "https://example.com:99999",
+        "https://example.com/../v1",
+        "https://ex\u{e4}mple.com",
+    ] {
+        assert!(parse(address).is_err(), "{address}");
+    }
+}

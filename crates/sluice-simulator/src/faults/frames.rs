@@ -1,0 +1,133 @@
+//! Events become bytes, by the book or in a dialect.
+
+use super::Faults;
+use crate::http::TimedChunk;
+use crate::perform::Event;
+use crate::seed::Seed;
+
+/// Frames that follow each other without a pause are written together up to this size.
+const WRITE: usize = 8 * 1024;
+
+/// The body of an event stream: whole frames in every write, `event` then one `data` line, LF, `[DONE]` last.
+pub fn render(faults: &Faults, events: &[Event], seed: &mut Seed) -> Vec<TimedChunk> {
+    let events: Vec<&Event> = if faults.has("early-eof") {
+        events.iter().take_while(|event| !event.is_terminal()).collect()
+    } else {
+        events.iter().collect()
+    };
+    let without_done =
+        ["no-done", "no-final-blank-line", "close-after-completed", "stall-after-completed", "early-eof", "done-early"];
+    let mut frames = Frames { faults, chunks: Vec::new(), seed };
+    if faults.has("no-event-lines") {
+        frames.push(0, &[":"]);
+    }
+    let damaged = if faults.has("invalid-utf8") {
+        events.iter().position(|event| event.kind == "response.output_text.delta")
+    } else {
+        None
+    };
+    for (at, event) in events.iter().enumerate() {
+        if faults.has("done-early") && event.is_terminal() {
+            frames.push(0, &["data: [DONE]"]);
+        }
+        if faults.has("keep-alive") {
+            frames.push(event.delay_ms, &[": keep-alive"]);
+        }
+        let mut lines = Vec::new();
+        if faults.has("id-and-retry") {
+            lines.push(format!("id: {at}"));
+            lines.push("retry: 3000".into());
+        }
+        if !faults.has("no-event-lines") && !event.kind.is_empty() {
+            lines.push(format!("event: {}", event.kind));
+        }
+        let json = if faults.has("type-in-event-line") {
+            Event { kind: String::new(), ..(*event).clone() }.json()
+        } else {
+            event.json()
+        };
+        if faults.has("multi-line-data") {
+            let value: Option<serde_json::Value> = serde_json::from_str(&json).ok();
+            let pretty = value.map_or(json, |value| format!("{value:#}"));
+            lines.extend(pretty.lines().map(|line| format!("data: {line}")));
+        } else {
+            lines.push(format!("data: {json}"));
+        }
+        let delay = faults.number("keep-alive").unwrap_or(event.delay_ms);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        if Some(at) == damaged {
+            frames.push_damaged(delay, &lines);
+        } else {
+            frames.push(delay, &lines);
+        }
+    }
+    if !without_done.iter().any(|name| faults.has(name)) {
+        frames.push(0, &["data: [DONE]"]);
+    }
+    let mut chunks = frames.chunks;
+    if faults.has("no-final-blank-line")
+        && let Some(last) = chunks.last_mut()
+    {
+        let end = last.bytes.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
+        last.bytes.truncate(end);
+    }
+    if faults.has("bom")
+        && let Some(first) = chunks.first_mut()
+    {
+        first.bytes.splice(0..0, *b"\xEF\xBB\xBF");
+    }
+    chunks
+}
+
+struct Frames<'a> {
+    faults: &'a Faults,
+    chunks: Vec<TimedChunk>,
+    seed: &'a mut Seed,
+}
+
+impl Frames<'_> {
+    fn push(&mut self, delay_ms: u64, lines: &[&str]) {
+        let mut bytes = Vec::new();
+        for line in lines.iter().chain(&[""]) {
+            let line = if self.faults.has("no-space") { line.replacen(": ", ":", 1) } else { (*line).to_owned() };
+            bytes.extend_from_slice(line.as_bytes());
+            let end = self.line_end();
+            // CR and then LF would be one end of a line and no blank line.
+            let one_end = line.is_empty() && end == b"\n" && bytes.ends_with(b"\r");
+            bytes.extend_from_slice(if one_end { b"\r\n" } else { end });
+        }
+        self.write(delay_ms, bytes);
+    }
+
+    /// Puts bytes that are no UTF-8 in front of the last quotation mark: the end of the delta.
+    fn push_damaged(&mut self, delay_ms: u64, lines: &[&str]) {
+        let end = self.line_end();
+        let mut bytes = lines.join("\n").into_bytes();
+        let at = bytes.iter().rposition(|byte| *byte == b'"').unwrap_or(0);
+        bytes.splice(at..at, *b"\xFF\xC3(");
+        let mut framed: Vec<u8> = Vec::new();
+        for line in bytes.split(|byte| *byte == b'\n') {
+            framed.extend_from_slice(line);
+            framed.extend_from_slice(end);
+        }
+        framed.extend_from_slice(end);
+        self.write(delay_ms, framed);
+    }
+
+    fn write(&mut self, delay_ms: u64, bytes: Vec<u8>) {
+        match self.chunks.last_mut() {
+            Some(last) if delay_ms == 0 && last.bytes.len() + bytes.len() <= WRITE => last.bytes.extend(bytes),
+            _ => self.chunks.push(TimedChunk { delay_ms, bytes }),
+        }
+    }
+
+    fn line_end(&mut self) -> &'static [u8] {
+        let ends: [&[u8]; 3] = [b"\n", b"\r\n", b"\r"];
+        match () {
+            () if self.faults.has("crlf") => ends[1],
+            () if self.faults.has("cr") => ends[2],
+            () if self.faults.has("mixed-lines") => ends[self.seed.below(3)],
+            () => ends[0],
+        }
+    }
+}

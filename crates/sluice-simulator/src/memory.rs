@@ -1,0 +1,173 @@
+//! What the gateway remembers from one request to the next. Everything is bounded: the oldest goes first.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::{Value, json};
+
+use crate::models::{Model, dollars};
+use crate::resource::Usage;
+
+/// Stored conversations, and finished generations.
+const KEPT: usize = 256;
+/// What the account of the demo began with, in billionths of a dollar.
+const CREDIT: u64 = 100_000_000_000;
+
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// How many requests there were; makes every one's numbers its own.
+    requests: u64,
+    conversations: Conversations,
+    generations: VecDeque<Generation>,
+    /// How often a request with that fingerprint was failed.
+    failures: BTreeMap<u64, u64>,
+    spent: u64,
+}
+
+/// Conversations by the id of the response that ended them: everything said until then.
+#[derive(Debug, Default)]
+pub struct Conversations(VecDeque<(String, Vec<Value>)>);
+
+impl Conversations {
+    pub fn get(&self, id: &str) -> Option<&Vec<Value>> {
+        self.0.iter().find(|(known, _)| known == id).map(|(_, items)| items)
+    }
+
+    pub fn keep(&mut self, id: &str, items: Vec<Value>) {
+        self.0.push_back((id.to_owned(), items));
+        if self.0.len() > KEPT {
+            self.0.pop_front();
+        }
+    }
+
+    pub fn forget(&mut self, id: &str) {
+        self.0.retain(|(known, _)| known != id);
+    }
+
+    /// An item by its own id, for those who refer to it.
+    pub fn item(&self, id: &str) -> Option<&Value> {
+        self.0.iter().flat_map(|(_, items)| items).find(|item| item["id"] == id)
+    }
+}
+
+#[derive(Debug)]
+pub struct Generation {
+    pub id: String,
+    pub model: &'static Model,
+    pub usage: Usage,
+    pub created_ms: u64,
+    pub took_ms: u64,
+    pub streamed: bool,
+    pub status: String,
+    asked: bool,
+}
+
+impl Generation {
+    pub fn new(
+        id: String,
+        model: &'static Model,
+        usage: Usage,
+        created_ms: u64,
+        streamed: bool,
+        status: String,
+    ) -> Self {
+        Self { id, model, usage, created_ms, took_ms: 0, streamed, status, asked: false }
+    }
+}
+
+impl Memory {
+    pub fn next_request(&mut self) -> u64 {
+        self.requests += 1;
+        self.requests
+    }
+
+    pub fn conversations(&mut self) -> &mut Conversations {
+        &mut self.conversations
+    }
+
+    pub fn finished(&mut self, generation: Generation) {
+        self.spent += generation.model.cost(generation.usage);
+        self.generations.push_back(generation);
+        if self.generations.len() > KEPT {
+            self.generations.pop_front();
+        }
+    }
+
+    /// Whether a request that may fail `times` times fails once more; then it starts over.
+    pub fn fails_again(&mut self, fingerprint: u64, times: u64) -> bool {
+        let failed = self.failures.entry(fingerprint).or_default();
+        if *failed < times {
+            *failed += 1;
+            return true;
+        }
+        self.failures.remove(&fingerprint);
+        false
+    }
+
+    /// `GET /v1/credits`
+    pub fn credits(&self) -> Value {
+        json!({ "balance": dollars(CREDIT.saturating_sub(self.spent)), "total_used": dollars(self.spent) })
+    }
+
+    /// `GET /v1/generation`; as with the gateway, a generation cannot be found at first.
+    pub fn generation(&mut self, id: &str) -> Option<Value> {
+        let generation = self.generations.iter_mut().find(|generation| generation.id == id)?;
+        if !std::mem::replace(&mut generation.asked, true) {
+            return None;
+        }
+        let Generation { model, usage, created_ms, took_ms, streamed, status, .. } = generation;
+        let cost: f64 = dollars(model.cost(*usage)).parse().unwrap_or(0.0);
+        let finish_reason = match status.as_str() {
+            "completed" => "stop",
+            "incomplete" => "length",
+            _ => "error",
+        };
+        Some(json!({ "data": {
+            "id": id,
+            "total_cost": cost,
+            "upstream_inference_cost": 0,
+            "usage": cost,
+            "created_at": iso_date(*created_ms),
+            "model": model.id,
+            "is_byok": false,
+            "provider_name": "sluice",
+            "streamed": streamed,
+            "finish_reason": finish_reason,
+            "latency": 250,
+            "generation_time": took_ms,
+            "tokens_prompt": usage.input,
+            "tokens_completion": usage.output,
+            "native_tokens_prompt": usage.input,
+            "native_tokens_completion": usage.output,
+            "native_tokens_reasoning": usage.reasoning,
+            "native_tokens_cached": usage.cached,
+            "native_tokens_cache_creation": 0,
+            "billable_web_search_calls": 0,
+        } }))
+    }
+}
+
+/// `2026-04-24T00:00:00.000Z`, by counting days from the first of March of the year 0.
+fn iso_date(ms: u64) -> String {
+    let days = ms / 86_400_000 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second, rest) = (ms / 3_600_000 % 24, ms / 60_000 % 60, ms / 1_000 % 60, ms % 1_000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{rest:03}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::iso_date;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(iso_date(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(iso_date(951_782_400_123), "2000-02-29T00:00:00.123Z");
+        assert_eq!(iso_date(1_776_988_800_000), "2026-04-24T00:00:00.000Z");
+    }
+}

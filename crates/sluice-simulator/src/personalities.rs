@@ -1,0 +1,129 @@
+//! What each model says. `sluice/demo` has a folder to itself; the others do one thing each and are here.
+
+use serde_json::Value;
+
+use crate::ask::{Ask, Calling};
+use crate::script::{Citation, Content, Ending, Item, Script};
+
+mod arguments;
+mod demo;
+
+pub use demo::tell;
+
+const WORDS: [&str; 12] =
+    ["water", "runs", "down", "the", "channel", "until", "the", "gate", "lets", "it", "through", "again"];
+/// One grey pixel.
+const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB0KTCWgAAAABJRU5ErkJggg==";
+/// More than this in one answer is a mistake in the prompt.
+const MOST: usize = 1_000_000;
+
+pub fn script(ask: &Ask) -> Script {
+    let prompt = ask.prompt();
+    let half_an_answer = "This answer is cut off in the middle of a";
+    match ask.model.trim_start_matches("sluice/") {
+        "demo" => demo::script(ask),
+        "long" => Script::at_once(vec![Item::text(words(number_in(&prompt).unwrap_or(200)))]),
+        "tools" => tools(ask, &prompt, 1),
+        "parallel-tools" => tools(ask, &prompt, 2),
+        "reasoning" => {
+            Script::at_once(vec![reasoning(ask, &prompt, false), Item::text(format!("I thought about it: {prompt}"))])
+        }
+        "encrypted-reasoning" => Script::at_once(vec![
+            reasoning(ask, &prompt, true),
+            Item::text(format!("I kept my thoughts to myself: {prompt}")),
+        ]),
+        "refusal" => Script::at_once(vec![Item::refusal("I can't help with that.")]),
+        "citations" => Script::at_once(vec![citations()]),
+        "image" => Script::at_once(vec![Item::Image(PIXEL.into()), Item::text("Here is your picture.")]),
+        "empty" => Script::at_once(Vec::new()),
+        "thinking-only" => Script::at_once(vec![Item::thought("I have nothing to say to that.")]),
+        "incomplete" => {
+            Script::at_once(vec![Item::text(half_an_answer)]).ending(Ending::Incomplete("max_output_tokens".into()))
+        }
+        "content-filter" => {
+            Script::at_once(vec![Item::text(half_an_answer)]).ending(Ending::Incomplete("content_filter".into()))
+        }
+        "failed" => Script::at_once(vec![Item::text(half_an_answer)])
+            .ending(Ending::Failed("server_error".into(), "The model has failed, as it was asked to.".into())),
+        "error" => Script::at_once(vec![Item::text(half_an_answer)])
+            .ending(Ending::Error("server_error".into(), "Something broke, as it was asked to.".into())),
+        "burst" => Script::at_once(vec![Item::text(numbers(number_in(&prompt).unwrap_or(200)))]),
+        _ => Script::at_once(vec![Item::text(prompt)]),
+    }
+}
+
+fn number_in(prompt: &str) -> Option<usize> {
+    let number = prompt.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty())?;
+    number.parse().ok().map(|number: usize| number.min(MOST))
+}
+
+fn words(count: usize) -> String {
+    (0..count).map(|at| WORDS[at % WORDS.len()]).collect::<Vec<_>>().join(" ")
+}
+
+/// `0 1 2 …`: every delta of it says which one it is, so that a lost, doubled or misplaced one shows.
+fn numbers(count: usize) -> String {
+    (0..count).map(|at| format!(" {at}")).collect()
+}
+
+fn reasoning(ask: &Ask, prompt: &str, sealed: bool) -> Item {
+    let raw = format!("The user says: {prompt}\nThat can be answered at once.");
+    let summary = ask
+        .wants_summary()
+        .then(|| format!("**Reading the request**\n\nIt has {} characters.", prompt.chars().count()));
+    Item::Reasoning { raw: (!sealed).then_some(raw), summary: summary.into_iter().collect(), sealed }
+}
+
+fn citations() -> Item {
+    let text = "Open Responses is a specification. The gateway speaks it.";
+    let source = |start, end, url: &str, title: &str| Citation { start, end, url: url.into(), title: title.into() };
+    let citations = vec![
+        source(0, 34, "https://www.openresponses.org/", "Open Responses"),
+        source(35, 57, "https://vercel.com/docs/ai-gateway", "AI Gateway [docs] (beta)"),
+    ];
+    Item::Message(vec![Content::Text { text: text.into(), citations }])
+}
+
+/// Calls the tools that the prompt names, in its order, with the JSON object that follows the name or else with arguments
+/// made up from the schema. A result ends the calling, unless it is required.
+fn tools(ask: &Ask, prompt: &str, at_least: usize) -> Script {
+    let results = ask.results();
+    let (offered, calling) = ask.tools();
+    if offered.is_empty() || calling == Calling::Never || (!results.is_empty() && calling != Calling::Always) {
+        let said: Vec<String> = results.iter().map(|result| format!("{} said: {}", result.tool, result.text)).collect();
+        let text = if said.is_empty() { "I was not offered a tool.".into() } else { said.join("\n") };
+        return Script::at_once(vec![Item::text(text)]);
+    }
+    let mut calls = Vec::new();
+    for (at, word) in identifiers(prompt) {
+        if let Some(tool) = offered.iter().find(|tool| tool.name == word) {
+            let given = object_at(&prompt[at + word.len()..]).map(str::to_owned);
+            let arguments = given.unwrap_or_else(|| arguments::fill(&tool.parameters, prompt, 0).to_string());
+            calls.push(Item::Call { name: tool.name.clone(), arguments });
+        }
+    }
+    for nth in 0.. {
+        if calls.len() >= at_least {
+            break;
+        }
+        let tool = &offered[nth % offered.len()];
+        let arguments = arguments::fill(&tool.parameters, prompt, nth);
+        calls.push(Item::Call { name: tool.name.clone(), arguments: arguments.to_string() });
+    }
+    calls.truncate(ask.most_calls());
+    Script::at_once(calls)
+}
+
+/// Everything in a text that could be the name of a tool, and where it is.
+fn identifiers(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'));
+    words.filter(|word| !word.is_empty()).map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+}
+
+/// The JSON object at the start of a text, exactly as it is written there.
+fn object_at(text: &str) -> Option<&str> {
+    let text = text.trim_start().strip_prefix(':').unwrap_or(text).trim_start();
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let object = values.next()?.ok()?.is_object();
+    object.then(|| &text[..values.byte_offset()])
+}

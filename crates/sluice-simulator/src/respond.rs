@@ -1,0 +1,305 @@
+//! A request becomes a reply: the way in, the answer, the faults, the way out.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value, json};
+
+use crate::ask::Ask;
+use crate::faults::{self, Faults};
+use crate::http::{End, Opening, Reply, Request, TimedChunk};
+use crate::memory::{Conversations, Generation, Memory};
+use crate::models::{self, Kind, Model};
+use crate::perform::{Performance, perform};
+use crate::problem::{Problem, not_found_page, wrong_method};
+use crate::resource::Resource;
+use crate::script::Ending;
+use crate::seed::{Seed, fingerprint};
+use crate::{personalities, seal, validate};
+
+mod compact;
+mod socket;
+
+pub use socket::{Socket, SocketReply};
+
+/// How a gateway behaves.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Faults for every answer.
+    pub faults: Faults,
+    /// The same seed and the same requests give the same replies.
+    pub seed: u64,
+    /// The only key that is accepted. Without it any key is, or none, as long as it does not look like a real one.
+    pub key: Option<String>,
+}
+
+/// The embedded gateway without its sockets: no clock, no chance, no input or output but what is passed in and out.
+#[derive(Debug, Default)]
+pub struct Responder {
+    options: Options,
+    memory: Mutex<Memory>,
+}
+
+/// A request to a model that has passed all checks.
+struct Turn {
+    ask: Ask,
+    model: &'static Model,
+    faults: Faults,
+}
+
+impl Responder {
+    pub fn new(options: Options) -> Self {
+        Self { options, memory: Mutex::default() }
+    }
+
+    /// Answers one HTTP request. `now_ms` is the time since the epoch, for dates and ids.
+    pub fn respond(&self, request: &Request, now_ms: u64) -> Reply {
+        let number = self.memory().next_request();
+        let mut seed = Seed::new(self.options.seed, number);
+        let request_id = seed.id("req_");
+        let mut reply = match self.check_key(request) {
+            Ok(()) => self.route(request, now_ms, &mut seed),
+            Err(problem) => problem.reply(),
+        };
+        reply.headers.push(("x-request-id".into(), request_id));
+        reply
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody should get used to giving this gateway a key that is worth something.
+    pub(crate) fn check_key(&self, request: &Request) -> Result<(), Problem> {
+        let key = request.header("authorization").unwrap_or_default();
+        let key = key.strip_prefix("Bearer ").or(key.strip_prefix("bearer ")).unwrap_or(key);
+        if let Some(wanted) = &self.options.key {
+            let right = key == wanted;
+            return if right { Ok(()) } else { Err(Problem::unauthorized("This key is not valid here")) };
+        }
+        if ["vck_", "sk-", "sk_", "eyJ", "ghp_", "AIza"].iter().any(|prefix| key.starts_with(prefix)) {
+            let message = "This is Sluice's embedded gateway. It needs no key and must not be given a real one: \
+                this key looks real. Use any word, or no key at all";
+            return Err(Problem::unauthorized(message));
+        }
+        Ok(())
+    }
+
+    fn route(&self, request: &Request, now_ms: u64, seed: &mut Seed) -> Reply {
+        let method = request.method.as_str();
+        let route: Vec<&str> = request.route().strip_prefix("/v1/").unwrap_or_default().split('/').collect();
+        let model = |creator: &str, name: &str| models::find(&format!("{creator}/{name}"));
+        let found = |value: Option<Value>, id: &str| match value {
+            Some(value) => Reply::json(200, &value),
+            None => Problem::model_not_found(id).reply(),
+        };
+        match (route.as_slice(), method) {
+            (["responses"], "POST") => self.create(request, now_ms, seed),
+            (["responses", "compact"], "POST") => match self.compact(request, now_ms, seed) {
+                Ok(compacted) => Reply::json(200, &compacted),
+                Err(problem) => problem.reply(),
+            },
+            (["responses"] | ["responses", "compact"], _) => wrong_method("POST"),
+            (["models"], "GET") => self.with_faults(request, Reply::json(200, &models::list()), now_ms, seed),
+            (["models", creator, name], "GET") => {
+                found(model(creator, name).map(Model::json), &format!("{creator}/{name}"))
+            }
+            (["models", creator, name, "endpoints"], "GET") => {
+                found(model(creator, name).map(Model::endpoints), &format!("{creator}/{name}"))
+            }
+            (["credits"], "GET") => self.with_faults(request, Reply::json(200, &self.memory().credits()), now_ms, seed),
+            (["generation"], "GET") => {
+                let id = request.query("id").unwrap_or_default();
+                match self.memory().generation(id) {
+                    Some(generation) => Reply::json(200, &generation),
+                    None => Reply::json(404, &json!({ "error": format!("Generation {id} not found") })),
+                }
+            }
+            (["models" | "credits" | "generation"] | ["models", _, _] | ["models", _, _, "endpoints"], _) => {
+                wrong_method("GET")
+            }
+            _ => not_found_page(),
+        }
+    }
+
+    /// Faults for what is not an answer come by the header alone.
+    fn with_faults(&self, request: &Request, reply: Reply, now_ms: u64, seed: &mut Seed) -> Reply {
+        let asked = Faults::parse(request.header(faults::HEADER).unwrap_or_default());
+        match asked {
+            Ok(faults) => {
+                let faults = self.this_time(faults, fingerprint(request.path.as_bytes()));
+                let mut reply = faults::head::instead(&faults, now_ms).unwrap_or(reply);
+                faults::head::apply(&faults, &mut reply);
+                faults::body::apply(&faults, &mut reply, accepts_gzip(request), seed);
+                reply
+            }
+            Err(message) => Problem::invalid(faults::HEADER, message).reply(),
+        }
+    }
+
+    /// `POST /v1/responses`
+    fn create(&self, request: &Request, now_ms: u64, seed: &mut Seed) -> Reply {
+        let turn = parse(&request.body).and_then(|body| self.turn(body, request, None));
+        let Turn { ask, model, faults } = match turn {
+            Ok(turn) => turn,
+            Err(problem) => return problem.reply(),
+        };
+        let faults = self.this_time(faults, fingerprint(&request.body));
+        let mut reply = if let Some(reply) = faults::head::instead(&faults, now_ms) {
+            reply
+        } else {
+            let streamed = ask.flag("stream", false);
+            let (mut performance, errored) = self.perform(&ask, model, &faults, now_ms, streamed, seed);
+            if streamed {
+                faults::events::apply(&faults, &mut performance.events, seed);
+                event_stream(faults::frames::render(&faults, &performance.events, seed))
+            } else if errored {
+                Problem::of_status(500).reply()
+            } else {
+                let mut reply = Reply::json(200, &performance.response);
+                if !faults.has("pace") {
+                    reply.head_delay_ms = performance.events.iter().map(|event| event.delay_ms).sum();
+                }
+                reply
+            }
+        };
+        faults::head::apply(&faults, &mut reply);
+        faults::body::apply(&faults, &mut reply, accepts_gzip(request), seed);
+        reply
+    }
+
+    /// Checks a request and gathers the conversation it continues, which is in `local` or in the gateway's memory.
+    fn turn(
+        &self,
+        mut body: Map<String, Value>,
+        request: &Request,
+        local: Option<&Conversations>,
+    ) -> Result<Turn, Problem> {
+        validate::create(&body)?;
+        if body.get("background").is_some_and(|background| background == true) {
+            return Err(Problem::invalid("background", "Background responses are not supported here."));
+        }
+        let name = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (id, suffix) = name.split_once('+').unwrap_or((&name, ""));
+        let model = models::find(id).ok_or_else(|| Problem::model_not_found(id))?;
+        if model.kind != Kind::Language {
+            return Err(Problem::invalid("model", format!("Model '{id}' is not a language model")));
+        }
+        let from_header = Faults::parse(request.header(faults::HEADER).unwrap_or_default());
+        let chosen = from_header.and_then(|faults| Ok(faults.and(Faults::parse(suffix)?)));
+        let chosen = chosen.map_err(|message| Problem::invalid("model", message))?;
+        let items = self.conversation(&mut body, local)?;
+        validate::conversation(&items)?;
+        seal::check(model.id, &items)?;
+        let ask = Ask { model: model.id, body, items };
+        let tokens = ask.input_tokens() as u64;
+        if tokens > model.context_window() {
+            let limit = model.context_window();
+            let message = format!(
+                "Your input exceeds the context window of this model: its maximum context length is {limit} tokens, \
+                but your input has {tokens} tokens."
+            );
+            return Err(Problem::invalid("input", message).code("context_length_exceeded"));
+        }
+        Ok(Turn { ask, model, faults: self.options.faults.clone().and(chosen) })
+    }
+
+    /// Everything said so far: what the response before this one remembers, and the new input.
+    fn conversation(
+        &self,
+        body: &mut Map<String, Value>,
+        local: Option<&Conversations>,
+    ) -> Result<Vec<Value>, Problem> {
+        let memory = &mut self.memory();
+        let stored = memory.conversations();
+        let mut items = match body.get("previous_response_id").and_then(Value::as_str) {
+            None => Vec::new(),
+            Some(id) => local
+                .and_then(|local| local.get(id))
+                .or_else(|| stored.get(id))
+                .cloned()
+                .ok_or_else(|| Problem::previous_response_not_found(id))?,
+        };
+        match body.get("input") {
+            Some(Value::String(text)) => items.push(json!({ "type": "message", "role": "user", "content": text })),
+            Some(Value::Array(new)) => {
+                for item in new {
+                    let referred = item["type"] == "item_reference" || item.get("type").is_none_or(Value::is_null);
+                    let id = item["id"].as_str().filter(|_| referred);
+                    items.push(match id {
+                        None => item.clone(),
+                        Some(id) => stored
+                            .item(id)
+                            .cloned()
+                            .ok_or_else(|| Problem::invalid("input", format!("Item with id '{id}' not found.")))?,
+                    });
+                }
+            }
+            _ => {}
+        }
+        Ok(items)
+    }
+
+    /// The faults of this attempt: with `fail-times` they go away after a while.
+    fn this_time(&self, faults: Faults, fingerprint: u64) -> Faults {
+        let Some(times) = faults.number("fail-times") else { return faults };
+        if !self.memory().fails_again(fingerprint, times) {
+            return Faults::default();
+        }
+        faults.or_unavailable()
+    }
+
+    /// Lets the model answer; also says whether that ended in an error event.
+    fn perform(
+        &self,
+        ask: &Ask,
+        model: &'static Model,
+        faults: &Faults,
+        now_ms: u64,
+        streamed: bool,
+        seed: &mut Seed,
+    ) -> (Performance, bool) {
+        let mut script = personalities::script(ask);
+        faults::events::rewrite(faults, &mut script);
+        let id = seed.generation_id(now_ms);
+        let performance = perform(&script, &Resource { id: &id, ask, model, now_ms }, seed);
+        let status = performance.response["status"].as_str().unwrap_or_default().to_owned();
+        let mut memory = self.memory();
+        if ask.flag("store", true) && status != "failed" {
+            memory.conversations().keep(&id, continued(ask, &performance));
+        }
+        memory.finished(Generation::new(id, model, performance.usage, now_ms, streamed, status));
+        (performance, matches!(script.ending, Ending::Error(..)))
+    }
+}
+
+/// A conversation with the answer at its end.
+fn continued(ask: &Ask, performance: &Performance) -> Vec<Value> {
+    let output = performance.response["output"].as_array().into_iter().flatten();
+    ask.items.iter().chain(output).cloned().collect()
+}
+
+fn parse(body: &[u8]) -> Result<Map<String, Value>, Problem> {
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(body)) => Ok(body),
+        Ok(_) => Err(Problem::invalid("", "The request body must be a JSON object")),
+        Err(error) => Err(Problem::invalid("", format!("The request body is not valid JSON: {error}"))),
+    }
+}
+
+fn accepts_gzip(request: &Request) -> bool {
+    request.header("accept-encoding").is_some_and(|accepted| accepted.contains("gzip"))
+}
+
+fn event_stream(chunks: Vec<TimedChunk>) -> Reply {
+    Reply {
+        opening: Opening::Answer,
+        head_delay_ms: 0,
+        status: 200,
+        headers: vec![
+            ("content-type".into(), "text/event-stream".into()),
+            ("cache-control".into(), "no-cache, no-transform".into()),
+        ],
+        chunks,
+        end: End::Finish,
+    }
+}

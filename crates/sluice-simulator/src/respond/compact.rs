@@ -1,0 +1,48 @@
+//! `POST /v1/responses/compact`: a conversation becomes one item that stands for it.
+
+use serde_json::{Value, json};
+
+use super::{Responder, parse};
+use crate::ask::Ask;
+use crate::http::Request;
+use crate::models;
+use crate::personalities::tell;
+use crate::problem::Problem;
+use crate::resource::Usage;
+use crate::seed::Seed;
+use crate::{seal, tokens, validate};
+
+impl Responder {
+    pub(super) fn compact(&self, request: &Request, now_ms: u64, seed: &mut Seed) -> Result<Value, Problem> {
+        let mut body = parse(&request.body)?;
+        validate::compact(&body)?;
+        let name = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let id = name.split('+').next().unwrap_or_default();
+        let model = models::find(id).ok_or_else(|| Problem::model_not_found(id))?;
+        let items = self.conversation(&mut body, None)?;
+        if items.is_empty() {
+            return Err(Problem::invalid("input", "There is nothing to compact."));
+        }
+        seal::check(model.id, &items)?;
+        let told = tell(&items);
+        let ask = Ask { model: model.id, body, items };
+        let usage = Usage {
+            input: ask.input_tokens(),
+            cached: ask.cached_tokens(),
+            output: tokens::count(&told),
+            reasoning: 0,
+        };
+        let item = json!({
+            "type": "compaction",
+            "id": seed.id("cmp_"),
+            "encrypted_content": seal::with_content(model.id, &told),
+        });
+        Ok(json!({
+            "id": seed.generation_id(now_ms),
+            "object": "response.compaction",
+            "created_at": now_ms / 1000,
+            "output": [item],
+            "usage": usage.json(),
+        }))
+    }
+}

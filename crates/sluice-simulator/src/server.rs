@@ -1,0 +1,198 @@
+//! The responder on sockets: `Server` for a program that serves, [`Simulator`] for one that wants a gateway beside itself.
+//!
+//! It listens on 127.0.0.1 and nowhere else, answers only to names of this machine (a page in a browser can make any other
+//! name point here), and sends no header that would let a page read an answer.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, FromRequestParts, Request as HttpRequest, State, WebSocketUpgrade};
+use axum::http::{HeaderName, HeaderValue, Response, StatusCode, request};
+
+use crate::http::{Opening, Reply, Request};
+use crate::problem::Problem;
+use crate::respond::{Options, Responder};
+
+mod connection;
+mod simulator;
+mod stream;
+mod web_socket;
+
+pub use simulator::Simulator;
+pub use stream::Streams;
+
+use connection::{Connections, Control};
+use stream::{Open, Tally};
+
+/// More than any request the protocol allows.
+const LARGEST_BODY: usize = 64 * 1024 * 1024;
+/// How many requests are kept for those who ask what came in.
+const REMEMBERED: usize = 10_000;
+
+/// How a server is set up. The default listens on a port of its own choice.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// 0 for any.
+    pub port: u16,
+    pub options: Options,
+    /// Called for every request, with the status it is answered with (0 if it is not).
+    pub on_request: Option<fn(&Request, u16)>,
+}
+
+/// A server that has its port and waits to be run.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    port: u16,
+    responder: Responder,
+    on_request: Option<fn(&Request, u16)>,
+    requests: Mutex<Vec<Request>>,
+    tally: Arc<Tally>,
+}
+
+/// Serves until it fails, on the runtime of the caller.
+pub async fn serve(config: Config) -> io::Result<()> {
+    Server::bind(config)?.run().await
+}
+
+impl Server {
+    pub fn bind(config: Config) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, config.port))?;
+        listener.set_nonblocking(true)?;
+        let shared = Shared {
+            port: listener.local_addr()?.port(),
+            responder: Responder::new(config.options),
+            on_request: config.on_request,
+            requests: Mutex::default(),
+            tally: Arc::default(),
+        };
+        Ok(Self { listener, shared: Arc::new(shared) })
+    }
+
+    /// The base URL, `/v1` included.
+    pub fn url(&self) -> String {
+        self.shared.url()
+    }
+
+    /// Serves until it fails.
+    pub async fn run(self) -> io::Result<()> {
+        let connections = Connections::new(self.listener)?;
+        let app = Router::new().fallback(handle).with_state(self.shared);
+        axum::serve(connections, app.into_make_service_with_connect_info::<Control>()).await
+    }
+}
+
+impl Shared {
+    fn url(&self) -> String {
+        format!("http://{}/v1", SocketAddr::from((Ipv4Addr::LOCALHOST, self.port)))
+    }
+
+    fn remember(&self, request: Request) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        if requests.len() < REMEMBERED {
+            requests.push(request);
+        }
+    }
+
+    fn log(&self, request: &Request, status: u16) {
+        if let Some(on_request) = self.on_request {
+            on_request(request, status);
+        }
+    }
+
+    /// Whether a request was meant for this server, and not sent here by a page or under a borrowed name.
+    fn admit(&self, request: &Request) -> Result<(), Problem> {
+        let forbidden = |status, message: &str| Problem { message: message.into(), ..Problem::of_status(status) };
+        let ours = |authority: &str| {
+            let (host, port) = authority.rsplit_once(':').unwrap_or((authority, "80"));
+            ["127.0.0.1", "localhost", "[::1]"].contains(&host) && port == self.port.to_string()
+        };
+        if !request.header("host").is_some_and(ours) {
+            return Err(forbidden(421, "This server answers only to 127.0.0.1 and localhost, with its port"));
+        }
+        match request.header("origin") {
+            Some(origin) if !origin.strip_prefix("http://").is_some_and(ours) => {
+                Err(forbidden(403, "This server is not for web pages"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+async fn handle(
+    State(shared): State<Arc<Shared>>,
+    ConnectInfo(control): ConnectInfo<Control>,
+    request: HttpRequest,
+) -> Response<Body> {
+    let (mut parts, body) = request.into_parts();
+    let mut request = plain(&parts);
+    if let Err(problem) = shared.admit(&request) {
+        shared.log(&request, problem.status);
+        return send(problem.reply(), &control, shared.tally.open());
+    }
+    let upgrade = request.route() == "/v1/responses" && request.header("upgrade").is_some();
+    if upgrade && let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
+        if let Err(problem) = shared.responder.check_key(&request) {
+            return send(problem.reply(), &control, shared.tally.open());
+        }
+        shared.log(&request, 101);
+        return upgrade.on_upgrade(move |socket| web_socket::run(shared, control, request, socket));
+    }
+    let Ok(body) = axum::body::to_bytes(body, LARGEST_BODY).await else {
+        return send(Problem::of_status(413).reply(), &control, shared.tally.open());
+    };
+    request.body = Bytes::into(body);
+    let reply = shared.responder.respond(&request, now_ms());
+    shared.log(&request, if reply.opening == Opening::Answer { reply.status } else { 0 });
+    shared.remember(request);
+    // Counted from here on: a client that leaves before the headers drops this future.
+    let open = shared.tally.open();
+    if reply.head_delay_ms > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(reply.head_delay_ms)).await;
+    }
+    match reply.opening {
+        Opening::Answer => {}
+        Opening::Silence => std::future::pending().await,
+        Opening::Reset => control.reset(),
+    }
+    send(reply, &control, open)
+}
+
+fn plain(parts: &request::Parts) -> Request {
+    let header = |(name, value): (&HeaderName, &HeaderValue)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    };
+    Request {
+        method: parts.method.as_str().to_owned(),
+        path: parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
+        headers: parts.headers.iter().map(header).collect(),
+        body: Vec::new(),
+    }
+}
+
+fn send(reply: Reply, control: &Control, open: Open) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in &reply.headers {
+        // A fault may ask for a header that HTTP cannot carry.
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    *response.body_mut() = Body::from_stream(stream::body(reply.chunks, reply.end, control.clone(), open));
+    response
+}

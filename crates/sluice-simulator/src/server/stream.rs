@@ -1,0 +1,147 @@
+//! A reply's chunks as a body that keeps their timing, and the count of bodies under way.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use futures_util::stream::{Stream, unfold};
+
+use super::connection::Control;
+use crate::http::{End, TimedChunk};
+
+/// Writes below this size are made one by one. Larger ones may go together: with a thousand replies at once, letting others
+/// have a turn in between would keep the rest of every reply in memory.
+const LARGE: usize = 4 * 1024;
+
+/// How many replies are being sent, were sent, and were given up because the client went away.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Streams {
+    pub open: usize,
+    pub finished: usize,
+    pub abandoned: usize,
+}
+
+#[derive(Debug, Default)]
+pub struct Tally {
+    streams: Mutex<Streams>,
+    changed: Condvar,
+}
+
+impl Tally {
+    pub fn streams(&self) -> Streams {
+        *self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Streams> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn open(self: &Arc<Self>) -> Open {
+        self.lock().open += 1;
+        self.changed.notify_all();
+        Open { tally: Arc::clone(self), finished: false }
+    }
+
+    /// Waits until the count is as wanted; `false` if that takes too long.
+    pub fn wait_until(&self, at_most: Duration, wanted: impl Fn(Streams) -> bool) -> bool {
+        let waited = self.changed.wait_timeout_while(self.lock(), at_most, |streams| !wanted(*streams));
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+}
+
+/// A reply under way.
+#[derive(Debug)]
+pub struct Open {
+    tally: Arc<Tally>,
+    finished: bool,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let mut streams = self.tally.lock();
+        streams.open -= 1;
+        if self.finished {
+            streams.finished += 1;
+        } else {
+            streams.abandoned += 1;
+        }
+        drop(streams);
+        self.tally.changed.notify_all();
+    }
+}
+
+impl Open {
+    pub fn finish(&mut self) {
+        self.finished = true;
+    }
+}
+
+struct Sending {
+    chunks: std::vec::IntoIter<TimedChunk>,
+    end: End,
+    control: Control,
+    open: Open,
+    first: bool,
+}
+
+pub fn body(chunks: Vec<TimedChunk>, end: End, control: Control, open: Open) -> impl Stream<Item = io::Result<Bytes>> {
+    let sending = Sending { chunks: chunks.into_iter(), end, control, open, first: true };
+    unfold(Some(sending), |sending| async {
+        let mut sending = sending?;
+        let item = sending.next().await?;
+        // An error ends the body, and with it the connection.
+        let next = item.is_ok().then_some(sending);
+        Some((item, next))
+    })
+}
+
+impl Sending {
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        let Some(TimedChunk { delay_ms, bytes }) = self.chunks.next() else { return self.at_end().await };
+        if !self.first && bytes.len() < LARGE {
+            flush().await;
+        }
+        self.first = false;
+        pause(delay_ms).await;
+        // A body of known length is not asked whether there is more.
+        if self.chunks.as_slice().is_empty() && self.end == End::Finish {
+            self.open.finish();
+        }
+        Some(Ok(bytes.into()))
+    }
+
+    async fn at_end(&mut self) -> Option<io::Result<Bytes>> {
+        match &self.end {
+            End::Finish => {
+                self.open.finish();
+                None
+            }
+            End::Cut | End::Reset => {
+                flush().await;
+                if self.end == End::Reset {
+                    self.control.reset();
+                }
+                self.open.finish();
+                Some(Err(io::ErrorKind::ConnectionAborted.into()))
+            }
+            End::Hang => std::future::pending().await,
+            End::Repeat(chunk) => {
+                flush().await;
+                pause(chunk.delay_ms).await;
+                Some(Ok(chunk.bytes.clone().into()))
+            }
+        }
+    }
+}
+
+/// Having nothing to send for a moment makes the connection write what it has.
+async fn flush() {
+    tokio::task::yield_now().await;
+}
+
+pub async fn pause(delay_ms: u64) {
+    if delay_ms > 0 {
+        tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+    }
+}
