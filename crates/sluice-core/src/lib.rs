@@ -29,6 +29,7 @@ mod call_id;
 mod failure;
 mod receive;
 mod send;
+mod surrogates;
 mod wire;
 
 pub use boundary::{

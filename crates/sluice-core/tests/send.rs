@@ -323,6 +323,15 @@ fn head(built: &BuiltRequest) -> String {
 }
 
 #[test]
+fn halves_of_surrogate_pairs_are_replaced() {
+    let chat = r#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","value":"a\ud83d b \ud83d\ude00 \ude00"}]}]}"#;
+    let chat = ChatRequest::from_json(chat).unwrap();
+    let built = build_request(&chat, &Endpoint::parse(VERCEL).unwrap());
+    assert!(built.request.body.contains("a\u{fffd} b \u{1f600} \u{fffd}"), "{}", built.request.body);
+    assert!(ChatRequest::from_json("{").is_err());
+}
+
+#[test]
 fn addresses() {
     let parse = |address: &str| Endpoint::parse(address).map(|endpoint| endpoint.base_url);
     for (address, base_url) in [

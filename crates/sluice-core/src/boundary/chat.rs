@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::part::ThinkingReplay;
+use crate::surrogates::mend_surrogates;
 
 /// One request. Text is text; bytes come as base64; tool input as the text of a JSON object.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -22,6 +23,13 @@ pub struct ChatRequest {
     pub required_tool: Option<String>,
     #[cfg_attr(test, ts(as = "Option<ChatOptions>"))]
     pub options: ChatOptions,
+}
+
+impl ChatRequest {
+    /// From a shell's JSON. Halves of surrogate pairs, which JavaScript writes as escapes, are replaced.
+    pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(json).or_else(|error| serde_json::from_str(&mend_surrogates(json)).map_err(|_| error))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -135,7 +135,12 @@ static FAULTS: [Fault; 78] = [
     fault("type-in-event-line", "", Same, "the type is only in the event line, not in the JSON"),
     fault("no-final-blank-line", "", Same, "no blank line after the last event, and no [DONE]"),
     fault("no-done", "", Same, "no [DONE]"),
-    fault("done-early", "", Same, "[DONE] comes before the last event"),
+    fault(
+        "done-early",
+        "",
+        Truncated,
+        "[DONE] comes before the last event, which a client that stops there never sees",
+    ),
     // The events.
     also(
         &["response.output_item.done", "response.created"],

@@ -62,7 +62,6 @@ fn every_framing_reads_the_same() {
         "type-in-event-line",
         "no-final-blank-line",
         "no-done",
-        "done-early",
         "first-event-late",
         "delay-headers",
     ];

@@ -1,0 +1,215 @@
+//! What HTTP answers and broken connections become: what is said, whose turn it is, and when to ask again.
+
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
+use expect_test::{Expect, expect};
+use sluice_core::{Failure, HttpAnswer, Transport, retry_delay_ms};
+
+/// Sunday, 6 November 1994, 08:49:37 GMT.
+const NOW: u64 = 784_111_777;
+
+fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Failure {
+    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Failure::from_http(&HttpAnswer { status, headers, body: body.to_owned() }, NOW)
+}
+
+fn check(status: u16, body: &str, expected: Expect) {
+    let failure = answer(status, &[], body);
+    let retry = if failure.may_retry { "may retry" } else { "final" };
+    expected.assert_eq(&format!("{:?}, {:?}, {retry}: {}", failure.kind, failure.turn, failure.sentence()));
+}
+
+#[test]
+fn bodies_in_all_their_shapes() {
+    check(
+        400,
+        r#"{"error":{"message":"Invalid 'input'","type":"invalid_request_error","param":"input","code":null}}"#,
+        expect!["BadRequest, User, final: Invalid 'input'. Check the settings for this model."],
+    );
+    check(
+        400,
+        r#"{"message":"flat","code":"x"}"#,
+        expect!["BadRequest, User, final: flat. Check the settings for this model."],
+    );
+    check(
+        400,
+        r#"{"code":"x","error":"just a string"}"#,
+        expect!["BadRequest, User, final: just a string. Check the settings for this model."],
+    );
+    check(
+        422,
+        r#"{"detail":"unprocessable"}"#,
+        expect!["BadRequest, User, final: unprocessable. Check the settings for this model."],
+    );
+    check(
+        404,
+        "<html><script>alert(1)</script></html>",
+        expect![
+            "NotAStream, User, final: The server answered with something that is not an event stream (HTTP 404). Check the base URL: this does not look like an Open Responses endpoint."
+        ],
+    );
+    check(
+        405,
+        "",
+        expect![
+            "NotAStream, User, final: The server answered with something that is not an event stream (HTTP 405). Check the base URL: this does not look like an Open Responses endpoint."
+        ],
+    );
+    check(
+        200,
+        "<html>",
+        expect![
+            "NotAStream, User, final: The server answered with something that is not an event stream (HTTP 200). Check the base URL: this does not look like an Open Responses endpoint."
+        ],
+    );
+    check(
+        502,
+        "<html>Bad gateway</html>",
+        expect![
+            "ServerDown, Server, may retry: The server has a problem (HTTP 502). Try again later or choose another model."
+        ],
+    );
+}
+
+#[test]
+fn every_status_and_code_has_its_turn() {
+    let error = |kind: &str| format!(r#"{{"error":{{"message":"m","type":"{kind}"}}}}"#);
+    check(401, &error("authentication_error"), expect!["SignIn, User, final: m. Enter a valid API key."]);
+    check(402, &error("insufficient_funds"), expect!["NoCredit, Quota, final: m. Add credit or raise the budget."]);
+    check(
+        403,
+        &error("customer_verification_required"),
+        expect!["Forbidden, User, final: m. Ask for access, or choose another model."],
+    );
+    check(
+        404,
+        &error("model_not_found"),
+        expect!["ModelNotFound, User, final: m. Choose another model; the list may be out of date."],
+    );
+    check(
+        408,
+        &error("timeout_error"),
+        expect!["ServerDown, Server, may retry: m. Try again later or choose another model."],
+    );
+    check(
+        409,
+        &error("conflict"),
+        expect!["ServerDown, Server, may retry: m. Try again later or choose another model."],
+    );
+    check(
+        429,
+        &error("rate_limit_exceeded"),
+        expect!["RateLimited, Quota, may retry: m. Wait a moment, then try again."],
+    );
+    // A quota is no matter of waiting.
+    check(
+        429,
+        r#"{"error":{"message":"m","code":"insufficient_quota"}}"#,
+        expect!["NoCredit, Quota, final: m. Add credit or raise the budget."],
+    );
+    check(
+        529,
+        "",
+        expect![
+            "ServerDown, Server, may retry: The server has a problem (HTTP 529). Try again later or choose another model."
+        ],
+    );
+}
+
+#[test]
+fn overflows_tell_their_numbers() {
+    let overflow = |message: &str| {
+        let failure = answer(400, &[], &format!(r#"{{"error":{{"message":"{message}"}}}}"#));
+        format!(
+            "{:?} {:?}",
+            failure.kind,
+            failure.overflow.map(|overflow| (overflow.asked_tokens, overflow.limit_tokens))
+        )
+    };
+    let cases = [
+        "prompt is too long: 210,345 tokens > 200,000 maximum",
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 130512 tokens.",
+        "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+        "Your input exceeds the context window of this model.",
+        "Input is too long.",
+    ];
+    let lines: Vec<String> = cases.iter().map(|case| overflow(case)).collect();
+    expect![[r#"
+        ContextOverflow Some((Some(210345), Some(200000)))
+        ContextOverflow Some((Some(130512), Some(128000)))
+        ContextOverflow Some((Some(1048577), Some(1048576)))
+        ContextOverflow None
+        ContextOverflow None"#]]
+    .assert_eq(&lines.join("\n"));
+    let failure = answer(
+        400,
+        &[],
+        r#"{"error":{"message":"m","code":"context_length_exceeded","param":{"actual":5,"limit":4}}}"#,
+    );
+    assert_eq!(failure.overflow.map(|overflow| overflow.limit_tokens), Some(Some(4)));
+}
+
+#[test]
+fn retry_after_in_all_its_forms() {
+    let after = |headers: &[(&str, &str)]| answer(429, headers, "").retry_after_ms;
+    assert_eq!(after(&[]), None);
+    assert_eq!(after(&[("Retry-After", "7")]), Some(7_000));
+    assert_eq!(after(&[("retry-after", " 1.5 ")]), Some(1_500));
+    assert_eq!(after(&[("retry-after", "7"), ("Retry-After-Ms", "250")]), Some(250));
+    assert_eq!(after(&[("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT")]), Some(30_000));
+    assert_eq!(after(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")]), Some(0));
+    assert_eq!(after(&[("retry-after", "Thu, 29 Feb 2024 12:00:00 GMT")]), Some((1_709_208_000 - NOW) * 1_000));
+    for nonsense in ["-5", "soon", "NaN", "inf", "1e300", "", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994"] {
+        assert_eq!(after(&[("retry-after", nonsense)]), None, "{nonsense}");
+    }
+}
+
+#[test]
+fn when_to_ask_again() {
+    let busy = answer(503, &[], "");
+    let delays = |random| (1..=3).map(|attempt| retry_delay_ms(&busy, attempt, false, random)).collect::<Vec<_>>();
+    assert_eq!(delays(0.0), [Some(500), Some(1_000), None]);
+    assert_eq!(delays(1.0), [Some(375), Some(750), None]);
+    assert_eq!(retry_delay_ms(&busy, 1, true, 0.0), None, "never after the first part");
+    let told = |seconds: &str| retry_delay_ms(&answer(429, &[("retry-after", seconds)], ""), 1, false, 0.0);
+    assert_eq!(told("3"), Some(3_000));
+    assert_eq!(told("60"), Some(60_000));
+    assert_eq!(told("61"), None, "who asks for longer is told to the user");
+    assert_eq!(retry_delay_ms(&answer(400, &[], ""), 1, false, 0.0), None);
+    assert_eq!(retry_delay_ms(&answer(503, &[("x-should-retry", "false")], ""), 1, false, 0.0), None);
+    let waits = answer(429, &[("retry-after", "3600")], r#"{"error":{"message":"Slow down"}}"#);
+    assert_eq!(waits.sentence(), "Slow down. The server asks to wait 60 min. Wait a moment, then try again.");
+}
+
+#[test]
+fn what_a_server_says_cannot_steer_what_shows_it() {
+    let long = "x".repeat(2_000);
+    let failure = answer(
+        400,
+        &[("x-vercel-id", "fra1::\u{1b}[31mabc")],
+        &format!(r#"{{"error":{{"message":"a\u001b[2J\n\u202eb {long}","generationId":"gen_1"}}}}"#),
+    );
+    assert!(failure.message.starts_with("a[2J b xxx"), "{}", failure.message);
+    assert_eq!(failure.message.chars().count(), 500);
+    assert_eq!(
+        (failure.request_id.as_deref(), failure.generation_id.as_deref()),
+        (Some("fra1::[31mabc"), Some("gen_1"))
+    );
+}
+
+#[test]
+fn broken_connections() {
+    let lines: Vec<String> =
+        [Transport::Connect, Transport::HeadersTimeout, Transport::Broken, Transport::Idle, Transport::Redirect]
+            .into_iter()
+            .map(|transport| Failure::from_transport(transport, "example.com"))
+            .map(|failure| format!("{} {}", failure.may_retry, failure.sentence()))
+            .collect();
+    expect![[r#"
+        true No connection to example.com. Check the network, the proxy settings and the base URL.
+        true example.com did not answer in time. Try again; if it stays silent, try another model.
+        true The connection to example.com broke before the answer was complete. Try again.
+        true example.com stopped sending in the middle of the answer. Try again; the idle time-out is a setting.
+        false example.com redirects to another address, and the key must not follow. Set the base URL to the final address."#]]
+    .assert_eq(&lines.join("\n"));
+}
