@@ -244,6 +244,21 @@ fn a_thought_without_text_before_a_streamed_one() {
     assert_eq!(Summary::of(&outputs).thoughts(), "α");
 }
 
+/// Found by the search above: where a call id names two calls, their places tell which is which.
+#[test]
+fn two_calls_with_one_call_id_and_new_item_ids_in_the_final_output() {
+    let output = [call(0, "call_1", "count", ""), call(1, "call_1", "count", "{\"n\":1}")];
+    let events = [
+        call_added(1, "call_1", "count"),
+        args_delta(1, "{\"n\":1}"),
+        call_added(0, "call_1", "count"),
+        completed(&output),
+    ];
+    let (outputs, _) = run_whole(&body(&rotate_ids(&events)));
+    let inputs: BTreeSet<String> = Summary::of(&outputs).calls.into_iter().map(|call| call.input).collect();
+    assert_eq!(inputs, BTreeSet::from(["{}".to_owned(), "{\"n\":1}".to_owned()]));
+}
+
 #[test]
 fn faults_break_no_invariant() {
     check(&(answers(), faults(), wires(), any::<u64>()), |(answer, faults, wire, seed)| {
