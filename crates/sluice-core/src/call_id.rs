@@ -15,13 +15,13 @@ const HASH_LENGTH: usize = 17;
 /// A server's id that fits is kept whole. One that does not is shortened to its usable characters and a hash of all
 /// of it; one that was used before in this response (some gateways number calls afresh) gets a counter.
 pub(crate) fn to_vscode(server_id: &str, taken: &mut BTreeSet<String>) -> String {
-    unique(fitted(server_id, PREFIX), taken)
+    unique(&fitted(server_id, PREFIX), taken)
 }
 
 /// The id under which a server gets a call and its result back: its own, if it was ours and usable; any other
 /// provider's id is made to fit.
 pub(crate) fn from_vscode(vscode_id: &str, taken: &mut BTreeSet<String>) -> String {
-    unique(fitted(vscode_id.strip_prefix(PREFIX).unwrap_or(vscode_id), ""), taken)
+    unique(&fitted(vscode_id.strip_prefix(PREFIX).unwrap_or(vscode_id), ""), taken)
 }
 
 fn fitted(id: &str, prefix: &str) -> String {
@@ -33,8 +33,8 @@ fn fitted(id: &str, prefix: &str) -> String {
     format!("{prefix}{readable}-{:016x}", fnv1a(id.as_bytes()))
 }
 
-fn unique(base: String, taken: &mut BTreeSet<String>) -> String {
-    let mut id = base.clone();
+fn unique(base: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut id = base.to_owned();
     let mut count = 1_u64;
     while !taken.insert(id.clone()) {
         count += 1;

@@ -200,7 +200,7 @@ impl Said {
     fn kind(&self, status: Option<u16>) -> FailureKind {
         let code = self.code.as_deref().unwrap_or_default();
         let message = self.message.as_deref().unwrap_or_default().to_ascii_lowercase();
-        if self.is_overflow(code, &message) {
+        if is_overflow(code, &message) {
             return FailureKind::ContextOverflow;
         }
         match code {
@@ -228,20 +228,6 @@ impl Said {
         }
     }
 
-    fn is_overflow(&self, code: &str, message: &str) -> bool {
-        let phrases = [
-            "context window",
-            "context length",
-            "maximum context",
-            "input is too long",
-            "prompt is too long",
-            "too many tokens",
-            "exceeds the maximum number of tokens",
-            "input token count",
-        ];
-        code == "context_length_exceeded" || phrases.iter().any(|phrase| message.contains(phrase))
-    }
-
     /// The numbers in "… 210000 tokens > 200000 maximum" and its relatives, or in a structured `param`.
     fn overflow(&self) -> Option<Overflow> {
         let from_param = |name: &str| self.param.get(name).and_then(Value::as_u64);
@@ -260,4 +246,18 @@ impl Said {
             [limit, .., asked] => Some(Overflow { asked_tokens: Some(*asked), limit_tokens: Some(*limit) }),
         }
     }
+}
+
+fn is_overflow(code: &str, message: &str) -> bool {
+    let phrases = [
+        "context window",
+        "context length",
+        "maximum context",
+        "input is too long",
+        "prompt is too long",
+        "too many tokens",
+        "exceeds the maximum number of tokens",
+        "input token count",
+    ];
+    code == "context_length_exceeded" || phrases.iter().any(|phrase| message.contains(phrase))
 }

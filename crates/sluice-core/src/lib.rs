@@ -40,6 +40,7 @@ pub use boundary::{
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request};
+pub use wire::as_stream;
 
 /// SSE framing on its own, for benchmarks and fuzzing.
 pub use receive::sse;

@@ -6,7 +6,8 @@ mod support;
 
 use serde_json::Value;
 use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, Status, StreamOptions};
-use support::{assert_sound, in_parallel, parts, run_until, run_whole, streams};
+use support::wire::body;
+use support::*;
 
 #[test]
 fn cut_at_every_byte() {
@@ -90,6 +91,25 @@ fn a_cut_call_is_no_call() {
             assert!(cut.iter().all(|call| calls.contains(call)), "{name} cut at {at}: {cut:?}");
         });
     }
+}
+
+/// A piece of arguments that names no call may have been anybody's: what is left of the pieces is not to be trusted,
+/// also when it happens to be an object. Here it would be `{"path":"/"}`.
+#[test]
+fn a_call_that_lost_a_piece_is_no_call() {
+    let events = [
+        call_added(0, "call_a", "remove"),
+        args_delta(0, "{\"path\":\"/"),
+        call_added(1, "call_b", "list"),
+        without(args_delta(0, "tmp/x"), &["output_index", "item_id"]),
+        args_delta(0, "\"}"),
+        call_done(1, "call_b", "list", "{}", "completed"),
+        completed(&[]),
+    ];
+    let (outputs, outcome) = run_whole(&body(&events));
+    let names: Vec<String> = Summary::of(&outputs).calls.into_iter().map(|call| call.name).collect();
+    assert_eq!(names, ["list"]);
+    assert_eq!(outcome.error.and_then(|failure| failure.tool).as_deref(), Some("remove"));
 }
 
 /// Feeds the body byte by byte and calls `check` before the first and after each.

@@ -1,11 +1,42 @@
-//! One file for each subcommand, and the two ways of printing what the core gives.
+//! One file for each subcommand, and what they share.
 
+mod capture;
+pub mod chat;
+mod connection;
 pub mod decode;
 mod human;
 mod json;
+pub mod models;
+pub mod serve;
+mod spinner;
+mod tools;
+
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use sluice_core::{Outcome, Output, Status};
 
 /// Something that prints a stream's outputs as they come.
-pub trait Printer {
-    fn output(&mut self, output: &sluice_core::Output) -> std::io::Result<()>;
-    fn outcome(&mut self, outcome: &sluice_core::Outcome, elapsed: std::time::Duration) -> std::io::Result<()>;
+pub trait Printer: Send {
+    fn output(&mut self, output: &Output) -> io::Result<()>;
+    fn outcome(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()>;
+}
+
+/// Bad arguments, a file that cannot be read, a setting that makes no sense.
+const USAGE: u8 = 2;
+/// What shells report for a program that Ctrl-C ended.
+const CANCELLED: u8 = 130;
+
+fn exit_code(status: Status) -> ExitCode {
+    match status {
+        Status::Completed | Status::Incomplete => ExitCode::SUCCESS,
+        Status::Failed | Status::Truncated => ExitCode::FAILURE,
+        Status::Cancelled => ExitCode::from(CANCELLED),
+    }
+}
+
+fn complain(message: &str) -> ExitCode {
+    eprintln!("sluice: {message}");
+    ExitCode::from(USAGE)
 }

@@ -4,9 +4,12 @@ mod cli;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Talk to any Open Responses endpoint from the terminal.
+///
+/// The endpoint is the Vercel AI Gateway, or what `SLUICE_BASE_URL` says. The key is `AI_GATEWAY_API_KEY`, else
+/// `VERCEL_OIDC_TOKEN`. Without a key the embedded gateway serves: a demo on this machine that needs no account.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Arguments {
@@ -16,11 +19,28 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Chat(cli::chat::Chat),
+    Models(cli::models::Models),
     Decode(cli::decode::Decode),
+    Capture(cli::chat::Capture),
+    Serve(cli::serve::Serve),
+    /// Print completions for a shell
+    Completions {
+        shell: clap_complete::Shell,
+    },
 }
 
-fn main() -> ExitCode {
+#[tokio::main]
+async fn main() -> ExitCode {
     match Arguments::parse().command {
+        Command::Chat(chat) => chat.run().await,
+        Command::Models(models) => models.run().await,
         Command::Decode(decode) => decode.run(),
+        Command::Capture(capture) => capture.run().await,
+        Command::Serve(serve) => serve.run().await,
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Arguments::command(), "sluice", &mut std::io::stdout());
+            ExitCode::SUCCESS
+        }
     }
 }

@@ -107,7 +107,11 @@ impl Assembler {
         match frame {
             Frame::Event(decoded) => self.take_event(decoded),
             Frame::Done => self.verdict = Some(Verdict::DoneMarker),
-            Frame::Note(note) => self.sink.outputs.push(Output::Note(note)),
+            Frame::Note(note) => {
+                // A frame that cannot be read may have been a piece of a call.
+                self.calls.doubt_open_calls();
+                self.sink.outputs.push(Output::Note(note));
+            }
         }
         let items = self.messages.len() + self.reasoning.len() + self.calls.len();
         if items > self.sink.limits.max_items {

@@ -30,6 +30,8 @@ struct Call {
     from_item: Option<String>,
     from_done: Option<String>,
     from_deltas: String,
+    /// A piece that may have belonged to the deltas was lost.
+    deltas_doubtful: bool,
     from_added: Option<String>,
     /// The server said that this call is finished.
     finished: bool,
@@ -59,6 +61,7 @@ pub(super) struct Calls {
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
     Id,
+    PlaceAndCallId,
     CallId,
     Place,
 }
@@ -102,8 +105,9 @@ impl Calls {
             call.from_done = Some(arguments);
         }
         // An empty text may be a call without arguments or one that was cut off: the item's status will tell.
-        let text = call.from_done.as_deref().unwrap_or(&call.from_deltas);
-        if call.id.is_some() && call.name.is_some() && is_object(text) {
+        let streamed = Some(call.from_deltas.as_str()).filter(|_| !call.deltas_doubtful);
+        let text = call.from_done.as_deref().or(streamed);
+        if call.id.is_some() && call.name.is_some() && text.is_some_and(is_object) {
             self.report_if_complete(slot, response_id, sink);
         }
     }
@@ -119,15 +123,16 @@ impl Calls {
     /// Calls have an id, a call id and a place. Two calls with the same call id are told apart by the other two.
     pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Pairing> {
         let by_call_id = &self.by_call_id;
-        let evidence = [Evidence::Id, Evidence::CallId, Evidence::Place];
+        let evidence = [Evidence::Id, Evidence::PlaceAndCallId, Evidence::CallId, Evidence::Place];
         self.items.pair_with_final(output, "function_call", &evidence, |items, evidence, item, place| {
             let fits = |slot: &usize| may_be(items, *slot, item);
+            let same_call_id = || by_call_id.get(item.call_id.as_deref()?);
             match evidence {
                 Evidence::Id => items.unpaired_with_id(item.id.as_deref()).filter(fits),
-                Evidence::CallId => {
-                    let same = by_call_id.get(item.call_id.as_deref()?)?;
-                    same.iter().copied().find(|slot| items.is_unpaired(*slot))
+                Evidence::PlaceAndCallId => {
+                    items.unpaired_at(place).filter(|slot| same_call_id().is_some_and(|same| same.contains(slot)))
                 }
+                Evidence::CallId => same_call_id()?.iter().copied().find(|slot| items.is_unpaired(*slot)),
                 Evidence::Place => items.unpaired_at(place).filter(fits),
             }
         })
@@ -145,6 +150,16 @@ impl Calls {
         if completed || item.status.as_deref() == Some("completed") {
             let slot = self.items.paired(pair);
             self.finish(slot, item, response_id, sink);
+        }
+    }
+
+    /// Something was lost that may have been a piece of any open call's arguments. What is left can still be valid JSON:
+    /// `{"path":"/` and `"}`, without `tmp/x` between them.
+    pub fn doubt_open_calls(&mut self) {
+        for slot in self.items.open_slots() {
+            if let Some(call) = self.items.get_mut(slot) {
+                call.value.deltas_doubtful = true;
+            }
         }
     }
 
@@ -201,6 +216,7 @@ impl Calls {
         }
         if self.items.candidates(at).next().is_some() {
             sink.note(NoteKind::OrphanArguments, "function_call");
+            self.doubt_open_calls();
             return None;
         }
         Some(self.items.open(at))
@@ -275,11 +291,15 @@ impl Call {
     /// The first usable text counts, the most authoritative first. No text at all is a call without arguments, if
     /// the server said that the call is finished.
     fn arguments(&self) -> Arguments {
-        let texts =
-            [self.from_item.as_deref(), self.from_done.as_deref(), Some(&self.from_deltas), self.from_added.as_deref()];
+        let streamed = Some(self.from_deltas.as_str()).filter(|_| !self.deltas_doubtful);
+        let texts = [self.from_item.as_deref(), self.from_done.as_deref(), streamed, self.from_added.as_deref()];
         let mut texts = texts.into_iter().flatten().filter(|text| !text.trim().is_empty()).peekable();
         if texts.peek().is_none() {
-            return if self.finished { Arguments::Object("{}".to_owned()) } else { Arguments::Unknown };
+            return match (self.deltas_doubtful, self.finished) {
+                (true, _) => Arguments::Unusable,
+                (false, true) => Arguments::Object("{}".to_owned()),
+                (false, false) => Arguments::Unknown,
+            };
         }
         texts.find(|text| is_object(text)).map_or(Arguments::Unusable, |text| Arguments::Object(text.trim().to_owned()))
     }

@@ -94,6 +94,10 @@ impl<T: Default> Items<T> {
         self.open.first().copied()
     }
 
+    pub fn open_slots(&self) -> Vec<usize> {
+        self.open.iter().copied().collect()
+    }
+
     pub fn close(&mut self, slot: usize) {
         self.open.remove(&slot);
     }

@@ -78,7 +78,7 @@ impl Conversation {
                     let arguments = if input_json.trim().is_empty() { "{}" } else { input_json.trim() };
                     self.items.push(InputItem::FunctionCall {
                         call_id: call_id.clone(),
-                        name: names.to_server(name),
+                        name: names.name_for_server(name),
                         arguments: arguments.to_owned(),
                     });
                 }

@@ -21,7 +21,7 @@ pub struct ToolNames {
 
 impl ToolNames {
     /// The name to send: 1 to 64 of `[A-Za-z0-9_-]`, no two tools with the same.
-    pub(super) fn to_server(&mut self, name: &str) -> String {
+    pub(super) fn name_for_server(&mut self, name: &str) -> String {
         if let Some(known) = self.to_server.get(name) {
             return known.clone();
         }
@@ -49,7 +49,7 @@ impl ToolNames {
 pub(super) fn function_tools(tools: &[ToolDefinition], names: &mut ToolNames) -> Vec<FunctionTool> {
     let mut functions: Vec<FunctionTool> = Vec::with_capacity(tools.len());
     for tool in tools {
-        let name = names.to_server(&tool.name);
+        let name = names.name_for_server(&tool.name);
         if functions.iter().any(|function| function.name == name) {
             continue;
         }
@@ -80,7 +80,7 @@ pub(super) fn tool_choice(request: &ChatRequest, names: &mut ToolNames) -> Optio
 }
 
 fn named(name: &str, names: &mut ToolNames) -> ToolChoice {
-    ToolChoice::Function { kind: "function", name: names.to_server(name) }
+    ToolChoice::Function { kind: "function", name: names.name_for_server(name) }
 }
 
 /// A schema whose root is an object with properties and nothing else that providers refuse.
@@ -97,7 +97,7 @@ fn parameters(schema: Option<&Value>) -> Value {
     for combinator in ["allOf", "anyOf", "oneOf"] {
         if let Some(Value::Array(alternatives)) = root.remove(combinator) {
             for alternative in alternatives {
-                if let Value::Object(more) = &alternative["properties"] {
+                if let Some(Value::Object(more)) = alternative.get("properties") {
                     for (name, property) in more {
                         properties.entry(name.clone()).or_insert_with(|| property.clone());
                     }
@@ -145,11 +145,15 @@ fn complete(schema: &mut Value, depth: usize) {
     for (name, field) in fields {
         match (name.as_str(), field) {
             ("properties" | "$defs" | "definitions" | "patternProperties", Value::Object(schemas)) => {
-                schemas.values_mut().for_each(|schema| complete(schema, depth + 1));
+                for schema in schemas.values_mut() {
+                    complete(schema, depth + 1);
+                }
             }
             ("items" | "additionalProperties", field) => complete(field, depth + 1),
             ("anyOf" | "oneOf" | "allOf", Value::Array(schemas)) => {
-                schemas.iter_mut().for_each(|schema| complete(schema, depth + 1));
+                for schema in schemas {
+                    complete(schema, depth + 1);
+                }
             }
             _ => {}
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::item::Item;
 use super::lenient;
@@ -79,6 +79,21 @@ impl Response<'_> {
     pub fn incomplete_reason(&self) -> Option<&str> {
         self.incomplete_details.as_ref()?.reason.as_deref()
     }
+}
+
+/// The one-event stream that says the same as a whole answer in JSON, for servers that do not stream. `None` if the JSON
+/// is no answer.
+pub fn as_stream(json: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(json).ok()?;
+    if !answer.get("output").is_some_and(Value::is_array) {
+        return None;
+    }
+    let event = match answer.get("status").and_then(Value::as_str) {
+        Some("incomplete") => "response.incomplete",
+        Some("failed") => "response.failed",
+        _ => "response.completed",
+    };
+    Some(format!("data: {}\n\n", json!({"type": event, "response": answer})))
 }
 
 /// An error: nested (`{"message": …, "code": …}`), or just a string.

@@ -10,9 +10,9 @@ use std::time::Instant;
 use clap::Args;
 use sluice_core::{BodyEnd, Outcome, ResponseStream, Status, StreamOptions};
 
-use super::Printer;
 use super::human::Human;
 use super::json::JsonLines;
+use super::{Printer, USAGE, exit_code};
 
 /// Replay a captured event stream and print the parts VS Code would get.
 ///
@@ -48,14 +48,12 @@ impl Decode {
         let mut printer: Box<dyn Printer> =
             if self.json { Box::new(JsonLines::new()) } else { Box::new(Human::new(self.verbose, self.events)) };
         match self.replay(printer.as_mut()) {
-            Ok(Outcome { status: Status::Completed | Status::Incomplete, .. }) | Err(Stopped::OutputClosed) => {
-                ExitCode::SUCCESS
-            }
-            Ok(Outcome { status: Status::Failed | Status::Truncated | Status::Cancelled, .. }) => ExitCode::FAILURE,
+            Ok(outcome) => exit_code(outcome.status),
+            Err(Stopped::OutputClosed) => ExitCode::SUCCESS,
             Err(Stopped::Unreadable(error)) => {
                 eprintln!("sluice: cannot read {}: {error}", self.source());
                 eprintln!("Give the path of a captured stream, or - to read one from standard input.");
-                ExitCode::from(2)
+                ExitCode::from(USAGE)
             }
         }
     }

@@ -1,0 +1,40 @@
+//! A sign of life on standard error until the first part comes, where somebody is looking.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::interval;
+
+/// Turns until it is stopped or dropped.
+pub struct Spinner(Option<JoinHandle<()>>);
+
+impl Spinner {
+    pub fn start() -> Self {
+        if !stderr().is_terminal() {
+            return Self(None);
+        }
+        Self(Some(tokio::spawn(async {
+            let mut beat = interval(Duration::from_millis(90));
+            for frame in ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"].iter().cycle() {
+                beat.tick().await;
+                eprint!("\r{frame} ");
+                let _ = stderr().flush();
+            }
+        })))
+    }
+
+    pub fn stop(&mut self) {
+        if let Some(task) = self.0.take() {
+            task.abort();
+            eprint!("\r  \r");
+            let _ = stderr().flush();
+        }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,303 @@
+//! One request: sent, read until the server says it is over, and asked again where that is safe.
+
+use std::pin::pin;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Response, redirect};
+use serde_json::Value;
+use sluice_core::{
+    BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, Outcome, Output, ResponseStream, Status,
+    StreamOptions, Transport, build_request, retry_delay_ms,
+};
+use tokio::time::{sleep, timeout};
+
+use crate::ApiKey;
+
+/// Of an answer that is no stream this much is read.
+const MAX_ERROR_BODY: usize = 64 << 10;
+/// A whole answer, from a server that does not stream.
+const MAX_JSON_BODY: usize = 64 << 20;
+/// The list of models.
+const MAX_LIST_BODY: usize = 8 << 20;
+
+#[derive(Clone, Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    endpoint: Endpoint,
+    key: Option<ApiKey>,
+    timeouts: Timeouts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    pub connect: Duration,
+    /// From the request to the head of the answer.
+    pub headers: Duration,
+    /// Between bytes of the body; comments count, so a server that says "still here" is not given up.
+    pub idle: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { connect: Duration::from_secs(30), headers: Duration::from_mins(2), idle: Duration::from_mins(5) }
+    }
+}
+
+/// What a request says while it runs.
+#[derive(Debug)]
+pub enum Event<'a> {
+    Output(Output),
+    /// The bytes behind the outputs, for captures.
+    Bytes(&'a [u8]),
+    /// Nothing was given yet, and the request is made again after a while.
+    Retrying {
+        failure: &'a Failure,
+        delay: Duration,
+        attempt: u32,
+    },
+}
+
+/// How a request ended.
+#[derive(Debug)]
+pub struct Answer {
+    pub outcome: Outcome,
+    pub attempts: u32,
+}
+
+impl Client {
+    pub fn new(endpoint: Endpoint, key: Option<ApiKey>, timeouts: Timeouts) -> Result<Self, String> {
+        // The process may have chosen a provider already; any will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .connect_timeout(timeouts.connect)
+            // The key must not follow a redirect, and the body cannot be sent twice.
+            .redirect(redirect::Policy::none())
+            .user_agent(concat!("sluice/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| format!("cannot set up HTTP: {error}"))?;
+        Ok(Self { http, endpoint, key, timeouts })
+    }
+
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Sends a chat and reports what comes, until the answer is over or `cancel` completes. Dropping the future closes
+    /// the connection as well.
+    pub async fn respond(
+        &self,
+        chat: &ChatRequest,
+        cancel: impl Future<Output = ()>,
+        on_event: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Answer {
+        let built = build_request(chat, &self.endpoint);
+        for note in built.notes.clone() {
+            on_event(Event::Output(Output::Note(note)));
+        }
+        let mut cancel = pin!(cancel);
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let mut stream =
+                ResponseStream::new(StreamOptions { tool_names: built.tool_names.clone(), ..StreamOptions::default() });
+            let end = tokio::select! {
+                biased;
+                () = &mut cancel => End::Body(BodyEnd::Cancelled),
+                end = self.attempt(&built, &mut stream, on_event) => end,
+            };
+            let (outputs, outcome) = stream.finish(match end {
+                End::Body(end) => end,
+                End::Failed(_) => BodyEnd::Broken,
+            });
+            for output in outputs {
+                on_event(Event::Output(output));
+            }
+            let outcome = self.judged(outcome, end);
+            let delay = outcome
+                .error
+                .as_ref()
+                .and_then(|failure| retry_delay_ms(failure, attempts, !outcome.retry_safe, fastrand::f64()));
+            let (Some(delay), Some(failure)) = (delay, &outcome.error) else {
+                return Answer { outcome, attempts };
+            };
+            let delay = Duration::from_millis(delay);
+            on_event(Event::Retrying { failure, delay, attempt: attempts + 1 });
+            tokio::select! {
+                biased;
+                () = &mut cancel => {
+                    let (_, outcome) = ResponseStream::new(StreamOptions::default()).finish(BodyEnd::Cancelled);
+                    return Answer { outcome, attempts };
+                }
+                () = sleep(delay) => {}
+            }
+        }
+    }
+
+    /// The gateway's list of models, as it is.
+    pub async fn models(&self) -> Result<Value, Failure> {
+        let url = format!("{}/models", self.endpoint.base_url);
+        let mut request = self.http.get(url);
+        if let Some(bearer) = self.bearer() {
+            request = request.header(AUTHORIZATION, bearer);
+        }
+        let response = self.head(request).await?;
+        if !response.status().is_success() {
+            return Err(self.refusal(response).await);
+        }
+        let body = self.read(response, MAX_LIST_BODY).await?;
+        serde_json::from_slice(&body)
+            .map_err(|_| Failure::from_http(&HttpAnswer { status: 200, ..HttpAnswer::default() }, 0))
+    }
+
+    async fn attempt(
+        &self,
+        built: &BuiltRequest,
+        stream: &mut ResponseStream,
+        on_event: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> End {
+        let mut request = self.http.post(&built.request.url).body(built.request.body.clone());
+        for (name, value) in &built.request.headers {
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+                request = request.header(name, value);
+            }
+        }
+        if let Some(bearer) = self.bearer() {
+            request = request.header(AUTHORIZATION, bearer);
+        }
+        let response = match self.head(request).await {
+            Ok(response) => response,
+            Err(failure) => return End::Failed(failure),
+        };
+        if !response.status().is_success() {
+            return End::Failed(self.refusal(response).await);
+        }
+        match content_type(&response).as_str() {
+            "text/html" => End::Failed(self.refusal(response).await),
+            "application/json" => self.read_whole(response, stream, on_event).await,
+            // Whatever else it calls itself, the core will tell whether it is a stream.
+            _ => self.read_stream(response, stream, on_event).await,
+        }
+    }
+
+    async fn read_stream(
+        &self,
+        mut response: Response,
+        stream: &mut ResponseStream,
+        on_event: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> End {
+        // At the terminal event the answer is over, whether or not the server closes.
+        while !stream.is_terminal() {
+            match timeout(self.timeouts.idle, response.chunk()).await {
+                Ok(Ok(Some(bytes))) => {
+                    on_event(Event::Bytes(&bytes));
+                    for output in stream.push(&bytes) {
+                        on_event(Event::Output(output));
+                    }
+                }
+                Ok(Ok(None)) => return End::Body(BodyEnd::Eof),
+                Ok(Err(_)) => return End::Body(BodyEnd::Broken),
+                Err(_) => return End::Body(BodyEnd::IdleTimeout),
+            }
+        }
+        End::Body(BodyEnd::Eof)
+    }
+
+    /// A server that does not stream answers with the whole response, or with an error, as JSON.
+    async fn read_whole(
+        &self,
+        response: Response,
+        stream: &mut ResponseStream,
+        on_event: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> End {
+        let status = response.status().as_u16();
+        let body = match self.read(response, MAX_JSON_BODY).await {
+            Ok(body) => String::from_utf8_lossy(&body).into_owned(),
+            Err(failure) => return End::Failed(failure),
+        };
+        on_event(Event::Bytes(body.as_bytes()));
+        let Some(frame) = sluice_core::as_stream(&body) else {
+            return End::Failed(Failure::from_http(&HttpAnswer { status, body, ..HttpAnswer::default() }, now()));
+        };
+        for output in stream.push(frame.as_bytes()) {
+            on_event(Event::Output(output));
+        }
+        End::Body(BodyEnd::Eof)
+    }
+
+    async fn head(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
+        match timeout(self.timeouts.headers, request.send()).await {
+            Ok(Ok(response)) if response.status().is_redirection() => Err(self.broken(Transport::Redirect)),
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) if error.is_connect() => Err(self.broken(Transport::Connect)),
+            Ok(Err(_)) => Err(self.broken(Transport::Broken)),
+            Err(_) => Err(self.broken(Transport::HeadersTimeout)),
+        }
+    }
+
+    async fn refusal(&self, response: Response) -> Failure {
+        let status = response.status().as_u16();
+        let header = |(name, value): (&HeaderName, &HeaderValue)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        };
+        let headers = response.headers().iter().filter_map(header).collect();
+        let body = self.read(response, MAX_ERROR_BODY).await.unwrap_or_default();
+        let body = String::from_utf8_lossy(&body).into_owned();
+        Failure::from_http(&HttpAnswer { status, headers, body }, now())
+    }
+
+    async fn read(&self, mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
+        let mut body = Vec::new();
+        loop {
+            match timeout(self.timeouts.idle, response.chunk()).await {
+                Ok(Ok(Some(bytes))) if body.len() < limit => body.extend_from_slice(&bytes),
+                Ok(Ok(_)) => break,
+                Ok(Err(_)) => return Err(self.broken(Transport::Broken)),
+                Err(_) => return Err(self.broken(Transport::Idle)),
+            }
+        }
+        body.truncate(limit);
+        Ok(body)
+    }
+
+    fn bearer(&self) -> Option<HeaderValue> {
+        let bearer = self.key.as_ref()?.bearer_for(&self.endpoint.origin)?;
+        let mut value = HeaderValue::try_from(bearer.as_str()).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    fn broken(&self, transport: Transport) -> Failure {
+        Failure::from_transport(transport, &self.endpoint.origin)
+    }
+
+    /// What the core could not know: why there was no answer, or what cut it off.
+    fn judged(&self, mut outcome: Outcome, end: End) -> Outcome {
+        match (end, outcome.status) {
+            (End::Failed(failure), _) => {
+                outcome.status = Status::Failed;
+                outcome.reason = None;
+                outcome.error = Some(failure);
+            }
+            (End::Body(BodyEnd::IdleTimeout), Status::Truncated) => outcome.error = Some(self.broken(Transport::Idle)),
+            (End::Body(_), Status::Truncated) => outcome.error = Some(self.broken(Transport::Broken)),
+            (End::Body(_), _) => {}
+        }
+        outcome
+    }
+}
+
+/// How one attempt ended.
+enum End {
+    Body(BodyEnd),
+    Failed(Failure),
+}
+
+fn content_type(response: &Response) -> String {
+    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
