@@ -1,9 +1,9 @@
-//! `cargo xtask demo`: an answer such as a gateway streams it, played through the core at reading speed.
+//! `cargo xtask demo`: starts the embedded gateway and talks with it: a greeting, then a question that takes a tool.
 
-use std::io::{IsTerminal, Write};
-use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -11,99 +11,88 @@ use crate::Done;
 use crate::shell::{cargo, command, root, run};
 
 pub fn play() -> Done {
-    println!("Building the command line …");
+    println!("Building the command line; the first time this takes a few minutes …");
     run(cargo().args(["build", "--quiet", "--locked", "--package", "sluice"]))?;
-    println!("An agent's turn as an Open Responses server streams it, decoded by `sluice decode -v -`:\n");
     let sluice = root().join("target/debug").join(format!("sluice{}", std::env::consts::EXE_SUFFIX));
-    let mut player = command(&sluice.to_string_lossy())
-        .args(["decode", "-v", "-"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("cannot run {}: {error}", sluice.display()))?;
-    let paced = std::io::stdout().is_terminal();
-    if let Some(mut stream) = player.stdin.take() {
-        for (number, event) in answer().iter().enumerate() {
-            let frame = frame(event, number);
-            // Whoever stopped the player has seen enough.
-            if stream.write_all(frame.as_bytes()).is_err() {
-                break;
-            }
-            if paced {
-                thread::sleep(Duration::from_millis(if event["delta"].is_string() { 45 } else { 150 }));
-            }
+    let gateway = Gateway::start(&sluice)?;
+    println!("The embedded gateway serves {}: no account, nothing leaves this machine.", gateway.url);
+
+    let tools = write_tools()?;
+    let questions = [
+        ("Hello! Who are you?", vec![]),
+        ("Please look at the file README.md", vec!["--effort", "low", "--tools", tools.as_str()]),
+    ];
+    for (question, arguments) in questions {
+        let words = ["sluice chat"].into_iter().chain(arguments.iter().copied()).collect::<Vec<_>>().join(" ");
+        println!("\n$ {words} \"{question}\"\n");
+        run(command(&sluice.to_string_lossy())
+            .args(["chat", "-m", "sluice/demo"])
+            .args(&arguments)
+            .arg(question)
+            .env("SLUICE_BASE_URL", &gateway.url)
+            .env_remove("AI_GATEWAY_API_KEY")
+            .env_remove("VERCEL_OIDC_TOKEN"))?;
+    }
+    println!("\nGo on by yourself: {} chat", sluice.strip_prefix(root()).unwrap_or(&sluice).display());
+    Ok(())
+}
+
+/// The tool of the demo: `{"path": …}` on standard input, the start of that file of this project as the result.
+pub fn read_file_tool() -> Done {
+    let mut input = String::new();
+    std::io::stdin().read_to_string(&mut input).map_err(|error| format!("no input: {error}"))?;
+    let input: Value = serde_json::from_str(&input).map_err(|error| format!("bad input: {error}"))?;
+    let path = input["path"].as_str().unwrap_or_default();
+    let file = root().join(path).canonicalize().map_err(|error| format!("{path}: {error}"))?;
+    if !root().canonicalize().is_ok_and(|root| file.starts_with(root)) {
+        return Err(format!("{path} is not in this project"));
+    }
+    let text = fs::read_to_string(file).map_err(|error| format!("{path}: {error}"))?;
+    text.lines().take(8).for_each(|line| println!("{line}"));
+    Ok(())
+}
+
+/// `sluice serve`, until dropped.
+struct Gateway {
+    server: Child,
+    url: String,
+}
+
+impl Gateway {
+    fn start(sluice: &Path) -> Done<Self> {
+        let mut server = Command::new(sluice)
+            .args(["serve", "--port", "0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("cannot run {}: {error}", sluice.display()))?;
+        let mut line = String::new();
+        if let Some(output) = server.stdout.take() {
+            let mut output = BufReader::new(output);
+            let _ = output.read_line(&mut line);
+            // Somebody must read the log, or the gateway would stop at a full pipe.
+            std::thread::spawn(move || output.lines().for_each(drop));
         }
+        let url = line.split_whitespace().last().filter(|word| word.starts_with("http")).map(str::to_owned);
+        url.map_or_else(
+            || Err(format!("the gateway said {line:?} instead of its address")),
+            |url| Ok(Self { server, url }),
+        )
     }
-    let status = player.wait().map_err(|error| format!("the player did not end: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("the player failed ({status})")) }
 }
 
-fn frame(event: &Value, number: usize) -> String {
-    let mut event = event.clone();
-    event["sequence_number"] = json!(number);
-    format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default())
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
 }
 
-/// Thinking, text with a source, and two tool calls whose arguments arrive interleaved.
-fn answer() -> Vec<Value> {
-    let response = |status: &str, usage: Value| {
-        json!({"id": "resp_demo", "object": "response", "status": status, "model": "demo/gatekeeper-1", "output": [],
-            "usage": usage, "provider_metadata": {"gateway": {"generationId": "gen_demo", "cost": "0.000421",
-            "routing": {"finalProvider": "demo"}}}})
-    };
-    let mut events = vec![json!({"type": "response.created", "response": response("in_progress", Value::Null)})];
-
-    let thinking = json!({"type": "reasoning", "id": "rs_demo", "summary": []});
-    events.push(json!({"type": "response.output_item.added", "output_index": 0, "item": thinking}));
-    for word in words("The two failing tests both read the clock. I should look at them before I change anything.") {
-        events.push(json!({"type": "response.reasoning_summary_text.delta", "output_index": 0, "item_id": "rs_demo",
-            "summary_index": 0, "delta": word}));
-    }
-    events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": thinking}));
-
-    let text = "Both failures come from the *same* place: a test that waits with `sleep`. I will read the two files \
-        first – nothing is changed yet. 🛠️\n";
-    let source = json!({"type": "url_citation", "url": "https://example.org/flaky-tests", "title": "On flaky tests"});
-    let mut message = json!({"type": "message", "id": "msg_demo", "status": "in_progress", "role": "assistant",
-        "content": []});
-    events.push(json!({"type": "response.output_item.added", "output_index": 1, "item": message}));
-    for word in words(text) {
-        events.push(json!({"type": "response.output_text.delta", "output_index": 1, "item_id": "msg_demo",
-            "content_index": 0, "delta": word}));
-    }
-    message["status"] = json!("completed");
-    message["content"] = json!([{"type": "output_text", "text": text, "annotations": [source]}]);
-    events.push(json!({"type": "response.output_item.done", "output_index": 1, "item": message}));
-
-    events.push(json!({"type": "response.web_search_call.completed", "output_index": 9, "item_id": "ws_demo"}));
-
-    let calls = [("call_demo_a", r#"{"path": "tests/clock.rs"}"#), ("call_demo_b", r#"{"path": "tests/retry.rs"}"#)];
-    let item = |call_id: &str, arguments: &str, status: &str| {
-        json!({"type": "function_call", "id": format!("fc_{call_id}"), "call_id": call_id, "name": "read_file",
-            "arguments": arguments, "status": status})
-    };
-    for ((call_id, _), index) in calls.iter().zip(2..) {
-        let item = item(call_id, "", "in_progress");
-        events.push(json!({"type": "response.output_item.added", "output_index": index, "item": item}));
-    }
-    for piece in 0..4 {
-        for ((call_id, arguments), index) in calls.iter().zip(2..) {
-            let quarter = arguments.len().div_ceil(4);
-            let delta: String = arguments.chars().skip(piece * quarter).take(quarter).collect();
-            events.push(json!({"type": "response.function_call_arguments.delta", "output_index": index,
-                "item_id": format!("fc_{call_id}"), "delta": delta}));
-        }
-    }
-    for ((call_id, arguments), index) in calls.iter().zip(2..) {
-        let item = item(call_id, arguments, "completed");
-        events.push(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
-    }
-
-    let usage = json!({"input_tokens": 1842, "output_tokens": 131, "total_tokens": 1973,
-        "input_tokens_details": {"cached_tokens": 1536}, "output_tokens_details": {"reasoning_tokens": 24}});
-    events.push(json!({"type": "response.completed", "response": response("completed", usage)}));
-    events
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(' ')
+fn write_tools() -> Done<String> {
+    let this = std::env::current_exe().map_err(|error| format!("where am I? {error}"))?;
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    let tools = json!({"tools": [{"name": "read_file", "description": "Read a file of this project",
+        "inputSchema": schema, "command": [this, "read-file-tool"]}]});
+    let file = PathBuf::from("target/demo-tools.json");
+    fs::write(root().join(&file), tools.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(file.display().to_string())
 }

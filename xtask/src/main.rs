@@ -24,8 +24,11 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Play an answer through the core at reading speed
+    /// Start the embedded gateway and talk with it
     Demo,
+    /// The tool that the demo offers
+    #[command(hide = true)]
+    ReadFileTool,
     /// Run every test
     Test,
     /// Build the core as WebAssembly; say its size and how fast it starts
@@ -38,6 +41,10 @@ enum Task {
         #[arg(long)]
         quick: bool,
     },
+    /// Play every fault of the embedded gateway to the client and print what became of it
+    Faults,
+    /// A thousand streams at once through one client
+    Load,
     /// Run every fuzz target (needs the nightly toolchain)
     Fuzz {
         /// For how long each
@@ -49,13 +56,30 @@ enum Task {
 /// What a task reports when it fails: a line that says what to do.
 type Done<T = ()> = Result<T, String>;
 
+/// Runs one of the client's examples, optimized.
+fn example(name: &str) -> Done {
+    shell::run(shell::cargo().args([
+        "run",
+        "--quiet",
+        "--locked",
+        "--release",
+        "--package",
+        "sluice",
+        "--example",
+        name,
+    ]))
+}
+
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Demo => demo::play(),
+        Task::ReadFileTool => demo::read_file_tool(),
         Task::Test => test::all(),
         Task::Wasm => wasm::build_and_report(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Bench { quick } => bench::all(quick),
+        Task::Faults => example("faults"),
+        Task::Load => example("load"),
         Task::Fuzz { seconds } => fuzz::all(seconds),
     };
     match done {

@@ -55,11 +55,14 @@ fn long_files(files: &[&str]) -> Vec<String> {
     files.iter().filter(source).filter_map(long).collect()
 }
 
-/// ARCHITECTURE.md maps every source file of the product, and no file that is gone.
+/// ARCHITECTURE.md maps every source file of the product, and no file that is gone. The simulator maps itself: it is no part
+/// of the two journeys.
 fn unmapped_files(files: &[&str]) -> Done<Vec<String>> {
     let map =
         fs::read_to_string(root().join("ARCHITECTURE.md")).map_err(|error| format!("ARCHITECTURE.md: {error}"))?;
-    let is_product = |file: &&&str| file.starts_with("crates/") && file.contains("/src/");
+    let is_product = |file: &&&str| {
+        file.starts_with("crates/") && file.contains("/src/") && !file.starts_with("crates/sluice-simulator/")
+    };
     let missing = files.iter().filter(is_product).filter(|file| !map.contains(**file));
     let mut problems: Vec<String> = missing.map(|file| format!("ARCHITECTURE.md does not mention {file}")).collect();
     for word in map.split(|c: char| c.is_whitespace() || c == '`') {

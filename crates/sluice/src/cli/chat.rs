@@ -172,7 +172,10 @@ impl Conversation {
         let mut content = vec![ChatPart::Text { value: prompt }];
         content.append(&mut self.images);
         self.request.messages.push(message(Role::User, content));
-        for _ in 0..MAX_TOOL_ROUNDS {
+        for round in 0..MAX_TOOL_ROUNDS {
+            if round > 0 && !self.json {
+                println!();
+            }
             let (outcome, parts) = self.round().await;
             let calls: Vec<ChatPart> =
                 parts.iter().filter(|part| matches!(part, ChatPart::ToolCall { .. })).cloned().collect();

@@ -66,7 +66,9 @@ impl Printer for Human {
             }
             if self.thinking.as_ref() != Some(id) {
                 self.new_line()?;
-                self.thinking = Some(id.clone());
+                if self.thinking.replace(id.clone()).is_some() {
+                    writeln!(self.out)?;
+                }
             }
             return self.write(THINKING, value);
         }
