@@ -1,19 +1,18 @@
 //! `cargo xtask demo`: starts the embedded gateway and talks with it: a greeting, then a question that takes a tool.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::Read;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use crate::Done;
-use crate::shell::{cargo, command, root, run};
+use crate::gateway::{self, Gateway};
+use crate::shell::{command, root, run};
 
 pub fn play() -> Done {
     println!("Building the command line; the first time this takes a few minutes …");
-    run(cargo().args(["build", "--quiet", "--locked", "--package", "sluice"]))?;
-    let sluice = root().join("target/debug").join(format!("sluice{}", std::env::consts::EXE_SUFFIX));
+    let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
     println!("The embedded gateway serves {}: no account, nothing leaves this machine.", gateway.url);
 
@@ -50,41 +49,6 @@ pub fn read_file_tool() -> Done {
     let text = fs::read_to_string(file).map_err(|error| format!("{path}: {error}"))?;
     text.lines().take(8).for_each(|line| println!("{line}"));
     Ok(())
-}
-
-/// `sluice serve`, until dropped.
-struct Gateway {
-    server: Child,
-    url: String,
-}
-
-impl Gateway {
-    fn start(sluice: &Path) -> Done<Self> {
-        let mut server = Command::new(sluice)
-            .args(["serve", "--port", "0"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("cannot run {}: {error}", sluice.display()))?;
-        let mut line = String::new();
-        if let Some(output) = server.stdout.take() {
-            let mut output = BufReader::new(output);
-            let _ = output.read_line(&mut line);
-            // Somebody must read the log, or the gateway would stop at a full pipe.
-            std::thread::spawn(move || output.lines().for_each(drop));
-        }
-        let url = line.split_whitespace().last().filter(|word| word.starts_with("http")).map(str::to_owned);
-        url.map_or_else(
-            || Err(format!("the gateway said {line:?} instead of its address")),
-            |url| Ok(Self { server, url }),
-        )
-    }
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
 }
 
 fn write_tools() -> Done<String> {

@@ -3,6 +3,7 @@
 mod bench;
 mod demo;
 mod fuzz;
+mod gateway;
 mod javascript;
 mod recordings;
 mod shell;
@@ -45,6 +46,8 @@ enum Task {
     Faults,
     /// A thousand streams at once through one client
     Load,
+    /// Let other people's SDKs read the embedded gateway; they are installed from npm
+    Sdks,
     /// Run every fuzz target (needs the nightly toolchain)
     Fuzz {
         /// For how long each
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Task::Bench { quick } => bench::all(quick),
         Task::Faults => example("faults"),
         Task::Load => example("load"),
+        Task::Sdks => gateway::check_with_sdks(),
         Task::Fuzz { seconds } => fuzz::all(seconds),
     };
     match done {
