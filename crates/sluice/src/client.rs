@@ -1,6 +1,9 @@
 //! One request: sent, read until the server says it is over, and asked again where that is safe.
 
-use std::pin::pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -95,7 +98,7 @@ impl Client {
         for note in built.notes.clone() {
             on_event(Event::Output(Output::Note(note)));
         }
-        let mut cancel = pin!(cancel);
+        let cancel = Cancel(Mutex::new((pin!(cancel), false)));
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -103,8 +106,8 @@ impl Client {
                 ResponseStream::new(StreamOptions { tool_names: built.tool_names.clone(), ..StreamOptions::default() });
             let end = tokio::select! {
                 biased;
-                () = &mut cancel => End::Body(BodyEnd::Cancelled),
-                end = self.attempt(&built, &mut stream, on_event) => end,
+                () = cancel.wait() => End::Body(BodyEnd::Cancelled),
+                end = self.attempt(&built, &mut stream, &cancel, on_event) => end,
             };
             let (outputs, outcome) = stream.finish(match end {
                 End::Body(end) => end,
@@ -125,7 +128,7 @@ impl Client {
             on_event(Event::Retrying { failure, delay, attempt: attempts + 1 });
             tokio::select! {
                 biased;
-                () = &mut cancel => {
+                () = cancel.wait() => {
                     let (_, outcome) = ResponseStream::new(StreamOptions::default()).finish(BodyEnd::Cancelled);
                     return Answer { outcome, attempts };
                 }
@@ -154,6 +157,7 @@ impl Client {
         &self,
         built: &BuiltRequest,
         stream: &mut ResponseStream,
+        cancel: &Cancel<'_, impl Future<Output = ()>>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> End {
         let mut request = self.http.post(&built.request.url).body(built.request.body.clone());
@@ -176,7 +180,7 @@ impl Client {
             "text/html" => End::Failed(self.refusal(response).await),
             "application/json" => self.read_whole(response, stream, on_event).await,
             // Whatever else it calls itself, the core will tell whether it is a stream.
-            _ => self.read_stream(response, stream, on_event).await,
+            _ => self.read_stream(response, stream, cancel, on_event).await,
         }
     }
 
@@ -184,6 +188,7 @@ impl Client {
         &self,
         mut response: Response,
         stream: &mut ResponseStream,
+        cancel: &Cancel<'_, impl Future<Output = ()>>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> End {
         // At the terminal event the answer is over, whether or not the server closes.
@@ -192,6 +197,10 @@ impl Client {
                 Ok(Ok(Some(bytes))) => {
                     on_event(Event::Bytes(&bytes));
                     for output in stream.push(&bytes) {
+                        // Whoever hears a part may cancel there, with more of the same bytes to come.
+                        if cancel.is_requested().await {
+                            return End::Body(BodyEnd::Cancelled);
+                        }
                         on_event(Event::Output(output));
                     }
                 }
@@ -284,6 +293,26 @@ impl Client {
             (End::Body(_), _) => {}
         }
         outcome
+    }
+}
+
+/// The caller's wish to stop. It is asked after in two places, and a future must not be polled again once it is done.
+struct Cancel<'a, F>(Mutex<(Pin<&'a mut F>, bool)>);
+
+impl<F: Future<Output = ()>> Cancel<'_, F> {
+    fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut cancel = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (future, done) = &mut *cancel;
+        *done = *done || future.as_mut().poll(context).is_ready();
+        if *done { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    async fn wait(&self) {
+        poll_fn(|context| self.poll(context)).await;
+    }
+
+    async fn is_requested(&self) -> bool {
+        poll_fn(|context| Poll::Ready(self.poll(context).is_ready())).await
     }
 }
 
