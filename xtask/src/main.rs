@@ -32,6 +32,8 @@ enum Task {
     ReadFileTool,
     /// Run every test
     Test,
+    /// Check the house rules alone: file lengths, the code map, the core's dependencies, licences
+    Tidy,
     /// Build the core as WebAssembly; say its size and how fast it starts
     Wasm,
     /// Check the core against a directory of recorded streams (*.sse)
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         Task::Demo => demo::play(),
         Task::ReadFileTool => demo::read_file_tool(),
         Task::Test => test::all(),
+        Task::Tidy => tidy::check(),
         Task::Wasm => wasm::build_and_report(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Bench { quick } => bench::all(quick),

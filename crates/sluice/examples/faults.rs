@@ -1,0 +1,16 @@
+//! Prints the fault matrix: every fault of the embedded gateway through the client, what should come of it and what did.
+//! Run by `cargo xtask faults`.
+
+use std::process::ExitCode;
+
+#[path = "../tests/support/exchange.rs"]
+mod exchange;
+#[path = "../tests/support/matrix.rs"]
+mod matrix;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let rows = matrix::run().await;
+    print!("{}", matrix::table(&rows));
+    if rows.iter().any(|row| row.wrong.is_some()) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,169 @@
+//! A thousand answers at once through one client, with the embedded gateway in the same process. Every event has to arrive
+//! once and in its place; what a stream costs in time and memory is printed beside its aim.
+//!
+//! Run by `cargo xtask load`, in release. Memory is the growth of the process at its peak, the gateway's half included.
+
+use std::future::pending;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use sluice::{Client, Event, Timeouts};
+use sluice_core::{ChatMessage, ChatPart, ChatRequest, Endpoint, Output, Part, Role, Status};
+use sluice_simulator::server::{Config, Simulator};
+use tokio::task::JoinSet;
+
+const STREAMS: usize = 1_000;
+const EVENTS: usize = 200;
+const EVENTS_PER_SECOND: f64 = 50_000.0;
+const KIB_PER_STREAM: f64 = 64.0;
+
+/// The two ways to be loaded: as fast as it goes, and with pauses, so that all answers are under way at the same time.
+const RUNS: [(&str, &str); 2] = [("at once", "sluice/burst"), ("overlapping", "sluice/burst+pace=300")];
+
+#[derive(Debug, Default)]
+struct Damage {
+    lost: usize,
+    doubled: usize,
+    out_of_order: usize,
+    not_completed: usize,
+    /// What the first stream that was not completed said about it.
+    complaint: Option<String>,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let mut ok = true;
+    for (name, model) in RUNS {
+        match run(name, model).await {
+            Ok(met) => ok &= met,
+            Err(error) => {
+                eprintln!("load: {error}");
+                ok = false;
+            }
+        }
+    }
+    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+async fn run(name: &str, model: &str) -> Result<bool, String> {
+    let simulator = Simulator::start(Config::default()).map_err(|error| error.to_string())?;
+    let endpoint = Endpoint::parse(&simulator.url()).map_err(|bad| bad.0)?;
+    let client = Client::new(endpoint, None, Timeouts { connect: Duration::from_secs(60), ..Timeouts::default() })?;
+    // One answer first: what the process needs once is not the price of a stream.
+    stream(&client, "sluice/burst").await;
+
+    let before = resident();
+    forget_peak();
+    let started = Instant::now();
+    let mut streams = JoinSet::new();
+    for _ in 0..STREAMS {
+        let (client, model) = (client.clone(), model.to_owned());
+        streams.spawn(async move { stream(&client, &model).await });
+    }
+    let mut total = Damage::default();
+    while let Some(damage) = streams.join_next().await {
+        let damage = damage.map_err(|error| error.to_string())?;
+        total.lost += damage.lost;
+        total.doubled += damage.doubled;
+        total.out_of_order += damage.out_of_order;
+        total.not_completed += damage.not_completed;
+        total.complaint = total.complaint.or(damage.complaint);
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let peak = peak();
+
+    let Damage { lost, doubled, out_of_order, not_completed, complaint } = total;
+    println!("{name}: {STREAMS} streams x {EVENTS} events ({model})");
+    let whole = lost + doubled + out_of_order + not_completed == 0;
+    println!(
+        "  {lost} lost, {doubled} doubled, {out_of_order} out of order, {not_completed} not completed  {}",
+        verdict(whole)
+    );
+    if let Some(complaint) = complaint {
+        println!("  {complaint}");
+    }
+    let mut met = whole;
+    let rate = as_f64(STREAMS * EVENTS) / seconds;
+    if model.contains("pace") {
+        // The pauses decide how long this takes.
+        println!("  {seconds:.2} s, with pauses");
+    } else {
+        met &= rate >= EVENTS_PER_SECOND;
+        println!(
+            "  {rate:.0} events/s, aim >= {EVENTS_PER_SECOND:.0}  {}  ({seconds:.2} s)",
+            verdict(rate >= EVENTS_PER_SECOND)
+        );
+    }
+    match (before, peak) {
+        (Some(before), Some(peak)) => {
+            let each = as_f64(peak.saturating_sub(before)) / as_f64(STREAMS);
+            met &= each <= KIB_PER_STREAM;
+            println!("  {each:.1} KiB a stream, aim <= {KIB_PER_STREAM:.0}  {}", verdict(each <= KIB_PER_STREAM));
+        }
+        _ => println!("  memory: this system does not tell"),
+    }
+    Ok(met)
+}
+
+/// One answer, and what is wrong with it.
+async fn stream(client: &Client, model: &str) -> Damage {
+    let prompt = ChatPart::Text { value: format!("burst {EVENTS}") };
+    let message = ChatMessage { role: Role::User, content: vec![prompt] };
+    let chat = ChatRequest { model: model.to_owned(), messages: vec![message], ..ChatRequest::default() };
+    let mut text = String::new();
+    let answer = client
+        .respond(&chat, pending(), &mut |event| {
+            if let Event::Output(Output::Part(Part::Text { value })) = event {
+                text.push_str(&value);
+            }
+        })
+        .await;
+    let mut damage = Damage::default();
+    let mut seen = [0_usize; EVENTS];
+    let mut highest = None;
+    for number in text.split_ascii_whitespace().filter_map(|word| word.parse::<usize>().ok()) {
+        damage.out_of_order += usize::from(highest.is_some_and(|highest| number < highest));
+        highest = highest.max(Some(number));
+        if let Some(times) = seen.get_mut(number) {
+            *times += 1;
+        }
+    }
+    damage.lost = seen.iter().filter(|times| **times == 0).count();
+    damage.doubled = seen.iter().map(|times| times.saturating_sub(1)).sum();
+    if answer.outcome.status != Status::Completed || answer.attempts != 1 {
+        damage.not_completed = 1;
+        let why = answer.outcome.error.map(|failure| failure.message).unwrap_or_default();
+        damage.complaint = Some(format!("{:?} after {} attempts. {why}", answer.outcome.status, answer.attempts));
+    }
+    damage
+}
+
+fn verdict(met: bool) -> &'static str {
+    if met { "ok" } else { "MISSED" }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
+fn as_f64(count: usize) -> f64 {
+    count as f64
+}
+
+/// The memory of the process now, in KiB.
+fn resident() -> Option<usize> {
+    status_line("VmRSS:")
+}
+
+/// The most it has been since `forget_peak`.
+fn peak() -> Option<usize> {
+    status_line("VmHWM:")
+}
+
+fn status_line(name: &str) -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// Sets the peak back to the present. Where that is not allowed the peak of an earlier run counts, which is never less.
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
