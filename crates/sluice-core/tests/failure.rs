@@ -213,3 +213,14 @@ fn broken_connections() {
         false example.com redirects to another address, and the key must not follow. Set the base URL to the final address."#]]
     .assert_eq(&lines.join("\n"));
 }
+
+#[test]
+fn keys_that_a_server_quotes_are_not_shown() {
+    let message = |said: &str| answer(401, &[], &format!(r#"{{"error":{{"message":"{said}"}}}}"#)).message;
+    let shown = message(
+        "Incorrect API key provided: sk-proj-abcdefgh****wxyz. Bearer eyJhbGciOiJIUzI1NiJ9.e30.abc, 'vck_0123456789abcdef'",
+    );
+    assert_eq!(shown, "Incorrect API key provided: [key] Bearer [key], '[key]'");
+    // Words that only start like one stay.
+    assert_eq!(message("sk-short and skip-this-very-long-word"), "sk-short and skip-this-very-long-word");
+}

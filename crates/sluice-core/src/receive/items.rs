@@ -65,13 +65,13 @@ impl<T: Default> Items<T> {
     /// The item to which a piece of text belongs. Text always has a place to go: when several items may be meant,
     /// the newest; when none, a new one.
     pub fn find_for_text(&mut self, at: &Address<'_>) -> usize {
-        let found = self.find_named(at).or_else(|| self.candidates(at).last());
+        let found = self.find_named(at).or_else(|| self.candidates(at).next_back());
         found.unwrap_or_else(|| self.open(at))
     }
 
     /// The open items that an event without an index may mean. An event that has an id, though an unknown one, does
     /// not mean an item that the server knows by its index.
-    pub fn candidates(&self, at: &Address<'_>) -> impl Iterator<Item = usize> + '_ {
+    pub fn candidates(&self, at: &Address<'_>) -> impl DoubleEndedIterator<Item = usize> + '_ {
         let (has_index, has_id) = (at.output_index.is_some(), at.item_id.is_some());
         let fits = move |slot: &usize| {
             !has_index && (!has_id || self.get(*slot).is_some_and(|entry| entry.output_index.is_none()))
