@@ -79,6 +79,13 @@ impl<T: Default> Items<T> {
         self.open.iter().copied().filter(fits)
     }
 
+    /// The server says that there is an item; it may have said so before.
+    pub fn announce(&mut self, at: &Address<'_>) {
+        if self.find_named(at).is_none() {
+            self.open(at);
+        }
+    }
+
     /// A new item, which from now on owns its index and its id.
     pub fn open(&mut self, at: &Address<'_>) -> usize {
         let slot = self.entries.len();

@@ -31,9 +31,7 @@ enum Evidence {
 
 impl Messages {
     pub fn added(&mut self, at: &Address<'_>) {
-        if self.items.find_named(at).is_none() {
-            self.items.open(at);
-        }
+        self.items.announce(at);
     }
 
     pub fn knows(&self, at: &Address<'_>) -> bool {
