@@ -98,7 +98,8 @@ impl Client {
         for note in built.notes.clone() {
             on_event(Event::Output(Output::Note(note)));
         }
-        let cancel = Cancel(Mutex::new((pin!(cancel), false)));
+        let cancel = pin!(cancel);
+        let cancel = Cancel(Mutex::new((cancel, false)));
         let mut attempts = 0;
         loop {
             attempts += 1;

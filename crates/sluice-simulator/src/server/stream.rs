@@ -85,7 +85,16 @@ struct Sending {
     first: bool,
 }
 
-pub fn body(chunks: Vec<TimedChunk>, end: End, control: Control, open: Open) -> impl Stream<Item = io::Result<Bytes>> {
+pub fn body(
+    mut chunks: Vec<TimedChunk>,
+    end: End,
+    control: Control,
+    open: Open,
+) -> impl Stream<Item = io::Result<Bytes>> {
+    // They grew frame by frame and wait for their turn; what they do not fill would be kept a thousand times.
+    for chunk in &mut chunks {
+        chunk.bytes.shrink_to_fit();
+    }
     let sending = Sending { chunks: chunks.into_iter(), end, control, open, first: true };
     unfold(Some(sending), |sending| async {
         let mut sending = sending?;

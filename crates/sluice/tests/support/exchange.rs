@@ -7,11 +7,8 @@ use sluice_core::{ChatMessage, ChatPart, ChatRequest, Endpoint, Failure, Output,
 use tokio::sync::Notify;
 
 /// Long enough that no machine is too slow, short enough that a hang is found.
-pub const PATIENT: Timeouts = Timeouts {
-    connect: Duration::from_secs(20),
-    headers: Duration::from_secs(20),
-    idle: Duration::from_secs(20),
-};
+pub const PATIENT: Timeouts =
+    Timeouts { connect: Duration::from_secs(20), headers: Duration::from_secs(20), idle: Duration::from_secs(20) };
 
 #[derive(Debug)]
 #[allow(dead_code, reason = "no test looks at everything")]
