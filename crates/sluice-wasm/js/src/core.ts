@@ -189,10 +189,10 @@ class Instance {
     return new CoreError("the core crashed on this stream", { cause });
   }
 
-  /** Memory that grew is a new buffer. */
+  /** Memory that grew is a new buffer, and the views onto the old one are empty. */
   #refreshViews(): void {
-    const buffer = this.#exports.memory.buffer as ArrayBuffer;
-    if (this.#bytes.buffer !== buffer) {
+    if (this.#bytes.length === 0) {
+      const buffer = this.#exports.memory.buffer as ArrayBuffer;
       this.#bytes = new Uint8Array(buffer);
       this.#words = new Uint32Array(buffer);
     }
