@@ -6,6 +6,8 @@ mod connection;
 pub mod decode;
 mod human;
 mod json;
+mod model_cache;
+mod model_table;
 pub mod models;
 pub mod serve;
 mod spinner;

@@ -7,11 +7,10 @@ use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Response, redirect};
-use serde_json::Value;
+use reqwest::{Response, StatusCode, redirect};
 use sluice_core::{
-    BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, Outcome, Output, ResponseStream, StreamOptions,
-    Transport, build_request, retry_delay_ms,
+    BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, HttpRequest, ModelCatalog, Outcome, Output,
+    Refresh, ResponseStream, StreamOptions, Transport, build_request, retry_delay_ms,
 };
 use tokio::time::{sleep, timeout};
 
@@ -140,20 +139,45 @@ impl Client {
         }
     }
 
-    /// The gateway's list of models, as it is.
-    pub async fn models(&self) -> Result<Value, Failure> {
-        let url = format!("{}/models", self.endpoint.base_url);
-        let mut request = self.http.get(url);
-        if let Some(bearer) = self.bearer() {
-            request = request.header(AUTHORIZATION, bearer);
+    /// Asks for the list of models; the catalog takes what is new and keeps what it knows if nothing useful comes.
+    pub async fn refresh_models(&self, catalog: &mut ModelCatalog) -> Refresh {
+        match self.get(&catalog.list_request()).await {
+            Ok(answer) => catalog.list_answer(&answer, now()),
+            Err(failure) => catalog.list_failed(&failure, now()),
         }
-        let response = self.head(request).await?;
-        if !response.status().is_success() {
-            return Err(self.refusal(response).await);
+    }
+
+    /// Asks who serves a model, unless the catalog knows.
+    pub async fn refresh_endpoints(&self, catalog: &mut ModelCatalog, id: &str) -> Result<Refresh, Failure> {
+        match catalog.endpoints_request(id, now()) {
+            Some(request) => Ok(catalog.endpoints_answer(id, &self.get(&request).await?, now())),
+            None => Ok(Refresh::Unchanged),
         }
-        let body = self.read(response, MAX_LIST_BODY).await?;
-        serde_json::from_slice(&body)
-            .map_err(|_| Failure::from_http(&HttpAnswer { status: 200, ..HttpAnswer::default() }, 0))
+    }
+
+    /// One of the core's own requests, answered whole, whatever the status.
+    async fn get(&self, request: &HttpRequest) -> Result<HttpAnswer, Failure> {
+        let response = self.head(self.request(request)).await?;
+        let mut answer = head_of(&response);
+        answer.body = String::from_utf8_lossy(&self.read(response, MAX_LIST_BODY).await?).into_owned();
+        Ok(answer)
+    }
+
+    fn request(&self, request: &HttpRequest) -> reqwest::RequestBuilder {
+        let mut builder = if request.method == "POST" {
+            self.http.post(&request.url).body(request.body.clone())
+        } else {
+            self.http.get(&request.url)
+        };
+        for (name, value) in &request.headers {
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+                builder = builder.header(name, value);
+            }
+        }
+        match self.bearer() {
+            Some(bearer) => builder.header(AUTHORIZATION, bearer),
+            None => builder,
+        }
     }
 
     async fn attempt(
@@ -163,16 +187,7 @@ impl Client {
         cancel: &Cancel<'_, impl Future<Output = ()>>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> End {
-        let mut request = self.http.post(&built.request.url).body(built.request.body.clone());
-        for (name, value) in &built.request.headers {
-            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
-                request = request.header(name, value);
-            }
-        }
-        if let Some(bearer) = self.bearer() {
-            request = request.header(AUTHORIZATION, bearer);
-        }
-        let response = match self.head(request).await {
+        let response = match self.head(self.request(&built.request)).await {
             Ok(response) => response,
             Err(failure) => return End::Failed(failure),
         };
@@ -239,6 +254,7 @@ impl Client {
 
     async fn head(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
         match timeout(self.timeouts.headers, request.send()).await {
+            Ok(Ok(response)) if response.status() == StatusCode::NOT_MODIFIED => Ok(response),
             Ok(Ok(response)) if response.status().is_redirection() => Err(self.broken(Transport::Redirect)),
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if error.is_connect() => Err(self.broken(Transport::Connect)),
@@ -248,14 +264,10 @@ impl Client {
     }
 
     async fn refusal(&self, response: Response) -> Failure {
-        let status = response.status().as_u16();
-        let header = |(name, value): (&HeaderName, &HeaderValue)| {
-            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
-        };
-        let headers = response.headers().iter().filter_map(header).collect();
+        let mut answer = head_of(&response);
         let body = self.read(response, MAX_ERROR_BODY).await.unwrap_or_default();
-        let body = String::from_utf8_lossy(&body).into_owned();
-        Failure::from_http(&HttpAnswer { status, headers, body }, now())
+        answer.body = String::from_utf8_lossy(&body).into_owned();
+        Failure::from_http(&answer, now())
     }
 
     async fn read(&self, mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
@@ -308,6 +320,14 @@ impl<F: Future<Output = ()>> Cancel<'_, F> {
 enum End {
     Body(BodyEnd),
     Failed(Failure),
+}
+
+/// Status and headers; the body is still to be read.
+fn head_of(response: &Response) -> HttpAnswer {
+    let header =
+        |(name, value): (&HeaderName, &HeaderValue)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()));
+    let headers = response.headers().iter().filter_map(header).collect();
+    HttpAnswer { status: response.status().as_u16(), headers, body: String::new() }
 }
 
 fn content_type(response: &Response) -> String {
