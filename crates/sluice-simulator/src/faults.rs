@@ -60,6 +60,8 @@ pub enum Outcome {
     FailedByNetwork,
     /// An error: success by its status, but not an answer.
     NotAnAnswer,
+    /// An error: an event larger than any client has to take.
+    TooLarge,
     /// An error: redirects are not followed.
     RedirectRefused,
     /// An error: no headers for too long.
@@ -82,6 +84,7 @@ impl fmt::Display for Outcome {
             Self::FailedByStatus => "failed: HTTP status",
             Self::FailedByNetwork => "failed: network",
             Self::NotAnAnswer => "failed: not an answer",
+            Self::TooLarge => "failed: too large",
             Self::RedirectRefused => "failed: redirect refused",
             Self::HeadersTimeout => "failed: headers timeout",
             Self::IdleTimeout => "failed: idle timeout",

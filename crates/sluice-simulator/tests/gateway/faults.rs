@@ -31,6 +31,7 @@ fn every_fault_changes_the_reply() {
     for fault in faults() {
         let small = match fault.name {
             "huge-event" => "huge-event=1000",
+            "large-event" => "large-event=1000",
             "many-items" => "many-items=50",
             name => name,
         };
@@ -199,8 +200,10 @@ fn bytes_keep_their_order_in_any_pieces() {
 
 #[test]
 fn large_things() {
-    let huge = events(&say("sluice/echo+huge-event=300000", "Hi"));
-    assert!(huge.iter().any(|event| event["delta"].as_str().is_some_and(|delta| delta.len() == 300_000)));
+    for name in ["large-event", "huge-event"] {
+        let huge = events(&say(&format!("sluice/echo+{name}=300000"), "Hi"));
+        assert!(huge.iter().any(|event| event["delta"].as_str().is_some_and(|delta| delta.len() == 300_000)), "{name}");
+    }
     let many = events(&say("sluice/echo+many-items=300", "Hi"));
     assert_eq!(many.last().expect("events")["response"]["output"].as_array().map(Vec::len), Some(300));
 }
