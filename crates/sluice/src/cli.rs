@@ -6,6 +6,7 @@ mod connection;
 pub mod decode;
 mod human;
 mod json;
+mod keyboard;
 pub mod models;
 pub mod serve;
 mod spinner;
