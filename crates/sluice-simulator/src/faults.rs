@@ -122,7 +122,7 @@ impl Faults {
 
     /// These; if there are none but `fail-times`, status 503.
     pub(crate) fn or_unavailable(mut self) -> Self {
-        if self.0.iter().all(|(name, _)| *name == "fail-times") {
+        if self.are_only(&["fail-times"]) {
             self.0.push(("status", "503".into()));
         }
         self
@@ -130,6 +130,11 @@ impl Faults {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether there is none but these.
+    pub(crate) fn are_only(&self, names: &[&str]) -> bool {
+        self.0.iter().all(|(chosen, _)| names.contains(chosen))
     }
 
     pub fn has(&self, name: &str) -> bool {

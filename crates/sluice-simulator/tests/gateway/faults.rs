@@ -46,7 +46,7 @@ fn every_fault_changes_the_reply() {
                 reply.head_delay_ms,
                 reply.status,
                 reply.headers.clone(),
-                reply.chunks.clone(),
+                reply.chunks.to_vec(),
                 reply.end.clone(),
             )
         };
@@ -55,7 +55,7 @@ fn every_fault_changes_the_reply() {
 
         let by_model = post(&body(&format!("{}+{small}", fault.model)));
         if fault.name != "gzip" {
-            assert_eq!(by_model.chunks, faulty.chunks, "{}", fault.name);
+            assert_eq!(by_model.chunks.to_vec(), faulty.chunks.to_vec(), "{}", fault.name);
         }
     }
 }
@@ -188,14 +188,35 @@ fn bytes_keep_their_order_in_any_pieces() {
     ] {
         let reply = say(&format!("sluice/echo+{fault}"), "one two three");
         assert_eq!(reply.body(), plain, "{fault}");
-        assert!(reply.chunks.iter().all(|chunk| sizes.contains(&chunk.bytes.len())), "{fault}");
+        assert!(reply.chunks.clone().all(|chunk| sizes.contains(&chunk.bytes.len())), "{fault}");
     }
     let split = say("sluice/echo+split-frames", "one two three");
     assert_eq!(split.body(), plain);
-    assert!(split.chunks.iter().all(|chunk| !chunk.bytes.ends_with(b"\n\n")));
+    assert!(split.chunks.clone().all(|chunk| !chunk.bytes.ends_with(b"\n\n")));
     let paced = say("sluice/demo+pace=3", "Hello");
-    assert!(paced.chunks.iter().all(|chunk| chunk.delay_ms == 3));
-    assert!(say("sluice/demo+dribble=2", "Hello").chunks.iter().all(|chunk| chunk.delay_ms == 2));
+    assert!(paced.chunks.clone().all(|chunk| chunk.delay_ms == 3));
+    assert!(say("sluice/demo+dribble=2", "Hello").chunks.clone().all(|chunk| chunk.delay_ms == 2));
+}
+
+/// What is written when its turn comes is what would have been written before.
+#[test]
+fn deltas_that_wait_are_the_same_deltas() {
+    for model in sluice_simulator::model_ids().filter(|id| id.starts_with("sluice/")) {
+        for budget in [Value::Null, json!(16)] {
+            let answer = |model: &str| {
+                let input = "Say 60 words, 水 and \"why\".";
+                post(&json!({ "model": model, "input": input, "stream": true, "max_output_tokens": budget }))
+            };
+            let (waiting, written) = (answer(model), answer(&format!("{model}+delay-headers=0")));
+            assert_eq!(waiting.status, written.status, "{model}, {budget}");
+            assert!(waiting.body() == written.body(), "{model}, {budget}");
+            let duration = |reply: &Reply| reply.chunks.clone().map(|chunk| chunk.delay_ms).sum::<u64>();
+            assert_eq!(duration(&waiting), duration(&written), "{model}, {budget}");
+            let paced = answer(&format!("{model}+pace=7"));
+            assert!(paced.body() == written.body(), "{model}, {budget}");
+            assert!(paced.chunks.clone().all(|chunk| chunk.delay_ms == 7 || paced.status != 200), "{model}, {budget}");
+        }
+    }
 }
 
 #[test]
