@@ -1,6 +1,8 @@
 //! A script becomes the events of a stream: in the order of the specification, a delta for every token, cut where the budget
 //! ends.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use crate::resource::{Resource, Usage};
@@ -58,11 +60,11 @@ impl Event {
         let mut text = String::with_capacity(160);
         text.push('{');
         if !self.kind.is_empty() {
-            text.push_str(&format!("\"type\":\"{}\"", self.kind));
+            let _ = write!(text, "\"type\":\"{}\"", self.kind);
         }
         for (name, value) in &self.fields {
             let comma = if text.len() > 1 { "," } else { "" };
-            text.push_str(&format!("{comma}\"{name}\":{value}"));
+            let _ = write!(text, "{comma}\"{name}\":{value}");
         }
         text.push('}');
         text
@@ -137,7 +139,9 @@ impl Said {
     pub fn duration_ms(&self) -> u64 {
         match self {
             Self::Event(event) => event.delay_ms,
-            Self::Deltas(deltas) => deltas.clone().map(|event| event.delay_ms).sum(),
+            Self::Deltas(Deltas { next, text, pace_ms, .. }) => {
+                next.delay_ms + pace_ms * (tokens::count(text) as u64).saturating_sub(1)
+            }
         }
     }
 }
