@@ -27,6 +27,7 @@
 mod boundary;
 mod call_id;
 mod failure;
+mod next_step;
 mod receive;
 mod send;
 mod surrogates;
@@ -38,8 +39,9 @@ pub use boundary::{
     ToolDefinition, ToolMode, Turn, Usage,
 };
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
+pub use next_step::{NextStep, VsCodeUsage, next_step};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
-pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request};
+pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, is_summary_request};
 pub use wire::as_stream;
 
 /// SSE framing on its own, for benchmarks and fuzzing.

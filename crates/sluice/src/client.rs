@@ -10,8 +10,8 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Response, redirect};
 use serde_json::Value;
 use sluice_core::{
-    BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, Outcome, Output, ResponseStream, Status,
-    StreamOptions, Transport, build_request, retry_delay_ms,
+    BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, Outcome, Output, ResponseStream, StreamOptions,
+    Transport, build_request, retry_delay_ms,
 };
 use tokio::time::{sleep, timeout};
 
@@ -113,14 +113,16 @@ impl Client {
                 () = cancel.wait() => End::Body(BodyEnd::Cancelled),
                 end = self.attempt(&built, &mut stream, &cancel, on_event) => end,
             };
-            let (outputs, outcome) = stream.finish(match end {
-                End::Body(end) => end,
-                End::Failed(_) => BodyEnd::Broken,
-            });
-            for output in outputs {
-                on_event(Event::Output(output));
-            }
-            let outcome = self.judged(outcome, end);
+            let outcome = match end {
+                End::Body(end) => {
+                    let (outputs, outcome) = stream.finish(end);
+                    for output in outputs {
+                        on_event(Event::Output(output));
+                    }
+                    outcome.with_host(end, &self.endpoint.origin)
+                }
+                End::Failed(failure) => Outcome::refused(failure),
+            };
             let delay = outcome
                 .error
                 .as_ref()
@@ -294,21 +296,6 @@ impl Client {
 
     fn broken(&self, transport: Transport) -> Failure {
         Failure::from_transport(transport, &self.endpoint.origin)
-    }
-
-    /// What the core could not know: why there was no answer, or what cut it off.
-    fn judged(&self, mut outcome: Outcome, end: End) -> Outcome {
-        match (end, outcome.status) {
-            (End::Failed(failure), _) => {
-                outcome.status = Status::Failed;
-                outcome.reason = None;
-                outcome.error = Some(failure);
-            }
-            (End::Body(BodyEnd::IdleTimeout), Status::Truncated) => outcome.error = Some(self.broken(Transport::Idle)),
-            (End::Body(_), Status::Truncated) => outcome.error = Some(self.broken(Transport::Broken)),
-            (End::Body(_), _) => {}
-        }
-        outcome
     }
 }
 

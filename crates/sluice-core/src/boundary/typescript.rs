@@ -9,6 +9,10 @@ use super::{
     NoteKind, Outcome, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenDetails,
     ToolDefinition, ToolMode, Turn, Usage,
 };
+use crate::failure::{HttpAnswer, Transport};
+use crate::next_step::{CompletionDetails, NextStep, PromptDetails, VsCodeUsage};
+use crate::receive::BodyEnd;
+use crate::send::Endpoint;
 
 #[test]
 fn typescript_types_are_fresh() {
@@ -39,6 +43,14 @@ fn typescript_types_are_fresh() {
         ChatOptions::decl(&config),
         Routing::decl(&config),
         HttpRequest::decl(&config),
+        Endpoint::decl(&config),
+        HttpAnswer::decl(&config),
+        Transport::decl(&config),
+        BodyEnd::decl(&config),
+        NextStep::decl(&config),
+        VsCodeUsage::decl(&config),
+        PromptDetails::decl(&config),
+        CompletionDetails::decl(&config),
     ];
     let mut file = String::from(
         "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n",
