@@ -20,6 +20,9 @@ use crate::ApiKey;
 const MAX_ERROR_BODY: usize = 64 << 10;
 /// A whole answer, from a server that does not stream.
 const MAX_JSON_BODY: usize = 64 << 20;
+/// What may follow the last event before the body ends, in time and in bytes. Usually that is `[DONE]`, at once.
+const LINGER: Duration = Duration::from_millis(100);
+const MAX_LINGER: usize = 64 << 10;
 /// The list of models.
 const MAX_LIST_BODY: usize = 8 << 20;
 
@@ -209,6 +212,8 @@ impl Client {
         cancel: &Cancel<'_, impl Future<Output = ()>>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> End {
+        // They are slices of the connection's first buffer, which would be kept as long as they are.
+        response.headers_mut().clear();
         // At the terminal event the answer is over, whether or not the server closes.
         while !stream.is_terminal() {
             match timeout(self.timeouts.idle, response.chunk()).await {
@@ -227,6 +232,16 @@ impl Client {
                 Err(_) => return End::Body(BodyEnd::IdleTimeout),
             }
         }
+        // A connection whose body was read to its end can serve the next request; any other is closed.
+        let mut rest = 0;
+        let _ = timeout(LINGER, async {
+            while let Ok(Some(bytes)) = response.chunk().await
+                && rest < MAX_LINGER
+            {
+                rest += bytes.len();
+            }
+        })
+        .await;
         End::Body(BodyEnd::Eof)
     }
 
