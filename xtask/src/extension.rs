@@ -38,7 +38,7 @@ pub fn pack() -> Done<PathBuf> {
 pub fn report() -> Done {
     let vsix = pack()?;
     let bytes = fs::metadata(&vsix).map_err(|error| format!("{}: {error}", vsix.display()))?.len();
-    println!("{}: {:.2} MB", vsix.display(), bytes as f64 / 1e6);
+    println!("{}: {} KB", vsix.display(), bytes / 1000);
     Ok(())
 }
 
