@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Facts, model_list};
-use crate::boundary::{Failure, HttpRequest, ModelList, ModelSettings, Note, NoteKind};
+use crate::boundary::{Failure, FailureKind, HttpRequest, ModelList, ModelSettings, Note, NoteKind};
 use crate::failure::HttpAnswer;
 use crate::models::capabilities::other_kind;
 use crate::models::limits::learned_limit;
@@ -164,11 +164,13 @@ impl ModelCatalog {
         if answer.status == 304 {
             self.etag = None;
         }
-        if !(200..=299).contains(&answer.status) {
-            return self.kept(&Failure::from_http(answer, now).sentence(), now);
+        let failure = (!(200..=299).contains(&answer.status)).then(|| Failure::from_http(answer, now));
+        if let Some(failure) = failure.as_ref().filter(|failure| failure.kind != FailureKind::NotAStream) {
+            return self.kept(&failure.sentence(), now);
         }
-        if read_models(&answer.body).is_none() {
-            return self.kept("The answer is not a list of models; check the base URL", now);
+        if failure.is_some() || read_models(&answer.body).is_none() {
+            let status = answer.status;
+            return self.kept(&format!("The answer (HTTP {status}) is not a list of models; check the base URL"), now);
         }
         if chat_count(&answer.body) == 0 {
             return self.kept("The server lists no model that chats", now);
