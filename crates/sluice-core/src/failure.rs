@@ -4,6 +4,7 @@
 mod overflow;
 mod retry;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::boundary::{Failure, FailureKind, Overflow, Turn};
@@ -17,7 +18,8 @@ pub use retry::{MAX_ATTEMPTS, retry_delay_ms};
 const MAX_MESSAGE_CHARS: usize = 500;
 
 /// An answer that is not the stream we asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HttpAnswer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
@@ -26,7 +28,9 @@ pub struct HttpAnswer {
 }
 
 /// What went wrong before there was an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Transport {
     /// No connection: name, route, TLS.
     Connect,

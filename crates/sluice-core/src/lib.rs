@@ -30,6 +30,7 @@ mod boundary;
 mod call_id;
 mod failure;
 mod models;
+mod next_step;
 mod receive;
 mod send;
 mod surrogates;
@@ -43,8 +44,9 @@ pub use boundary::{
 };
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, short_count, similar_models};
+pub use next_step::{NextStep, VsCodeUsage, next_step};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
-pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request};
+pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, is_summary_request};
 pub use wire::as_stream;
 
 /// SSE framing on its own, for benchmarks and fuzzing.

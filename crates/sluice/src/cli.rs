@@ -6,6 +6,7 @@ mod connection;
 pub mod decode;
 mod human;
 mod json;
+mod keyboard;
 mod model_cache;
 mod model_table;
 pub mod models;

@@ -10,7 +10,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode, redirect};
 use sluice_core::{
     BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, HttpRequest, ModelCatalog, Outcome, Output,
-    Refresh, ResponseStream, Status, StreamOptions, Transport, build_request, retry_delay_ms,
+    Refresh, ResponseStream, StreamOptions, Transport, build_request, retry_delay_ms,
 };
 use tokio::time::{sleep, timeout};
 
@@ -20,6 +20,9 @@ use crate::ApiKey;
 const MAX_ERROR_BODY: usize = 64 << 10;
 /// A whole answer, from a server that does not stream.
 const MAX_JSON_BODY: usize = 64 << 20;
+/// What may follow the last event before the body ends, in time and in bytes. Usually that is `[DONE]`, at once.
+const LINGER: Duration = Duration::from_millis(100);
+const MAX_LINGER: usize = 64 << 10;
 /// The list of models.
 const MAX_LIST_BODY: usize = 8 << 20;
 
@@ -109,14 +112,16 @@ impl Client {
                 () = cancel.wait() => End::Body(BodyEnd::Cancelled),
                 end = self.attempt(&built, &mut stream, &cancel, on_event) => end,
             };
-            let (outputs, outcome) = stream.finish(match end {
-                End::Body(end) => end,
-                End::Failed(_) => BodyEnd::Broken,
-            });
-            for output in outputs {
-                on_event(Event::Output(output));
-            }
-            let outcome = self.judged(outcome, end);
+            let outcome = match end {
+                End::Body(end) => {
+                    let (outputs, outcome) = stream.finish(end);
+                    for output in outputs {
+                        on_event(Event::Output(output));
+                    }
+                    outcome.with_host(end, &self.endpoint.origin)
+                }
+                End::Failed(failure) => Outcome::refused(failure),
+            };
             let delay = outcome
                 .error
                 .as_ref()
@@ -207,6 +212,8 @@ impl Client {
         cancel: &Cancel<'_, impl Future<Output = ()>>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> End {
+        // They are slices of the connection's first buffer, which would be kept as long as they are.
+        response.headers_mut().clear();
         // At the terminal event the answer is over, whether or not the server closes.
         while !stream.is_terminal() {
             match timeout(self.timeouts.idle, response.chunk()).await {
@@ -225,6 +232,16 @@ impl Client {
                 Err(_) => return End::Body(BodyEnd::IdleTimeout),
             }
         }
+        // A connection whose body was read to its end can serve the next request; any other is closed.
+        let mut rest = 0;
+        let _ = timeout(LINGER, async {
+            while let Ok(Some(bytes)) = response.chunk().await
+                && rest < MAX_LINGER
+            {
+                rest += bytes.len();
+            }
+        })
+        .await;
         End::Body(BodyEnd::Eof)
     }
 
@@ -291,21 +308,6 @@ impl Client {
 
     fn broken(&self, transport: Transport) -> Failure {
         Failure::from_transport(transport, &self.endpoint.origin)
-    }
-
-    /// What the core could not know: why there was no answer, or what cut it off.
-    fn judged(&self, mut outcome: Outcome, end: End) -> Outcome {
-        match (end, outcome.status) {
-            (End::Failed(failure), _) => {
-                outcome.status = Status::Failed;
-                outcome.reason = None;
-                outcome.error = Some(failure);
-            }
-            (End::Body(BodyEnd::IdleTimeout), Status::Truncated) => outcome.error = Some(self.broken(Transport::Idle)),
-            (End::Body(_), Status::Truncated) => outcome.error = Some(self.broken(Transport::Broken)),
-            (End::Body(_), _) => {}
-        }
-        outcome
     }
 }
 

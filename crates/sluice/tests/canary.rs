@@ -51,7 +51,7 @@ async fn nothing_the_client_says_has_the_key() {
     let client =
         client(&simulator.url(), Some(CANARY), Timeouts { headers: Duration::from_secs(5), idle: short, ..PATIENT });
     silent("the client", format!("{client:?} {client:#?}"));
-    let megabytes = ["huge-event", "many-items", "dribble", "never-headers"];
+    let megabytes = ["huge-event", "large-event", "many-items", "dribble", "never-headers"];
     let mut asked = 0;
     for fault in faults().iter().filter(|fault| !megabytes.contains(&fault.name)) {
         let model = format!("{}+{}", fault.model, fault.name);

@@ -10,7 +10,11 @@ use super::{
     NoteKind, OtherModel, Outcome, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing, Status,
     ThinkingReplay, TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
 };
+use crate::failure::{HttpAnswer, Transport};
 use crate::models::ListState;
+use crate::next_step::{CompletionDetails, NextStep, PromptDetails, VsCodeUsage};
+use crate::receive::BodyEnd;
+use crate::send::Endpoint;
 
 #[test]
 fn typescript_types_are_fresh() {
@@ -41,6 +45,14 @@ fn typescript_types_are_fresh() {
         ChatOptions::decl(&config),
         Routing::decl(&config),
         HttpRequest::decl(&config),
+        Endpoint::decl(&config),
+        HttpAnswer::decl(&config),
+        Transport::decl(&config),
+        BodyEnd::decl(&config),
+        NextStep::decl(&config),
+        VsCodeUsage::decl(&config),
+        PromptDetails::decl(&config),
+        CompletionDetails::decl(&config),
         ModelList::decl(&config),
         ChatModel::decl(&config),
         LimitsFrom::decl(&config),

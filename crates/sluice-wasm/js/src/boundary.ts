@@ -130,6 +130,10 @@ reasoningSummary?: string,
  */
 conversationId?: string, 
 /**
+ * Where neither the caller nor a marker in the messages names the conversation: it begins here, under this name.
+ */
+newConversationId?: string, 
+/**
  * Let the gateway place cache markers for providers that need them.
  */
 automaticCaching?: boolean, routing?: Routing, 
@@ -138,7 +142,8 @@ automaticCaching?: boolean, routing?: Routing,
  */
 claudeContextManagement?: boolean, 
 /**
- * The caller's own model options; keys that start with `_` are VS Code's and never sent.
+ * The caller's own model options. Those that name an option above count as that option; keys that start with `_`
+ * are VS Code's and never sent.
  */
 extraBody: { [name: string]: unknown }, extraHeaders?: { [key in string]: string }, };
 
@@ -153,6 +158,42 @@ models?: Array<string>,
 sort?: string, };
 
 export type HttpRequest = { method: string, url: string, headers: Array<[string, string]>, body: string, };
+
+export type Endpoint = { 
+/**
+ * Scheme, host and port. A key belongs to one of these.
+ */
+origin: string, 
+/**
+ * Without a slash at the end.
+ */
+baseUrl: string, };
+
+export type HttpAnswer = { status: number, headers: Array<[string, string]>, 
+/**
+ * Its first 64 KiB are enough.
+ */
+body: string, };
+
+export type Transport = "connect" | "headersTimeout" | "broken" | "idle" | "redirect";
+
+export type BodyEnd = "eof" | "cancelled" | "idleTimeout" | "broken";
+
+export type NextStep = { "type": "done" } | { "type": "cancelled" } | { "type": "retry", delayMs: number, message: string, } | { "type": "reject", message: string, 
+/**
+ * Absent where the server is content and the answer is not.
+ */
+kind: FailureKind | null, };
+
+export type VsCodeUsage = { 
+/**
+ * All of the input, what came from a cache included.
+ */
+prompt_tokens: number, completion_tokens: number, total_tokens: number, prompt_tokens_details?: PromptDetails, completion_tokens_details?: CompletionDetails, };
+
+export type PromptDetails = { cached_tokens: number, };
+
+export type CompletionDetails = { reasoning_tokens: number, };
 
 export type ModelList = { 
 /**
