@@ -136,40 +136,40 @@ fn what_overflow_errors_say() {
         "",
     ] {
         let limit = learned_limit(message).map_or("–".to_owned(), |limit| limit.to_string());
-        lines.push_str(&format!("{limit:>8}  {}\n", message.chars().take(90).collect::<String>()));
+        lines.push_str(&format!("{limit:<8} {}\n", message.chars().take(90).collect::<String>()));
     }
     expect![[r#"
-          128000  This model's maximum context length is 128000 tokens. However, your messages resulted in 1
-            8192  This model's maximum context length is 8192 tokens. However, you requested 9100 tokens (81
-          262144  This model's maximum context length is 262144 tokens. However, you requested 4000 output t
-          200000  prompt is too long: 215000 tokens > 200000 maximum
-          200000  ValidationException: The model returned the following errors: prompt is too long: 903884 t
-          200000  input length and `max_tokens` exceed context limit: 199000 + 20000 > 200000, decrease inpu
-         1048576  The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).
-          262144  Input length (265330) exceeds model's maximum context length (262144).
-          131072  Requested token count exceeds the model's maximum context length of 131072 tokens. You req
-          131072  This model's maximum prompt length is 131072 but the request contains 537812 tokens.
-          163840  This endpoint's maximum context length is 163,840 tokens. However, you requested about 1,2
-          131040  Input length 131393 exceeds the maximum allowed input length of 131040 tokens.
-          131072  The input (150000 tokens) is longer than the model's context length (131072 tokens).
-            8192  request (9217 tokens) exceeds the available context size (8192 tokens), try increasing it
-           64000  prompt token count of 70145 exceeds the limit of 64000
-          262144  Your request exceeded model token limit: 262144 (requested: 300211)
-           32768  Prompt contains 40114 tokens and 0 draft tokens, too large for model with 32768 maximum co
-            2048  Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)
-          200000  Input is too long for requested model claude-3-5-sonnet-20241022: the context window is 20
-          200000  Too many input tokens: 210_000. The limit is 200_000
-          272000  input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 30492
-               –  Your input exceeds the context window of this model. Please adjust your input and try agai
-               –  prompt too long; exceeded max context length by 4242 tokens
-               –  the request exceeds the available context size, try increasing it
-               –  invalid params, context window exceeds limit (2013)
-               –  Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, R
-               –  ThrottlingException: Too many tokens, please wait before trying again.
-               –  max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens for claud
-               –  max_tokens is too large: 200000. This model supports at most 16384 completion tokens, wher
-               –  The model `gpt-4-32k-0613` does not exist
-               –  
+        128000   This model's maximum context length is 128000 tokens. However, your messages resulted in 1
+        8192     This model's maximum context length is 8192 tokens. However, you requested 9100 tokens (81
+        262144   This model's maximum context length is 262144 tokens. However, you requested 4000 output t
+        200000   prompt is too long: 215000 tokens > 200000 maximum
+        200000   ValidationException: The model returned the following errors: prompt is too long: 903884 t
+        200000   input length and `max_tokens` exceed context limit: 199000 + 20000 > 200000, decrease inpu
+        1048576  The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).
+        262144   Input length (265330) exceeds model's maximum context length (262144).
+        131072   Requested token count exceeds the model's maximum context length of 131072 tokens. You req
+        131072   This model's maximum prompt length is 131072 but the request contains 537812 tokens.
+        163840   This endpoint's maximum context length is 163,840 tokens. However, you requested about 1,2
+        131040   Input length 131393 exceeds the maximum allowed input length of 131040 tokens.
+        131072   The input (150000 tokens) is longer than the model's context length (131072 tokens).
+        8192     request (9217 tokens) exceeds the available context size (8192 tokens), try increasing it
+        64000    prompt token count of 70145 exceeds the limit of 64000
+        262144   Your request exceeded model token limit: 262144 (requested: 300211)
+        32768    Prompt contains 40114 tokens and 0 draft tokens, too large for model with 32768 maximum co
+        2048     Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)
+        200000   Input is too long for requested model claude-3-5-sonnet-20241022: the context window is 20
+        200000   Too many input tokens: 210_000. The limit is 200_000
+        272000   input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 30492
+        –        Your input exceeds the context window of this model. Please adjust your input and try agai
+        –        prompt too long; exceeded max context length by 4242 tokens
+        –        the request exceeds the available context size, try increasing it
+        –        invalid params, context window exceeds limit (2013)
+        –        Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, R
+        –        ThrottlingException: Too many tokens, please wait before trying again.
+        –        max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens for claud
+        –        max_tokens is too large: 200000. This model supports at most 16384 completion tokens, wher
+        –        The model `gpt-4-32k-0613` does not exist
+        –        
     "#]]
     .assert_eq(&lines);
 }
@@ -278,7 +278,7 @@ fn providers_correct_the_list() {
         stated.clone(),
         vec![endpoint("asks-less", 200_000, 64_000, 0, json!({ "max_prompt_tokens": 100_000 }))],
         expect![[r#"
-            100000 + 64000 = 164000, List
+            100000 + 64000 = 164000, Providers
             asks-less
             tools false, images true, thinking true
             $1 / $2 per M tokens"#]],

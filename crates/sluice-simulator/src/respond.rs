@@ -289,7 +289,7 @@ fn tagged(request: &Request, value: &Value) -> Reply {
     // Tags are compared without their weakness.
     let is_known = known.split(',').map(str::trim).any(|tag| tag == "*" || tag.trim_start_matches("W/") == &etag[2..]);
     if is_known {
-        reply = Reply { status: 304, headers: Vec::new(), chunks: Vec::new(), ..reply };
+        reply = Reply { status: 304, headers: Vec::new(), chunks: Vec::new().into(), ..reply };
     }
     reply.set_header("etag", Some(etag));
     reply.set_header("cache-control", Some("public, max-age=0, must-revalidate".into()));
