@@ -30,6 +30,7 @@ mod failure;
 mod receive;
 mod send;
 mod surrogates;
+mod tokens;
 mod wire;
 
 pub use boundary::{
@@ -40,6 +41,7 @@ pub use boundary::{
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request};
+pub use tokens::{Calibration, Estimate, InstallKey, Known, Measured, Piece};
 pub use wire::as_stream;
 
 /// SSE framing on its own, for benchmarks and fuzzing.

@@ -1,0 +1,8 @@
+//! How many tokens a request has: what servers really counted, and an estimate for the rest.
+
+mod calibration;
+mod fingerprint;
+mod known;
+
+pub use calibration::Calibration;
+pub use known::{Estimate, InstallKey, Known, Measured, Piece};
