@@ -5,4 +5,7 @@ mod fingerprint;
 mod known;
 
 pub use calibration::Calibration;
+pub(crate) use calibration::Factor;
+pub(crate) use fingerprint::SCHEME;
+pub(crate) use known::{Entry, Quality};
 pub use known::{Estimate, InstallKey, Known, Measured, Piece};

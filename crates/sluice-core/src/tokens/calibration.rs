@@ -8,21 +8,21 @@ use std::collections::BTreeMap;
 use super::known::Measured;
 
 /// More families are never held; when it is reached the oldest go, down to four fifths.
-pub(super) const MAX_FAMILIES: usize = 500;
+const MAX_FAMILIES: usize = 500;
 /// A name that is longer is cut: it is a key, nobody reads it.
-pub(super) const MAX_NAME: usize = 120;
-pub(super) const MIN_FACTOR: f64 = 0.5;
-pub(super) const MAX_FACTOR: f64 = 2.0;
+const MAX_NAME: usize = 120;
+const MIN_FACTOR: f64 = 0.5;
+const MAX_FACTOR: f64 = 2.0;
 /// So much of the old factor stays when a new one is measured.
 const INERTIA: f64 = 0.7;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibration {
-    pub(super) families: BTreeMap<String, Factor>,
+    pub(crate) families: BTreeMap<String, Factor>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Factor {
+pub(crate) struct Factor {
     pub measurements: u32,
     pub day: u32,
     pub value: f64,
@@ -55,15 +55,21 @@ impl Calibration {
         self.evict();
     }
 
-    pub(super) fn keep(&mut self, family: &str, factor: Factor) {
+    /// `None` if it cannot be a factor.
+    pub(crate) fn keep(&mut self, family: &str, factor: Factor) -> Option<()> {
+        if !(MIN_FACTOR..=MAX_FACTOR).contains(&factor.value) {
+            return None;
+        }
         // Positive floats compare like their bits.
         let rank = |f: &Factor| (f.measurements, f.day, f.value.to_bits());
-        match self.families.get(family) {
+        match self.families.get_mut(family) {
             Some(known) if rank(known) >= rank(&factor) => {}
-            _ => {
+            Some(known) => *known = factor,
+            None => {
                 self.families.insert(family.to_owned(), factor);
             }
         }
+        Some(())
     }
 
     fn evict(&mut self) {

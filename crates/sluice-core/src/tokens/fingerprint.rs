@@ -13,6 +13,9 @@ use super::known::Piece;
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, Role, ToolDefinition};
 use crate::send::same_model;
 
+/// Counts of another scheme are worthless: to be raised whenever the hashes below change.
+pub(crate) const SCHEME: u32 = 1;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprints {
     key: [u8; 16],

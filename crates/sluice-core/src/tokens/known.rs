@@ -19,7 +19,7 @@ use super::fingerprint::{Fingerprints, Prints};
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ToolDefinition, Usage};
 
 /// More is never held; when it is reached the oldest go, down to four fifths.
-pub(super) const MAX_ENTRIES: usize = 50_000;
+const MAX_ENTRIES: usize = 50_000;
 /// A piece whose measured cost is further from its raw count than this was not measured: the server added or dropped
 /// something else.
 const PLAUSIBLE: f64 = 4.0;
@@ -74,13 +74,13 @@ pub struct Measured {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     fingerprints: Fingerprints,
-    pub(super) entries: BTreeMap<u128, Entry>,
+    pub(crate) entries: BTreeMap<u128, Entry>,
 }
 
 /// A count. Of two for the same thing the greater is kept: better measured, else newer, else larger, because a count that
 /// is too small breaks compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub quality: Quality,
     /// When it was last of use.
     pub day: u32,
@@ -89,7 +89,7 @@ pub(super) struct Entry {
 
 /// How many pieces shared the difference a cost was taken from: fewer is better, so the worst comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Quality(pub u16);
+pub(crate) struct Quality(pub u16);
 
 impl Quality {
     /// The output tokens of an answer, before anybody has seen what it costs as input.
@@ -230,8 +230,8 @@ impl Known {
         today: u32,
     ) {
         let Some(output) = usage.output_tokens.and_then(|tokens| u32::try_from(tokens).ok()) else { return };
-        let reasoning = usage.output_tokens_details.as_ref().and_then(|details| details.count("reasoning_tokens"));
-        let said = output.saturating_sub(reasoning.and_then(|tokens| u32::try_from(tokens).ok()).unwrap_or(0));
+        let thought = usage.reasoning_tokens().and_then(|tokens| u32::try_from(tokens).ok()).unwrap_or(0);
+        let said = output.saturating_sub(thought);
         let is_thought = |part: &&ChatPart| matches!(part, ChatPart::Thinking { .. });
         let mut without_thinking = answer.clone();
         without_thinking.content.retain(|part| !is_thought(&part));
@@ -260,7 +260,7 @@ impl Known {
         chain.iter().enumerate().rev().find_map(known).unwrap_or((0, 0))
     }
 
-    pub(super) fn keep(&mut self, key: u128, entry: Entry) {
+    pub(crate) fn keep(&mut self, key: u128, entry: Entry) {
         let kept = self.entries.entry(key).or_insert(entry);
         *kept = (*kept).max(entry);
     }
