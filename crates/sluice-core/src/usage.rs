@@ -16,6 +16,8 @@ const MAX_OPEN: usize = 1000;
 const MAX_CONVERSATIONS: usize = 200;
 /// An input that shrinks to this share was summarized, or cut.
 const SHRUNK: (u64, u64) = (7, 10);
+/// An answer that came faster came in one piece, and has no speed.
+const MIN_STREAMING_MS: u64 = 100;
 /// In so many answers it is shown how much that freed.
 const SHOW_FREED: u8 = 2;
 
@@ -121,7 +123,8 @@ impl Open {
         let reasoning_tokens = usage.and_then(crate::boundary::Usage::reasoning_tokens);
         // Thinking that was not shown was over before the first part came.
         let hidden = if self.began_with_thinking { 0 } else { reasoning_tokens.unwrap_or(0) };
-        let streaming_ms = self.first_part_ms.map(|first| now_ms.saturating_sub(first)).filter(|ms| *ms > 0);
+        let streaming_ms =
+            self.first_part_ms.map(|first| now_ms.saturating_sub(first)).filter(|ms| *ms >= MIN_STREAMING_MS);
         let streamed = output_tokens.map(|tokens| tokens.saturating_sub(hidden)).filter(|tokens| *tokens > 0);
         RequestUsage {
             id: self.start.id.clone(),

@@ -192,6 +192,7 @@ fn time_and_speed() {
     // A clock that jumped, an answer in one piece: no speed, and no infinite one.
     assert_eq!(speed(Some((true, 50)), 20), (Some(0), 0, None));
     assert_eq!(speed(Some((true, 600)), 600), (Some(500), 500, None));
+    assert_eq!(speed(Some((true, 600)), 650), (Some(500), 550, None));
 }
 
 #[test]
@@ -242,7 +243,7 @@ fn dollars() {
     let shown = |nanos| Dollars(nanos).to_string();
     assert_eq!(
         [0, 227_000, 5_200_000, 52_000_000, 1_234_567_890, 150].map(shown),
-        ["$0", "$0.00023", "$0.0052", "$0.052", "$1.23", "$0.000000150"]
+        ["$0", "$0.00023", "$0.0052", "$0.052", "$1.23", "$0.00000015"]
     );
 }
 

@@ -1,5 +1,6 @@
 //! One file for each subcommand, and what they share.
 
+mod books;
 mod capture;
 pub mod chat;
 mod connection;
@@ -10,6 +11,7 @@ pub mod models;
 pub mod serve;
 mod spinner;
 mod tools;
+pub mod usage;
 
 use std::io;
 use std::process::ExitCode;

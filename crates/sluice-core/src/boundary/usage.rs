@@ -168,7 +168,7 @@ impl Dollars {
     }
 }
 
-/// Two digits that matter: `$12.34`, `$0.052`, `$0.00023`.
+/// Two digits that matter: `$12.34`, `$0.052`, `$0.00023`; of next to nothing all.
 impl fmt::Display for Dollars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = match self.0 {
@@ -178,7 +178,7 @@ impl fmt::Display for Dollars {
             1_000_000.. => 4,
             100_000.. => 5,
             10_000.. => 6,
-            _ => 9,
+            _ => return write!(f, "${}", format!("{:.9}", self.as_f64()).trim_end_matches('0')),
         };
         write!(f, "${:.decimals$}", self.as_f64())
     }
