@@ -12,6 +12,6 @@ pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Rol
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
 pub use usage::{
-    Activity, CompletionTokens, CopilotUsage, Dollars, Level, Preflight, PromptTokens, RequestEnd, RequestKind,
-    RequestStart, RequestUsage, StatusLine, TooltipLine, Totals,
+    Activity, CompletionTokens, CopilotUsage, Dollars, Estimate, FileState, Level, Preflight, PromptTokens, RequestEnd,
+    RequestKind, RequestStart, RequestUsage, StatusLine, TooltipLine, Totals,
 };

@@ -6,8 +6,9 @@
 
 mod file;
 
-pub use file::{FileState, MAX_FILE};
+pub use file::MAX_FILE;
 
+pub use crate::boundary::FileState;
 use crate::boundary::{ChatMessage, ChatRequest, RequestUsage, Usage};
 use crate::tokens::{Calibration, Estimate, InstallKey, Known, Piece};
 use crate::usage::History;

@@ -22,7 +22,7 @@ fn raw(piece: Piece<'_>) -> u32 {
 }
 
 fn chat(text: &str) -> ChatRequest {
-    let content = vec![ChatPart::Text { value: format!("{text} {}", "and so on, ".repeat(10)) }];
+    let content = vec![ChatPart::Text { value: format!("{text} {}", "and so on, ".repeat(20)) }];
     let messages = vec![ChatMessage { role: Role::User, content }];
     ChatRequest { model: "acme/one".to_owned(), messages, ..ChatRequest::default() }
 }
@@ -57,7 +57,7 @@ fn filled() -> (Memory, Vec<u8>) {
     let mut memory = Memory::new(KEY);
     for index in 0..6_u32 {
         let text = format!("question {index}");
-        memory.learn(&chat(&text), "family", None, &counted(150 + u64::from(index)), &raw, 100 + index);
+        memory.learn(&chat(&text), "family", None, &counted(260 + u64::from(index)), &raw, 100 + index);
         memory.record(&used(&format!("acme/{}", index % 2), 10), 100 + index);
     }
     let (bytes, state) = memory.save(&[]);
@@ -76,7 +76,7 @@ fn what_was_written_is_read() {
     let (read, state) = Memory::read(KEY, &bytes);
     assert_eq!(state, FileState::Good);
     assert!(same(&read, &memory));
-    assert_eq!(read.estimate(&chat("question 3"), "family", &raw).tokens, 153);
+    assert_eq!(read.estimate(&chat("question 3"), "family", &raw).tokens, 263);
     assert!(read.estimate(&chat("question 3"), "family", &raw).is_exact());
     assert!((read.calibration().factor("family") - memory.calibration().factor("family")).abs() < 1e-12);
     assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).sum::<u64>(), 6);
@@ -178,7 +178,7 @@ fn windows_by_turns_lose_nothing() {
     let (mut file, mut windows) = (Vec::new(), [Memory::new(KEY), Memory::new(KEY), Memory::new(KEY)]);
     for turn in 0..30_u32 {
         let memory = &mut windows[turn as usize % 3];
-        memory.learn(&chat(&format!("q {turn}")), "family", None, &counted(140), &raw, 5);
+        memory.learn(&chat(&format!("q {turn}")), "family", None, &counted(250), &raw, 5);
         memory.record(&used("acme/one", 10), 5);
         if turn % 4 == 3 {
             // A write that failed: nothing is marked as saved, nothing is lost.
@@ -218,7 +218,7 @@ fn the_fullest_memory_fits_the_file() {
     let long = |number: u32| format!("{number} {}", "x".repeat(200));
     let mut memory = Memory::new(KEY);
     for index in 0..24_990_u32 {
-        memory.learn(&chat(&index.to_string()), &long(index), None, &counted(145), &raw, index);
+        memory.learn(&chat(&index.to_string()), &long(index), None, &counted(255), &raw, index);
     }
     for model in 0..3000_u32 {
         memory.record(&used(&long(model), u64::MAX), model % 400);
@@ -232,7 +232,7 @@ fn the_fullest_memory_fits_the_file() {
 
 /// What a window may have learned: conversation, count, day.
 fn learned() -> impl Strategy<Value = Memory> {
-    prop::collection::vec((0..6_u8, 100_u64..300, 0..4_u32, 0..3_u8), 0..12).prop_map(|lessons| {
+    prop::collection::vec((0..6_u8, 200_u64..500, 0..4_u32, 0..3_u8), 0..12).prop_map(|lessons| {
         let mut memory = Memory::new(KEY);
         for (text, count, day, family) in lessons {
             memory.learn(&chat(&text.to_string()), &family.to_string(), None, &counted(count), &raw, day);

@@ -35,6 +35,8 @@ fn typescript_types_are_fresh() {
         ChatOptions::decl(&config),
         Routing::decl(&config),
         HttpRequest::decl(&config),
+        Estimate::decl(&config),
+        FileState::decl(&config),
         RequestStart::decl(&config),
         RequestKind::decl(&config),
         RequestEnd::decl(&config),

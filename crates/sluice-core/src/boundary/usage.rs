@@ -6,6 +6,54 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::outcome::{Outcome, Status, Usage};
 
+/// How many input tokens a request has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Estimate {
+    #[cfg_attr(test, ts(type = "number"))]
+    pub tokens: u64,
+    /// So many of them a server has counted; all of them if this exact request was answered before.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub known: u64,
+}
+
+impl Estimate {
+    pub fn is_exact(self) -> bool {
+        self.tokens == self.known
+    }
+}
+
+/// What the file of token counts and usage turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum FileState {
+    Good,
+    Missing,
+    /// Cut short, altered, or not ours. To be set aside.
+    Damaged,
+    /// Of a newer version. Not to be touched.
+    Newer,
+}
+
+impl FileState {
+    /// Whether the file may be replaced.
+    pub fn may_write(self) -> bool {
+        self != Self::Newer
+    }
+
+    /// What to tell the user, once.
+    pub fn note(self) -> Option<&'static str> {
+        match self {
+            Self::Good | Self::Missing => None,
+            Self::Damaged => Some("what Sluice remembered of token counts and usage was damaged; it starts anew"),
+            Self::Newer => Some(
+                "token counts and usage are kept by a newer Sluice; this one leaves them alone. Update it to use them",
+            ),
+        }
+    }
+}
+
 /// A request that begins.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -18,7 +18,7 @@ use std::hash::Hasher;
 
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use crate::boundary::{Dollars, Totals};
+use crate::boundary::{Dollars, FileState, Totals};
 use crate::tokens::{Calibration, Entry, Factor, InstallKey, Known, Quality, SCHEME};
 use crate::usage::History;
 
@@ -26,35 +26,6 @@ use crate::usage::History;
 pub const MAX_FILE: usize = 2 << 20;
 const MAGIC: &[u8; 8] = b"SLUICE\x1A\n";
 const VERSION: u32 = 1;
-
-/// What a file turned out to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileState {
-    Good,
-    Missing,
-    /// Cut short, altered, or not ours. To be set aside.
-    Damaged,
-    /// Of a newer version. Not to be touched.
-    Newer,
-}
-
-impl FileState {
-    /// Whether the file may be replaced.
-    pub fn may_write(self) -> bool {
-        self != Self::Newer
-    }
-
-    /// What to tell the user, once.
-    pub fn note(self) -> Option<&'static str> {
-        match self {
-            Self::Good | Self::Missing => None,
-            Self::Damaged => Some("what Sluice remembered of token counts and usage was damaged; it starts anew"),
-            Self::Newer => Some(
-                "token counts and usage are kept by a newer Sluice; this one leaves them alone. Update it to use them",
-            ),
-        }
-    }
-}
 
 type Contents = (Known, Calibration, History);
 

@@ -154,6 +154,14 @@ sort?: string, };
 
 export type HttpRequest = { method: string, url: string, headers: Array<[string, string]>, body: string, };
 
+export type Estimate = { tokens: number, 
+/**
+ * So many of them a server has counted; all of them if this exact request was answered before.
+ */
+known: number, };
+
+export type FileState = "good" | "missing" | "damaged" | "newer";
+
 export type RequestStart = { 
 /**
  * Any name that no other open request has.
