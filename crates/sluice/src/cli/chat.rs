@@ -146,7 +146,7 @@ impl Conversation {
         };
         let keyboard = stdin().is_terminal().then(|| Keyboard::new(BufReader::new(stdin())));
         let Question { json, verbose, .. } = question;
-        let books = Books::open();
+        let books = Books::open(connection.client.endpoint(), &request.model);
         Ok(Self { connection, request, prompt, images, tools, keyboard, capture, books, json, verbose })
     }
 
@@ -253,6 +253,9 @@ impl Conversation {
         books.end(request, &parts, &outcome);
         if *verbose && !*json {
             eprintln!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
+            if let Some(status) = books.status() {
+                eprintln!("· context: {}", status.text);
+            }
         }
         if let Some(failure) = outcome.error.as_ref().filter(|_| !*json) {
             eprintln!("sluice: {}", failure.next);
