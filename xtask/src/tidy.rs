@@ -11,7 +11,7 @@ use crate::shell::{capture, cargo, command, root};
 
 const MAX_LINES: usize = 500;
 /// All that the core may pull in, proc macros included.
-const CORE_TREE: [&str; 13] = [
+const CORE_TREE: [&str; 14] = [
     "base64",
     "itoa",
     "memchr",
@@ -21,6 +21,7 @@ const CORE_TREE: [&str; 13] = [
     "serde_core",
     "serde_derive",
     "serde_json",
+    "siphasher",
     "sluice-core",
     "syn",
     "unicode-ident",

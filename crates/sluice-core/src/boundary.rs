@@ -7,6 +7,7 @@ mod outcome;
 mod part;
 #[cfg(test)]
 mod typescript;
+mod usage;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
 pub use model::{
@@ -15,3 +16,7 @@ pub use model::{
 };
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+pub use usage::{
+    Activity, Dollars, Estimate, FileState, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage,
+    StatusLine, TooltipLine, Totals,
+};

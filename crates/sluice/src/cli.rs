@@ -1,5 +1,6 @@
 //! One file for each subcommand, and what they share.
 
+mod books;
 mod capture;
 pub mod chat;
 mod connection;
@@ -13,6 +14,7 @@ pub mod models;
 pub mod serve;
 mod spinner;
 mod tools;
+pub mod usage;
 
 use std::io;
 use std::process::ExitCode;
