@@ -4,9 +4,11 @@
 mod chat;
 mod outcome;
 mod part;
+mod tokens;
 #[cfg(test)]
 mod typescript;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+pub use tokens::TokenBreakdown;

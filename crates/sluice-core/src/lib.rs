@@ -10,6 +10,8 @@
 //! 3. `receive/decode.rs`: SSE event to [`wire`] event, or a note
 //! 4. `receive/assemble.rs`: wire event to [`boundary`] parts, the state machine
 //! 5. `receive/outcome.rs`: how the body ended to an [`Outcome`]
+//!
+//! Beside the two journeys, `tokens` counts what a request will cost before it is sent.
 
 #![deny(
     clippy::unwrap_used,
@@ -30,16 +32,18 @@ mod failure;
 mod receive;
 mod send;
 mod surrogates;
+mod tokens;
 mod wire;
 
 pub use boundary::{
     ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
-    NoteKind, Outcome, Output, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenDetails,
-    ToolDefinition, ToolMode, Turn, Usage,
+    NoteKind, Outcome, Output, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenBreakdown,
+    TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
 };
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request};
+pub use tokens::{BadRequestBody, Counter, Framing};
 pub use wire::as_stream;
 
 /// SSE framing on its own, for benchmarks and fuzzing.

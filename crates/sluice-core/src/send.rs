@@ -9,4 +9,5 @@ mod tools;
 
 pub use endpoint::{BadAddress, Endpoint, VERCEL};
 pub use http_request::{BuiltRequest, build_request};
+pub(crate) use images::textual;
 pub use tools::ToolNames;

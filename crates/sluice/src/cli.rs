@@ -3,6 +3,7 @@
 mod capture;
 pub mod chat;
 mod connection;
+pub mod count;
 pub mod decode;
 mod human;
 mod json;

@@ -6,8 +6,8 @@ use ts_rs::{Config, TS};
 
 use super::{
     ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
-    NoteKind, Outcome, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenDetails,
-    ToolDefinition, ToolMode, Turn, Usage,
+    NoteKind, Outcome, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenBreakdown,
+    TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
 };
 
 #[test]
@@ -39,6 +39,7 @@ fn typescript_types_are_fresh() {
         ChatOptions::decl(&config),
         Routing::decl(&config),
         HttpRequest::decl(&config),
+        TokenBreakdown::decl(&config),
     ];
     let mut file = String::from(
         "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n",
