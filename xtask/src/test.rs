@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::shell::{cargo, root, run};
-use crate::{Done, javascript, recordings, tidy, wasm};
+use crate::{Done, javascript, recordings, tidy, tokens, wasm};
 
 pub fn all() -> Done {
     let started = Instant::now();
@@ -23,16 +23,19 @@ pub fn all() -> Done {
         ]))
     })?;
     step("WebAssembly", || {
-        let module = wasm::build()?;
-        wasm::check_reproducible(&module)?;
+        let (core, tokens) = (wasm::build(wasm::CORE)?, wasm::build(wasm::TOKENS)?);
+        wasm::check_reproducible(&core, wasm::CORE)?;
+        wasm::check_reproducible(&tokens, wasm::TOKENS)?;
         javascript::build()?;
-        javascript::test(&module, &export_streams()?)?;
-        javascript::run_script("report-size.mjs", &module)?;
+        javascript::test(&core, &tokens, &export_streams()?)?;
+        javascript::run_script("report-size.mjs", &core)?;
+        javascript::run_script("report-tokens-size.mjs", &tokens)?;
         wasm::check_responder()
     })?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {
         step("recorded streams", || recordings::check(&recorded))?;
+        step("recorded token counts", || tokens::check(&recorded))?;
     }
     println!("\nAll tests passed in {:.0} s.", started.elapsed().as_secs_f64());
     Ok(())

@@ -189,8 +189,8 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Done {
 fn input_tokens(stream: &[u8]) -> Option<u32> {
     let stream = String::from_utf8_lossy(stream);
     let events = stream.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data:")?).ok());
-    let counts = events.filter_map(|event| event["response"]["usage"]["input_tokens"].as_u64());
-    counts.last().and_then(|count| u32::try_from(count).ok())
+    let mut counts = events.filter_map(|event| event["response"]["usage"]["input_tokens"].as_u64());
+    counts.next_back().and_then(|count| u32::try_from(count).ok())
 }
 
 /// All strings that the seeds' rule would have measured: instructions, messages, arguments and results.

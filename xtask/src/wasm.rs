@@ -8,22 +8,27 @@ use crate::{Done, javascript};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Builds the module and says where it is.
-pub fn build() -> Done<PathBuf> {
-    build_in(&root().join("target"))
+/// The two modules: what streams answers, and what counts tokens. The second is loaded when there is time.
+pub const CORE: &str = "sluice-wasm";
+pub const TOKENS: &str = "sluice-tokens-wasm";
+
+/// Builds a module and says where it is.
+pub fn build(package: &str) -> Done<PathBuf> {
+    build_in(&root().join("target"), package)
 }
 
 pub fn build_and_report() -> Done {
-    let module = build()?;
+    let (core, tokens) = (build(CORE)?, build(TOKENS)?);
     javascript::build()?;
-    javascript::run_script("report-size.mjs", &module)
+    javascript::run_script("report-size.mjs", &core)?;
+    javascript::run_script("report-tokens-size.mjs", &tokens)
 }
 
 /// A second build from scratch must give the same bytes.
-pub fn check_reproducible(first: &Path) -> Done {
+pub fn check_reproducible(first: &Path, package: &str) -> Done {
     let again = root().join("target/again");
     let _ = fs::remove_dir_all(&again);
-    let second = build_in(&again)?;
+    let second = build_in(&again, package)?;
     let read = |file: &Path| fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
     if read(first)? == read(&second)? {
         return Ok(());
@@ -36,7 +41,7 @@ pub fn check_responder() -> Done {
     run(cargo().args(["check", "--quiet", "--locked", "--package", "sluice-simulator", "--lib", "--target", TARGET]))
 }
 
-fn build_in(target_directory: &Path) -> Done<PathBuf> {
+fn build_in(target_directory: &Path, package: &str) -> Done<PathBuf> {
     add_target()?;
     // Panic messages carry source paths; without these the bytes would depend on who built them where.
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
@@ -44,11 +49,11 @@ fn build_in(target_directory: &Path) -> Done<PathBuf> {
     let remap_root = format!(" --remap-path-prefix={}=/sluice", root().display());
     let flags = format!("-C target-feature=+simd128{remap_home}{remap_root}");
     run(cargo()
-        .args(["build", "--quiet", "--locked", "--package", "sluice-wasm", "--lib", "--target", TARGET])
+        .args(["build", "--quiet", "--locked", "--package", package, "--lib", "--target", TARGET])
         .args(["--profile", "wasm", "--target-dir"])
         .arg(target_directory)
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags))?;
-    Ok(target_directory.join(TARGET).join("wasm/sluice_wasm.wasm"))
+    Ok(target_directory.join(TARGET).join(format!("wasm/{}.wasm", package.replace('-', "_"))))
 }
 
 fn add_target() -> Done {

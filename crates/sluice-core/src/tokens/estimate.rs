@@ -11,11 +11,13 @@ enum Kind {
     Space,
     Newline,
     Punctuation,
-    /// Accented Latin letters, Greek, Cyrillic, Hebrew, Arabic: words, in shorter pieces.
-    Word,
+    /// Scripts with words that the vocabulary knows in pieces of about four letters: Cyrillic, Arabic, Devanagari.
+    Known,
+    /// And in pieces of about two: Greek, Hebrew, other scripts of India, Thai.
+    Spelled,
     /// Chinese, Japanese, Korean.
     Ideograph,
-    /// Emoji, rare scripts, symbols: hardly anything is one token.
+    /// Emoji, rare scripts, symbols: two or three tokens each.
     Rare,
 }
 
@@ -23,10 +25,21 @@ pub(super) fn tokens(text: &str) -> usize {
     // In quarters of a token.
     let mut quarters = 0;
     let mut run: Option<(Kind, usize)> = None;
+    let mut before = '\0';
     let mut words = Words::default();
     for c in text.chars() {
         let kind = kind(c);
+        // An accent breaks a word into pieces, the rarer the more.
+        quarters += match c {
+            '\u{C0}'..='\u{FF}' => 2,
+            '\u{100}'..='\u{24F}' => 5,
+            _ => 0,
+        };
+        let repeats = c == before;
+        before = c;
         match &mut run {
+            // Rulers are one token however long.
+            Some((Kind::Punctuation, length)) if repeats && *length > 2 => {}
             Some((current, length)) if *current == kind => *length += 1,
             // `Word` is one run, not `W` and `ord`.
             Some((current @ Kind::Upper, length)) if kind == Kind::Lower && *length == 1 => {
@@ -79,9 +92,11 @@ impl Words {
                 }
             }
             Kind::Newline => 3,
-            // `URL`, `});` and `": "` are one token each; a ruler of dashes is a few.
-            Kind::Upper | Kind::Punctuation => 4 + 2 * length.saturating_sub(2),
-            Kind::Word => 2 + 2 * length,
+            Kind::Upper => 4 + length.saturating_sub(3),
+            // `});` and `": "` are one token each.
+            Kind::Punctuation => 4 + 3 * length.saturating_sub(2),
+            Kind::Known => 3 + length,
+            Kind::Spelled => 2 + 2 * length,
             Kind::Ideograph => 4 * length,
             Kind::Rare => 10 * length,
         }
@@ -90,13 +105,14 @@ impl Words {
 
 fn kind(c: char) -> Kind {
     match c {
-        'a'..='z' => Kind::Lower,
+        'a'..='z' | '\u{C0}'..='\u{24F}' => Kind::Lower,
         'A'..='Z' => Kind::Upper,
         '0'..='9' => Kind::Digit,
         ' ' | '\t' => Kind::Space,
         '\n' | '\r' => Kind::Newline,
         '!'..='~' | '\u{2010}'..='\u{203A}' => Kind::Punctuation,
-        '\u{80}'..='\u{6FF}' => Kind::Word,
+        '\u{400}'..='\u{52F}' | '\u{600}'..='\u{6FF}' | '\u{900}'..='\u{97F}' => Kind::Known,
+        '\u{370}'..='\u{3FF}' | '\u{590}'..='\u{5FF}' | '\u{980}'..='\u{E7F}' => Kind::Spelled,
         '\u{3000}'..='\u{30FF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{FF00}'..='\u{FFEF}' => {
             Kind::Ideograph
         }

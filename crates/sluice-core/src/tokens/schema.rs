@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-/// Schemas that refer to themselves end here.
+/// Deeper schemas end here.
 const MAX_DEPTH: usize = 24;
 /// So do schemas that would unfold into far more text than they are.
 const MAX_TEXT: usize = 1 << 20;
@@ -17,7 +17,7 @@ pub(super) const NAMESPACE_TAIL: &str = "} // namespace functions";
 /// One tool inside the namespace.
 pub(super) fn function_type(name: &str, description: &str, parameters: Option<&Value>) -> String {
     let root = parameters.unwrap_or(&Value::Null);
-    let mut types = Types { root, text: String::new() };
+    let mut types = Types { root, text: String::new(), open: Vec::new() };
     types.comment(description);
     let is_empty = root.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
     if is_empty {
@@ -73,6 +73,8 @@ fn strip(schema: &mut Value, depth: usize) {
 struct Types<'a> {
     root: &'a Value,
     text: String,
+    /// The references being followed: one that leads back to itself is not followed again.
+    open: Vec<String>,
 }
 
 impl Types<'_> {
@@ -82,8 +84,13 @@ impl Types<'_> {
             return;
         }
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            match reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer)) {
-                Some(target) => self.write(target, depth + 1),
+            let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            match target.filter(|_| !self.open.iter().any(|open| open == reference)) {
+                Some(target) => {
+                    self.open.push(reference.to_owned());
+                    self.write(target, depth + 1);
+                    self.open.pop();
+                }
                 None => self.text += "any",
             }
             return;
