@@ -51,6 +51,8 @@ enum Task {
     Faults,
     /// A thousand streams at once through one client
     Load,
+    /// Attack the memory file: writers killed and at once, cut and altered bytes
+    Persist,
     /// Let other people's SDKs read the embedded gateway; they are installed from npm
     Sdks,
     /// Run every fuzz target (needs the nightly toolchain)
@@ -90,6 +92,7 @@ fn main() -> ExitCode {
         Task::Bench { quick } => bench::all(quick),
         Task::Faults => example("faults"),
         Task::Load => example("load"),
+        Task::Persist => example("persist"),
         Task::Sdks => gateway::check_with_sdks(),
         Task::Fuzz { seconds } => fuzz::all(seconds),
     };

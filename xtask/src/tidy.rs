@@ -11,7 +11,7 @@ use crate::shell::{capture, cargo, command, root};
 
 const MAX_LINES: usize = 500;
 /// All that the core may pull in, proc macros included.
-const CORE_TREE: [&str; 21] = [
+const CORE_TREE: [&str; 22] = [
     "aho-corasick",
     "base64",
     "itoa",
@@ -27,6 +27,7 @@ const CORE_TREE: [&str; 21] = [
     "serde_core",
     "serde_derive",
     "serde_json",
+    "siphasher",
     "sluice-core",
     "syn",
     "tiktoken",

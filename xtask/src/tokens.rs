@@ -3,6 +3,8 @@
 //! What a server adds by itself (its own prompts, its own tools, conversations it stores) is not in the request. Such requests
 //! are listed apart, with the reason; everything else must keep the bounds that are printed.
 
+mod anchored;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +20,7 @@ struct Recorded {
     body: Value,
     text: String,
     actual: u32,
+    usage: Value,
     counted: TokenBreakdown,
 }
 
@@ -61,6 +64,10 @@ pub fn check(directory: &Path) -> Done {
     }
     println!("  never under by more than 3 % + 8 tokens: {}", if broken.is_empty() { "kept" } else { "broken" });
 
+    if let Err(message) = anchored::print(&recorded, counter) {
+        broken.push(message);
+    }
+
     println!("\nNot in the request, and so not counted ({} requests):", explained.len());
     for one in &explained {
         let why = explanation(one, &hidden).unwrap_or_default();
@@ -78,14 +85,8 @@ fn table(recorded: &[&Recorded], counter: Counter) {
     println!("Relative errors, median and worst:\n");
     println!("{:<12}{:>5}{:>18}{:>18}{:>18}", "family", "n", "sluice", "length / 3.5", "o200k of the JSON");
     for (family, group) in families {
-        let errors = |count: &dyn Fn(&Recorded) -> f64| {
-            let mut all: Vec<f64> = group
-                .iter()
-                .map(|one| (count(one) - f64::from(one.actual)).abs() / f64::from(one.actual.max(1)) * 100.0)
-                .collect();
-            all.sort_by(f64::total_cmp);
-            format!("{:.1} {:>7.1} %", all[all.len() / 2], all[all.len() - 1])
-        };
+        let errors =
+            |count: &dyn Fn(&Recorded) -> f64| errors(group.iter().map(|one| (count(one), f64::from(one.actual))));
         println!(
             "{family:<12}{:>5}{:>18}{:>18}{:>18}",
             group.len(),
@@ -94,6 +95,13 @@ fn table(recorded: &[&Recorded], counter: Counter) {
             errors(&|one| f64::from(counter.text("gpt-4o", &one.body.to_string()))),
         );
     }
+}
+
+/// Median and worst of counts beside actual ones, in per cent.
+fn errors(pairs: impl Iterator<Item = (f64, f64)>) -> String {
+    let mut all: Vec<f64> = pairs.map(|(count, actual)| (count - actual).abs() / actual.max(1.0) * 100.0).collect();
+    all.sort_by(f64::total_cmp);
+    format!("{:.1} {:>7.1} %", all[all.len() / 2], all[all.len() - 1])
 }
 
 impl Recorded {
@@ -165,10 +173,11 @@ fn read(directory: &Path, counter: Counter) -> Done<Vec<Recorded>> {
         let bytes = fs::read(&path).map_err(|error| cannot(&error))?;
         let body: Value = serde_json::from_slice(&bytes).map_err(|error| cannot(&error))?;
         let stream = path.with_extension("").with_extension("sse");
-        let Some(actual) = fs::read(&stream).ok().and_then(|stream| input_tokens(&stream)) else { continue };
+        let Some(usage) = fs::read(&stream).ok().and_then(|stream| usage_in(&stream)) else { continue };
+        let Some(actual) = usage["input_tokens"].as_u64().and_then(|count| u32::try_from(count).ok()) else { continue };
         let counted = counter.request_body(&bytes).map_err(|error| cannot(&error))?;
         let name = path.strip_prefix(directory).unwrap_or(&path).display().to_string();
-        recorded.push(Recorded { name, text: text_of(&body), body, actual, counted });
+        recorded.push(Recorded { name, text: text_of(&body), body, actual, usage, counted });
     }
     Ok(recorded)
 }
@@ -186,11 +195,11 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Done {
 }
 
 /// What the server said at the end of its answer.
-fn input_tokens(stream: &[u8]) -> Option<u32> {
+fn usage_in(stream: &[u8]) -> Option<Value> {
     let stream = String::from_utf8_lossy(stream);
     let events = stream.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data:")?).ok());
-    let mut counts = events.filter_map(|event| event["response"]["usage"]["input_tokens"].as_u64());
-    counts.next_back().and_then(|count| u32::try_from(count).ok())
+    let mut usages = events.map(|mut event| event["response"]["usage"].take()).filter(Value::is_object);
+    usages.next_back()
 }
 
 /// All strings that the seeds' rule would have measured: instructions, messages, arguments and results.

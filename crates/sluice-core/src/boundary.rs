@@ -7,8 +7,13 @@ mod part;
 mod tokens;
 #[cfg(test)]
 mod typescript;
+mod usage;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
 pub use tokens::TokenBreakdown;
+pub use usage::{
+    Activity, CompletionTokens, CopilotUsage, Dollars, Level, Preflight, PromptTokens, RequestEnd, RequestKind,
+    RequestStart, RequestUsage, StatusLine, TooltipLine, Totals,
+};

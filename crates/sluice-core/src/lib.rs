@@ -29,21 +29,29 @@
 mod boundary;
 mod call_id;
 mod failure;
+mod memory;
 mod receive;
 mod send;
 mod surrogates;
 mod tokens;
+mod usage;
 mod wire;
 
+pub use boundary::{
+    Activity, CompletionTokens, CopilotUsage, Dollars, Level, Preflight, PromptTokens, RequestEnd, RequestKind,
+    RequestStart, RequestUsage, StatusLine, TooltipLine, Totals,
+};
 pub use boundary::{
     ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
     NoteKind, Outcome, Output, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenBreakdown,
     TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
 };
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
+pub use memory::{FileState, MAX_FILE, Memory};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request};
-pub use tokens::{BadRequestBody, Counter, Framing};
+pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, Known, Measured, Piece};
+pub use usage::{History, Period, UsageTracker, date, preflight};
 pub use wire::as_stream;
 
 /// SSE framing on its own, for benchmarks and fuzzing.

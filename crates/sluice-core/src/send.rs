@@ -10,4 +10,5 @@ mod tools;
 pub use endpoint::{BadAddress, Endpoint, VERCEL};
 pub use http_request::{BuiltRequest, build_request};
 pub(crate) use images::textual;
+pub(crate) use messages::same_model;
 pub use tools::ToolNames;

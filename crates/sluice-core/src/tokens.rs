@@ -1,4 +1,6 @@
-//! How many tokens text, messages and whole requests are, before a server says so.
+//! How many tokens text, messages and whole requests are: what servers really counted, and a count of our own for the rest.
+//!
+//! Our own count:
 //!
 //! 1. `tokens/family.rs`: a model's id to its family: which vocabulary, what messages, calls and tools cost around their text
 //! 2. `tokens/request.rs`: a whole request body, piece by piece
@@ -7,20 +9,30 @@
 //! 5. `tokens/chat.rs`: the same for the parts of a chat, one at a time
 //! 6. `tokens/estimate.rs`: text without a vocabulary
 //!
+//! What servers counted: `tokens/known.rs`, by the hashes of `tokens/fingerprint.rs`, with the corrections of
+//! `tokens/calibration.rs`. [`Counter::pieces_of`] is the raw count that it asks for.
+//!
 //! A vocabulary is megabytes and takes a moment to build. It is linked only into programs that call [`Counter::exact`], and
 //! built when the first text of its families is counted. The module that streams answers uses [`Counter::estimating`].
 
+mod calibration;
 mod chat;
 mod estimate;
 mod family;
+mod fingerprint;
 mod images;
+mod known;
 mod request;
 mod schema;
 
 use std::fmt;
 use std::sync::OnceLock;
 
-pub use chat::Framing;
+pub use calibration::Calibration;
+pub(crate) use calibration::Factor;
+pub(crate) use fingerprint::SCHEME;
+pub(crate) use known::{Entry, Quality};
+pub use known::{Estimate, InstallKey, Known, Measured, Piece};
 pub use request::BadRequestBody;
 
 use family::{Encoding, Family};

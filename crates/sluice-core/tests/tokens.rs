@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use sluice_core::{ChatMessage, ChatRequest, Counter, Framing};
+use sluice_core::{ChatMessage, ChatRequest, Counter, Piece};
 
 /// Counts that OpenAI's own tokenizer gives: text, o200k, cl100k.
 #[test]
@@ -53,7 +53,7 @@ fn samples() -> Vec<(&'static str, String)> {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let _ = write!(hex, "{:02x}", seed >> 56);
         base64.push(char::from(alphabet[(seed >> 58) as usize]));
-        let _ = write!(numbers, "{},{:.3}\n", index, (seed >> 40) as f64 / 1000.0);
+        let _ = writeln!(numbers, "{index},{}.{:03}", seed >> 50, (seed >> 40) % 1000);
     }
     let rows: Vec<Value> = (0..60)
         .map(|index| json!({"id": index, "name": format!("user{index}"), "email": format!("u{index}@example.com"), "active": index % 2 == 0}))
@@ -170,8 +170,8 @@ fn calls_results_and_thoughts() {
     check(
         &json!({"model": "gpt-5", "input": [question, thought, call, result]}),
         expect![[r#"
-        input_tokens 138, messages 6, tool_calls 15, tool_results 11, reasoning 104, framing 2
-    "#]],
+            input_tokens 136, messages 6, tool_calls 15, tool_results 11, reasoning 102, framing 2
+        "#]],
     );
     // A new question, and the server forgets what was thought before.
     check(
@@ -183,14 +183,14 @@ fn calls_results_and_thoughts() {
     check(
         &json!({"model": "gpt-5.5", "input": [question, thought, call, result]}),
         expect![[r#"
-        input_tokens 141, messages 6, tool_calls 16, tool_results 13, reasoning 104, framing 2
-    "#]],
+            input_tokens 139, messages 6, tool_calls 16, tool_results 13, reasoning 102, framing 2
+        "#]],
     );
     check(
         &json!({"model": "gpt-4o", "input": [question, call, call, result, result]}),
         expect![[r#"
-        input_tokens 53, messages 6, tool_calls 26, tool_results 18, framing 3
-    "#]],
+            input_tokens 49, messages 6, tool_calls 24, tool_results 16, framing 3
+        "#]],
     );
     let image = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAYAAAA=";
     let pictures = json!({"type": "function_call_output", "call_id": "a",
@@ -198,8 +198,8 @@ fn calls_results_and_thoughts() {
     check(
         &json!({"model": "gpt-4o", "input": [question, call, pictures]}),
         expect![[r#"
-        input_tokens 795, messages 6, tool_calls 13, tool_results 8, images 765, framing 3
-    "#]],
+            input_tokens 793, messages 6, tool_calls 12, tool_results 7, images 765, framing 3
+        "#]],
     );
 }
 
@@ -293,7 +293,7 @@ fn a_chat_costs_what_its_pieces_cost() {
     let counter = Counter::exact();
     let messages: u32 = chat.messages.iter().map(|message| counter.message(&chat.model, message)).sum();
     let tools: u32 = chat.tools.iter().map(|tool| counter.tool(&chat.model, tool)).sum();
-    let pieces = messages + tools + counter.framing(&chat.model, Framing { has_tools: true });
+    let pieces = messages + tools + counter.pieces_of(&chat)(Piece::Frame { has_tools: true });
     let whole = counter.chat(&chat).input_tokens;
     assert!(pieces.abs_diff(whole) <= 3, "{pieces} in pieces, {whole} as a whole");
 }

@@ -1,5 +1,6 @@
 //! One file for each subcommand, and what they share.
 
+mod books;
 mod capture;
 pub mod chat;
 mod connection;
@@ -11,6 +12,7 @@ pub mod models;
 pub mod serve;
 mod spinner;
 mod tools;
+pub mod usage;
 
 use std::io;
 use std::process::ExitCode;

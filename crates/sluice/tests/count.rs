@@ -74,26 +74,26 @@ fn request() {
         &["--request", "-"],
         REQUEST.as_bytes(),
         expect![[r#"
-        838 input tokens (openai/gpt-4o)
-          instructions           7
-          messages              10
-          tool calls            14
-          tool results           9
-          tools                 30
-          images               765
-          framing                3
-          not all is known: an image is taken for 1024 x 1024 pixels: it is not in the request
-          not all is known: `web_search`: what the server tells the model about its own tools, and what they find, is not counted
-        exit 0
-    "#]],
+            839 input tokens (openai/gpt-4o)
+              instructions           7
+              messages              10
+              tool calls            16
+              tool results           8
+              tools                 30
+              images               765
+              framing                3
+              not all is known: an image is taken for 1024 x 1024 pixels: it is not in the request
+              not all is known: `web_search`: what the server tells the model about its own tools, and what they find, is not counted
+            exit 0
+        "#]],
     );
     check(
         &["--json", "--request", "-m", "xai/grok-4"],
         REQUEST.as_bytes(),
         expect![[r#"
-        {"input_tokens":1633,"model":"xai/grok-4","family":"grok","own_vocabulary":false,"instructions":9,"messages":12,"tool_calls":17,"tool_results":13,"reasoning":0,"tools":52,"format":0,"images":1342,"framing":188,"notes":["an image is taken for 1024 x 1024 pixels: it is not in the request","`web_search`: what the server tells the model about its own tools, and what they find, is not counted"]}
-        exit 0
-    "#]],
+            {"input_tokens":1628,"model":"xai/grok-4","family":"grok","own_vocabulary":false,"instructions":9,"messages":12,"tool_calls":15,"tool_results":10,"reasoning":0,"tools":52,"format":0,"images":1342,"framing":188,"notes":["an image is taken for 1024 x 1024 pixels: it is not in the request","`web_search`: what the server tells the model about its own tools, and what they find, is not counted"]}
+            exit 0
+        "#]],
     );
 }
 

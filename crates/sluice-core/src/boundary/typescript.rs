@@ -4,11 +4,7 @@
 use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
-use super::{
-    ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
-    NoteKind, Outcome, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenBreakdown,
-    TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
-};
+use super::*;
 
 #[test]
 fn typescript_types_are_fresh() {
@@ -40,6 +36,19 @@ fn typescript_types_are_fresh() {
         Routing::decl(&config),
         HttpRequest::decl(&config),
         TokenBreakdown::decl(&config),
+        RequestStart::decl(&config),
+        RequestKind::decl(&config),
+        RequestEnd::decl(&config),
+        RequestUsage::decl(&config),
+        Totals::decl(&config),
+        StatusLine::decl(&config),
+        Level::decl(&config),
+        Activity::decl(&config),
+        TooltipLine::decl(&config),
+        Preflight::decl(&config),
+        CopilotUsage::decl(&config),
+        PromptTokens::decl(&config),
+        CompletionTokens::decl(&config),
     ];
     let mut file = String::from(
         "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n",

@@ -31,10 +31,13 @@ pub(super) struct Family {
     pub assistant: u32,
     /// For a call and its result together, beside its arguments, its result and twice its name.
     pub call: u32,
+    /// More where several tools are offered and one is called alone.
+    pub lone_call: u32,
     pub tools: ToolStyle,
     pub thinking: Thinking,
-    /// Encrypted thoughts have so many characters that stand for nothing, and six for a token.
+    /// Encrypted thoughts have so many characters that stand for nothing, and so many tenths of one for a token.
     pub thought_head: usize,
+    pub thought_tenths: usize,
 }
 
 /// How tools are shown to the model.
@@ -61,10 +64,12 @@ const GPT_4O: Family = Family {
     request: 3,
     message: 4,
     assistant: 0,
-    call: 13,
+    call: 11,
+    lone_call: 3,
     tools: ToolStyle::Namespace { around: -2 },
     thinking: Thinking::SinceLastQuestion,
     thought_head: 924,
+    thought_tenths: 60,
 };
 
 /// The o-series: one token less for a request, a channel for what the assistant says.
@@ -73,6 +78,7 @@ const REASONING: Family = Family {
     request: 2,
     assistant: 2,
     call: 17,
+    lone_call: 0,
     tools: ToolStyle::Namespace { around: 0 },
     ..GPT_4O
 };
@@ -86,8 +92,10 @@ const OTHER: Family = Family {
     request: 6,
     message: 5,
     call: 16,
+    lone_call: 0,
     tools: ToolStyle::Json { around: 30, each: 8 },
     thought_head: 0,
+    thought_tenths: 63,
     ..GPT_4O
 };
 
@@ -112,6 +120,7 @@ static FAMILIES: [Family; 20] = [
         name: "grok",
         percent: 105,
         request: 188,
+        call: 11,
         tools: ToolStyle::Json { around: 20, each: 0 },
         thinking: Thinking::All,
         ..OTHER
@@ -123,6 +132,7 @@ static FAMILIES: [Family; 20] = [
         name: "deepseek",
         percent: 107,
         request: 80,
+        call: 44,
         tools: ToolStyle::Json { around: 210, each: 4 },
         thinking: Thinking::All,
         ..OTHER
@@ -155,7 +165,7 @@ impl Family {
 
     /// Tokens of an encrypted thought of so many characters.
     pub fn thought(&self, encrypted: usize) -> u32 {
-        u32::try_from(encrypted.saturating_sub(self.thought_head) / 6 + 4).unwrap_or(u32::MAX)
+        u32::try_from(encrypted.saturating_sub(self.thought_head) * 10 / self.thought_tenths + 2).unwrap_or(u32::MAX)
     }
 
     pub fn scaled(&self, tokens: usize) -> u32 {

@@ -54,11 +54,20 @@ pub(super) struct Tally<'a> {
     sum: TokenBreakdown,
     /// The names of calls, which come again before their results.
     names: BTreeMap<String, u32>,
+    /// How many tools there are to choose from.
+    offered: usize,
 }
 
 impl<'a> Tally<'a> {
     pub fn new(counter: Counter, model: &'a str) -> Self {
-        Self { counter, family: Family::of(model), model, sum: Counter::about(model), names: BTreeMap::new() }
+        Self {
+            counter,
+            family: Family::of(model),
+            model,
+            sum: Counter::about(model),
+            names: BTreeMap::new(),
+            offered: 0,
+        }
     }
 
     fn request(&mut self, body: &Value) {
@@ -67,6 +76,7 @@ impl<'a> Tally<'a> {
         if !instructions.is_empty() {
             self.sum.instructions += self.text(instructions) + self.family.message;
         }
+        self.offered = body.get("tools").and_then(Value::as_array).map_or(0, Vec::len);
         match body.get("input") {
             Some(Value::String(text)) => self.sum.messages += self.text(text) + self.family.message,
             Some(Value::Array(items)) => self.items(items),
@@ -100,6 +110,12 @@ impl<'a> Tally<'a> {
         for (index, item) in items.iter().enumerate() {
             let is_seen = self.family.thinking == Thinking::All || index > last_question;
             self.item(item, is_seen);
+            let is_call = |index: Option<usize>| {
+                index.and_then(|index| items.get(index)).is_some_and(|item| text_of(item, "type") == "function_call")
+            };
+            if is_call(Some(index)) && !is_call(index.checked_sub(1)) && !is_call(Some(index + 1)) && self.offered > 1 {
+                self.sum.tool_calls += self.family.lone_call;
+            }
         }
     }
 

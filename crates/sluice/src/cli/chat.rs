@@ -14,6 +14,7 @@ use sluice_core::{
 };
 use tokio::io::{AsyncBufReadExt, BufReader};
 
+use super::books::Books;
 use super::capture::CaptureFile;
 use super::connection::Connection;
 use super::human::Human;
@@ -98,6 +99,7 @@ struct Conversation {
     images: Vec<ChatPart>,
     tools: Tools,
     capture: Option<CaptureFile>,
+    books: Books,
     json: bool,
     verbose: bool,
 }
@@ -141,7 +143,7 @@ impl Conversation {
             ..ChatRequest::default()
         };
         let Question { json, verbose, .. } = question;
-        Ok(Self { connection, request, prompt, images, tools, capture, json, verbose })
+        Ok(Self { connection, request, prompt, images, tools, capture, books: Books::open(), json, verbose })
     }
 
     async fn hold(mut self) -> ExitCode {
@@ -198,7 +200,7 @@ impl Conversation {
 
     /// One request: prints what comes and gathers what the next request must repeat.
     async fn round(&mut self) -> (Outcome, Vec<ChatPart>) {
-        let Self { connection, request, capture, json, verbose, .. } = self;
+        let Self { connection, request, capture, books, json, verbose, .. } = self;
         if let Some(capture) = capture
             && let Err(error) = capture.request(request, connection.client.endpoint())
         {
@@ -208,6 +210,7 @@ impl Conversation {
             if *json { Box::new(JsonLines::new()) } else { Box::new(Human::new(*verbose, false)) };
         let mut spinner = Spinner::start();
         let mut parts = Vec::new();
+        let estimate = books.begin(request);
         let started = Instant::now();
         let cancel = async {
             let _ = tokio::signal::ctrl_c().await;
@@ -219,6 +222,9 @@ impl Conversation {
                     let is_noise = matches!(&output, Output::Note(note) if note.kind == NoteKind::Event);
                     if !is_noise {
                         spinner.stop();
+                    }
+                    if let Output::Part(part) = &output {
+                        books.part(matches!(part, Part::Thinking { .. }));
                     }
                     remember(&mut parts, &output);
                     let _ = printer.output(&output);
@@ -237,6 +243,10 @@ impl Conversation {
             .await;
         spinner.stop();
         let _ = printer.outcome(&outcome, started.elapsed());
+        books.end(request, &parts, &outcome);
+        if *verbose && !*json {
+            eprintln!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
+        }
         if let Some(failure) = outcome.error.as_ref().filter(|_| !*json) {
             eprintln!("sluice: {}", failure.next);
         }
