@@ -10,6 +10,7 @@ mod recordings;
 mod shell;
 mod test;
 mod tidy;
+mod tokens;
 mod wasm;
 
 use std::path::PathBuf;
@@ -41,6 +42,8 @@ enum Task {
     Vsix,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
+    /// Compare our token counts with the servers' own over recorded requests (*.req.json beside *.sse)
+    Tokens { directory: PathBuf },
     /// Measure speed beside the peers, as ratios in one run
     Bench {
         /// Fewer rounds: a first impression
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         Task::Wasm => wasm::build_and_report(),
         Task::Vsix => extension::report(),
         Task::Recordings { directory } => recordings::check(&directory),
+        Task::Tokens { directory } => tokens::check(&directory),
         Task::Bench { quick } => bench::all(quick),
         Task::Faults => example("faults"),
         Task::Load => example("load"),

@@ -4,6 +4,7 @@ mod books;
 mod capture;
 pub mod chat;
 mod connection;
+pub mod count;
 pub mod decode;
 mod human;
 mod json;
