@@ -29,10 +29,8 @@ const VERSION: u32 = 1;
 
 type Contents = (Known, Calibration, History);
 
-pub(super) fn read(key: InstallKey, bytes: &[u8]) -> (Option<Contents>, FileState) {
-    if bytes.is_empty() {
-        return (None, FileState::Missing);
-    }
+pub(super) fn read(key: InstallKey, bytes: Option<&[u8]>) -> (Option<Contents>, FileState) {
+    let Some(bytes) = bytes else { return (None, FileState::Missing) };
     let body = bytes.split_last_chunk::<16>().filter(|(body, sum)| bytes.len() <= MAX_FILE && checksum(body) == **sum);
     let Some(body) = body.and_then(|(body, _)| body.strip_prefix(MAGIC)) else {
         return (None, FileState::Damaged);
