@@ -99,7 +99,7 @@ impl Memory {
     fn take_in(&mut self, file: Option<&[u8]>) -> FileState {
         let (read, state) = file::read(self.key, file);
         if let Some((known, calibration, history)) = read {
-            self.known.merge(&known);
+            self.known.merge(known);
             self.calibration.merge(&calibration);
             self.history = history;
         } else if state == FileState::Missing {
