@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sluice_core::{
     ChatRequest, Endpoint, Failure, HttpAnswer, ModelCatalog, ModelSettings, Refresh, Transport, build_request,
+    request_kind,
 };
 
 /// What is wrong with a question comes as `Err`, in words fit to show.
@@ -36,7 +37,7 @@ fn request(json: &str) -> Result<Value, String> {
         "toolNames": to_value(&built.tool_names),
         "conversationId": built.conversation_id,
         "marker": built.marker,
-        "isSummary": sluice_core::is_summary_request(&chat),
+        "kind": to_value(&request_kind(&chat)),
         "notes": to_value(&built.notes),
     }))
 }

@@ -11,6 +11,7 @@ import type {
   ModelSettings,
   Note,
   OtherModel,
+  RequestKind,
   Transport,
 } from "./boundary.js";
 import { CoreError, QuestionError, type ToolNames } from "./core.js";
@@ -24,8 +25,8 @@ export interface BuiltRequest {
   readonly conversationId: string | null;
   /** The text of a `stateful_marker` part to leave in the answer. */
   readonly marker: string | null;
-  /** VS Code asks for a summary of the conversation. */
-  readonly isSummary: boolean;
+  /** What it is for. */
+  readonly kind: RequestKind;
   readonly notes: readonly Note[];
 }
 
