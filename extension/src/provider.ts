@@ -6,6 +6,7 @@ import type { ChatModel, ChatRequest, Decision } from "../../crates/sluice-wasm/
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import { exchange } from "./http.js";
+import type { Log } from "./log.js";
 import type { ModelLists } from "./models.js";
 import { chatOptions, idleTimeoutMs, thinkingFallback } from "./settings.js";
 import { toMessages, toToolMode, toTools } from "./to-core.js";
@@ -21,7 +22,7 @@ export interface Services {
   readonly modules: Modules;
   readonly connections: Connections;
   readonly lists: ModelLists;
-  readonly log: vscode.LogOutputChannel;
+  readonly log: Log;
   readonly images: vscode.Uri;
 }
 
@@ -37,6 +38,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     services.lists.onDidChange(() => this.#changed.fire());
   }
 
+  /** Other models may be there now: somebody signed in or out, or changed a setting. */
+  refresh(): void {
+    this.#changed.fire();
+  }
+
   /** VS Code asks once without a configuration and once for each group that the user set up; and often. */
   async provideLanguageModelChatInformation(
     { silent, configuration }: vscode.PrepareLanguageModelChatModelOptions,
@@ -45,7 +51,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const { connections, lists } = this.#services;
     let connection: Connection | undefined;
     if (configuration === undefined) {
-      connection = await connections.fromEnvironment(silent);
+      connection = (await connections.fromSignIn()) ?? (await connections.fromEnvironment(silent));
       if (connection === undefined && this.#hasConfiguredKey) {
         return [];
       }
@@ -138,10 +144,10 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     // response that the server can go on from.
     await reporter.end(usage, options.requestInitiator === "core" ? null : marker);
     if (step.type !== "reject") {
-      log.debug(`${model.id}: ${outcome.status}`);
+      log.outcome(model.id, outcome);
       return;
     }
-    log.error(`${model.id}: ${step.message}`);
+    log.outcome(model.id, outcome, step.message);
     if (step.kind === "contextOverflow" && outcome.error !== null) {
       await lists.overflowed(connection, model.id, outcome.error.message);
     }
