@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::shell::{cargo, root, run};
-use crate::{Done, javascript, recordings, tidy, tokens, wasm};
+use crate::{Done, extension, javascript, recordings, tidy, tokens, wasm};
 
 pub fn all() -> Done {
     let started = Instant::now();
@@ -29,6 +29,7 @@ pub fn all() -> Done {
         javascript::test(&modules.core(), &modules.tokens(), &export_streams()?)?;
         wasm::report(&modules)
     })?;
+    step("extension", extension::test)?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {
         step("recorded streams", || recordings::check(&recorded))?;
