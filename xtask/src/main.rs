@@ -9,6 +9,7 @@ mod recordings;
 mod shell;
 mod test;
 mod tidy;
+mod vscode;
 mod wasm;
 
 use std::path::PathBuf;
@@ -50,6 +51,15 @@ enum Task {
     Load,
     /// Let other people's SDKs read the embedded gateway; they are installed from npm
     Sdks,
+    /// Run the tests in a real VS Code alone
+    Vscode {
+        /// Only the suite of this name
+        #[arg(long)]
+        only: Option<String>,
+        /// A packed extension, or a folder with one, instead of the project's own
+        #[arg(long)]
+        extension: PathBuf,
+    },
     /// Run every fuzz target (needs the nightly toolchain)
     Fuzz {
         /// For how long each
@@ -87,6 +97,10 @@ fn main() -> ExitCode {
         Task::Faults => example("faults"),
         Task::Load => example("load"),
         Task::Sdks => gateway::check_with_sdks(),
+        Task::Vscode { only, extension } => vscode::prepare().and_then(|machine| match machine {
+            vscode::Machine::Ready(tools) => vscode::test(&tools, &extension, only.as_deref()),
+            vscode::Machine::Cannot(reason) => Err(reason),
+        }),
         Task::Fuzz { seconds } => fuzz::all(seconds),
     };
     match done {

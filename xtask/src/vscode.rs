@@ -1,0 +1,62 @@
+//! `cargo xtask vscode`: the extension in a real VS Code, in a real browser. `e2e/drive.mjs` does the driving; here it gets
+//! what it needs.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Done;
+use crate::gateway::{self, Gateway};
+use crate::shell::{root, run};
+
+mod browser;
+mod install;
+
+/// What a machine needs for this, once it is there.
+pub struct Tools {
+    /// Where code-server, its Node and playwright-core are installed.
+    directory: PathBuf,
+    browser: PathBuf,
+}
+
+/// Whether this machine can run a VS Code, or the line that says why not.
+pub enum Machine {
+    Ready(Tools),
+    Cannot(String),
+}
+
+/// Installs what is missing. The second time this takes no network and no time.
+pub fn prepare() -> Done<Machine> {
+    let directory = match install::code_server()? {
+        Ok(directory) => directory,
+        Err(reason) => return Ok(Machine::Cannot(reason)),
+    };
+    Ok(match browser::find_or_install() {
+        Ok(browser) => Machine::Ready(Tools { directory, browser }),
+        Err(reason) => Machine::Cannot(reason),
+    })
+}
+
+/// Where all of it writes: runs, pictures, results.
+pub fn work() -> PathBuf {
+    root().join("target/vscode")
+}
+
+/// Runs the tests in a real VS Code. `extension` is the packed one, or a folder.
+pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
+    let gateway = Gateway::start(&gateway::build()?)?;
+    let mut driver = tools.driver(&gateway, extension);
+    if let Some(only) = only {
+        driver.args(["--only", only]);
+    }
+    run(&mut driver)
+}
+
+impl Tools {
+    fn driver(&self, gateway: &Gateway, extension: &Path) -> Command {
+        let mut driver = Command::new(install::node(&self.directory));
+        driver.current_dir(root()).arg("e2e/drive.mjs").args(["--gateway", &gateway.url]);
+        driver.arg("--tools").arg(&self.directory).arg("--chromium").arg(&self.browser).arg("--work").arg(work());
+        driver.arg(if extension.is_dir() { "--extension" } else { "--vsix" }).arg(extension);
+        driver
+    }
+}
