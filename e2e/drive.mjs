@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { add, results } from './lib/report.mjs';
 import { api } from './suites/api.mjs';
+import { chat } from './suites/chat.mjs';
 
 /**
  * @typedef {object} Setup
@@ -17,7 +18,7 @@ import { api } from './suites/api.mjs';
  * @property {string} key a key that can be recognised wherever it turns up
  */
 
-const suites = { api };
+const suites = { api, chat };
 
 const { values } = parseArgs({
     options: {
@@ -34,6 +35,7 @@ const { tools = '', chromium = '', gateway = '', work = '', vsix, extension: ext
 /** @type {Setup} */
 const setup = { tools, chromium, gateway, work, shots: path.join(work, 'shots'), vsix, extensions, key: 'canary-5f2c9e71b84d' };
 
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 fs.mkdirSync(setup.shots, { recursive: true });
 for (const [name, suite] of Object.entries(suites)) {
     if (only && only !== name) continue;

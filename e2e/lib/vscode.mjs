@@ -71,6 +71,8 @@ export async function startServer(start) {
     // A process group of its own: the extension host and the others must end with it.
     const server = spawn(node, [main, ...licence, ...folders, ...flags], { env, stdio: ['ignore', log, log], detached: true });
     const ended = new Promise((resolve) => server.once('exit', resolve));
+    // Whatever ends this program ends the server too.
+    process.once('exit', () => signal(server.pid, 'SIGKILL'));
     const url = `http://127.0.0.1:${port}/`;
     const stop = async () => {
         // It waits for its extension hosts, which wait for a window that may come back.
@@ -160,6 +162,7 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
         ],
     });
     const page = context.pages()[0] ?? (await context.newPage());
+    page.setDefaultTimeout(60_000);
     /** @type {Set<string>} */
     const foreign = new Set();
     page.on('request', (/** @type {{ url(): string }} */ request) => {
