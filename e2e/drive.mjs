@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { add, results } from './lib/report.mjs';
+import { add, figures, results } from './lib/report.mjs';
 import { api } from './suites/api.mjs';
 import { chat } from './suites/chat.mjs';
 
@@ -15,6 +15,7 @@ import { chat } from './suites/chat.mjs';
  * @property {string} shots where the pictures go
  * @property {string[]} vsix
  * @property {string[]} extensions
+ * @property {string} catalogue the names of all faults, with commas
  * @property {string} key a key that can be recognised wherever it turns up
  */
 
@@ -28,12 +29,13 @@ const { values } = parseArgs({
         work: { type: 'string' },
         vsix: { type: 'string', multiple: true, default: [] },
         extension: { type: 'string', multiple: true, default: [] },
+        catalogue: { type: 'string' },
         only: { type: 'string' },
     },
 });
-const { tools = '', chromium = '', gateway = '', work = '', vsix, extension: extensions, only } = values;
+const { tools = '', chromium = '', gateway = '', work = '', vsix, extension: extensions, catalogue = '', only } = values;
 /** @type {Setup} */
-const setup = { tools, chromium, gateway, work, shots: path.join(work, 'shots'), vsix, extensions, key: 'canary-5f2c9e71b84d' };
+const setup = { tools, chromium, gateway, work, shots: path.join(work, 'shots'), vsix, extensions, catalogue, key: 'canary-5f2c9e71b84d' };
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 fs.mkdirSync(setup.shots, { recursive: true });
@@ -46,7 +48,7 @@ for (const [name, suite] of Object.entries(suites)) {
         add({ suite: name, name: 'runs to its end', ok: false, ms: performance.now() - started, error: String(error) });
     }
 }
-fs.writeFileSync(path.join(work, 'results.json'), JSON.stringify(results, null, 2));
+fs.writeFileSync(path.join(work, 'results.json'), JSON.stringify({ results, figures }, null, 2));
 const failed = results.filter((result) => !result.ok).length;
 console.log(`   ${results.length - failed} of ${results.length} checks passed; pictures are in ${setup.shots}`);
 process.exit(failed || results.length === 0 ? 1 : 0);

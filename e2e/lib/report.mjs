@@ -5,6 +5,9 @@
 /** @type {Result[]} */
 export const results = [];
 
+/** What was measured on the way. @type {Record<string, number>} */
+export const figures = {};
+
 /** @param {Result} result */
 export function add(result) {
     results.push(result);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::Done;
 use crate::gateway::{self, Gateway};
-use crate::shell::{root, run};
+use crate::shell::{capture, root, run};
 
 mod browser;
 mod install;
@@ -43,8 +43,12 @@ pub fn work() -> PathBuf {
 
 /// Runs the tests in a real VS Code. `extension` is the packed one, or a folder.
 pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
-    let gateway = Gateway::start(&gateway::build()?)?;
+    let sluice = gateway::build()?;
+    let gateway = Gateway::start(&sluice)?;
+    let catalogue = capture(Command::new(&sluice).args(["serve", "--list-faults"]))?;
+    let catalogue: Vec<&str> = catalogue.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let mut driver = tools.driver(&gateway, extension);
+    driver.args(["--catalogue", &catalogue.join(",")]);
     if let Some(only) = only {
         driver.args(["--only", only]);
     }
