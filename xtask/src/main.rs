@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod extension;
 mod fuzz;
 mod gateway;
 mod javascript;
@@ -37,6 +38,8 @@ enum Task {
     Tidy,
     /// Build the core as WebAssembly; say its size and how fast it starts
     Wasm,
+    /// Build the VS Code extension and pack it: target/sluice.vsix
+    Vsix,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
     /// Measure speed beside the peers, as ratios in one run
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Task::Test => test::all(),
         Task::Tidy => tidy::check(),
         Task::Wasm => wasm::build_and_report(),
+        Task::Vsix => extension::report(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Bench { quick } => bench::all(quick),
         Task::Faults => example("faults"),

@@ -152,7 +152,7 @@ pub enum ToolMode {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ChatOptions {
-    #[cfg_attr(test, ts(type = "number"))]
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_output_tokens: Option<u64>,
     pub temperature: Option<f64>,
     pub top_p: Option<f64>,

@@ -116,7 +116,7 @@ inputSchema: unknown, };
 
 export type ToolMode = "auto" | "required" | "none";
 
-export type ChatOptions = { maxOutputTokens: number, temperature?: number, topP?: number, 
+export type ChatOptions = { maxOutputTokens?: number, temperature?: number, topP?: number, 
 /**
  * `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`: whatever the model offers.
  */
