@@ -14,6 +14,16 @@ export class Chat {
         this.last = page.locator(`${LAST} .interactive-response`);
     }
 
+    /** Waits for the view and makes it wide enough to read. */
+    async open() {
+        await this.input.waitFor();
+        const { x, y, height } = await this.page.locator('.part.auxiliarybar').boundingBox();
+        await this.page.mouse.move(x - 3, y + height / 2);
+        await this.page.mouse.down();
+        await this.page.mouse.move(x - 300, y + height / 2, { steps: 4 });
+        await this.page.mouse.up();
+    }
+
     /** Runs a command by its title. @param {string} title */
     async command(title) {
         await this.page.keyboard.press('F1');
@@ -41,7 +51,8 @@ export class Chat {
             await list.waitFor({ state: 'hidden' });
             return offered;
         });
-        await until(`${name} is chosen`, async () => (await picker.innerText()).includes(name));
+        // In a narrow view the name itself gives way to the thinking effort.
+        await until(`${name} is chosen`, async () => (await picker.getAttribute('aria-label'))?.includes(name));
     }
 
     /** Types a question, sends it and waits for the answer to end. @param {string} question @returns {Promise<string>} */

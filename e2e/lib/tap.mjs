@@ -57,7 +57,8 @@ export async function startTap(upstream, { models = [], pages = false } = {}) {
             response.flushHeaders();
             let tail = '';
             reply.on('data', (chunk) => {
-                tail += chunk;
+                // The counts are never in an event of this size.
+                tail = tail.length > 1 << 20 ? '' : tail + chunk;
                 for (let at; (at = tail.indexOf('\n')) >= 0; tail = tail.slice(at + 1)) {
                     const usage = parse(tail.slice(0, at).replace(/^data: ?/, ''))?.response?.usage;
                     if (usage) entry.usage = usage;

@@ -1,7 +1,7 @@
 // Waiting for something to be true. The deadline is not a measure of anything: it only turns a hang into an error.
 import { setTimeout as pause } from 'node:timers/promises';
 
-const DEADLINE_MS = 90_000;
+const DEADLINE_MS = 60_000;
 
 /**
  * @template T

@@ -47,8 +47,10 @@ export async function chat(setup) {
         if (!ok) await page.keyboard.press('Escape');
     };
     try {
-        await view.input.waitFor({ timeout: 90_000 });
-        await step('a model is picked', () => view.pick('Sluice Demo'));
+        await step('a model is picked', async () => {
+            await view.open();
+            await view.pick('Sluice Demo');
+        });
         await step('it answers', async () => {
             const answer = await view.ask('Hello! Who are you?');
             assert.match(answer, /I am the Sluice demo: rules, not a language model\./);

@@ -61,7 +61,7 @@ enum Task {
         only: Option<String>,
         /// A packed extension, or a folder with one, instead of the project's own
         #[arg(long)]
-        extension: PathBuf,
+        extension: Option<PathBuf>,
     },
     /// Run every fuzz target (needs the nightly toolchain)
     Fuzz {
@@ -101,10 +101,7 @@ fn main() -> ExitCode {
         Task::Faults => example("faults"),
         Task::Load => example("load"),
         Task::Sdks => gateway::check_with_sdks(),
-        Task::Vscode { only, extension } => vscode::prepare().and_then(|machine| match machine {
-            vscode::Machine::Ready(tools) => vscode::test(&tools, &extension, only.as_deref()),
-            vscode::Machine::Cannot(reason) => Err(reason),
-        }),
+        Task::Vscode { only, extension } => vscode::run(extension, only.as_deref()),
         Task::Fuzz { seconds } => fuzz::all(seconds),
     };
     match done {

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::Done;
 use crate::gateway::{self, Gateway};
-use crate::shell::{capture, root, run};
+use crate::shell::{self, capture, root};
+use crate::{Done, extension};
 
 mod browser;
 mod install;
@@ -41,7 +41,15 @@ pub fn work() -> PathBuf {
     root().join("target/vscode")
 }
 
-/// Runs the tests in a real VS Code. `extension` is the packed one, or a folder.
+/// `cargo xtask vscode`. Here a machine that cannot do it is an error.
+pub fn run(extension: Option<PathBuf>, only: Option<&str>) -> Done {
+    match prepare()? {
+        Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only),
+        Machine::Cannot(reason) => Err(reason),
+    }
+}
+
+/// Runs the tests in a real VS Code, on a packed extension or on a folder with one.
 pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
@@ -52,7 +60,7 @@ pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
     if let Some(only) = only {
         driver.args(["--only", only]);
     }
-    run(&mut driver)
+    shell::run(&mut driver)
 }
 
 impl Tools {

@@ -3,16 +3,23 @@ const assert = require('node:assert/strict');
 const vscode = require('vscode');
 const { failure, parts, said, seen, until } = require('../ask');
 
-const faults = JSON.parse(process.env.SLUICE_E2E_FAULTS);
+const kinds = JSON.parse(process.env.SLUICE_E2E_FAULTS);
 const PROMPT = 'Every word of this has to arrive, once.';
 const TOOL = { name: 'look', description: 'Looks', inputSchema: { type: 'object', properties: { at: { type: 'string' } } } };
 const CALLS = 'look {"at":"the gate"} and look {"at":"the wheel"}';
 
-/** One check for each fault, all under way together. */
-const all = (names, check) => Promise.all(names.map((name) => check(name).catch((error) => ({ name, error })))).then((results) => {
-    const failed = results.filter((result) => result?.error);
-    assert.equal(failed.length, 0, failed.map(({ name, error }) => `${name}: ${error.message}`).join('\n'));
-});
+/** One check for each, all under way together. */
+const all = async (names, check) => {
+    const results = await Promise.all(names.map((name) => check(name).then(() => '', (error) => `${name}: ${error.message}`)));
+    const failed = results.filter(Boolean);
+    if (failed.length) throw new Error(failed.join('\n'));
+};
+
+/** One check for each fault of a kind: the model's id, the fault, and what is expected of it. */
+const each = (kind, check) => {
+    const { model, faults } = kinds[kind];
+    return all(Array.isArray(faults) ? faults : Object.keys(faults), (name) => check(`${model}+${name}`, faults[name]));
+};
 
 /** What an error looks like to whoever catches it, and to Chat. */
 function readable(error) {
@@ -25,44 +32,48 @@ function readable(error) {
 }
 
 module.exports = [
-    ['faults of the way bytes come change nothing', () => all(faults.same, async (name) => {
-        assert.deepEqual(said(await parts(`sluice/echo+${name}`, PROMPT)), [{ text: PROMPT }]);
+    ['faults of the way bytes come change nothing', () => each('same', async (id) => {
+        assert.deepEqual(said(await parts(id, PROMPT)), [{ text: PROMPT }]);
     })],
+    ['dialects of thinking change nothing', async () => {
+        const expected = said(await parts('sluice/reasoning', PROMPT));
+        await each('sameThoughts', async (id) => assert.deepEqual(said(await parts(id, PROMPT)), expected));
+    }],
     ['dialects of tool calls change nothing', async () => {
-        const expected = said(await parts('sluice/parallel-tools', CALLS, { tools: [TOOL] })).map(({ call, input }) => ({ call, input }));
+        const calls = (answer) => said(answer).map(({ call, input }) => ({ call, input }));
+        const expected = calls(await parts('sluice/parallel-tools', CALLS, { tools: [TOOL] }));
         assert.equal(expected.length, 2);
-        await all([...faults.sameCalls, ...faults.sameCallsOtherIds], async (name) => {
-            const answer = said(await parts(`sluice/parallel-tools+${name}`, CALLS, { tools: [TOOL] }));
-            assert.deepEqual(answer.map(({ call, input }) => ({ call, input })), expected);
-            assert.equal(new Set(answer.map(({ id }) => id)).size, 2, 'two calls with one id');
+        await each('sameCalls', async (id) => {
+            const answer = await parts(id, CALLS, { tools: [TOOL] });
+            assert.deepEqual(calls(answer), expected);
+            assert.equal(new Set(said(answer).map((part) => part.id)).size, 2, 'two calls with one id');
         });
     }],
-    ['damaged events end well', () => all(faults.completed, async (name) => {
-        const answer = said(await parts(`sluice/echo+${name}`, PROMPT));
+    ['damaged events end well', () => each('completed', async (id) => {
+        const answer = said(await parts(id, PROMPT));
         assert.ok(answer.some((part) => part.text), JSON.stringify(answer).slice(0, 300));
     })],
-    ['every failure is told in a sentence', () => all(Object.keys(faults.failed), async (name) => {
-        const error = await failure(parts(`sluice/echo+${name}`, PROMPT));
+    ['every failure is told in a sentence', () => each('failed', async (id, expected) => {
+        const error = await failure(parts(id, PROMPT));
         readable(error);
-        assert.match(error.message, new RegExp(faults.failed[name], 'i'));
+        assert.match(error.message, new RegExp(expected, 'i'));
     })],
-    ['a call that was cut off is not made', () => all(Object.keys(faults.failedCalls), async (name) => {
+    ['a call that was cut off is not made', () => each('failedCalls', async (id, expected) => {
         const got = [];
-        const error = await failure(parts(`sluice/tools+${name}`, CALLS, { tools: [TOOL] }, undefined, (part) => got.push(part)));
+        const error = await failure(parts(id, CALLS, { tools: [TOOL] }, undefined, (part) => got.push(part)));
         readable(error);
-        assert.match(error.message, new RegExp(faults.failedCalls[name], 'i'));
+        assert.match(error.message, new RegExp(expected, 'i'));
         assert.equal(got.filter((part) => part instanceof vscode.LanguageModelToolCallPart).length, 0);
     })],
     ['answers without words are explained', () => all(['sluice/empty', 'sluice/thinking-only'], async (id) => {
         readable(await failure(parts(id, PROMPT)));
     })],
-    ['what came before a failure stays', () => all(['sluice/incomplete', 'sluice/content-filter', 'sluice/failed', 'sluice/error'], async (id) => {
+    ['what came before a failure stays', () => all(['incomplete', 'content-filter', 'failed', 'error'], async (name) => {
         const got = [];
-        readable(await failure(parts(id, PROMPT, {}, undefined, (part) => got.push(part))));
+        readable(await failure(parts(`sluice/${name}+pace=60`, PROMPT, {}, undefined, (part) => got.push(part))));
         assert.deepEqual(said(got), [{ text: 'This answer is cut off in the middle of a' }]);
     })],
-    ['a server that says nothing can be left', () => all(faults.cancelled, async (name) => {
-        const id = `sluice/echo+${name}`;
+    ['a server that says nothing can be left', () => each('cancelled', async (id) => {
         const source = new vscode.CancellationTokenSource();
         const answer = parts(id, PROMPT, {}, source.token).catch(() => undefined);
         await until('the request has come', async () => (await seen(id)).length > 0);
@@ -71,7 +82,8 @@ module.exports = [
         await until('the connection is closed', async () => (await seen(id)).at(-1).hungUp);
     })],
     ['there is a check for every fault', () => {
-        const checked = new Set(Object.values(faults).flatMap((names) => (Array.isArray(names) ? names : Object.keys(names))).map((name) => name.split('=')[0]));
+        const names = Object.values(kinds).flatMap(({ faults }) => (Array.isArray(faults) ? faults : Object.keys(faults)));
+        const checked = new Set(names.map((name) => name.split('=')[0]));
         assert.deepEqual(process.env.SLUICE_E2E_CATALOGUE.split(',').filter((name) => !checked.has(name)), []);
     }],
 ];
