@@ -22,7 +22,7 @@ const SETTINGS = {
 };
 
 /** VS Code keeps its built-in chat off until somebody signs in; with this in its state it answers with other people's models. */
-const CHAT_IS_ON = { builtinChatExtensionEnablementMigration: 'true' };
+export const STATE = { builtinChatExtensionEnablementMigration: 'true' };
 
 /**
  * @typedef {object} Start
@@ -171,7 +171,7 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
     });
     // VS Code's state is in the browser. A light page of the same origin lets us write it before the workbench reads it.
     await page.goto(`${server.url}version`);
-    await page.evaluate(seedState, CHAT_IS_ON);
+    await page.evaluate(seedState, STATE);
     const address = new URL(server.url);
     for (const [name, value] of Object.entries(query ?? { folder: workspace ?? server.workspace })) address.searchParams.set(name, value);
     await page.goto(address.href);

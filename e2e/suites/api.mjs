@@ -8,7 +8,7 @@ import { openWindow, startServer } from '../lib/vscode.mjs';
 
 const here = import.meta.dirname;
 
-/** @param {import('../drive.mjs').Setup} setup */
+/** @param {import('../lib/setup.mjs').Setup} setup */
 export async function api(setup) {
     const faults = JSON.parse(fs.readFileSync(path.join(here, '../faults.json'), 'utf8'));
     const tap = await startTap(setup.gateway, { models: [{ id: 'sluice/demo+pace=0', like: 'sluice/demo' }, ...faulty(faults)] });

@@ -11,6 +11,7 @@ import { openWindow, startServer } from '../lib/vscode.mjs';
 const MODELS = [
     { id: 'sluice/demo+pace=0', like: 'sluice/demo', name: 'Quick Demo' },
     { id: 'sluice/small+pace=0', like: 'sluice/small', name: 'Quick Small' },
+    { id: 'sluice/long+pace=200', like: 'sluice/demo', name: 'Slow talker' },
     { id: 'sluice/demo+status=402', like: 'sluice/demo', name: 'Demo without credit' },
     { id: 'sluice/empty+pace=0', like: 'sluice/demo', name: 'Demo without words' },
 ];
@@ -19,7 +20,7 @@ const CHAPTERS = [1, 2, 3, 4, 5, 6, 7];
 const chapter = (/** @type {number} */ number) =>
     Array.from({ length: 100 }, (_, line) => `Line ${line}: in chapter ${number} the gate opens at noon and closes at ${line}.`).join('\n');
 
-/** @param {import('../drive.mjs').Setup} setup */
+/** @param {import('../lib/setup.mjs').Setup} setup */
 export async function chat(setup) {
     const tap = await startTap(setup.gateway, { models: MODELS });
     const server = await startServer({
@@ -57,10 +58,11 @@ export async function chat(setup) {
             assert.match(answer, /\d+ tools are on offer right now\./);
         });
         await step('a running answer is stopped, and the connection closed', async () => {
-            await view.send('Tell me a story');
-            await view.last.getByText('Once there was a sluice').first().waitFor();
+            await view.pick('Slow talker');
+            await view.send('Say 500 words');
+            await view.last.getByText('water runs down').first().waitFor();
             await view.stop();
-            const last = asked('sluice/demo').at(-1);
+            const last = asked('sluice/long+pace=200').at(-1);
             await until('the connection is closed', () => last?.ended);
             assert.equal(last?.hungUp, true, 'the gateway could send its whole answer');
         });

@@ -27,8 +27,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Start the embedded gateway and talk with it
-    Demo,
+    /// Start the embedded gateway, and VS Code with the extension that talks to it
+    Demo(demo::Options),
     /// The tool that the demo offers
     #[command(hide = true)]
     ReadFileTool,
@@ -90,7 +90,7 @@ fn example(name: &str) -> Done {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
-        Task::Demo => demo::play(),
+        Task::Demo(options) => demo::play(options),
         Task::ReadFileTool => demo::read_file_tool(),
         Task::Test => test::all(),
         Task::Tidy => tidy::check(),

@@ -1,5 +1,5 @@
-//! `cargo xtask vscode`: the extension in a real VS Code, in a real browser. `e2e/drive.mjs` does the driving; here it gets
-//! what it needs.
+//! `cargo xtask vscode`: the extension in a real VS Code, in a real browser. The programs in `e2e/` do the driving; here
+//! they get what they need.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,7 +37,7 @@ pub fn prepare() -> Done<Machine> {
 }
 
 /// Where all of it writes: runs, pictures, results.
-pub fn work() -> PathBuf {
+fn work() -> PathBuf {
     root().join("target/vscode")
 }
 
@@ -55,7 +55,7 @@ pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
     let gateway = Gateway::start(&sluice)?;
     let catalogue = capture(Command::new(&sluice).args(["serve", "--list-faults"]))?;
     let catalogue: Vec<&str> = catalogue.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    let mut driver = tools.driver(&gateway, extension);
+    let mut driver = tools.node("e2e/drive.mjs", &gateway, extension);
     driver.args(["--catalogue", &catalogue.join(",")]);
     if let Some(only) = only {
         driver.args(["--only", only]);
@@ -64,9 +64,10 @@ pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
 }
 
 impl Tools {
-    fn driver(&self, gateway: &Gateway, extension: &Path) -> Command {
+    /// One of the programs in e2e/, with all it has to know.
+    pub fn node(&self, program: &str, gateway: &Gateway, extension: &Path) -> Command {
         let mut driver = Command::new(install::node(&self.directory));
-        driver.current_dir(root()).arg("e2e/drive.mjs").args(["--gateway", &gateway.url]);
+        driver.current_dir(root()).arg(program).args(["--gateway", &gateway.url]);
         driver.arg("--tools").arg(&self.directory).arg("--chromium").arg(&self.browser).arg("--work").arg(work());
         driver.arg(if extension.is_dir() { "--extension" } else { "--vsix" }).arg(extension);
         driver
