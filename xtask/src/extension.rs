@@ -23,7 +23,7 @@ pub fn pack() -> Done<PathBuf> {
     let dist = extension.join("dist");
     let _ = fs::remove_dir_all(&dist);
     run(command("node").arg("esbuild.mjs").current_dir(&extension))?;
-    for module in wasm::modules(&wasm::build()?) {
+    for module in wasm::build()?.all() {
         copy(&module, &dist)?;
     }
     fs::copy(root().join("LICENSE-MIT"), extension.join("LICENSE.txt"))

@@ -10,6 +10,7 @@ mod recordings;
 mod shell;
 mod test;
 mod tidy;
+mod tokens;
 mod vscode;
 mod wasm;
 
@@ -42,6 +43,8 @@ enum Task {
     Vsix,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
+    /// Compare our token counts with the servers' own over recorded requests (*.req.json beside *.sse)
+    Tokens { directory: PathBuf },
     /// Measure speed beside the peers, as ratios in one run
     Bench {
         /// Fewer rounds: a first impression
@@ -52,6 +55,8 @@ enum Task {
     Faults,
     /// A thousand streams at once through one client
     Load,
+    /// Attack the memory file: writers killed and at once, cut and altered bytes
+    Persist,
     /// Let other people's SDKs read the embedded gateway; they are installed from npm
     Sdks,
     /// Run the tests in a real VS Code alone
@@ -97,9 +102,11 @@ fn main() -> ExitCode {
         Task::Wasm => wasm::build_and_report(),
         Task::Vsix => extension::report(),
         Task::Recordings { directory } => recordings::check(&directory),
+        Task::Tokens { directory } => tokens::check(&directory),
         Task::Bench { quick } => bench::all(quick),
         Task::Faults => example("faults"),
         Task::Load => example("load"),
+        Task::Persist => example("persist"),
         Task::Sdks => gateway::check_with_sdks(),
         Task::Vscode { only, extension } => vscode::run(extension, only.as_deref()),
         Task::Fuzz { seconds } => fuzz::all(seconds),

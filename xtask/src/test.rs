@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::shell::{cargo, root, run};
 use crate::vscode::{self, Machine};
-use crate::{Done, extension, javascript, recordings, tidy, wasm};
+use crate::{Done, extension, javascript, recordings, tidy, tokens, wasm};
 
 pub fn all() -> Done {
     let started = Instant::now();
@@ -24,15 +24,16 @@ pub fn all() -> Done {
         ]))
     })?;
     step("WebAssembly", || {
-        let module = wasm::build()?;
-        wasm::check_reproducible(&module)?;
+        let modules = wasm::build()?;
+        wasm::check_reproducible(&modules)?;
         javascript::build()?;
-        javascript::test(&module, &export_streams()?)?;
-        javascript::run_script("report-size.mjs", &module)
+        javascript::test(&modules.core(), &modules.tokens(), &export_streams()?)?;
+        wasm::report(&modules)
     })?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {
         step("recorded streams", || recordings::check(&recorded))?;
+        step("recorded token counts", || tokens::check(&recorded))?;
     }
     let mut skipped = None;
     step("the extension in a real VS Code", || match vscode::prepare()? {

@@ -1,8 +1,10 @@
 //! One file for each subcommand, and what they share.
 
+mod books;
 mod capture;
 pub mod chat;
 mod connection;
+pub mod count;
 pub mod decode;
 mod human;
 mod json;
@@ -13,6 +15,7 @@ pub mod models;
 pub mod serve;
 mod spinner;
 mod tools;
+pub mod usage;
 
 use std::io;
 use std::process::ExitCode;
