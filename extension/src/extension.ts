@@ -9,7 +9,12 @@ import { ModelLists } from "./models.js";
 import { Provider } from "./provider.js";
 import { SettingsCheck } from "./settings-check.js";
 import { SignIn } from "./sign-in.js";
+import { StatusBar } from "./status-bar.js";
+import { TokenCounts } from "./tokens.js";
+import { showUsage } from "./usage-view.js";
 import { Modules } from "./wasm.js";
+
+let counts: TokenCounts | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
@@ -17,11 +22,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const signIn = new SignIn(context.secrets, log);
   const connections = new Connections(modules, context, log, signIn);
   const lists = new ModelLists(modules, context.globalStorageUri, log);
+  const status = new StatusBar();
+  const tokenCounts = (counts = new TokenCounts(modules, context.globalStorageUri, log, status));
   const provider = new Provider({
     modules,
     connections,
     lists,
     log,
+    counts: tokenCounts,
+    status,
     images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
   });
   const refreshProvider = (): void => provider.refresh();
@@ -35,6 +44,8 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     log,
     firstLook,
+    status,
+    vscode.commands.registerCommand("sluice.showUsage", () => showUsage(tokenCounts)),
     vscode.lm.registerLanguageModelChatProvider("sluice", provider),
     ...registerCommands({ context, modules, connections, lists, signIn, log, refreshProvider }),
     signIn.onDidChange(refreshProvider),
@@ -45,4 +56,9 @@ export function activate(context: vscode.ExtensionContext): void {
       }
     }),
   );
+}
+
+/** What was used since the last save must not be lost. */
+export async function deactivate(): Promise<void> {
+  await counts?.dispose();
 }

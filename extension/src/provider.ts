@@ -9,7 +9,9 @@ import { exchange } from "./http.js";
 import type { Log } from "./log.js";
 import type { ModelLists } from "./models.js";
 import { chatOptions, idleTimeoutMs, thinkingFallback } from "./settings.js";
-import { toMessages, toToolMode, toTools } from "./to-core.js";
+import type { StatusBar } from "./status-bar.js";
+import { toMessage, toMessages, toToolMode, toTools } from "./to-core.js";
+import type { TokenCounts } from "./tokens.js";
 import type { Modules } from "./wasm.js";
 
 /** What we give VS Code, and get back with each request. */
@@ -23,6 +25,8 @@ export interface Services {
   readonly connections: Connections;
   readonly lists: ModelLists;
   readonly log: Log;
+  readonly counts: TokenCounts;
+  readonly status: StatusBar;
   readonly images: vscode.Uri;
 }
 
@@ -78,9 +82,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { modules, log } = this.#services;
+    const { modules, log, counts, status } = this.#services;
     const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
-    const built = requests.buildRequest(chatRequest(model, messages, options), connection.endpoint.baseUrl);
+    const chat = chatRequest(model, messages, options);
+    const built = requests.buildRequest(chat, connection.endpoint.baseUrl);
+    const books = counts.begin(chat, built, model);
     const trace = log.logLevel === vscode.LogLevel.Trace;
     built.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
 
@@ -110,23 +116,28 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
             log.trace(`${model.id}: ${output.kind} ${output.detail}`);
           } else {
             reporter.report(output);
+            books.part(output);
           }
         },
         calledTool: () => reporter.calledTool,
-        onRetry: (message, delayMs) => log.warn(`${model.id}: ${message} Asking again in ${(delayMs / 1000).toFixed(1)} s.`),
+        onRetry: (message, delayMs) => {
+          log.warn(`${model.id}: ${message} Asking again in ${(delayMs / 1000).toFixed(1)} s.`);
+          status.retrying(message, delayMs);
+        },
       });
     } finally {
       subscription.dispose();
     }
+    void books.end(decision);
     await this.#finish(decision, reporter, built.marker, options, { model, connection });
   }
 
   async provideTokenCount(
-    _model: SluiceModel,
+    { model }: SluiceModel,
     text: string | vscode.LanguageModelChatRequestMessage,
     _token: vscode.CancellationToken,
   ): Promise<number> {
-    return Math.ceil((typeof text === "string" ? text : JSON.stringify(text.content)).length / 3);
+    return this.#services.counts.count(model, typeof text === "string" ? text : toMessage(text));
   }
 
   async #finish(

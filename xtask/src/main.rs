@@ -11,6 +11,7 @@ mod shell;
 mod test;
 mod tidy;
 mod tokens;
+mod vscode;
 mod wasm;
 
 use std::path::PathBuf;
@@ -27,8 +28,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Start the embedded gateway and talk with it
-    Demo,
+    /// Start the embedded gateway, and VS Code with the extension that talks to it
+    Demo(demo::Options),
     /// The tool that the demo offers
     #[command(hide = true)]
     ReadFileTool,
@@ -58,6 +59,15 @@ enum Task {
     Persist,
     /// Let other people's SDKs read the embedded gateway; they are installed from npm
     Sdks,
+    /// Run the tests in a real VS Code alone
+    Vscode {
+        /// Only the suite of this name
+        #[arg(long)]
+        only: Option<String>,
+        /// A packed extension, or a folder with one, instead of the project's own
+        #[arg(long)]
+        extension: Option<PathBuf>,
+    },
     /// Run every fuzz target (needs the nightly toolchain)
     Fuzz {
         /// For how long each
@@ -85,7 +95,7 @@ fn example(name: &str) -> Done {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
-        Task::Demo => demo::play(),
+        Task::Demo(options) => demo::play(options),
         Task::ReadFileTool => demo::read_file_tool(),
         Task::Test => test::all(),
         Task::Tidy => tidy::check(),
@@ -98,6 +108,7 @@ fn main() -> ExitCode {
         Task::Load => example("load"),
         Task::Persist => example("persist"),
         Task::Sdks => gateway::check_with_sdks(),
+        Task::Vscode { only, extension } => vscode::run(extension, only.as_deref()),
         Task::Fuzz { seconds } => fuzz::all(seconds),
     };
     match done {

@@ -50,7 +50,8 @@ impl Books {
             1 => self.part(json)?,
             2 => self.end(json)?,
             3 => self.history(json)?,
-            4 => json!(self.memory.calibration().factor(&read::<String>(json)?)),
+            4 => self.message(json)?,
+            5 => json!(self.memory.calibration().factor(&read::<String>(json)?)),
             _ => return Err(format!("no question has the number {question}")),
         };
         Ok(answer.to_string())
@@ -136,6 +137,22 @@ impl Books {
             "status": self.tracker.status(&conversation),
             "conversation": self.tracker.conversation(&conversation),
         }))
+    }
+
+    /// One message: what a server counted for it, else our count as far as servers agree with us.
+    fn message(&self, json: &str) -> Result<Value, String> {
+        #[derive(Deserialize)]
+        struct Question {
+            model: String,
+            family: String,
+            message: ChatMessage,
+        }
+        let Question { model, family, message } = read(json)?;
+        if let Some(known) = self.memory.known().message_cost(&model, &message) {
+            return Ok(json!(known));
+        }
+        let raw = Counter::exact().message(&model, &message);
+        Ok(json!((f64::from(raw) * self.memory.calibration().factor(&family)).ceil()))
     }
 
     /// Sums by day or month and by model, the oldest first.

@@ -170,6 +170,11 @@ export class Tokens {
     return this.#ask(HISTORY, period);
   }
 
+  /** One message: what a server counted for it, else our count as far as servers agree with us. */
+  messageTokens(model: string, family: string, message: ChatMessage): number {
+    return this.#ask(MESSAGE, { model, family, message });
+  }
+
   /** What counts of models of this family are multiplied by, going by what servers counted. */
   factor(family: string): number {
     let factor = this.#factors.get(family);
@@ -229,7 +234,8 @@ const BEGIN = 0;
 const PART = 1;
 const END = 2;
 const HISTORY = 3;
-const FACTOR = 4;
+const MESSAGE = 4;
+const FACTOR = 5;
 
 class Cache {
   young = new Map<string, number>();
