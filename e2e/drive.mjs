@@ -5,8 +5,9 @@ import { add, figures, results } from './lib/report.mjs';
 import { setup as readSetup } from './lib/setup.mjs';
 import { api } from './suites/api.mjs';
 import { chat } from './suites/chat.mjs';
+import { commands } from './suites/commands.mjs';
 
-const suites = { api, chat };
+const suites = { api, chat, commands };
 
 const setup = readSetup();
 if (setup.only && !(setup.only in suites)) {

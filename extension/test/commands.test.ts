@@ -14,7 +14,7 @@ import { EventEmitter, Secrets, fake } from "./vscode.js";
 const KEY = "entered-canary-key";
 const BASE_URL = "https://gateway.example/v1";
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm"].map((name): [string, Uint8Array] => {
+const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm", "sluice_tokens_wasm"].map((name): [string, Uint8Array] => {
   const folder = process.env["SLUICE_WASM_DIR"] ?? "../target/wasm32-unknown-unknown/wasm";
   return [`/extension/dist/${name}.wasm`, readFileSync(`${folder}/${name}.wasm`)];
 });

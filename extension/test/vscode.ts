@@ -74,11 +74,30 @@ export class LanguageModelThinkingPart {
   ) {}
 }
 
+export class ThemeColor {
+  constructor(readonly id: string) {}
+}
+export class ThemeIcon {
+  constructor(readonly id: string) {}
+}
+export class MarkdownString {
+  value = "";
+  appendText(text: string): this {
+    this.value += text;
+    return this;
+  }
+  appendMarkdown(text: string): this {
+    this.value += text;
+    return this;
+  }
+}
+
 export const version = "1.139.1";
 export const LogLevel = { Off: 0, Trace: 1, Debug: 2, Info: 3, Warning: 4, Error: 5 };
 export const UIKind = { Desktop: 1, Web: 2 };
 export const ProgressLocation = { Notification: 15 };
 export const ConfigurationTarget = { Global: 1 };
+export const QuickPickItemKind = { Separator: -1, Default: 0 };
 export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const LanguageModelChatMessageRole = { User: 1, Assistant: 2, System: 3 };
 export const LanguageModelChatToolMode = { Auto: 1, Required: 2 };
@@ -150,6 +169,10 @@ export const window = {
   withProgress: async (_options: unknown, work: (progress: unknown, token: unknown) => Promise<unknown>): Promise<unknown> =>
     work({ report: () => undefined }, { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) }),
   showTextDocument: async ({ content }: { content: string }): Promise<void> => void fake.seen.push(`document: ${content}`),
+  createStatusBarItem: () => ({ text: "", show: () => undefined, dispose: () => undefined }),
+  createQuickPick: () => {
+    throw new Error("no test needs it");
+  },
   createTerminal: () => ({ show: () => undefined, sendText: (text: string) => fake.terminal.push(text) }),
   createOutputChannel: () => {
     const line = (level: string) => (text: string) => fake.logged.push(`${level}: ${text}`);
@@ -177,7 +200,17 @@ export const workspace = {
       return file;
     },
     writeFile: async ({ path }: Uri, bytes: Uint8Array): Promise<void> => void fake.files.set(path, bytes),
-    rename: async (from: Uri, to: Uri): Promise<void> => {
+    delete: async ({ path }: Uri): Promise<void> => void fake.files.delete(path),
+    stat: async ({ path }: Uri): Promise<{ mtime: number }> => {
+      if (!fake.files.has(path)) {
+        throw new FileSystemError("FileNotFound");
+      }
+      return { mtime: Date.now() };
+    },
+    rename: async (from: Uri, to: Uri, { overwrite }: { overwrite?: boolean } = {}): Promise<void> => {
+      if (overwrite !== true && fake.files.has(to.path)) {
+        throw new FileSystemError("FileExists");
+      }
       fake.files.set(to.path, fake.files.get(from.path)!);
       fake.files.delete(from.path);
     },
