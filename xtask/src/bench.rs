@@ -9,10 +9,12 @@ pub fn all(quick: bool) -> Done {
         .args(["run", "--quiet", "--locked", "--release", "--manifest-path", "bench/Cargo.toml", "--target-dir"])
         .args(["target/bench", "--"])
         .args(quick))?;
-    let (module, tokens) = (wasm::build(wasm::CORE)?, wasm::build(wasm::TOKENS)?);
+    let modules = wasm::build()?;
     javascript::build()?;
     javascript::install(&root().join("bench/node"))?;
-    for (script, module, loader) in [("main.mjs", module, "core.js"), ("tokens.mjs", tokens, "tokens.js")] {
+    for (script, module, loader) in
+        [("main.mjs", modules.core(), "core.js"), ("tokens.mjs", modules.tokens(), "tokens.js")]
+    {
         run(command("node")
             .arg(root().join("bench/node").join(script))
             .arg("--wasm")

@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod extension;
 mod fuzz;
 mod gateway;
 mod javascript;
@@ -37,6 +38,8 @@ enum Task {
     Tidy,
     /// Build the core as WebAssembly; say its size and how fast it starts
     Wasm,
+    /// Build the VS Code extension and pack it: target/sluice.vsix
+    Vsix,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
     /// Compare our token counts with the servers' own over recorded requests (*.req.json beside *.sse)
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         Task::Test => test::all(),
         Task::Tidy => tidy::check(),
         Task::Wasm => wasm::build_and_report(),
+        Task::Vsix => extension::report(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),
         Task::Bench { quick } => bench::all(quick),

@@ -23,14 +23,11 @@ pub fn all() -> Done {
         ]))
     })?;
     step("WebAssembly", || {
-        let (core, tokens) = (wasm::build(wasm::CORE)?, wasm::build(wasm::TOKENS)?);
-        wasm::check_reproducible(&core, wasm::CORE)?;
-        wasm::check_reproducible(&tokens, wasm::TOKENS)?;
+        let modules = wasm::build()?;
+        wasm::check_reproducible(&modules)?;
         javascript::build()?;
-        javascript::test(&core, &tokens, &export_streams()?)?;
-        javascript::run_script("report-size.mjs", &core)?;
-        javascript::run_script("report-tokens-size.mjs", &tokens)?;
-        wasm::check_responder()
+        javascript::test(&modules.core(), &modules.tokens(), &export_streams()?)?;
+        wasm::report(&modules)
     })?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {

@@ -2,6 +2,7 @@
 //! (`crates/sluice-wasm/js/src/boundary.ts`).
 
 mod chat;
+mod model;
 mod outcome;
 mod part;
 mod tokens;
@@ -10,10 +11,14 @@ mod typescript;
 mod usage;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
+pub use model::{
+    ChatModel, EffortChoices, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings,
+    OtherModel, PriceTier, Prices,
+};
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
 pub use tokens::TokenBreakdown;
 pub use usage::{
-    Activity, CompletionTokens, CopilotUsage, Dollars, Level, Preflight, PromptTokens, RequestEnd, RequestKind,
-    RequestStart, RequestUsage, StatusLine, TooltipLine, Totals,
+    Activity, Dollars, Estimate, FileState, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage,
+    StatusLine, TooltipLine, Totals,
 };

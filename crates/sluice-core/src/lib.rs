@@ -11,7 +11,8 @@
 //! 4. `receive/assemble.rs`: wire event to [`boundary`] parts, the state machine
 //! 5. `receive/outcome.rs`: how the body ended to an [`Outcome`]
 //!
-//! Beside the two journeys, `tokens` counts what a request will cost before it is sent.
+//! Beside that journey: [`ModelCatalog`], the models of an endpoint as VS Code shows them, and [`Counter`], which counts
+//! what a request will cost before it is sent.
 
 #![deny(
     clippy::unwrap_used,
@@ -30,6 +31,8 @@ mod boundary;
 mod call_id;
 mod failure;
 mod memory;
+mod models;
+mod next_step;
 mod receive;
 mod send;
 mod surrogates;
@@ -38,18 +41,21 @@ mod usage;
 mod wire;
 
 pub use boundary::{
-    Activity, CompletionTokens, CopilotUsage, Dollars, Level, Preflight, PromptTokens, RequestEnd, RequestKind,
-    RequestStart, RequestUsage, StatusLine, TooltipLine, Totals,
+    Activity, Dollars, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, TooltipLine,
+    Totals,
 };
 pub use boundary::{
-    ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
-    NoteKind, Outcome, Output, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenBreakdown,
-    TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
+    ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
+    Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
+    NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing, Status,
+    ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
 };
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use memory::{FileState, MAX_FILE, Memory};
+pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, short_count, similar_models};
+pub use next_step::{NextStep, VsCodeUsage, next_step};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
-pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request};
+pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, request_kind};
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, Known, Measured, Piece};
 pub use usage::{History, Period, UsageTracker, date, preflight};
 pub use wire::as_stream;

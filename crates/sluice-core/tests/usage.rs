@@ -4,8 +4,8 @@
 
 use expect_test::{Expect, expect};
 use sluice_core::{
-    CopilotUsage, Dollars, History, Level, Period, RequestEnd, RequestKind, RequestStart, RequestUsage, Usage,
-    UsageTracker, date, preflight,
+    Dollars, History, Level, Period, RequestEnd, RequestKind, RequestStart, RequestUsage, Usage, UsageTracker, date,
+    preflight,
 };
 
 fn start(id: &str, kind: RequestKind, estimate: Option<u64>) -> RequestStart {
@@ -289,15 +289,6 @@ fn preflight_warns_and_never_refuses() {
         .assert_eq(&close.message);
     expect!["This request has about 131.0k tokens and acme/one takes 128k: it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window."]
         .assert_eq(&told(131_000, Some(128_000)).unwrap().message);
-}
-
-#[test]
-fn copilot_is_never_told_zero_for_unknown() {
-    let shown = |json| CopilotUsage::of(&usage(json)).map(|usage| serde_json::to_string(&usage).unwrap());
-    assert_eq!(shown(r#"{"input_tokens":5}"#), None);
-    assert_eq!(shown(r#"{"output_tokens":5}"#), None);
-    expect![[r#"{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8,"prompt_tokens_details":{"cached_tokens":2},"completion_tokens_details":{"reasoning_tokens":0}}"#]]
-        .assert_eq(&shown(r#"{"input_tokens":5,"output_tokens":3,"input_tokens_details":{"cached_tokens":2}}"#).unwrap());
 }
 
 #[test]

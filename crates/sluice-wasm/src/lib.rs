@@ -17,10 +17,14 @@
 //! | [`CITATIONS`] | the part as JSON |
 //! | [`NOTE`] | the note as JSON |
 //! | [`OUTCOME`] | the outcome as JSON |
+//! | [`ANSWER`] | the answer to a question as JSON |
+//! | [`PROBLEM`] | what is wrong with the question |
+
+mod questions;
 
 use std::cell::RefCell;
 
-use sluice_core::{BodyEnd, Output, Part, ResponseStream, StreamOptions};
+use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, StreamOptions};
 
 pub const CONTINUED: u32 = 0;
 pub const TEXT: u32 = 1;
@@ -31,6 +35,8 @@ pub const DATA: u32 = 5;
 pub const CITATIONS: u32 = 6;
 pub const NOTE: u32 = 7;
 pub const OUTCOME: u32 = 8;
+pub const ANSWER: u32 = 9;
+pub const PROBLEM: u32 = 10;
 
 /// What JavaScript reads after each call, at the address [`header`] gives.
 #[repr(C)]
@@ -50,6 +56,8 @@ struct Face {
     input: Vec<u8>,
     /// By handle; the place of a finished stream is given to the next.
     streams: Vec<Option<ResponseStream>>,
+    /// Of the stream that ended last, for the question what to do now.
+    finished: Option<Outcome>,
     answer: Answer,
 }
 
@@ -81,11 +89,29 @@ pub extern "C" fn input_window(length: u32) -> u32 {
     })
 }
 
-/// Starts a stream and returns its handle.
+/// Answers a question (`questions.rs`) that stands as JSON in the first `length` bytes of the input window.
 #[unsafe(no_mangle)]
-pub extern "C" fn stream_open(trace: u32) -> u32 {
-    let stream = ResponseStream::new(StreamOptions { trace: trace != 0, ..StreamOptions::default() });
+pub extern "C" fn ask(question: u32, length: u32) {
     FACE.with_borrow_mut(|face| {
+        face.answer.clear();
+        let json = String::from_utf8_lossy(face.input.get(..length as usize).unwrap_or_default());
+        match questions::answer(question, &json, face.finished.take()) {
+            Ok(answer) => face.answer.row(ANSWER, &answer),
+            Err(problem) => face.answer.row(PROBLEM, &problem),
+        }
+        face.answer.publish(false);
+    });
+}
+
+/// Starts a stream and returns its handle. The first `length` bytes of the input window are the request's tool names
+/// as JSON, or nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn stream_open(trace: u32, length: u32) -> u32 {
+    FACE.with_borrow_mut(|face| {
+        let names = face.input.get(..length as usize).unwrap_or_default();
+        let tool_names = serde_json::from_slice(names).unwrap_or_default();
+        let options = StreamOptions { trace: trace != 0, tool_names, ..StreamOptions::default() };
+        let stream = ResponseStream::new(options);
         let free = face.streams.iter().position(Option::is_none).unwrap_or_else(|| {
             face.streams.push(None);
             face.streams.len() - 1
@@ -129,6 +155,7 @@ pub extern "C" fn stream_finish(handle: u32, end: u32) {
         }
         face.answer.row(OUTCOME, &serde_json::to_string(&outcome).unwrap_or_default());
         face.answer.publish(true);
+        face.finished = Some(outcome);
     });
 }
 

@@ -2,12 +2,14 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use expect_test::{Expect, expect};
 use sluice::Store;
 use sluice_core::{RequestEnd, RequestKind, RequestStart, UsageTracker};
+use sluice_simulator::server::{Config, Simulator};
 
 fn home(name: &str) -> PathBuf {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("usage-{name}"));
@@ -20,6 +22,7 @@ fn sluice(home: &Path, columns: &str, arguments: &[&str]) -> (Option<i32>, Strin
     let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
         .args(arguments)
         .env("SLUICE_HOME", home)
+        .env("XDG_CACHE_HOME", home)
         .env("COLUMNS", columns)
         .env_remove("AI_GATEWAY_API_KEY")
         .env_remove("VERCEL_OIDC_TOKEN")
@@ -235,6 +238,37 @@ fn chat_feeds_it() {
     let report: serde_json::Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((&report["total"]["requests"], &report["total"]["uncounted"]), (&3.into(), &1.into()), "{shown}");
     assert_eq!(report["rows"][0]["inputTokens"], counted.parse::<u64>().unwrap() * 2);
+}
+
+#[test]
+fn chat_warns_when_the_window_is_nearly_full_and_asks_all_the_same() {
+    let home = home("window");
+    let simulator = Simulator::start(Config::default()).unwrap();
+    let run = |arguments: &[&str], input: &str| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
+            .args(arguments)
+            .env("SLUICE_HOME", &home)
+            .env("XDG_CACHE_HOME", &home)
+            .env("SLUICE_BASE_URL", simulator.url())
+            .env_remove("AI_GATEWAY_API_KEY")
+            .env_remove("VERCEL_OIDC_TOKEN")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let prompt = format!("3 {}", "word ".repeat(108_000));
+    let ask = || run(&["chat", "-v", "-m", "sluice/long", "-"], &prompt);
+    assert!(!ask().contains("sluice/long takes"), "nobody knows the window yet");
+    run(&["models"], "");
+    let said = ask();
+    assert!(said.contains("sluice/long takes"), "{said}");
+    assert!(said.contains("/112k · "), "{said}");
 }
 
 #[test]

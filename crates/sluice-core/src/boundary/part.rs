@@ -99,6 +99,10 @@ pub enum NoteKind {
     LeftOut,
     /// A call or a result that lacked its counterpart.
     Repaired,
+    /// The list of models: an entry that cannot be used, or an answer that could not replace what was known.
+    ModelList,
+    /// A setting that makes no sense as it is.
+    Setting,
 }
 
 impl Note {

@@ -5,6 +5,11 @@ use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
 use super::*;
+use crate::failure::{HttpAnswer, Transport};
+use crate::models::ListState;
+use crate::next_step::{CompletionDetails, NextStep, PromptDetails, VsCodeUsage};
+use crate::receive::BodyEnd;
+use crate::send::Endpoint;
 
 #[test]
 fn typescript_types_are_fresh() {
@@ -35,6 +40,28 @@ fn typescript_types_are_fresh() {
         ChatOptions::decl(&config),
         Routing::decl(&config),
         HttpRequest::decl(&config),
+        Endpoint::decl(&config),
+        HttpAnswer::decl(&config),
+        Transport::decl(&config),
+        BodyEnd::decl(&config),
+        NextStep::decl(&config),
+        VsCodeUsage::decl(&config),
+        PromptDetails::decl(&config),
+        CompletionDetails::decl(&config),
+        ModelList::decl(&config),
+        ChatModel::decl(&config),
+        LimitsFrom::decl(&config),
+        ModelCapabilities::decl(&config),
+        EffortChoices::decl(&config),
+        Prices::decl(&config),
+        PriceTier::decl(&config),
+        ModelProvider::decl(&config),
+        OtherModel::decl(&config),
+        ModelSettings::decl(&config),
+        LimitSetting::decl(&config),
+        ListState::decl(&config),
+        Estimate::decl(&config),
+        FileState::decl(&config),
         TokenBreakdown::decl(&config),
         RequestStart::decl(&config),
         RequestKind::decl(&config),
@@ -46,9 +73,6 @@ fn typescript_types_are_fresh() {
         Activity::decl(&config),
         TooltipLine::decl(&config),
         Preflight::decl(&config),
-        CopilotUsage::decl(&config),
-        PromptTokens::decl(&config),
-        CompletionTokens::decl(&config),
     ];
     let mut file = String::from(
         "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n",

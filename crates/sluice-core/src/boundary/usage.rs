@@ -6,6 +6,54 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::outcome::{Outcome, Status, Usage};
 
+/// How many input tokens a request has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Estimate {
+    #[cfg_attr(test, ts(type = "number"))]
+    pub tokens: u64,
+    /// So many of them a server has counted; all of them if this exact request was answered before.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub known: u64,
+}
+
+impl Estimate {
+    pub fn is_exact(self) -> bool {
+        self.tokens == self.known
+    }
+}
+
+/// What the file of token counts and usage turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum FileState {
+    Good,
+    Missing,
+    /// Cut short, altered, or not ours. To be set aside.
+    Damaged,
+    /// Of a newer version. Not to be touched.
+    Newer,
+}
+
+impl FileState {
+    /// Whether the file may be replaced.
+    pub fn may_write(self) -> bool {
+        self != Self::Newer
+    }
+
+    /// What to tell the user, once.
+    pub fn note(self) -> Option<&'static str> {
+        match self {
+            Self::Good | Self::Missing => None,
+            Self::Damaged => Some("what Sluice remembered of token counts and usage was damaged; it starts anew"),
+            Self::Newer => Some(
+                "token counts and usage are kept by a newer Sluice; this one leaves them alone. Update it to use them",
+            ),
+        }
+    }
+}
+
 /// A request that begins.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,11 +68,11 @@ pub struct RequestStart {
     pub kind: RequestKind,
     /// How many input tokens we think it has.
     #[serde(default)]
-    #[cfg_attr(test, ts(type = "number"))]
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub estimate: Option<u64>,
     /// How many the model takes.
     #[serde(default)]
-    #[cfg_attr(test, ts(type = "number"))]
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_input_tokens: Option<u64>,
 }
 
@@ -234,48 +282,6 @@ pub struct TooltipLine {
 pub struct Preflight {
     pub level: Level,
     pub message: String,
-}
-
-/// Usage as Copilot Chat reads it from a data part of type `usage`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct CopilotUsage {
-    #[cfg_attr(test, ts(type = "number"))]
-    pub prompt_tokens: u64,
-    #[cfg_attr(test, ts(type = "number"))]
-    pub completion_tokens: u64,
-    #[cfg_attr(test, ts(type = "number"))]
-    pub total_tokens: u64,
-    pub prompt_tokens_details: PromptTokens,
-    pub completion_tokens_details: CompletionTokens,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct PromptTokens {
-    #[cfg_attr(test, ts(type = "number"))]
-    pub cached_tokens: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct CompletionTokens {
-    #[cfg_attr(test, ts(type = "number"))]
-    pub reasoning_tokens: u64,
-}
-
-impl CopilotUsage {
-    /// `None` if the server did not count both sides: a zero would tell Copilot that the conversation is empty.
-    pub fn of(usage: &Usage) -> Option<Self> {
-        let (prompt_tokens, completion_tokens) = (usage.input_tokens?, usage.output_tokens?);
-        Some(Self {
-            prompt_tokens,
-            completion_tokens,
-            total_tokens: prompt_tokens.saturating_add(completion_tokens),
-            prompt_tokens_details: PromptTokens { cached_tokens: usage.cached_tokens().unwrap_or(0) },
-            completion_tokens_details: CompletionTokens { reasoning_tokens: usage.reasoning_tokens().unwrap_or(0) },
-        })
-    }
 }
 
 impl Usage {

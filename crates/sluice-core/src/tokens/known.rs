@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::fingerprint::{Fingerprints, Prints};
+pub use crate::boundary::Estimate;
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ToolDefinition, Usage};
 
 /// More is never held; when it is reached the oldest go, down to four fifths.
@@ -27,7 +28,7 @@ const PLAUSIBLE: f64 = 4.0;
 /// the frame.
 const MAX_SCALE: f64 = 2.0;
 /// Measurements of fewer raw tokens say more about framing than about the tokenizer.
-const MIN_MEASURED: u32 = 64;
+const MIN_MEASURED: u32 = 200;
 
 /// Random, made once for each installation by a shell.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,20 +49,6 @@ pub enum Piece<'a> {
     },
     Tool(&'a ToolDefinition),
     Message(&'a ChatMessage),
-}
-
-/// How many tokens a request has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Estimate {
-    pub tokens: u64,
-    /// So many of them a server has counted; all of them if this exact request was answered before.
-    pub known: u64,
-}
-
-impl Estimate {
-    pub fn is_exact(self) -> bool {
-        self.tokens == self.known
-    }
 }
 
 /// Raw counts and what they turned out to be: food for the correction factor.
@@ -159,9 +146,12 @@ impl Known {
     }
 
     /// The union: for every key the better of the two counts.
-    pub fn merge(&mut self, other: &Self) {
-        for (key, entry) in &other.entries {
-            self.keep(*key, *entry);
+    pub fn merge(&mut self, mut other: Self) {
+        if self.entries.len() < other.entries.len() {
+            std::mem::swap(&mut self.entries, &mut other.entries);
+        }
+        for (key, entry) in other.entries {
+            self.keep(key, entry);
         }
         self.evict();
     }
@@ -260,7 +250,7 @@ impl Known {
         chain.iter().enumerate().rev().find_map(known).unwrap_or((0, 0))
     }
 
-    pub(crate) fn keep(&mut self, key: u128, entry: Entry) {
+    fn keep(&mut self, key: u128, entry: Entry) {
         let kept = self.entries.entry(key).or_insert(entry);
         *kept = (*kept).max(entry);
     }

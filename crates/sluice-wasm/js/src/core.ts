@@ -6,15 +6,23 @@
 //   if (stream.isTerminal) …                          // stop reading, even if the server does not close
 //   const { outputs, outcome } = stream.finish("eof"); // exactly once; also when cancelled
 
-import type { Citation, Note, Outcome, Part, ThinkingReplay } from "./boundary.js";
+import type {
+  BodyEnd,
+  Citation,
+  HttpAnswer,
+  NextStep,
+  Note,
+  Outcome,
+  Part,
+  ThinkingReplay,
+  Transport,
+  VsCodeUsage,
+} from "./boundary.js";
 
 export type * from "./boundary.js";
 
 /** What a push gives: parts to show, notes to log. */
 export type Output = Part | ({ type: "note" } & Note);
-
-/** Why no more bytes come. */
-export type BodyEnd = "eof" | "cancelled" | "idleTimeout" | "broken";
 
 /** A bug in the core. The stream is lost; the next one gets a fresh instance. */
 export class CoreError extends Error {
@@ -24,6 +32,32 @@ export class CoreError extends Error {
 export interface StreamOptions {
   /** Give a note for every event read. */
   readonly trace?: boolean;
+  /** What the request called its tools. */
+  readonly toolNames?: ToolNames;
+}
+
+/** Tool names as the server knows them, and as VS Code does. */
+export type ToolNames = { readonly [sent: string]: string };
+
+/** Circumstances of an attempt to get an answer that decide what comes next. */
+export interface Attempt {
+  readonly host: string;
+  /** Counts from 1. */
+  readonly attempt: number;
+  /** Whether a tool call was given. */
+  readonly calledTool: boolean;
+}
+
+/** What to do after it, and the counts VS Code wants to know. */
+export interface Decision {
+  readonly step: NextStep;
+  readonly usage: VsCodeUsage | null;
+  readonly outcome: Outcome;
+}
+
+/** The question was wrong; the message says how, in words fit to show. */
+export class QuestionError extends Error {
+  override readonly name = "QuestionError";
 }
 
 /** Compiles and starts the core. Later instances, after a crash, reuse the compiled module. */
@@ -42,12 +76,35 @@ export class Core {
   }
 
   openStream(options: StreamOptions = {}): ResponseStream {
+    return new ResponseStream(this.#alive(), options);
+  }
+
+  /** What to do after an attempt that gave no stream: an answer of another kind, or none at all. */
+  decideWithoutStream(attempt: Attempt, why: { answer: HttpAnswer } | { transport: Transport }): Decision {
+    return this.#alive().decide({ ...attempt, ...why });
+  }
+
+  /** The stream that says the same as a whole answer in JSON; null if the JSON is no answer. */
+  asStream(json: string): string | null {
+    return this.#ask(AS_STREAM, json);
+  }
+
+  #ask<T>(question: number, value: unknown): T {
+    return this.#alive().ask(question, value);
+  }
+
+  /** An instance that crashed is thrown away. */
+  #alive(): Instance {
     if (this.#instance.crashed) {
       this.#instance = new Instance(this.#module);
     }
-    return new ResponseStream(this.#instance, options);
+    return this.#instance;
   }
 }
+
+// As crates/sluice-wasm/src/questions.rs numbers them.
+const DECISION = 0;
+const AS_STREAM = 1;
 
 /** One answer being received. */
 export class ResponseStream {
@@ -58,7 +115,7 @@ export class ResponseStream {
 
   constructor(instance: Instance, options: StreamOptions) {
     this.#instance = instance;
-    this.#handle = instance.open(options.trace ?? false);
+    this.#handle = instance.open(options.trace ?? false, options.toolNames);
   }
 
   /** Whether the server has said how the answer ended. */
@@ -90,13 +147,20 @@ export class ResponseStream {
     this.#isTerminal = true;
     return { outputs, outcome };
   }
+
+  /** The same, and what to do now. */
+  conclude(end: BodyEnd, attempt: Attempt): Decision & { outputs: Output[] } {
+    const { outputs } = this.finish(end);
+    return { outputs, ...this.#instance.decide({ ...attempt, end }) };
+  }
 }
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
   header(): number;
   input_window(length: number): number;
-  stream_open(trace: number): number;
+  ask(question: number, length: number): void;
+  stream_open(trace: number, length: number): number;
   stream_push(handle: number, length: number): void;
   stream_finish(handle: number, end: number): void;
 }
@@ -110,6 +174,8 @@ const DATA = 5;
 const CITATIONS = 6;
 const NOTE = 7;
 const OUTCOME = 8;
+const ANSWER = 9;
+const PROBLEM = 10;
 const ROWS = 0;
 const TABLE = 1;
 const ARENA = 2;
@@ -122,6 +188,7 @@ const BODY_ENDS: Record<BodyEnd, number> = { eof: 0, cancelled: 1, idleTimeout: 
 class Instance {
   crashed = false;
   readonly #exports: Exports;
+  readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /** In 32-bit words, as the views count. */
   readonly #header: number;
@@ -137,25 +204,45 @@ class Instance {
     this.#words = new Uint32Array(this.#exports.memory.buffer as ArrayBuffer);
   }
 
-  open(trace: boolean): number {
+  open(trace: boolean, toolNames: ToolNames | undefined): number {
     this.#checkAlive();
     try {
-      return this.#exports.stream_open(trace ? 1 : 0);
+      const length = toolNames === undefined ? 0 : this.#write(this.#encoder.encode(JSON.stringify(toolNames)));
+      return this.#exports.stream_open(trace ? 1 : 0, length);
     } catch (cause) {
       throw this.#crash(cause);
     }
   }
 
+  decide(attempt: Attempt & { end?: BodyEnd; answer?: HttpAnswer; transport?: Transport }): Decision {
+    return this.ask(DECISION, { ...attempt, random: Math.random(), now: Math.floor(Date.now() / 1000) });
+  }
+
+  ask<T>(question: number, value: unknown): T {
+    this.#checkAlive();
+    try {
+      this.#exports.ask(question, this.#write(this.#encoder.encode(JSON.stringify(value))));
+    } catch (cause) {
+      throw this.#crash(cause);
+    }
+    this.#refreshViews();
+    const words = this.#words;
+    const header = this.#header;
+    const kind = words[words[header + TABLE]! >>> 2];
+    const text = this.#decode(words[header + ARENA]!, words[header + ARENA_BYTES]!, words[header + ARENA_UNITS]!);
+    if (kind === PROBLEM) {
+      throw new QuestionError(text);
+    }
+    if (kind !== ANSWER) {
+      throw this.#crash(new Error(`unknown row kind ${kind}`));
+    }
+    return JSON.parse(text) as T;
+  }
+
   push(handle: number, chunk: Uint8Array, outputs: Output[]): boolean {
     this.#checkAlive();
     try {
-      if (chunk.length > this.#windowLength) {
-        this.#windowLength = Math.max(chunk.length, 64 * 1024);
-        this.#windowAddress = this.#exports.input_window(this.#windowLength);
-        this.#refreshViews();
-      }
-      this.#bytes.set(chunk, this.#windowAddress);
-      this.#exports.stream_push(handle, chunk.length);
+      this.#exports.stream_push(handle, this.#write(chunk));
     } catch (cause) {
       throw this.#crash(cause);
     }
@@ -175,6 +262,17 @@ class Instance {
       throw new CoreError("the core gave no outcome");
     }
     return JSON.parse(outcome) as Outcome;
+  }
+
+  /** Puts bytes into the input window. */
+  #write(bytes: Uint8Array): number {
+    if (bytes.length > this.#windowLength) {
+      this.#windowLength = Math.max(bytes.length, 64 * 1024);
+      this.#windowAddress = this.#exports.input_window(this.#windowLength);
+    }
+    this.#refreshViews();
+    this.#bytes.set(bytes, this.#windowAddress);
+    return bytes.length;
   }
 
   #checkAlive(): void {

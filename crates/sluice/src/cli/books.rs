@@ -6,42 +6,59 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use sluice::Store;
 use sluice_core::{
-    ChatMessage, ChatPart, ChatRequest, Estimate, Memory, Outcome, Piece, RequestEnd, RequestKind, RequestStart, Role,
-    Status, UsageTracker,
+    ChatMessage, ChatModel, ChatPart, ChatRequest, Counter, Endpoint, Estimate, Memory, ModelSettings, Outcome, Prices,
+    RequestEnd, RequestKind, RequestStart, Role, Status, StatusLine, UsageTracker, preflight,
 };
+
+use super::model_cache::ModelCache;
 
 /// One conversation at a time, one request at a time.
 const REQUEST: &str = "chat";
+const SECONDS_OF_A_DAY: u64 = 86_400;
 
 pub struct Books {
     store: Store,
     memory: Memory,
     tracker: UsageTracker,
+    /// As `sluice models` last saw it, if it did.
+    model: Option<ChatModel>,
     clock: Instant,
     has_complained: bool,
 }
 
 impl Books {
-    pub fn open() -> Self {
+    pub fn open(endpoint: &Endpoint, model: &str) -> Self {
         let (store, memory, note) = Store::open(directory());
-        let mut books =
-            Self { store, memory, tracker: UsageTracker::default(), clock: Instant::now(), has_complained: false };
+        let (catalog, _) = ModelCache::of(endpoint).load(endpoint);
+        let known = catalog.models(&ModelSettings::default(), u64::from(today()) * SECONDS_OF_A_DAY).models;
+        let mut books = Self {
+            store,
+            memory,
+            tracker: UsageTracker::default(),
+            model: known.into_iter().find(|known| known.id == model),
+            clock: Instant::now(),
+            has_complained: false,
+        };
         if let Some(note) = note {
             books.complain(&note);
         }
         books
     }
 
-    /// Before a request: how many tokens it will have.
+    /// Before a request: how many tokens it will have. Warns if that is nearly more than the model takes.
     pub fn begin(&mut self, request: &ChatRequest) -> Estimate {
-        let estimate = self.memory.estimate(request, &request.model, &rough_count);
+        let estimate = self.memory.estimate(request, self.family(request), &Counter::exact().pieces_of(request));
+        let max_input_tokens = self.model.as_ref().map(|model| u64::from(model.max_input_tokens));
+        if let Some(warning) = preflight(&request.model, estimate.tokens, max_input_tokens) {
+            eprintln!("sluice: {}", warning.message);
+        }
         let start = RequestStart {
             id: REQUEST.to_owned(),
             conversation: REQUEST.to_owned(),
             model: request.model.clone(),
             kind: RequestKind::Main,
             estimate: Some(estimate.tokens),
-            max_input_tokens: None,
+            max_input_tokens,
         };
         self.tracker.open(start, self.now());
         estimate
@@ -54,18 +71,32 @@ impl Books {
     /// After it: what it used, and what the server counted. Kept at once, because the next request may never come.
     pub fn end(&mut self, request: &ChatRequest, answer: &[ChatPart], outcome: &Outcome) {
         let today = today();
-        if let Some(used) = self.tracker.finish(REQUEST, &RequestEnd::of(outcome), self.now()) {
+        let prices = self.model.as_ref().and_then(|model| model.prices.as_ref());
+        let cost_by_prices = prices.zip(outcome.usage.as_ref()).and_then(|(prices, usage)| Prices::cost(prices, usage));
+        let end = RequestEnd { cost_by_prices, ..RequestEnd::of(outcome) };
+        if let Some(used) = self.tracker.finish(REQUEST, &end, self.now()) {
             self.memory.record(&used, today);
         }
         if let Some(usage) = &outcome.usage {
             // Only a whole answer is what the server counted.
             let answer = (outcome.status == Status::Completed)
                 .then(|| ChatMessage { role: Role::Assistant, content: answer.to_vec() });
-            self.memory.learn(request, &request.model, answer.as_ref(), usage, &rough_count, today);
+            let family = self.family(request).to_owned();
+            let raw = Counter::exact().pieces_of(request);
+            self.memory.learn(request, &family, answer.as_ref(), usage, &raw, today);
         }
         if let Err(message) = self.store.save(&mut self.memory) {
             self.complain(&message);
         }
+    }
+
+    pub fn status(&self) -> Option<StatusLine> {
+        self.tracker.status(REQUEST)
+    }
+
+    /// What corrections are kept for: models of a family share a tokenizer.
+    fn family<'a>(&'a self, request: &'a ChatRequest) -> &'a str {
+        self.model.as_ref().map_or(&request.model, |model| &model.family)
     }
 
     fn now(&self) -> u64 {
@@ -101,36 +132,7 @@ pub fn directory() -> PathBuf {
 }
 
 /// Days are counted in UTC, as gateways bill them.
-pub fn today() -> u32 {
+fn today() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u32::try_from(since.as_secs() / 86_400).unwrap_or(u32::MAX)
-}
-
-/// Four bytes a token and a few for the framing: enough for the pieces that no server has counted yet.
-fn rough_count(piece: Piece<'_>) -> u32 {
-    fn bytes(parts: &[ChatPart]) -> usize {
-        let of = |part: &ChatPart| match part {
-            ChatPart::Text { value } => value.len(),
-            ChatPart::ToolCall { name, input_json, .. } => name.len() + input_json.len() + 16,
-            ChatPart::ToolResult { content, .. } => bytes(content) + 16,
-            ChatPart::Data { .. } => 4096,
-            ChatPart::Thinking { .. } => 0,
-        };
-        parts.iter().map(of).sum()
-    }
-    let bytes = match piece {
-        Piece::Frame { has_tools } => {
-            if has_tools {
-                64
-            } else {
-                12
-            }
-        }
-        Piece::Tool(tool) => {
-            let schema = tool.input_schema.as_ref().map(ToString::to_string).unwrap_or_default();
-            tool.name.len() + tool.description.len() + schema.len() + 32
-        }
-        Piece::Message(message) => bytes(&message.content) + 16,
-    };
-    u32::try_from(bytes.div_ceil(4)).unwrap_or(u32::MAX)
+    u32::try_from(since.as_secs() / SECONDS_OF_A_DAY).unwrap_or(u32::MAX)
 }

@@ -1,0 +1,48 @@
+// Activation: the provider and the commands are registered at once and everything else waits until somebody needs it.
+
+import * as vscode from "vscode";
+
+import { registerCommands } from "./commands.js";
+import { Connections } from "./connections.js";
+import { Log } from "./log.js";
+import { ModelLists } from "./models.js";
+import { Provider } from "./provider.js";
+import { SettingsCheck } from "./settings-check.js";
+import { SignIn } from "./sign-in.js";
+import { Modules } from "./wasm.js";
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  const modules = new Modules(context.extensionUri);
+  const signIn = new SignIn(context.secrets, log);
+  const connections = new Connections(modules, context, log, signIn);
+  const lists = new ModelLists(modules, context.globalStorageUri, log);
+  const provider = new Provider({
+    modules,
+    connections,
+    lists,
+    log,
+    images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
+  });
+  const refreshProvider = (): void => provider.refresh();
+  const check = new SettingsCheck(modules, log);
+  // Not before VS Code asks for models: until then nobody needs the settings.
+  const firstLook = connections.onDidLook(() => {
+    firstLook.dispose();
+    void check.run();
+  });
+
+  context.subscriptions.push(
+    log,
+    firstLook,
+    vscode.lm.registerLanguageModelChatProvider("sluice", provider),
+    ...registerCommands({ context, modules, connections, lists, signIn, log, refreshProvider }),
+    signIn.onDidChange(refreshProvider),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration("sluice")) {
+        void check.run();
+        void lists.reread(connections.usable);
+      }
+    }),
+  );
+}
