@@ -10,6 +10,8 @@
 //! 3. `receive/decode.rs`: SSE event to [`wire`] event, or a note
 //! 4. `receive/assemble.rs`: wire event to [`boundary`] parts, the state machine
 //! 5. `receive/outcome.rs`: how the body ended to an [`Outcome`]
+//!
+//! Chunks of the Vercel AI SDK become the same parts in [`ai_sdk`]: [`ChunkStream`].
 
 #![deny(
     clippy::unwrap_used,
@@ -24,6 +26,7 @@
 )]
 #![forbid(unsafe_code)]
 
+mod ai_sdk;
 mod boundary;
 mod call_id;
 mod failure;
@@ -32,6 +35,7 @@ mod send;
 mod surrogates;
 mod wire;
 
+pub use ai_sdk::{ChunkStream, is_ai_sdk_chunk};
 pub use boundary::{
     ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
     NoteKind, Outcome, Output, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenDetails,

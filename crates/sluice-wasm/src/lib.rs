@@ -20,7 +20,10 @@
 
 use std::cell::RefCell;
 
-use sluice_core::{BodyEnd, Output, Part, ResponseStream, StreamOptions};
+use std::vec::Drain;
+
+use serde_json::Value;
+use sluice_core::{BodyEnd, ChunkStream, Failure, HttpAnswer, Outcome, Output, Part, ResponseStream, StreamOptions};
 
 pub const CONTINUED: u32 = 0;
 pub const TEXT: u32 = 1;
@@ -31,6 +34,13 @@ pub const DATA: u32 = 5;
 pub const CITATIONS: u32 = 6;
 pub const NOTE: u32 = 7;
 pub const OUTCOME: u32 = 8;
+
+/// Flags of [`stream_open`]: a note for every event read.
+pub const TRACE: u32 = 1;
+/// Call ids without our prefix.
+pub const PLAIN_CALL_IDS: u32 = 2;
+/// Chunks of the AI SDK instead of an Open Responses body.
+pub const AI_SDK: u32 = 4;
 
 /// What JavaScript reads after each call, at the address [`header`] gives.
 #[repr(C)]
@@ -49,8 +59,38 @@ struct Header {
 struct Face {
     input: Vec<u8>,
     /// By handle; the place of a finished stream is given to the next.
-    streams: Vec<Option<ResponseStream>>,
+    streams: Vec<Option<Stream>>,
     answer: Answer,
+}
+
+/// A stream in either dialect.
+#[derive(Debug)]
+enum Stream {
+    OpenResponses(ResponseStream),
+    AiSdk(ChunkStream),
+}
+
+impl Stream {
+    fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
+        match self {
+            Self::OpenResponses(stream) => stream.push(body),
+            Self::AiSdk(stream) => stream.push(body),
+        }
+    }
+
+    fn is_terminal(&self) -> bool {
+        match self {
+            Self::OpenResponses(stream) => stream.is_terminal(),
+            Self::AiSdk(stream) => stream.is_terminal(),
+        }
+    }
+
+    fn finish(self, end: BodyEnd) -> (Vec<Output>, Outcome) {
+        match self {
+            Self::OpenResponses(stream) => stream.finish(end),
+            Self::AiSdk(stream) => stream.finish(end),
+        }
+    }
 }
 
 /// What the last call gave.
@@ -81,10 +121,19 @@ pub extern "C" fn input_window(length: u32) -> u32 {
     })
 }
 
-/// Starts a stream and returns its handle.
+/// Starts a stream and returns its handle. `flags` is a sum of [`TRACE`], [`PLAIN_CALL_IDS`] and [`AI_SDK`].
 #[unsafe(no_mangle)]
-pub extern "C" fn stream_open(trace: u32) -> u32 {
-    let stream = ResponseStream::new(StreamOptions { trace: trace != 0, ..StreamOptions::default() });
+pub extern "C" fn stream_open(flags: u32) -> u32 {
+    let options = StreamOptions {
+        trace: flags & TRACE != 0,
+        plain_call_ids: flags & PLAIN_CALL_IDS != 0,
+        ..StreamOptions::default()
+    };
+    let stream = if flags & AI_SDK == 0 {
+        Stream::OpenResponses(ResponseStream::new(options))
+    } else {
+        Stream::AiSdk(ChunkStream::new(options))
+    };
     FACE.with_borrow_mut(|face| {
         let free = face.streams.iter().position(Option::is_none).unwrap_or_else(|| {
             face.streams.push(None);
@@ -111,6 +160,21 @@ pub extern "C" fn stream_push(handle: u32, length: u32) {
     });
 }
 
+/// Feeds the first `length` bytes of the input window to a stream of the AI SDK: the JSON text of one chunk.
+#[unsafe(no_mangle)]
+pub extern "C" fn stream_push_chunk(handle: u32, length: u32) {
+    FACE.with_borrow_mut(|face| {
+        face.answer.clear();
+        let Face { streams, input, answer, .. } = face;
+        let Some(Some(Stream::AiSdk(stream))) = streams.get_mut(handle as usize) else { return };
+        let json = input.get(..length as usize).unwrap_or_default();
+        for output in stream.push_chunk(str::from_utf8(json).unwrap_or_default()) {
+            answer.write(&output);
+        }
+        answer.publish(stream.is_terminal());
+    });
+}
+
 /// Ends a stream (0 end of body, 1 cancelled, 2 idle, 3 broken) and frees its handle. The last row is the outcome.
 #[unsafe(no_mangle)]
 pub extern "C" fn stream_finish(handle: u32, end: u32) {
@@ -128,6 +192,24 @@ pub extern "C" fn stream_finish(handle: u32, end: u32) {
             face.answer.write(output);
         }
         face.answer.row(OUTCOME, &serde_json::to_string(&outcome).unwrap_or_default());
+        face.answer.publish(true);
+    });
+}
+
+/// Reads an HTTP answer that is no stream from the input window, as JSON (`status`, `headers`, `body`, and `now` in seconds
+/// since 1970), and gives the failure it means as an outcome's row.
+#[unsafe(no_mangle)]
+pub extern "C" fn http_failure(length: u32) {
+    FACE.with_borrow_mut(|face| {
+        face.answer.clear();
+        let json = serde_json::from_slice::<Value>(face.input.get(..length as usize).unwrap_or_default());
+        let json = json.unwrap_or_default();
+        let status = json["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or_default();
+        let headers = serde_json::from_value(json["headers"].clone()).unwrap_or_default();
+        let body = json["body"].as_str().unwrap_or_default().to_owned();
+        let answer = HttpAnswer { status, headers, body };
+        let failure = Failure::from_http(&answer, json["now"].as_u64().unwrap_or_default());
+        face.answer.row(OUTCOME, &serde_json::to_string(&failure).unwrap_or_default());
         face.answer.publish(true);
     });
 }

@@ -22,7 +22,7 @@ export type Note = { kind: NoteKind,
  */
 detail: string, };
 
-export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "leftOut" | "repaired";
+export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "leftOut" | "repaired" | "ranElsewhere" | "takenBack";
 
 export type Outcome = { status: Status, 
 /**

@@ -5,8 +5,11 @@
 //   for (const output of stream.push(chunk)) …        // as often as bytes arrive
 //   if (stream.isTerminal) …                          // stop reading, even if the server does not close
 //   const { outputs, outcome } = stream.finish("eof"); // exactly once; also when cancelled
+//
+// A stream of AI SDK chunks is opened with `openChunkStream` and fed with `pushChunk`, or with `push` if it comes as bytes.
 
-import type { Citation, Note, Outcome, Part, ThinkingReplay } from "./boundary.js";
+import { chunkToJson } from "./chunks.js";
+import type { Citation, Failure, Note, Outcome, Part, ThinkingReplay } from "./boundary.js";
 
 export type * from "./boundary.js";
 
@@ -24,6 +27,8 @@ export class CoreError extends Error {
 export interface StreamOptions {
   /** Give a note for every event read. */
   readonly trace?: boolean;
+  /** Call ids as the server gave them, without the prefix `gw-`. */
+  readonly plainCallIds?: boolean;
 }
 
 /** Compiles and starts the core. Later instances, after a crash, reuse the compiled module. */
@@ -42,11 +47,29 @@ export class Core {
   }
 
   openStream(options: StreamOptions = {}): ResponseStream {
+    return new ResponseStream(this.#alive(), flags(options));
+  }
+
+  /** A stream of the Vercel AI SDK's chunks: `fullStream`, or a UI message stream. */
+  openChunkStream(options: StreamOptions = {}): ChunkStream {
+    return new ChunkStream(this.#alive(), flags(options) | AI_SDK);
+  }
+
+  /** What an HTTP answer that is no stream means. `now` is in seconds since 1970. */
+  httpFailure(answer: { status: number; headers: [string, string][]; body: string; now: number }): Failure {
+    return this.#alive().httpFailure(JSON.stringify(answer));
+  }
+
+  #alive(): Instance {
     if (this.#instance.crashed) {
       this.#instance = new Instance(this.#module);
     }
-    return new ResponseStream(this.#instance, options);
+    return this.#instance;
   }
+}
+
+function flags(options: StreamOptions): number {
+  return (options.trace ? TRACE : 0) | (options.plainCallIds ? PLAIN_CALL_IDS : 0);
 }
 
 /** One answer being received. */
@@ -56,9 +79,9 @@ export class ResponseStream {
   #isTerminal = false;
   #isFinished = false;
 
-  constructor(instance: Instance, options: StreamOptions) {
+  constructor(instance: Instance, flags: number) {
     this.#instance = instance;
-    this.#handle = instance.open(options.trace ?? false);
+    this.#handle = instance.open(flags);
   }
 
   /** Whether the server has said how the answer ended. */
@@ -68,15 +91,26 @@ export class ResponseStream {
 
   /** Takes the next bytes of the body, however they were cut. */
   push(chunk: Uint8Array): Output[] {
+    const outputs: Output[] = [];
+    if (this.takesMore()) {
+      this.#isTerminal = this.#instance.push(this.#handle, chunk, outputs);
+    }
+    return outputs;
+  }
+
+  protected pushText(json: string): Output[] {
+    const outputs: Output[] = [];
+    if (this.takesMore()) {
+      this.#isTerminal = this.#instance.pushChunk(this.#handle, json, outputs);
+    }
+    return outputs;
+  }
+
+  private takesMore(): boolean {
     if (this.#isFinished) {
       throw new CoreError("push after finish");
     }
-    if (this.#isTerminal) {
-      return [];
-    }
-    const outputs: Output[] = [];
-    this.#isTerminal = this.#instance.push(this.#handle, chunk, outputs);
-    return outputs;
+    return !this.#isTerminal;
   }
 
   /** Ends the stream, says what it amounts to, and frees its memory. */
@@ -92,13 +126,23 @@ export class ResponseStream {
   }
 }
 
+/** One answer being received as AI SDK chunks. */
+export class ChunkStream extends ResponseStream {
+  /** Takes one chunk: any JavaScript value, of which the core sees what JSON can say. */
+  pushChunk(chunk: unknown): Output[] {
+    return this.pushText(chunkToJson(chunk));
+  }
+}
+
 interface Exports {
   readonly memory: WebAssembly.Memory;
   header(): number;
   input_window(length: number): number;
-  stream_open(trace: number): number;
+  stream_open(flags: number): number;
   stream_push(handle: number, length: number): void;
+  stream_push_chunk(handle: number, length: number): void;
   stream_finish(handle: number, end: number): void;
+  http_failure(length: number): void;
 }
 
 // Row kinds and the header's fields, as crates/sluice-wasm/src/lib.rs numbers them.
@@ -116,12 +160,16 @@ const ARENA = 2;
 const ARENA_BYTES = 3;
 const ARENA_UNITS = 4;
 const IS_TERMINAL = 5;
+const TRACE = 1;
+const PLAIN_CALL_IDS = 2;
+const AI_SDK = 4;
 const BODY_ENDS: Record<BodyEnd, number> = { eof: 0, cancelled: 1, idleTimeout: 2, broken: 3 };
 
 /** One instance of the WebAssembly module, and the views onto its memory. */
 class Instance {
   crashed = false;
   readonly #exports: Exports;
+  readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /** In 32-bit words, as the views count. */
   readonly #header: number;
@@ -137,10 +185,10 @@ class Instance {
     this.#words = new Uint32Array(this.#exports.memory.buffer as ArrayBuffer);
   }
 
-  open(trace: boolean): number {
+  open(flags: number): number {
     this.#checkAlive();
     try {
-      return this.#exports.stream_open(trace ? 1 : 0);
+      return this.#exports.stream_open(flags);
     } catch (cause) {
       throw this.#crash(cause);
     }
@@ -149,11 +197,7 @@ class Instance {
   push(handle: number, chunk: Uint8Array, outputs: Output[]): boolean {
     this.#checkAlive();
     try {
-      if (chunk.length > this.#windowLength) {
-        this.#windowLength = Math.max(chunk.length, 64 * 1024);
-        this.#windowAddress = this.#exports.input_window(this.#windowLength);
-        this.#refreshViews();
-      }
+      this.#makeRoom(chunk.length);
       this.#bytes.set(chunk, this.#windowAddress);
       this.#exports.stream_push(handle, chunk.length);
     } catch (cause) {
@@ -161,6 +205,43 @@ class Instance {
     }
     this.#read(outputs);
     return this.#words[this.#header + IS_TERMINAL] === 1;
+  }
+
+  pushChunk(handle: number, json: string, outputs: Output[]): boolean {
+    this.#checkAlive();
+    try {
+      this.#exports.stream_push_chunk(handle, this.#write(json));
+    } catch (cause) {
+      throw this.#crash(cause);
+    }
+    this.#read(outputs);
+    return this.#words[this.#header + IS_TERMINAL] === 1;
+  }
+
+  httpFailure(json: string): Failure {
+    this.#checkAlive();
+    try {
+      this.#exports.http_failure(this.#write(json));
+    } catch (cause) {
+      throw this.#crash(cause);
+    }
+    return JSON.parse(this.#read([]) ?? "") as Failure;
+  }
+
+  /** Puts a text into the window and gives its length in bytes. */
+  #write(text: string): number {
+    // No UTF-16 unit needs more than three bytes.
+    this.#makeRoom(text.length * 3);
+    const window = this.#bytes.subarray(this.#windowAddress, this.#windowAddress + this.#windowLength);
+    return this.#encoder.encodeInto(text, window).written;
+  }
+
+  #makeRoom(length: number): void {
+    if (length > this.#windowLength) {
+      this.#windowLength = Math.max(length, 64 * 1024);
+      this.#windowAddress = this.#exports.input_window(this.#windowLength);
+      this.#refreshViews();
+    }
   }
 
   finish(handle: number, end: BodyEnd, outputs: Output[]): Outcome {
