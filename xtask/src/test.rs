@@ -20,6 +20,8 @@ pub fn all() -> Done {
             "invariants_exhaustive",
             "--test",
             "invariants_random",
+            "--test",
+            "ai_sdk_invariants",
         ]))
     })?;
     step("WebAssembly", || {

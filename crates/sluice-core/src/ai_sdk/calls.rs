@@ -72,6 +72,10 @@ impl Calls {
         if let Some(place) = self.open_with(id) {
             self.report_streamed(place, sink);
         }
+        // A whole call that comes now belongs to the new one.
+        for (.., awaits_whole) in self.reported.get_mut(id).into_iter().flatten() {
+            *awaits_whole = false;
+        }
         let place = match self.open_with(id) {
             Some(place) => place,
             None => self.open(id),
@@ -144,9 +148,8 @@ impl Calls {
     /// A tool ran somewhere else. Of a call that VS Code was given too, the developer should hear.
     pub fn ran(&mut self, id: Option<&str>, sink: &mut Sink) {
         let place = id.and_then(|id| self.by_id.get(id).copied());
-        let Some(call) = place.and_then(|place| self.list.get_mut(place)).filter(|call| !call.ran_elsewhere) else {
-            return;
-        };
+        let call = place.and_then(|place| self.list.get_mut(place));
+        let Some(call) = call.filter(|call| !call.is_open() && !call.ran_elsewhere) else { return };
         call.ran_elsewhere = true;
         sink.note(NoteKind::RanElsewhere, protocol_word(call.name.as_deref().unwrap_or_default()));
     }

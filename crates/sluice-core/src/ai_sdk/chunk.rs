@@ -42,7 +42,7 @@ pub(super) enum Chunk<'a> {
         input: Option<&'a str>,
         ran_elsewhere: bool,
     },
-    /// A tool ran, or failed to, or was not allowed to.
+    /// A tool ran somewhere else.
     Ran {
         id: Option<Cow<'a, str>>,
         output: Option<&'a str>,
@@ -105,9 +105,11 @@ impl<'a> Chunk<'a> {
                 input: fields.json(&["input", "args", "rawInput"]),
                 ran_elsewhere: ran_elsewhere(),
             },
-            "tool-result" | "tool-output-available" | "tool-error" | "tool-output-error" | "tool-output-denied" => {
+            "tool-result" | "tool-output-available" => {
                 Self::Ran { id: call_id(), output: fields.json(&["output", "result"]) }
             }
+            // Also what the SDK says of every call it finds wrong.
+            "tool-error" | "tool-output-error" | "tool-output-denied" => Self::Silent,
 
             "file" => Self::File,
             "source" | "source-url" | "source-document" => Self::Source,
