@@ -1,5 +1,6 @@
 //! Everything that is not plain cargo. `cargo xtask --help` lists it.
 
+mod adapter;
 mod bench;
 mod demo;
 mod fuzz;
@@ -36,6 +37,8 @@ enum Task {
     Tidy,
     /// Build the core as WebAssembly; say its size and how fast it starts
     Wasm,
+    /// Build the npm package for authors of other providers, and test it
+    Adapter,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
     /// Measure speed beside the peers, as ratios in one run
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
         Task::Test => test::all(),
         Task::Tidy => tidy::check(),
         Task::Wasm => wasm::build_and_report(),
+        Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Bench { quick } => bench::all(quick),
         Task::Faults => example("faults"),

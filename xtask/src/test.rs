@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::shell::{cargo, root, run};
-use crate::{Done, javascript, recordings, tidy, wasm};
+use crate::{Done, adapter, javascript, recordings, tidy, wasm};
 
 pub fn all() -> Done {
     let started = Instant::now();
@@ -32,6 +32,11 @@ pub fn all() -> Done {
         javascript::run_script("report-size.mjs", &module)?;
         wasm::check_responder()
     })?;
+    step("the adapter package", || {
+        adapter::build_around(&wasm::build()?)?;
+        adapter::test()
+    })?;
+    step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {
         step("recorded streams", || recordings::check(&recorded))?;

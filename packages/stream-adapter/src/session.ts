@@ -203,7 +203,7 @@ export class Session {
       const message = (error as { message?: unknown } | null)?.message ?? error;
       const words = String(message).split("\n", 1)[0]!.trim().slice(0, 300);
       if (this.outcome?.status === "truncated" && words !== "") {
-        throw failed(words, this.outcome, error);
+        throw failed(`The answer broke off: ${words}`, this.outcome, error);
       }
       throw failure;
     }

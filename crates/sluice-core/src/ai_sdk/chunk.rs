@@ -108,8 +108,6 @@ impl<'a> Chunk<'a> {
             "tool-result" | "tool-output-available" => {
                 Self::Ran { id: call_id(), output: fields.json(&["output", "result"]) }
             }
-            // Also what the SDK says of every call it finds wrong.
-            "tool-error" | "tool-output-error" | "tool-output-denied" => Self::Silent,
 
             "file" => Self::File,
             "source" | "source-url" | "source-document" => Self::Source,
@@ -120,7 +118,11 @@ impl<'a> Chunk<'a> {
             "abort" => Self::Abort,
             "error" => Self::Error,
 
-            "start"
+            // An error of a tool is also what the SDK says of every call it finds wrong.
+            "tool-error"
+            | "tool-output-error"
+            | "tool-output-denied"
+            | "start"
             | "start-step"
             | "step-start"
             | "stream-start"
