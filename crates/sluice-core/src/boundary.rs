@@ -2,11 +2,16 @@
 //! (`crates/sluice-wasm/js/src/boundary.ts`).
 
 mod chat;
+mod model;
 mod outcome;
 mod part;
 #[cfg(test)]
 mod typescript;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
+pub use model::{
+    ChatModel, EffortChoices, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings,
+    OtherModel, PriceTier, Prices,
+};
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};

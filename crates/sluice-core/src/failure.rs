@@ -1,20 +1,25 @@
 //! Why something failed, for people and for retry loops: HTTP answers, error events and broken connections, in one
 //! shape. What to do next is decided here, so that every shell says and does the same.
 
+mod overflow;
 mod retry;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::boundary::{Failure, FailureKind, Overflow, Turn};
 use crate::receive::plain_line;
 
+use overflow::is_overflow;
+pub(crate) use overflow::overflow_numbers;
 pub use retry::{MAX_ATTEMPTS, retry_delay_ms};
 
 /// Enough for any sentence a server writes for people; the rest is a dump.
 const MAX_MESSAGE_CHARS: usize = 500;
 
 /// An answer that is not the stream we asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HttpAnswer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
@@ -23,7 +28,9 @@ pub struct HttpAnswer {
 }
 
 /// What went wrong before there was an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Transport {
     /// No connection: name, route, TLS.
     Connect,
@@ -205,8 +212,7 @@ impl Said {
 
     fn kind(&self, status: Option<u16>) -> FailureKind {
         let code = self.code.as_deref().unwrap_or_default();
-        let message = self.message.as_deref().unwrap_or_default().to_ascii_lowercase();
-        if is_overflow(code, &message) {
+        if is_overflow(code, self.message.as_deref().unwrap_or_default()) {
             return FailureKind::ContextOverflow;
         }
         match code {
@@ -234,38 +240,14 @@ impl Said {
         }
     }
 
-    /// The numbers in "… 210000 tokens > 200000 maximum" and its relatives, or in a structured `param`.
+    /// The numbers in a structured `param`, or in the message.
     fn overflow(&self) -> Option<Overflow> {
         let from_param = |name: &str| self.param.get(name).and_then(Value::as_u64);
         if let (Some(actual), Some(limit)) = (from_param("actual"), from_param("limit")) {
             return Some(Overflow { asked_tokens: Some(actual), limit_tokens: Some(limit) });
         }
-        let message = self.message.as_deref()?.replace([',', '_'], "");
-        let numbers = message.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse::<u64>().ok());
-        let mut tokens: Vec<u64> = numbers.filter(|number| *number >= 1000).collect();
-        tokens.sort_unstable();
-        tokens.dedup();
-        match tokens.as_slice() {
-            [] => None,
-            [one] => Some(Overflow { asked_tokens: None, limit_tokens: Some(*one) }),
-            // What was asked for is more than what is allowed; that is what the error is about.
-            [limit, .., asked] => Some(Overflow { asked_tokens: Some(*asked), limit_tokens: Some(*limit) }),
-        }
+        overflow_numbers(self.message.as_deref()?)
     }
-}
-
-fn is_overflow(code: &str, message: &str) -> bool {
-    let phrases = [
-        "context window",
-        "context length",
-        "maximum context",
-        "input is too long",
-        "prompt is too long",
-        "too many tokens",
-        "exceeds the maximum number of tokens",
-        "input token count",
-    ];
-    code == "context_length_exceeded" || phrases.iter().any(|phrase| message.contains(phrase))
 }
 
 /// Servers quote the key they refuse. Whatever looks like one is replaced.

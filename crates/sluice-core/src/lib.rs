@@ -12,6 +12,7 @@
 //! 5. `receive/outcome.rs`: how the body ended to an [`Outcome`]
 //!
 //! Chunks of the Vercel AI SDK become the same parts in [`ai_sdk`]: [`ChunkStream`].
+//! Beside that journey: [`ModelCatalog`], the models of an endpoint as VS Code shows them.
 
 #![deny(
     clippy::unwrap_used,
@@ -30,6 +31,8 @@ mod ai_sdk;
 mod boundary;
 mod call_id;
 mod failure;
+mod models;
+mod next_step;
 mod receive;
 mod send;
 mod surrogates;
@@ -37,13 +40,16 @@ mod wire;
 
 pub use ai_sdk::{ChunkStream, is_ai_sdk_chunk};
 pub use boundary::{
-    ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
-    NoteKind, Outcome, Output, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenDetails,
-    ToolDefinition, ToolMode, Turn, Usage,
+    ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
+    Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
+    NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing, Status,
+    ThinkingReplay, TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
 };
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
+pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, short_count, similar_models};
+pub use next_step::{NextStep, VsCodeUsage, next_step};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
-pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request};
+pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, is_summary_request};
 pub use wire::as_stream;
 
 /// SSE framing on its own, for benchmarks and fuzzing.

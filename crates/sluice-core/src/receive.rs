@@ -16,6 +16,8 @@ mod streamed;
 use std::mem;
 use std::vec::Drain;
 
+use serde::Deserialize;
+
 pub(crate) use assemble::{About, Sink};
 pub(crate) use calls::{is_object, same_json};
 pub(crate) use citations::plain_line;
@@ -70,7 +72,9 @@ impl Default for Limits {
 }
 
 /// Why no more bytes come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum BodyEnd {
     Eof,
     Cancelled,

@@ -1,5 +1,6 @@
 //! The request path: a chat in, one HTTP request out.
 
+mod conversation;
 mod endpoint;
 mod http_request;
 mod images;
@@ -7,6 +8,7 @@ mod messages;
 mod pairs;
 mod tools;
 
+pub use conversation::is_summary_request;
 pub use endpoint::{BadAddress, Endpoint, VERCEL};
 pub use http_request::{BuiltRequest, build_request};
 pub use tools::ToolNames;

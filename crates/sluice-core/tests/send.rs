@@ -365,3 +365,63 @@ fn addresses() {
         assert!(parse(address).is_err(), "{address}");
     }
 }
+
+#[test]
+fn a_conversation_is_known_by_the_callers_name_then_vscodes_then_our_marker_then_a_new_one() {
+    let named = |messages: Value, options: Value| {
+        let built = build(json!({"model": "acme/m-1", "messages": messages, "options": options}));
+        let body: Value = serde_json::from_str(&built.request.body).unwrap();
+        assert_eq!(body["prompt_cache_key"].as_str(), built.conversation_id.as_deref());
+        format!("{:?} {:?}", built.conversation_id, built.marker)
+    };
+    let marked = |marker: &str| {
+        use base64::Engine;
+        let base64 = base64::prelude::BASE64_STANDARD.encode(marker);
+        json!([
+            user("Hi"),
+            assistant(json!([{"type": "data", "mimeType": "stateful_marker", "base64": base64}])),
+            user("And?")
+        ])
+    };
+    let all = json!({"conversationId": "a", "newConversationId": "n", "extraBody": {"_conversationId": "b"}});
+    let vscodes = json!({"newConversationId": "n", "extraBody": {"_conversationId": "b"}});
+    let new = json!({"newConversationId": "n"});
+    expect![[r#"Some("a") Some("acme/m-1\\sluice-a")"#]].assert_eq(&named(json!([user("Hi")]), all));
+    expect![[r#"Some("b") Some("acme/m-1\\sluice-b")"#]].assert_eq(&named(json!([user("Hi")]), vscodes));
+    expect![[r#"Some("c-1") Some("acme/m-1\\sluice-c-1")"#]]
+        .assert_eq(&named(marked("acme/m-1\\sluice-c-1"), new.clone()));
+    // VS Code writes the current model before it, whoever left the marker.
+    expect![[r#"Some("n") Some("acme/m-1\\sluice-n")"#]].assert_eq(&named(marked("acme/m-1\\resp_123"), new.clone()));
+    expect![[r#"Some("n") Some("acme/m-1\\sluice-n")"#]].assert_eq(&named(marked("acme/m-1\\sluice-../x"), new));
+    expect!["None None"].assert_eq(&named(json!([user("Hi")]), json!({})));
+    expect![[r#"Some("with space\\") None"#]]
+        .assert_eq(&named(json!([user("Hi")]), json!({"conversationId": "with space\\"})));
+}
+
+#[test]
+fn a_request_for_a_summary_keeps_its_tools_and_calls_none() {
+    let choice = |question: &str| {
+        let built = build(json!({"model": "acme/m-1", "messages": [user(question)], "tools": [{"name": "look"}]}));
+        let body: Value = serde_json::from_str(&built.request.body).unwrap();
+        format!("{} {}", body["tools"].as_array().unwrap().len(), body["tool_choice"])
+    };
+    expect![[r#"1 "none""#]]
+        .assert_eq(&choice("Summarize the conversation history so far, paying special attention to …"));
+    expect![[r#"1 "auto""#]].assert_eq(&choice("Summarize this file"));
+}
+
+#[test]
+fn model_options_count_under_their_old_names_too() {
+    let built = build(json!({
+        "model": "acme/m-1",
+        "messages": [user("Hi")],
+        "options": {
+            "reasoningEffort": "high",
+            "extraBody": {"max_tokens": 99, "temperature": 0.5, "_enableThinking": false, "_x": 1, "seed": 7},
+        },
+    }));
+    let body: Value = serde_json::from_str(&built.request.body).unwrap();
+    let fields = ["max_output_tokens", "max_tokens", "temperature", "reasoning", "_x", "seed"]
+        .map(|name| body[name].to_string());
+    expect!["99 null 0.5 null null 7"].assert_eq(&fields.join(" "));
+}

@@ -60,6 +60,8 @@ pub enum Outcome {
     FailedByNetwork,
     /// An error: success by its status, but not an answer.
     NotAnAnswer,
+    /// An error: an event larger than any client has to take.
+    TooLarge,
     /// An error: redirects are not followed.
     RedirectRefused,
     /// An error: no headers for too long.
@@ -82,6 +84,7 @@ impl fmt::Display for Outcome {
             Self::FailedByStatus => "failed: HTTP status",
             Self::FailedByNetwork => "failed: network",
             Self::NotAnAnswer => "failed: not an answer",
+            Self::TooLarge => "failed: too large",
             Self::RedirectRefused => "failed: redirect refused",
             Self::HeadersTimeout => "failed: headers timeout",
             Self::IdleTimeout => "failed: idle timeout",
@@ -119,7 +122,7 @@ impl Faults {
 
     /// These; if there are none but `fail-times`, status 503.
     pub(crate) fn or_unavailable(mut self) -> Self {
-        if self.0.iter().all(|(name, _)| *name == "fail-times") {
+        if self.are_only(&["fail-times"]) {
             self.0.push(("status", "503".into()));
         }
         self
@@ -127,6 +130,11 @@ impl Faults {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether there is none but these.
+    pub(crate) fn are_only(&self, names: &[&str]) -> bool {
+        self.0.iter().all(|(chosen, _)| names.contains(chosen))
     }
 
     pub fn has(&self, name: &str) -> bool {

@@ -1,5 +1,13 @@
 //! What crosses the border of the responder: one HTTP request in, one reply out, as plain data with its timing.
 
+use std::collections::VecDeque;
+
+use crate::perform::Deltas;
+
+/// Frames that follow each other without a pause are written together until they have this size. A real server writes less at once;
+/// one that writes more makes its clients grow their buffers.
+const WRITE: usize = 2 * 1024;
+
 /// One HTTP request. `path` carries the query string, as on the request line.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -35,7 +43,7 @@ pub struct Reply {
     pub head_delay_ms: u64,
     pub status: u16,
     pub headers: Vec<(String, String)>,
-    pub chunks: Vec<TimedChunk>,
+    pub chunks: Chunks,
     pub end: End,
 }
 
@@ -44,6 +52,87 @@ pub struct Reply {
 pub struct TimedChunk {
     pub delay_ms: u64,
     pub bytes: Vec<u8>,
+}
+
+/// A body, in the order it is sent. What can be made when its turn comes is not kept ready.
+#[derive(Clone, Debug, Default)]
+pub struct Chunks {
+    parts: VecDeque<Part>,
+    /// The time between two chunks, if it is not their own affair.
+    pub(crate) pace_ms: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Written(TimedChunk),
+    Deltas(Deltas),
+}
+
+impl Chunks {
+    /// A whole frame. It joins those before it if it need not wait.
+    pub(crate) fn push(&mut self, delay_ms: u64, bytes: Vec<u8>) {
+        match self.parts.back_mut() {
+            Some(Part::Written(last)) if delay_ms == 0 && last.bytes.len() < WRITE => {
+                last.bytes.reserve_exact(bytes.len());
+                last.bytes.extend(bytes);
+            }
+            _ => self.parts.push_back(Part::Written(TimedChunk { delay_ms, bytes })),
+        }
+    }
+
+    pub(crate) fn push_deltas(&mut self, deltas: Deltas) {
+        self.parts.push_back(Part::Deltas(deltas));
+    }
+
+    /// How long the next chunk waits.
+    pub fn delay_ms(&self) -> u64 {
+        let own = match self.parts.front() {
+            Some(Part::Written(chunk)) => chunk.delay_ms,
+            Some(Part::Deltas(deltas)) => deltas.delay_ms(),
+            None => 0,
+        };
+        self.pace_ms.unwrap_or(own)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// All that is left, written out.
+    pub fn to_vec(&self) -> Vec<TimedChunk> {
+        self.clone().collect()
+    }
+}
+
+impl Iterator for Chunks {
+    type Item = TimedChunk;
+
+    fn next(&mut self) -> Option<TimedChunk> {
+        let delay_ms = self.delay_ms();
+        let bytes = match self.parts.pop_front()? {
+            Part::Written(chunk) => chunk.bytes,
+            Part::Deltas(mut deltas) => {
+                let mut bytes = deltas.next()?.frame();
+                while deltas.delay_ms() == 0
+                    && bytes.len() < WRITE
+                    && let Some(event) = deltas.next()
+                {
+                    bytes.extend(event.frame());
+                }
+                if !deltas.is_over() {
+                    self.parts.push_front(Part::Deltas(deltas));
+                }
+                bytes
+            }
+        };
+        Some(TimedChunk { delay_ms, bytes })
+    }
+}
+
+impl From<Vec<TimedChunk>> for Chunks {
+    fn from(chunks: Vec<TimedChunk>) -> Self {
+        Self { parts: chunks.into_iter().map(Part::Written).collect(), pace_ms: None }
+    }
 }
 
 /// How a reply begins.
@@ -82,7 +171,11 @@ impl Reply {
                 ("content-type".into(), content_type.into()),
                 ("content-length".into(), body.len().to_string()),
             ],
-            chunks: if body.is_empty() { Vec::new() } else { vec![TimedChunk { delay_ms: 0, bytes: body }] },
+            chunks: if body.is_empty() {
+                Chunks::default()
+            } else {
+                vec![TimedChunk { delay_ms: 0, bytes: body }].into()
+            },
             end: End::Finish,
         }
     }
@@ -103,6 +196,6 @@ impl Reply {
 
     /// All bytes of the body, without their timing.
     pub fn body(&self) -> Vec<u8> {
-        self.chunks.iter().flat_map(|chunk| chunk.bytes.iter().copied()).collect()
+        self.chunks.clone().flat_map(|chunk| chunk.bytes).collect()
     }
 }

@@ -29,7 +29,7 @@ mod validate;
 pub mod server;
 
 pub use faults::{Fault, Faults, HEADER as FAULT_HEADER, Outcome, faults};
-pub use http::{End, Opening, Reply, Request, TimedChunk};
+pub use http::{Chunks, End, Opening, Reply, Request, TimedChunk};
 pub use respond::{Options, Responder, Socket, SocketReply};
 
 /// The ids of all models, embedding and image models included.

@@ -1,6 +1,8 @@
 //! A script becomes the events of a stream: in the order of the specification, a delta for every token, cut where the budget
 //! ends.
 
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use crate::resource::{Resource, Usage};
@@ -58,22 +60,97 @@ impl Event {
         let mut text = String::with_capacity(160);
         text.push('{');
         if !self.kind.is_empty() {
-            text.push_str(&format!("\"type\":\"{}\"", self.kind));
+            let _ = write!(text, "\"type\":\"{}\"", self.kind);
         }
         for (name, value) in &self.fields {
             let comma = if text.len() > 1 { "," } else { "" };
-            text.push_str(&format!("{comma}\"{name}\":{value}"));
+            let _ = write!(text, "{comma}\"{name}\":{value}");
         }
         text.push('}');
         text
+    }
+
+    /// The event on the wire, by the book.
+    pub fn frame(&self) -> Vec<u8> {
+        format!("event: {}\ndata: {}\n\n", self.kind, self.json()).into_bytes()
+    }
+}
+
+/// What a stream consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    Event(Event),
+    Deltas(Deltas),
+}
+
+/// A text that is streamed. Its events differ in number and token only and are made when they are sent: the text is a
+/// twentieth of them, and a thousand answers may wait at the same time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deltas {
+    /// The next event, with nothing as its delta.
+    next: Event,
+    number: usize,
+    text: String,
+    /// How much of the text has been sent.
+    sent: usize,
+    pace_ms: u64,
+}
+
+impl Iterator for Deltas {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        let piece = tokens::first(self.text.get(self.sent..)?)?;
+        let mut event = self.next.clone();
+        event.fields.insert(0, ("sequence_number", self.number.into()));
+        event.fields.push(("delta", piece.into()));
+        self.sent += piece.len();
+        self.number += 1;
+        self.next.delay_ms = self.pace_ms;
+        Some(event)
+    }
+}
+
+impl Deltas {
+    /// How long the next event waits.
+    pub fn delay_ms(&self) -> u64 {
+        self.next.delay_ms
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.sent == self.text.len()
+    }
+}
+
+impl Said {
+    /// Every event by itself.
+    pub fn events(said: Vec<Self>) -> Vec<Event> {
+        let mut events = Vec::new();
+        for said in said {
+            match said {
+                Self::Event(event) => events.push(event),
+                Self::Deltas(deltas) => events.extend(deltas),
+            }
+        }
+        events
+    }
+
+    /// How long it takes to send, at the model's pace.
+    pub fn duration_ms(&self) -> u64 {
+        match self {
+            Self::Event(event) => event.delay_ms,
+            Self::Deltas(Deltas { next, text, pace_ms, .. }) => {
+                next.delay_ms + pace_ms * (tokens::count(text) as u64).saturating_sub(1)
+            }
+        }
     }
 }
 
 /// A performed answer.
 #[derive(Clone, Debug)]
 pub struct Performance {
-    /// Numbered from 0.
-    pub events: Vec<Event>,
+    /// Its events, numbered from 0.
+    pub said: Vec<Said>,
     /// The response as the last event has it.
     pub response: Value,
     pub usage: Usage,
@@ -81,8 +158,16 @@ pub struct Performance {
 
 pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Performance {
     let budget = resource.ask.limit("max_output_tokens").unwrap_or(usize::MAX);
-    let mut stage =
-        Stage { events: Vec::new(), output: Vec::new(), budget, spent: 0, out_of_budget: false, wait: 0, script };
+    let mut stage = Stage {
+        said: Vec::new(),
+        number: 0,
+        output: Vec::new(),
+        budget,
+        spent: 0,
+        out_of_budget: false,
+        wait: 0,
+        script,
+    };
     stage.emit("response.created", vec![("response", resource.running("in_progress"))]);
     stage.emit("response.in_progress", vec![("response", resource.running("in_progress"))]);
     stage.wait = script.think_ms;
@@ -111,14 +196,16 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
         }
         if cut_off && !matches!(script.ending, Ending::Incomplete(_)) {
             // A failure leaves its item open: nothing of it is ever done.
-            let said = stage.events.iter().rposition(Event::is_delta);
-            stage.events.truncate(said.map_or(stage.events.len(), |at| at + 1));
+            if let Some(at) = stage.said.iter().rposition(|said| matches!(said, Said::Deltas(_))) {
+                let undone = stage.said.drain(at + 1..).count();
+                stage.number -= undone;
+            }
         }
     }
 
     let ask = resource.ask;
     let usage = Usage { input: ask.input_tokens(), cached: ask.cached_tokens(), output: stage.spent, reasoning };
-    let took_ms = stage.events.iter().map(|event| event.delay_ms).sum();
+    let took_ms = stage.said.iter().map(Said::duration_ms).sum();
     let out_of_budget = Ending::Incomplete("max_output_tokens".into());
     let ending = if stage.out_of_budget { &out_of_budget } else { &script.ending };
     let status = match ending {
@@ -139,11 +226,13 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
         stage.emit("error", vec![("error", error)]);
     }
     stage.emit(&format!("response.{status}"), vec![("response", response.clone())]);
-    Performance { events: stage.events, response, usage }
+    Performance { said: stage.said, response, usage }
 }
 
 struct Stage<'a> {
-    events: Vec<Event>,
+    said: Vec<Said>,
+    /// Of the next event.
+    number: usize,
     /// The items as they are when they are done.
     output: Vec<Value>,
     budget: usize,
@@ -156,9 +245,10 @@ struct Stage<'a> {
 
 impl Stage<'_> {
     fn emit(&mut self, kind: &str, mut fields: Vec<(&'static str, Value)>) {
-        fields.insert(0, ("sequence_number", self.events.len().into()));
+        fields.insert(0, ("sequence_number", self.number.into()));
+        self.number += 1;
         let delay_ms = std::mem::take(&mut self.wait);
-        self.events.push(Event { delay_ms, kind: kind.to_owned(), fields });
+        self.said.push(Said::Event(Event { delay_ms, kind: kind.to_owned(), fields }));
     }
 
     fn added(&mut self, item: Value) {
@@ -175,23 +265,20 @@ impl Stage<'_> {
 
     /// Sends as much of `text` as the budget allows, a token at a time, and says how much that was.
     fn stream<'t>(&mut self, text: &'t str, kind: &str, place: &[(&'static str, Value)]) -> &'t str {
-        let mut end = 0;
-        for piece in tokens::pieces(text) {
-            if self.spent >= self.budget {
-                self.out_of_budget = true;
-                break;
-            }
-            self.spent += 1;
-            end += piece.len();
-            if self.wait == 0 {
-                self.wait = self.script.pace_ms;
-            }
-            let mut fields = Vec::with_capacity(place.len() + 2);
-            fields.extend_from_slice(place);
-            fields.push(("delta", piece.into()));
-            self.emit(kind, fields);
+        let pieces = tokens::pieces(text);
+        let affordable = pieces.len().min(self.budget.saturating_sub(self.spent));
+        self.out_of_budget |= affordable < pieces.len();
+        let said = &text[..pieces[..affordable].iter().map(|piece| piece.len()).sum()];
+        if affordable > 0 {
+            let pace_ms = self.script.pace_ms;
+            let wait = std::mem::take(&mut self.wait);
+            let delay_ms = if wait == 0 { pace_ms } else { wait };
+            let next = Event { delay_ms, kind: kind.to_owned(), fields: place.to_vec() };
+            self.said.push(Said::Deltas(Deltas { next, number: self.number, text: said.to_owned(), sent: 0, pace_ms }));
+            self.spent += affordable;
+            self.number += affordable;
         }
-        &text[..end]
+        said
     }
 
     fn message(&mut self, contents: &[Content], cut_off: bool, seed: &mut Seed) {

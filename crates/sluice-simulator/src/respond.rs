@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use crate::ask::Ask;
 use crate::faults::{self, Faults};
-use crate::http::{End, Opening, Reply, Request, TimedChunk};
+use crate::http::{Chunks, End, Opening, Reply, Request};
 use crate::memory::{Conversations, Generation, Memory};
 use crate::models::{self, Kind, Model};
-use crate::perform::{Performance, perform};
+use crate::perform::{Performance, Said, perform};
 use crate::problem::{Problem, not_found_page, wrong_method};
 use crate::resource::Resource;
 use crate::script::Ending;
@@ -148,16 +148,19 @@ impl Responder {
             reply
         } else {
             let streamed = ask.flag("stream", false);
-            let (mut performance, errored) = self.perform(&ask, model, &faults, now_ms, streamed, seed);
-            if streamed {
-                faults::events::apply(&faults, &mut performance.events, seed);
-                event_stream(faults::frames::render(&faults, &performance.events, seed))
+            let (performance, errored) = self.perform(&ask, model, &faults, now_ms, streamed, seed);
+            if streamed && faults.are_only(&["pace"]) {
+                event_stream(faults::frames::by_the_book(performance.said))
+            } else if streamed {
+                let mut events = Said::events(performance.said);
+                faults::events::apply(&faults, &mut events, seed);
+                event_stream(faults::frames::render(&faults, &events, seed).into())
             } else if errored {
                 Problem::of_status(500).reply()
             } else {
                 let mut reply = Reply::json(200, &performance.response);
                 if !faults.has("pace") {
-                    reply.head_delay_ms = performance.events.iter().map(|event| event.delay_ms).sum();
+                    reply.head_delay_ms = performance.said.iter().map(Said::duration_ms).sum();
                 }
                 reply
             }
@@ -290,7 +293,7 @@ fn accepts_gzip(request: &Request) -> bool {
     request.header("accept-encoding").is_some_and(|accepted| accepted.contains("gzip"))
 }
 
-fn event_stream(chunks: Vec<TimedChunk>) -> Reply {
+fn event_stream(chunks: Chunks) -> Reply {
     Reply {
         opening: Opening::Answer,
         head_delay_ms: 0,

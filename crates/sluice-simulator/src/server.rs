@@ -3,15 +3,21 @@
 //! It listens on 127.0.0.1 and nowhere else, answers only to names of this machine (a page in a browser can make any other
 //! name point here), and sends no header that would let a page read an answer.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, FromRequestParts, Request as HttpRequest, State, WebSocketUpgrade};
+use axum::body::Body;
+use axum::extract::{FromRequestParts, Request as HttpRequest, WebSocketUpgrade};
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, request};
+use axum::serve::Listener;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 
 use crate::http::{Opening, Reply, Request};
 use crate::problem::Problem;
@@ -25,7 +31,7 @@ mod web_socket;
 pub use simulator::Simulator;
 pub use stream::Streams;
 
-use connection::{Connections, Control};
+use connection::{Connection, Control};
 use stream::{Open, Tally};
 
 /// More than any request the protocol allows.
@@ -55,6 +61,7 @@ struct Shared {
     port: u16,
     responder: Responder,
     on_request: Option<fn(&Request, u16)>,
+    connections: AtomicUsize,
     requests: Mutex<Vec<Request>>,
     tally: Arc<Tally>,
 }
@@ -72,6 +79,7 @@ impl Server {
             port: listener.local_addr()?.port(),
             responder: Responder::new(config.options),
             on_request: config.on_request,
+            connections: AtomicUsize::default(),
             requests: Mutex::default(),
             tally: Arc::default(),
         };
@@ -85,9 +93,21 @@ impl Server {
 
     /// Serves until it fails.
     pub async fn run(self) -> io::Result<()> {
-        let connections = Connections::new(self.listener)?;
-        let app = Router::new().fallback(handle).with_state(self.shared);
-        axum::serve(connections, app.into_make_service_with_connect_info::<Control>()).await
+        let mut listener = tokio::net::TcpListener::from_std(self.listener)?;
+        loop {
+            // axum's way to accept: it waits when the process has no sockets left.
+            let (stream, _) = Listener::accept(&mut listener).await;
+            self.shared.connections.fetch_add(1, Ordering::SeqCst);
+            let connection = Connection::new(stream);
+            let (shared, control) = (Arc::clone(&self.shared), connection.control());
+            let answer = service_fn(move |request: hyper::Request<Incoming>| {
+                let answer = handle(Arc::clone(&shared), control.clone(), request.map(Body::new));
+                async { Ok::<_, Infallible>(answer.await) }
+            });
+            // HTTP/1 from the first byte: finding out about HTTP/2 would double the memory of every connection.
+            let serving = http1::Builder::new().serve_connection(TokioIo::new(connection), answer).with_upgrades();
+            tokio::spawn(serving);
+        }
     }
 }
 
@@ -133,11 +153,7 @@ fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-async fn handle(
-    State(shared): State<Arc<Shared>>,
-    ConnectInfo(control): ConnectInfo<Control>,
-    request: HttpRequest,
-) -> Response<Body> {
+async fn handle(shared: Arc<Shared>, control: Control, request: HttpRequest) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
     let mut request = plain(&parts);
     if let Err(problem) = shared.admit(&request) {
@@ -155,7 +171,9 @@ async fn handle(
     let Ok(body) = axum::body::to_bytes(body, LARGEST_BODY).await else {
         return send(Problem::of_status(413).reply(), &control, shared.tally.open());
     };
-    request.body = Bytes::into(body);
+    // A copy: the bytes are a slice of the connection's buffer, which would be kept for as long as the request.
+    request.body = body.to_vec();
+    drop((parts, body));
     let reply = shared.responder.respond(&request, now_ms());
     shared.log(&request, if reply.opening == Opening::Answer { reply.status } else { 0 });
     shared.remember(request);

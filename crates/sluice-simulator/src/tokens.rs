@@ -18,7 +18,16 @@ const FILE_CHARACTERS: usize = 4;
 /// The tokens of a text, in order; together they are the text.
 pub fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
-    let mut start = 0;
+    let mut rest = text;
+    while let Some(piece) = first(rest) {
+        pieces.push(piece);
+        rest = &rest[piece.len()..];
+    }
+    pieces
+}
+
+/// The first token of a text, unless that is empty.
+pub fn first(text: &str) -> Option<&str> {
     let mut word = 0;
     for (at, character) in text.char_indices() {
         let blank = character.is_whitespace();
@@ -30,17 +39,13 @@ pub fn pieces(text: &str) -> Vec<&str> {
             (length, ..) => length >= WORD,
         };
         if ends {
-            pieces.push(&text[start..at]);
-            (start, word) = (at, 0);
+            return Some(&text[..at]);
         }
         if !blank {
             word = if part_of_word { word + 1 } else { WORD };
         }
     }
-    if start < text.len() {
-        pieces.push(&text[start..]);
-    }
-    pieces
+    (!text.is_empty()).then_some(text)
 }
 
 pub fn count(text: &str) -> usize {

@@ -17,13 +17,15 @@
 //! | [`CITATIONS`] | the part as JSON |
 //! | [`NOTE`] | the note as JSON |
 //! | [`OUTCOME`] | the outcome as JSON |
+//! | [`ANSWER`] | the answer to a question as JSON |
+//! | [`PROBLEM`] | what is wrong with the question |
+
+mod questions;
 
 use std::cell::RefCell;
-
 use std::vec::Drain;
 
-use serde_json::Value;
-use sluice_core::{BodyEnd, ChunkStream, Failure, HttpAnswer, Outcome, Output, Part, ResponseStream, StreamOptions};
+use sluice_core::{BodyEnd, ChunkStream, Outcome, Output, Part, ResponseStream, StreamOptions};
 
 pub const CONTINUED: u32 = 0;
 pub const TEXT: u32 = 1;
@@ -34,6 +36,8 @@ pub const DATA: u32 = 5;
 pub const CITATIONS: u32 = 6;
 pub const NOTE: u32 = 7;
 pub const OUTCOME: u32 = 8;
+pub const ANSWER: u32 = 9;
+pub const PROBLEM: u32 = 10;
 
 /// Flags of [`stream_open`]: a note for every event read.
 pub const TRACE: u32 = 1;
@@ -60,6 +64,8 @@ struct Face {
     input: Vec<u8>,
     /// By handle; the place of a finished stream is given to the next.
     streams: Vec<Option<Stream>>,
+    /// Of the stream that ended last, for the question what to do now.
+    finished: Option<Outcome>,
     answer: Answer,
 }
 
@@ -121,20 +127,38 @@ pub extern "C" fn input_window(length: u32) -> u32 {
     })
 }
 
-/// Starts a stream and returns its handle. `flags` is a sum of [`TRACE`], [`PLAIN_CALL_IDS`] and [`AI_SDK`].
+/// Answers a question (`questions.rs`) that stands as JSON in the first `length` bytes of the input window.
 #[unsafe(no_mangle)]
-pub extern "C" fn stream_open(flags: u32) -> u32 {
-    let options = StreamOptions {
-        trace: flags & TRACE != 0,
-        plain_call_ids: flags & PLAIN_CALL_IDS != 0,
-        ..StreamOptions::default()
-    };
-    let stream = if flags & AI_SDK == 0 {
-        Stream::OpenResponses(ResponseStream::new(options))
-    } else {
-        Stream::AiSdk(ChunkStream::new(options))
-    };
+pub extern "C" fn ask(question: u32, length: u32) {
     FACE.with_borrow_mut(|face| {
+        face.answer.clear();
+        let json = String::from_utf8_lossy(face.input.get(..length as usize).unwrap_or_default());
+        match questions::answer(question, &json, face.finished.take()) {
+            Ok(answer) => face.answer.row(ANSWER, &answer),
+            Err(problem) => face.answer.row(PROBLEM, &problem),
+        }
+        face.answer.publish(false);
+    });
+}
+
+/// Starts a stream and returns its handle. `flags` is a sum of [`TRACE`], [`PLAIN_CALL_IDS`] and [`AI_SDK`]; the first
+/// `length` bytes of the input window are the request's tool names as JSON, or nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn stream_open(flags: u32, length: u32) -> u32 {
+    FACE.with_borrow_mut(|face| {
+        let names = face.input.get(..length as usize).unwrap_or_default();
+        let tool_names = serde_json::from_slice(names).unwrap_or_default();
+        let options = StreamOptions {
+            trace: flags & TRACE != 0,
+            plain_call_ids: flags & PLAIN_CALL_IDS != 0,
+            tool_names,
+            ..StreamOptions::default()
+        };
+        let stream = if flags & AI_SDK == 0 {
+            Stream::OpenResponses(ResponseStream::new(options))
+        } else {
+            Stream::AiSdk(ChunkStream::new(options))
+        };
         let free = face.streams.iter().position(Option::is_none).unwrap_or_else(|| {
             face.streams.push(None);
             face.streams.len() - 1
@@ -193,24 +217,7 @@ pub extern "C" fn stream_finish(handle: u32, end: u32) {
         }
         face.answer.row(OUTCOME, &serde_json::to_string(&outcome).unwrap_or_default());
         face.answer.publish(true);
-    });
-}
-
-/// Reads an HTTP answer that is no stream from the input window, as JSON (`status`, `headers`, `body`, and `now` in seconds
-/// since 1970), and gives the failure it means as an outcome's row.
-#[unsafe(no_mangle)]
-pub extern "C" fn http_failure(length: u32) {
-    FACE.with_borrow_mut(|face| {
-        face.answer.clear();
-        let json = serde_json::from_slice::<Value>(face.input.get(..length as usize).unwrap_or_default());
-        let json = json.unwrap_or_default();
-        let status = json["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or_default();
-        let headers = serde_json::from_value(json["headers"].clone()).unwrap_or_default();
-        let body = json["body"].as_str().unwrap_or_default().to_owned();
-        let answer = HttpAnswer { status, headers, body };
-        let failure = Failure::from_http(&answer, json["now"].as_u64().unwrap_or_default());
-        face.answer.row(OUTCOME, &serde_json::to_string(&failure).unwrap_or_default());
-        face.answer.publish(true);
+        face.finished = Some(outcome);
     });
 }
 

@@ -7,11 +7,10 @@ use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Response, redirect};
-use serde_json::Value;
+use reqwest::{Response, StatusCode, redirect};
 use sluice_core::{
-    BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, Outcome, Output, ResponseStream, Status,
-    StreamOptions, Transport, build_request, retry_delay_ms,
+    BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, HttpRequest, ModelCatalog, Outcome, Output,
+    Refresh, ResponseStream, StreamOptions, Transport, build_request, retry_delay_ms,
 };
 use tokio::time::{sleep, timeout};
 
@@ -21,6 +20,9 @@ use crate::ApiKey;
 const MAX_ERROR_BODY: usize = 64 << 10;
 /// A whole answer, from a server that does not stream.
 const MAX_JSON_BODY: usize = 64 << 20;
+/// What may follow the last event before the body ends, in time and in bytes. Usually that is `[DONE]`, at once.
+const LINGER: Duration = Duration::from_millis(100);
+const MAX_LINGER: usize = 64 << 10;
 /// The list of models.
 const MAX_LIST_BODY: usize = 8 << 20;
 
@@ -110,14 +112,16 @@ impl Client {
                 () = cancel.wait() => End::Body(BodyEnd::Cancelled),
                 end = self.attempt(&built, &mut stream, &cancel, on_event) => end,
             };
-            let (outputs, outcome) = stream.finish(match end {
-                End::Body(end) => end,
-                End::Failed(_) => BodyEnd::Broken,
-            });
-            for output in outputs {
-                on_event(Event::Output(output));
-            }
-            let outcome = self.judged(outcome, end);
+            let outcome = match end {
+                End::Body(end) => {
+                    let (outputs, outcome) = stream.finish(end);
+                    for output in outputs {
+                        on_event(Event::Output(output));
+                    }
+                    outcome.with_host(end, &self.endpoint.origin)
+                }
+                End::Failed(failure) => Outcome::refused(failure),
+            };
             let delay = outcome
                 .error
                 .as_ref()
@@ -138,20 +142,45 @@ impl Client {
         }
     }
 
-    /// The gateway's list of models, as it is.
-    pub async fn models(&self) -> Result<Value, Failure> {
-        let url = format!("{}/models", self.endpoint.base_url);
-        let mut request = self.http.get(url);
-        if let Some(bearer) = self.bearer() {
-            request = request.header(AUTHORIZATION, bearer);
+    /// Asks for the list of models; the catalog takes what is new and keeps what it knows if nothing useful comes.
+    pub async fn refresh_models(&self, catalog: &mut ModelCatalog) -> Refresh {
+        match self.get(&catalog.list_request()).await {
+            Ok(answer) => catalog.list_answer(&answer, now()),
+            Err(failure) => catalog.list_failed(&failure, now()),
         }
-        let response = self.head(request).await?;
-        if !response.status().is_success() {
-            return Err(self.refusal(response).await);
+    }
+
+    /// Asks who serves a model, unless the catalog knows.
+    pub async fn refresh_endpoints(&self, catalog: &mut ModelCatalog, id: &str) -> Result<Refresh, Failure> {
+        match catalog.endpoints_request(id, now()) {
+            Some(request) => Ok(catalog.endpoints_answer(id, &self.get(&request).await?, now())),
+            None => Ok(Refresh::Unchanged),
         }
-        let body = self.read(response, MAX_LIST_BODY).await?;
-        serde_json::from_slice(&body)
-            .map_err(|_| Failure::from_http(&HttpAnswer { status: 200, ..HttpAnswer::default() }, 0))
+    }
+
+    /// One of the core's own requests, answered whole, whatever the status.
+    async fn get(&self, request: &HttpRequest) -> Result<HttpAnswer, Failure> {
+        let response = self.head(self.request(request)).await?;
+        let mut answer = head_of(&response);
+        answer.body = String::from_utf8_lossy(&self.read(response, MAX_LIST_BODY).await?).into_owned();
+        Ok(answer)
+    }
+
+    fn request(&self, request: &HttpRequest) -> reqwest::RequestBuilder {
+        let mut builder = if request.method == "POST" {
+            self.http.post(&request.url).body(request.body.clone())
+        } else {
+            self.http.get(&request.url)
+        };
+        for (name, value) in &request.headers {
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+                builder = builder.header(name, value);
+            }
+        }
+        match self.bearer() {
+            Some(bearer) => builder.header(AUTHORIZATION, bearer),
+            None => builder,
+        }
     }
 
     async fn attempt(
@@ -161,16 +190,7 @@ impl Client {
         cancel: &Cancel<'_, impl Future<Output = ()>>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> End {
-        let mut request = self.http.post(&built.request.url).body(built.request.body.clone());
-        for (name, value) in &built.request.headers {
-            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
-                request = request.header(name, value);
-            }
-        }
-        if let Some(bearer) = self.bearer() {
-            request = request.header(AUTHORIZATION, bearer);
-        }
-        let response = match self.head(request).await {
+        let response = match self.head(self.request(&built.request)).await {
             Ok(response) => response,
             Err(failure) => return End::Failed(failure),
         };
@@ -192,6 +212,8 @@ impl Client {
         cancel: &Cancel<'_, impl Future<Output = ()>>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> End {
+        // They are slices of the connection's first buffer, which would be kept as long as they are.
+        response.headers_mut().clear();
         // At the terminal event the answer is over, whether or not the server closes.
         while !stream.is_terminal() {
             match timeout(self.timeouts.idle, response.chunk()).await {
@@ -210,6 +232,16 @@ impl Client {
                 Err(_) => return End::Body(BodyEnd::IdleTimeout),
             }
         }
+        // A connection whose body was read to its end can serve the next request; any other is closed.
+        let mut rest = 0;
+        let _ = timeout(LINGER, async {
+            while let Ok(Some(bytes)) = response.chunk().await
+                && rest < MAX_LINGER
+            {
+                rest += bytes.len();
+            }
+        })
+        .await;
         End::Body(BodyEnd::Eof)
     }
 
@@ -237,6 +269,7 @@ impl Client {
 
     async fn head(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
         match timeout(self.timeouts.headers, request.send()).await {
+            Ok(Ok(response)) if response.status() == StatusCode::NOT_MODIFIED => Ok(response),
             Ok(Ok(response)) if response.status().is_redirection() => Err(self.broken(Transport::Redirect)),
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if error.is_connect() => Err(self.broken(Transport::Connect)),
@@ -246,14 +279,10 @@ impl Client {
     }
 
     async fn refusal(&self, response: Response) -> Failure {
-        let status = response.status().as_u16();
-        let header = |(name, value): (&HeaderName, &HeaderValue)| {
-            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
-        };
-        let headers = response.headers().iter().filter_map(header).collect();
+        let mut answer = head_of(&response);
         let body = self.read(response, MAX_ERROR_BODY).await.unwrap_or_default();
-        let body = String::from_utf8_lossy(&body).into_owned();
-        Failure::from_http(&HttpAnswer { status, headers, body }, now())
+        answer.body = String::from_utf8_lossy(&body).into_owned();
+        Failure::from_http(&answer, now())
     }
 
     async fn read(&self, mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
@@ -279,21 +308,6 @@ impl Client {
 
     fn broken(&self, transport: Transport) -> Failure {
         Failure::from_transport(transport, &self.endpoint.origin)
-    }
-
-    /// What the core could not know: why there was no answer, or what cut it off.
-    fn judged(&self, mut outcome: Outcome, end: End) -> Outcome {
-        match (end, outcome.status) {
-            (End::Failed(failure), _) => {
-                outcome.status = Status::Failed;
-                outcome.reason = None;
-                outcome.error = Some(failure);
-            }
-            (End::Body(BodyEnd::IdleTimeout), Status::Truncated) => outcome.error = Some(self.broken(Transport::Idle)),
-            (End::Body(_), Status::Truncated) => outcome.error = Some(self.broken(Transport::Broken)),
-            (End::Body(_), _) => {}
-        }
-        outcome
     }
 }
 
@@ -321,6 +335,14 @@ impl<F: Future<Output = ()>> Cancel<'_, F> {
 enum End {
     Body(BodyEnd),
     Failed(Failure),
+}
+
+/// Status and headers; the body is still to be read.
+fn head_of(response: &Response) -> HttpAnswer {
+    let header =
+        |(name, value): (&HeaderName, &HeaderValue)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()));
+    let headers = response.headers().iter().filter_map(header).collect();
+    HttpAnswer { status: response.status().as_u16(), headers, body: String::new() }
 }
 
 fn content_type(response: &Response) -> String {

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use sluice::{ApiKey, Client, Event, Timeouts};
-use sluice_core::Endpoint;
+use sluice_core::{Endpoint, ModelCatalog, Refresh};
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Options, faults};
 
@@ -51,7 +51,7 @@ async fn nothing_the_client_says_has_the_key() {
     let client =
         client(&simulator.url(), Some(CANARY), Timeouts { headers: Duration::from_secs(5), idle: short, ..PATIENT });
     silent("the client", format!("{client:?} {client:#?}"));
-    let megabytes = ["huge-event", "many-items", "dribble", "never-headers"];
+    let megabytes = ["huge-event", "large-event", "many-items", "dribble", "never-headers"];
     let mut asked = 0;
     for fault in faults().iter().filter(|fault| !megabytes.contains(&fault.name)) {
         let model = format!("{}+{}", fault.model, fault.name);
@@ -70,7 +70,9 @@ async fn nothing_the_client_says_has_the_key() {
         }
         asked += heard.answer.attempts as usize;
     }
-    silent("the list of models", client.models().await.unwrap().to_string());
+    let mut catalog = ModelCatalog::new(client.endpoint());
+    assert_eq!(client.refresh_models(&mut catalog).await, Refresh::Changed);
+    silent("the list of models", catalog.snapshot());
     assert_eq!(only_in_the_header(&simulator), asked + 1);
 }
 
@@ -81,7 +83,8 @@ async fn a_key_the_server_refuses_is_not_repeated() {
     let client = client(&simulator.url(), Some(CANARY), PATIENT);
     let heard = ask(&client, &chat("sluice/echo", "Hello"), |_| false).await;
     silent("the refusal", format!("{heard:?} {}", heard.answer.outcome.error.as_ref().unwrap().sentence()));
-    silent("the refusal of the list", format!("{:?}", client.models().await.unwrap_err()));
+    let mut catalog = ModelCatalog::new(client.endpoint());
+    silent("the refusal of the list", format!("{:?}", client.refresh_models(&mut catalog).await));
     assert_eq!(only_in_the_header(&simulator), 2);
 }
 
@@ -111,6 +114,7 @@ fn sluice(url: &str, directory: &Path, arguments: &[&str]) -> Option<i32> {
         .current_dir(directory)
         .env("AI_GATEWAY_API_KEY", CANARY)
         .env("SLUICE_BASE_URL", url)
+        .env("XDG_CACHE_HOME", directory)
         .env_remove("VERCEL_OIDC_TOKEN")
         .env_remove("SLUICE_MODEL")
         .output()
@@ -149,12 +153,12 @@ fn nothing_the_program_writes_has_the_key() {
     assert_eq!(sluice("http://gateway.example/v1", &directory, &["models"]), Some(2));
 
     let mut files = 0;
-    for file in std::fs::read_dir(&directory).unwrap() {
-        let path = file.unwrap().path();
+    let [here, kept] = [directory.clone(), directory.join("sluice")].map(|path| std::fs::read_dir(path).unwrap());
+    for path in here.chain(kept).map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
         silent(&format!("{}", path.display()), std::fs::read(&path).unwrap());
         files += 1;
     }
-    assert_eq!(files, 4, "two captures, each with its request");
-    // Twelve questions; the one that is cut off before its first word is asked three times.
-    assert_eq!((only_in_the_header(&simulator), elsewhere.requests().len()), (14, 0));
+    assert_eq!(files, 5, "two captures, each with its request, and the list of models");
+    // Eleven questions, because the list is kept; the one that is cut off before its first word is asked three times.
+    assert_eq!((only_in_the_header(&simulator), elsewhere.requests().len()), (13, 0));
 }

@@ -113,6 +113,21 @@ async fn stops_at_the_last_event_though_the_server_never_closes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_connection_serves_one_request_after_the_other() {
+    // With a pace, what is left of the body comes some milliseconds after the last event.
+    for model in ["sluice/echo", "sluice/echo+pace=5+chunk=500", "sluice/echo+no-done", "sluice/echo+status=400"] {
+        let simulator = simulator();
+        let client = client(&simulator.url(), None, PATIENT);
+        for _ in 0..10 {
+            ask(&client, &chat(model, "Hello there"), |_| false).await;
+        }
+        // On a busy machine a request may come before the connection is back in its pool, and makes another.
+        let connections = simulator.connections();
+        assert!(simulator.requests().len() == 10 && connections < 5, "{model}: {connections} connections");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn asks_three_times_at_most() {
     let simulator = simulator();
     // The wait is the server's wish, so that the test need not wait for ours.

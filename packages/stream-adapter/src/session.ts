@@ -240,13 +240,8 @@ async function bodyOf(response: Response, core: Core): Promise<unknown> {
   if (isStream) {
     return response.body;
   }
-  const failure = core.httpFailure({
-    status: response.status,
-    headers: [...response.headers],
-    body: (await response.text()).slice(0, 64 * 1024),
-    now: Math.floor(Date.now() / 1000),
-  });
-  const error = new Error(failure.message);
-  error.stack = `Error: ${failure.message}`;
-  throw Object.assign(error, { failure });
+  const answer = { status: response.status, headers: [...response.headers], body: (await response.text()).slice(0, 64 * 1024) };
+  const host = URL.canParse(response.url) ? new URL(response.url).host : "The server";
+  const { outcome } = core.decideWithoutStream({ host, attempt: 1, calledTool: false }, { answer });
+  throw failed(outcome.error?.message ?? "The server gave no stream.", outcome, undefined);
 }

@@ -49,15 +49,14 @@ pub enum Role {
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(try_from = "FlatPart")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase"))]
 pub enum ChatPart {
     Text {
         value: String,
     },
     /// What the model thought. Only what it wants back is ever sent, and only to itself.
     Thinking {
-        #[serde(default)]
         #[cfg_attr(test, ts(optional, as = "Option<ThinkingReplay>"))]
         replay: Option<ThinkingReplay>,
     },
@@ -69,7 +68,6 @@ pub enum ChatPart {
     ToolResult {
         call_id: String,
         content: Vec<ChatPart>,
-        #[serde(default)]
         #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
         is_error: bool,
     },
@@ -78,6 +76,51 @@ pub enum ChatPart {
         mime_type: String,
         base64: String,
     },
+}
+
+/// All kinds of parts in one shape. Reading an enum by its tag would take a second reader for every type inside it, and
+/// the WebAssembly module would be a quarter larger.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FlatPart {
+    r#type: String,
+    value: Option<String>,
+    replay: Option<ThinkingReplay>,
+    call_id: Option<String>,
+    name: Option<String>,
+    input_json: Option<String>,
+    content: Option<Vec<ChatPart>>,
+    #[serde(default)]
+    is_error: bool,
+    mime_type: Option<String>,
+    base64: Option<String>,
+}
+
+impl TryFrom<FlatPart> for ChatPart {
+    type Error = String;
+
+    fn try_from(part: FlatPart) -> Result<Self, String> {
+        let missing = |field: &str| format!("a part of type {} has no {field}", part.r#type);
+        Ok(match part.r#type.as_str() {
+            "text" => Self::Text { value: part.value.ok_or_else(|| missing("value"))? },
+            "thinking" => Self::Thinking { replay: part.replay },
+            "toolCall" => Self::ToolCall {
+                call_id: part.call_id.ok_or_else(|| missing("callId"))?,
+                name: part.name.ok_or_else(|| missing("name"))?,
+                input_json: part.input_json.ok_or_else(|| missing("inputJson"))?,
+            },
+            "toolResult" => Self::ToolResult {
+                call_id: part.call_id.ok_or_else(|| missing("callId"))?,
+                content: part.content.ok_or_else(|| missing("content"))?,
+                is_error: part.is_error,
+            },
+            "data" => Self::Data {
+                mime_type: part.mime_type.ok_or_else(|| missing("mimeType"))?,
+                base64: part.base64.ok_or_else(|| missing("base64"))?,
+            },
+            other => return Err(format!("parts of type {other} are not known")),
+        })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -119,6 +162,8 @@ pub struct ChatOptions {
     pub reasoning_summary: Option<String>,
     /// The same for all requests of a conversation, so that the provider's prompt cache is found again.
     pub conversation_id: Option<String>,
+    /// Where neither the caller nor a marker in the messages names the conversation: it begins here, under this name.
+    pub new_conversation_id: Option<String>,
     /// Let the gateway place cache markers for providers that need them.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub automatic_caching: bool,
@@ -126,7 +171,8 @@ pub struct ChatOptions {
     /// Let Claude models forget old tool results by themselves.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub claude_context_management: bool,
-    /// The caller's own model options; keys that start with `_` are VS Code's and never sent.
+    /// The caller's own model options. Those that name an option above count as that option; keys that start with `_`
+    /// are VS Code's and never sent.
     #[cfg_attr(test, ts(type = "{ [name: string]: unknown }"))]
     pub extra_body: Map<String, Value>,
     #[cfg_attr(test, ts(as = "Option<BTreeMap<String, String>>"))]

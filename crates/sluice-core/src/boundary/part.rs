@@ -103,6 +103,10 @@ pub enum NoteKind {
     RanElsewhere,
     /// Parts that were given and then taken back by the server, which no reader can do.
     TakenBack,
+    /// The list of models: an entry that cannot be used, or an answer that could not replace what was known.
+    ModelList,
+    /// A setting that makes no sense as it is.
+    Setting,
 }
 
 impl Note {

@@ -5,10 +5,16 @@ use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
 use super::{
-    ChatMessage, ChatOptions, ChatPart, ChatRequest, Citation, Empty, Failure, FailureKind, Gateway, HttpRequest, Note,
-    NoteKind, Outcome, Overflow, Part, ReasoningItem, Role, Routing, Status, ThinkingReplay, TokenDetails,
-    ToolDefinition, ToolMode, Turn, Usage,
+    ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
+    Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
+    NoteKind, OtherModel, Outcome, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing, Status,
+    ThinkingReplay, TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
 };
+use crate::failure::{HttpAnswer, Transport};
+use crate::models::ListState;
+use crate::next_step::{CompletionDetails, NextStep, PromptDetails, VsCodeUsage};
+use crate::receive::BodyEnd;
+use crate::send::Endpoint;
 
 #[test]
 fn typescript_types_are_fresh() {
@@ -39,6 +45,26 @@ fn typescript_types_are_fresh() {
         ChatOptions::decl(&config),
         Routing::decl(&config),
         HttpRequest::decl(&config),
+        Endpoint::decl(&config),
+        HttpAnswer::decl(&config),
+        Transport::decl(&config),
+        BodyEnd::decl(&config),
+        NextStep::decl(&config),
+        VsCodeUsage::decl(&config),
+        PromptDetails::decl(&config),
+        CompletionDetails::decl(&config),
+        ModelList::decl(&config),
+        ChatModel::decl(&config),
+        LimitsFrom::decl(&config),
+        ModelCapabilities::decl(&config),
+        EffortChoices::decl(&config),
+        Prices::decl(&config),
+        PriceTier::decl(&config),
+        ModelProvider::decl(&config),
+        OtherModel::decl(&config),
+        ModelSettings::decl(&config),
+        LimitSetting::decl(&config),
+        ListState::decl(&config),
     ];
     let mut file = String::from(
         "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n",

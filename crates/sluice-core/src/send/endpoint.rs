@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// A base URL that was looked at, such as `https://ai-gateway.vercel.sh/v1`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Endpoint {
     /// Scheme, host and port. A key belongs to one of these.

@@ -1,8 +1,9 @@
 //! Step 3: everything together, as method, address, headers and body. The key is not here: shells add it themselves.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Endpoint;
+use super::conversation::{conversation_id, is_summary_request, marker};
 use super::messages::Conversation;
 use super::pairs::pair;
 use super::tools::{ToolNames, function_tools, tool_choice};
@@ -18,6 +19,10 @@ const MIN_OUTPUT_TOKENS: u64 = 16;
 pub struct BuiltRequest {
     pub request: HttpRequest,
     pub tool_names: ToolNames,
+    /// The conversation it belongs to, as far as anybody named it.
+    pub conversation_id: Option<String>,
+    /// The text of a `stateful_marker` part to leave in the answer, by which the conversation is known next time.
+    pub marker: Option<String>,
     /// What was left out or repaired.
     pub notes: Vec<Note>,
 }
@@ -36,23 +41,33 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     }
 
     let options = &chat.options;
-    let reasoning =
-        ReasoningOptions { effort: options.reasoning_effort.clone(), summary: options.reasoning_summary.clone() };
+    let conversation_id = conversation_id(chat);
+    // The caller's model options may say the same things under the protocol's names or older ones.
+    let number = |name: &str| options.extra_body.get(name).and_then(Value::as_f64);
+    let count = |name: &str| options.extra_body.get(name).and_then(Value::as_u64);
+    let max_output_tokens =
+        options.max_output_tokens.or_else(|| count("max_output_tokens")).or_else(|| count("max_tokens"));
+    // VS Code says so when it goes on from an answer whose thinking it does not have any more.
+    let may_think = options.extra_body.get("_enableThinking") != Some(&Value::Bool(false));
+    let reasoning = ReasoningOptions {
+        effort: options.reasoning_effort.clone().filter(|_| may_think),
+        summary: options.reasoning_summary.clone().filter(|_| may_think),
+    };
     let is_claude = chat.model.to_ascii_lowercase().contains("claude");
     let body = CreateResponse {
         model: chat.model.clone(),
         instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
         input,
-        tool_choice: tool_choice(chat, &mut tool_names),
+        tool_choice: tool_choice(chat, is_summary_request(chat), &mut tool_names),
         tools,
         stream: true,
         store: false,
         include: &["reasoning.encrypted_content"],
-        max_output_tokens: options.max_output_tokens.map(|tokens| tokens.max(MIN_OUTPUT_TOKENS)),
-        temperature: options.temperature,
-        top_p: options.top_p,
+        max_output_tokens: max_output_tokens.map(|tokens| tokens.max(MIN_OUTPUT_TOKENS)),
+        temperature: options.temperature.or_else(|| number("temperature")),
+        top_p: options.top_p.or_else(|| number("top_p")),
         reasoning: (reasoning.effort.is_some() || reasoning.summary.is_some()).then_some(reasoning),
-        prompt_cache_key: options.conversation_id.as_ref().map(|id| id.chars().take(MAX_CACHE_KEY).collect()),
+        prompt_cache_key: conversation_id.as_ref().map(|id| id.chars().take(MAX_CACHE_KEY).collect()),
         caching: options.automatic_caching.then_some("auto"),
         provider_options: ProviderOptions {
             gateway: options.routing.clone().filter(|routing| *routing != crate::boundary::Routing::default()),
@@ -76,7 +91,7 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
         ("content-type".to_owned(), "application/json".to_owned()),
         ("accept".to_owned(), "text/event-stream".to_owned()),
     ];
-    if let Some(id) = options.conversation_id.as_deref().filter(|id| is_header_value(id)) {
+    if let Some(id) = conversation_id.as_deref().filter(|id| is_header_value(id)) {
         headers.push(("x-session-affinity".to_owned(), id.to_owned()));
     }
     for (name, value) in &options.extra_headers {
@@ -87,11 +102,13 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     }
     let url = format!("{}/responses", endpoint.base_url);
     let body = serde_json::to_string(&body).unwrap_or_default();
-    BuiltRequest { request: HttpRequest { method: "POST".to_owned(), url, headers, body }, tool_names, notes }
+    let request = HttpRequest { method: "POST".to_owned(), url, headers, body };
+    let marker = conversation_id.as_deref().and_then(|id| marker(&chat.model, id));
+    BuiltRequest { request, tool_names, conversation_id, marker, notes }
 }
 
 /// Fields that a caller's extra body cannot replace: with them it could break what the stream relies on.
-const OURS: [&str; 15] = [
+const OURS: [&str; 16] = [
     "model",
     "instructions",
     "input",
@@ -101,6 +118,7 @@ const OURS: [&str; 15] = [
     "store",
     "include",
     "max_output_tokens",
+    "max_tokens",
     "temperature",
     "top_p",
     "reasoning",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::boundary::{ChatRequest, ToolDefinition, ToolMode};
@@ -12,9 +13,11 @@ const MAX_NAME: usize = 64;
 /// Deeper schemas than this are passed on as they are.
 const MAX_DEPTH: usize = 32;
 
-/// Tool names as servers accept them, and the way back.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Tool names as servers accept them, and the way back. As JSON only the way back crosses: it is all a stream needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ToolNames {
+    #[serde(skip)]
     to_server: BTreeMap<String, String>,
     from_server: BTreeMap<String, String>,
 }
@@ -64,9 +67,12 @@ pub(super) fn function_tools(tools: &[ToolDefinition], names: &mut ToolNames) ->
     functions
 }
 
-pub(super) fn tool_choice(request: &ChatRequest, names: &mut ToolNames) -> Option<ToolChoice> {
+pub(super) fn tool_choice(request: &ChatRequest, only_text: bool, names: &mut ToolNames) -> Option<ToolChoice> {
     if request.tools.is_empty() {
         return None;
+    }
+    if only_text {
+        return Some(ToolChoice::Mode("none"));
     }
     Some(match request.tool_mode {
         ToolMode::Auto => ToolChoice::Mode("auto"),

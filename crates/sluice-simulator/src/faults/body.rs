@@ -6,26 +6,33 @@ use crate::seed::Seed;
 
 /// Changes the body of a reply. `accepts_gzip` is what the client said about itself.
 pub fn apply(faults: &Faults, reply: &mut Reply, accepts_gzip: bool, seed: &mut Seed) {
+    if faults.are_only(&["pace"]) {
+        reply.chunks.pace_ms = faults.number("pace");
+        return;
+    }
     if let Some(delay) = faults.number("comments-forever") {
         let comment = TimedChunk { delay_ms: delay, bytes: b": still here\n\n".to_vec() };
-        reply.chunks = vec![comment.clone()];
+        reply.chunks = vec![comment.clone()].into();
         reply.end = End::Repeat(comment);
         reply.set_header("content-length", None);
         return;
     }
+    let mut chunks = reply.chunks.to_vec();
     if faults.has("gzip") && accepts_gzip {
-        gzip(&mut reply.chunks);
+        gzip(&mut chunks);
         reply.set_header("content-encoding", Some("gzip".into()));
         if reply.header("content-length").is_some() {
-            reply.set_header("content-length", Some(length(&reply.chunks).to_string()));
+            reply.set_header("content-length", Some(length(&chunks).to_string()));
         }
     }
-    rechunk(faults, &mut reply.chunks, seed);
+    rechunk(faults, &mut chunks, seed);
     if let Some(delay) = faults.number("pace") {
-        reply.chunks.iter_mut().for_each(|chunk| chunk.delay_ms = delay);
+        for chunk in &mut chunks {
+            chunk.delay_ms = delay;
+        }
     }
 
-    let total = length(&reply.chunks);
+    let total = length(&chunks);
     if let Some(more) = faults.number("content-length-long") {
         reply.set_header("content-length", Some((total as u64 + more).to_string()));
         reply.end = End::Cut;
@@ -35,7 +42,7 @@ pub fn apply(faults: &Faults, reply: &mut Reply, accepts_gzip: bool, seed: &mut 
     }
     for (name, end) in [("cut-at", End::Cut), ("reset-at", End::Reset), ("stall-at", End::Hang)] {
         if let Some(place) = faults.place(name, total) {
-            truncate(&mut reply.chunks, place);
+            truncate(&mut chunks, place);
             reply.end = end;
         }
     }
@@ -45,6 +52,7 @@ pub fn apply(faults: &Faults, reply: &mut Reply, accepts_gzip: bool, seed: &mut 
     if faults.has("never-close") || faults.has("stall-after-completed") {
         reply.end = End::Hang;
     }
+    reply.chunks = chunks.into();
 }
 
 fn length(chunks: &[TimedChunk]) -> usize {

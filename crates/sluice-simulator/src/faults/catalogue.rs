@@ -2,7 +2,7 @@
 
 use super::Outcome::{
     Completed, Endless, FailedByNetwork, FailedByServer, FailedByStatus, HeadersTimeout, IdleTimeout, Incomplete,
-    NotAnAnswer, RedirectRefused, Same, SameAfterRetries, Truncated,
+    NotAnAnswer, RedirectRefused, Same, SameAfterRetries, TooLarge, Truncated,
 };
 use super::{Fault, Outcome};
 
@@ -25,7 +25,7 @@ pub fn faults() -> &'static [Fault] {
     &FAULTS
 }
 
-static FAULTS: [Fault; 78] = [
+static FAULTS: [Fault; 79] = [
     // Before and instead of the answer.
     fault("delay-headers", "1000", Same, "waits that many milliseconds before the status line"),
     fault("never-headers", "", HeadersTimeout, "takes the request and says nothing"),
@@ -198,7 +198,8 @@ static FAULTS: [Fault; 78] = [
         &["content_filter", "max_messages"],
         fault("incomplete", "max_output_tokens", Incomplete, "the response is incomplete for that reason"),
     ),
-    also(&["1048576"], fault("huge-event", "67108864", Completed, "a delta of that many bytes")),
+    fault("large-event", "1048576", Completed, "a delta of that many bytes, as an image may have"),
+    fault("huge-event", "67108864", TooLarge, "a delta of that many bytes: with what is around it, more than 64 MiB"),
     also(&["100"], fault("many-items", "10000", Completed, "so many messages in one answer")),
     fault("first-event-late", "1000", Same, "so many milliseconds between the headers and the first event"),
 ];

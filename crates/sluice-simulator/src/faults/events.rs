@@ -99,7 +99,7 @@ fn add(faults: &Faults, events: &mut Vec<Event>) {
             events.insert(middle, Event::new(kind, fields));
         }
     }
-    if let Some(bytes) = faults.number("huge-event")
+    if let Some(bytes) = faults.number("huge-event").or(faults.number("large-event"))
         && let Some(last) = events.iter().rposition(|event| event.kind == "response.output_text.delta")
     {
         let mut huge = events[last].clone();

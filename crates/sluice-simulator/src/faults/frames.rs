@@ -1,14 +1,24 @@
 //! Events become bytes, by the book or in a dialect.
 
 use super::Faults;
-use crate::http::TimedChunk;
-use crate::perform::Event;
+use crate::http::{Chunks, TimedChunk};
+use crate::perform::{Event, Said};
 use crate::seed::Seed;
 
-/// Frames that follow each other without a pause are written together up to this size.
-const WRITE: usize = 8 * 1024;
-
 /// The body of an event stream: whole frames in every write, `event` then one `data` line, LF, `[DONE]` last.
+pub fn by_the_book(said: Vec<Said>) -> Chunks {
+    let mut chunks = Chunks::default();
+    for said in said {
+        match said {
+            Said::Event(event) => chunks.push(event.delay_ms, event.frame()),
+            Said::Deltas(deltas) => chunks.push_deltas(deltas),
+        }
+    }
+    chunks.push(0, b"data: [DONE]\n\n".to_vec());
+    chunks
+}
+
+/// The same in dialects.
 pub fn render(faults: &Faults, events: &[Event], seed: &mut Seed) -> Vec<TimedChunk> {
     let events: Vec<&Event> = if faults.has("early-eof") {
         events.iter().take_while(|event| !event.is_terminal()).collect()
@@ -17,7 +27,7 @@ pub fn render(faults: &Faults, events: &[Event], seed: &mut Seed) -> Vec<TimedCh
     };
     let without_done =
         ["no-done", "no-final-blank-line", "close-after-completed", "stall-after-completed", "early-eof", "done-early"];
-    let mut frames = Frames { faults, chunks: Vec::new(), seed };
+    let mut frames = Frames { faults, chunks: Chunks::default(), seed };
     if faults.has("no-event-lines") {
         frames.push(0, &[":"]);
     }
@@ -64,7 +74,7 @@ pub fn render(faults: &Faults, events: &[Event], seed: &mut Seed) -> Vec<TimedCh
     if !without_done.iter().any(|name| faults.has(name)) {
         frames.push(0, &["data: [DONE]"]);
     }
-    let mut chunks = frames.chunks;
+    let mut chunks = frames.chunks.to_vec();
     if faults.has("no-final-blank-line")
         && let Some(last) = chunks.last_mut()
     {
@@ -81,7 +91,7 @@ pub fn render(faults: &Faults, events: &[Event], seed: &mut Seed) -> Vec<TimedCh
 
 struct Frames<'a> {
     faults: &'a Faults,
-    chunks: Vec<TimedChunk>,
+    chunks: Chunks,
     seed: &'a mut Seed,
 }
 
@@ -96,7 +106,7 @@ impl Frames<'_> {
             let one_end = line.is_empty() && end == b"\n" && bytes.ends_with(b"\r");
             bytes.extend_from_slice(if one_end { b"\r\n" } else { end });
         }
-        self.write(delay_ms, bytes);
+        self.chunks.push(delay_ms, bytes);
     }
 
     /// Puts bytes that are no UTF-8 in front of the last quotation mark: the end of the delta.
@@ -111,14 +121,7 @@ impl Frames<'_> {
             framed.extend_from_slice(end);
         }
         framed.extend_from_slice(end);
-        self.write(delay_ms, framed);
-    }
-
-    fn write(&mut self, delay_ms: u64, bytes: Vec<u8>) {
-        match self.chunks.last_mut() {
-            Some(last) if delay_ms == 0 && last.bytes.len() + bytes.len() <= WRITE => last.bytes.extend(bytes),
-            _ => self.chunks.push(TimedChunk { delay_ms, bytes }),
-        }
+        self.chunks.push(delay_ms, framed);
     }
 
     fn line_end(&mut self) -> &'static [u8] {

@@ -6,6 +6,7 @@ use super::{Responder, Turn, continued, parse};
 use crate::faults;
 use crate::http::{End, Request, TimedChunk};
 use crate::memory::Conversations;
+use crate::perform::{Event, Said};
 use crate::problem::Problem;
 use crate::seed::{Seed, fingerprint};
 
@@ -60,7 +61,7 @@ impl Responder {
         if let Some(reply) = faults::head::instead(&faults, now_ms) {
             return SocketReply::refuse(&Problem::of_status(reply.status));
         }
-        let (mut performance, _) = self.perform(&ask, model, &faults, now_ms, true, &mut seed);
+        let (performance, _) = self.perform(&ask, model, &faults, now_ms, true, &mut seed);
         let id = performance.response["id"].as_str().unwrap_or_default().to_owned();
         if performance.response["status"] == "failed" {
             if let Some(id) = &previous {
@@ -69,10 +70,10 @@ impl Responder {
         } else {
             socket.conversations.keep(&id, continued(&ask, &performance));
         }
-        faults::events::apply(&faults, &mut performance.events, &mut seed);
-        let message =
-            |event: &crate::perform::Event| TimedChunk { delay_ms: event.delay_ms, bytes: event.json().into_bytes() };
-        let mut messages: Vec<TimedChunk> = performance.events.iter().map(message).collect();
+        let mut events = Said::events(performance.said);
+        faults::events::apply(&faults, &mut events, &mut seed);
+        let message = |event: &Event| TimedChunk { delay_ms: event.delay_ms, bytes: event.json().into_bytes() };
+        let mut messages: Vec<TimedChunk> = events.iter().map(message).collect();
         let mut end = End::Finish;
         for (name, how) in [("cut-at", End::Cut), ("reset-at", End::Reset), ("stall-at", End::Hang)] {
             if faults.has(name) {

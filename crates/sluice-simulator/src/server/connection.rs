@@ -1,16 +1,13 @@
 //! Connections that can be broken on purpose.
 
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 /// The hand on a connection, for whoever answers on it.
 #[derive(Clone, Debug, Default)]
@@ -27,38 +24,6 @@ impl Control {
     }
 }
 
-impl Connected<IncomingStream<'_, Connections>> for Control {
-    fn connect_info(stream: IncomingStream<'_, Connections>) -> Self {
-        stream.io().control.clone()
-    }
-}
-
-/// Where connections come from.
-#[derive(Debug)]
-pub struct Connections(TcpListener);
-
-impl Connections {
-    pub fn new(listener: std::net::TcpListener) -> io::Result<Self> {
-        TcpListener::from_std(listener).map(Self)
-    }
-}
-
-impl Listener for Connections {
-    type Io = Connection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
-        let (stream, address) = Listener::accept(&mut self.0).await;
-        // Every write is a whole frame and should not wait for the next.
-        let _ = stream.set_nodelay(true);
-        (Connection { stream, control: Control::default() }, address)
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
-    }
-}
-
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
@@ -66,6 +31,16 @@ pub struct Connection {
 }
 
 impl Connection {
+    pub fn new(stream: TcpStream) -> Self {
+        // Every write is a whole frame and should not wait for the next.
+        let _ = stream.set_nodelay(true);
+        Self { stream, control: Control::default() }
+    }
+
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
     fn alive(&mut self) -> io::Result<Pin<&mut TcpStream>> {
         if self.control.is_reset() {
             return Err(io::ErrorKind::ConnectionReset.into());

@@ -1,6 +1,7 @@
 //! A gateway in a thread of its own: whoever starts it may be blocking, asynchronous, or on a clock that stands still.
 
 use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -49,6 +50,11 @@ impl Simulator {
     /// All requests so far, in order. A message on a WebSocket is one with the method `MESSAGE`.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many connections were made so far.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::SeqCst)
     }
 
     pub fn streams(&self) -> Streams {

@@ -8,16 +8,14 @@ use axum::body::Bytes;
 use futures_util::stream::{Stream, unfold};
 
 use super::connection::Control;
-use crate::http::{End, TimedChunk};
-
-/// Writes below this size are made one by one. Larger ones may go together: with a thousand replies at once, letting others
-/// have a turn in between would keep the rest of every reply in memory.
-const LARGE: usize = 4 * 1024;
+use crate::http::{Chunks, End, TimedChunk};
 
 /// How many replies are being sent, were sent, and were given up because the client went away.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Streams {
     pub open: usize,
+    /// The most that were open at the same time.
+    pub most_open: usize,
     pub finished: usize,
     pub abandoned: usize,
 }
@@ -38,7 +36,10 @@ impl Tally {
     }
 
     pub fn open(self: &Arc<Self>) -> Open {
-        self.lock().open += 1;
+        let mut streams = self.lock();
+        streams.open += 1;
+        streams.most_open = streams.most_open.max(streams.open);
+        drop(streams);
         self.changed.notify_all();
         Open { tally: Arc::clone(self), finished: false }
     }
@@ -78,24 +79,15 @@ impl Open {
 }
 
 struct Sending {
-    chunks: std::vec::IntoIter<TimedChunk>,
+    chunks: Chunks,
     end: End,
     control: Control,
     open: Open,
     first: bool,
 }
 
-pub fn body(
-    mut chunks: Vec<TimedChunk>,
-    end: End,
-    control: Control,
-    open: Open,
-) -> impl Stream<Item = io::Result<Bytes>> {
-    // They grew frame by frame and wait for their turn; what they do not fill would be kept a thousand times.
-    for chunk in &mut chunks {
-        chunk.bytes.shrink_to_fit();
-    }
-    let sending = Sending { chunks: chunks.into_iter(), end, control, open, first: true };
+pub fn body(chunks: Chunks, end: End, control: Control, open: Open) -> impl Stream<Item = io::Result<Bytes>> {
+    let sending = Sending { chunks, end, control, open, first: true };
     unfold(Some(sending), |sending| async {
         let mut sending = sending?;
         let item = sending.next().await?;
@@ -107,14 +99,18 @@ pub fn body(
 
 impl Sending {
     async fn next(&mut self) -> Option<io::Result<Bytes>> {
-        let Some(TimedChunk { delay_ms, bytes }) = self.chunks.next() else { return self.at_end().await };
-        if !self.first && bytes.len() < LARGE {
+        if self.chunks.is_empty() {
+            return self.at_end().await;
+        }
+        if !self.first {
             flush().await;
         }
         self.first = false;
-        pause(delay_ms).await;
+        // First the pause: what is not made yet takes no memory.
+        pause(self.chunks.delay_ms()).await;
+        let TimedChunk { bytes, .. } = self.chunks.next()?;
         // A body of known length is not asked whether there is more.
-        if self.chunks.as_slice().is_empty() && self.end == End::Finish {
+        if self.chunks.is_empty() && self.end == End::Finish {
             self.open.finish();
         }
         Some(Ok(bytes.into()))

@@ -74,7 +74,7 @@ fn events_and_responses_fit_the_schema() {
 fn frames_are_whole_and_plain() {
     each_answer(true, |name, reply| {
         assert_eq!((reply.status, reply.header("content-type")), (200, Some("text/event-stream")), "{name}");
-        for chunk in &reply.chunks {
+        for chunk in reply.chunks.clone() {
             assert!(chunk.bytes.ends_with(b"\n\n") && !chunk.bytes.contains(&b'\r'), "{name}");
         }
         let body = String::from_utf8(reply.body()).expect("UTF-8");

@@ -31,6 +31,7 @@ fn every_fault_changes_the_reply() {
     for fault in faults() {
         let small = match fault.name {
             "huge-event" => "huge-event=1000",
+            "large-event" => "large-event=1000",
             "many-items" => "many-items=50",
             name => name,
         };
@@ -45,7 +46,7 @@ fn every_fault_changes_the_reply() {
                 reply.head_delay_ms,
                 reply.status,
                 reply.headers.clone(),
-                reply.chunks.clone(),
+                reply.chunks.to_vec(),
                 reply.end.clone(),
             )
         };
@@ -54,7 +55,7 @@ fn every_fault_changes_the_reply() {
 
         let by_model = post(&body(&format!("{}+{small}", fault.model)));
         if fault.name != "gzip" {
-            assert_eq!(by_model.chunks, faulty.chunks, "{}", fault.name);
+            assert_eq!(by_model.chunks.to_vec(), faulty.chunks.to_vec(), "{}", fault.name);
         }
     }
 }
@@ -187,20 +188,43 @@ fn bytes_keep_their_order_in_any_pieces() {
     ] {
         let reply = say(&format!("sluice/echo+{fault}"), "one two three");
         assert_eq!(reply.body(), plain, "{fault}");
-        assert!(reply.chunks.iter().all(|chunk| sizes.contains(&chunk.bytes.len())), "{fault}");
+        assert!(reply.chunks.clone().all(|chunk| sizes.contains(&chunk.bytes.len())), "{fault}");
     }
     let split = say("sluice/echo+split-frames", "one two three");
     assert_eq!(split.body(), plain);
-    assert!(split.chunks.iter().all(|chunk| !chunk.bytes.ends_with(b"\n\n")));
+    assert!(split.chunks.clone().all(|chunk| !chunk.bytes.ends_with(b"\n\n")));
     let paced = say("sluice/demo+pace=3", "Hello");
-    assert!(paced.chunks.iter().all(|chunk| chunk.delay_ms == 3));
-    assert!(say("sluice/demo+dribble=2", "Hello").chunks.iter().all(|chunk| chunk.delay_ms == 2));
+    assert!(paced.chunks.clone().all(|chunk| chunk.delay_ms == 3));
+    assert!(say("sluice/demo+dribble=2", "Hello").chunks.clone().all(|chunk| chunk.delay_ms == 2));
+}
+
+/// What is written when its turn comes is what would have been written before.
+#[test]
+fn deltas_that_wait_are_the_same_deltas() {
+    for model in sluice_simulator::model_ids().filter(|id| id.starts_with("sluice/")) {
+        for budget in [Value::Null, json!(16)] {
+            let answer = |model: &str| {
+                let input = "Say 60 words, 水 and \"why\".";
+                post(&json!({ "model": model, "input": input, "stream": true, "max_output_tokens": budget }))
+            };
+            let (waiting, written) = (answer(model), answer(&format!("{model}+delay-headers=0")));
+            assert_eq!(waiting.status, written.status, "{model}, {budget}");
+            assert!(waiting.body() == written.body(), "{model}, {budget}");
+            let duration = |reply: &Reply| reply.chunks.clone().map(|chunk| chunk.delay_ms).sum::<u64>();
+            assert_eq!(duration(&waiting), duration(&written), "{model}, {budget}");
+            let paced = answer(&format!("{model}+pace=7"));
+            assert!(paced.body() == written.body(), "{model}, {budget}");
+            assert!(paced.chunks.clone().all(|chunk| chunk.delay_ms == 7 || paced.status != 200), "{model}, {budget}");
+        }
+    }
 }
 
 #[test]
 fn large_things() {
-    let huge = events(&say("sluice/echo+huge-event=300000", "Hi"));
-    assert!(huge.iter().any(|event| event["delta"].as_str().is_some_and(|delta| delta.len() == 300_000)));
+    for name in ["large-event", "huge-event"] {
+        let huge = events(&say(&format!("sluice/echo+{name}=300000"), "Hi"));
+        assert!(huge.iter().any(|event| event["delta"].as_str().is_some_and(|delta| delta.len() == 300_000)), "{name}");
+    }
     let many = events(&say("sluice/echo+many-items=300", "Hi"));
     assert_eq!(many.last().expect("events")["response"]["output"].as_array().map(Vec::len), Some(300));
 }

@@ -22,7 +22,7 @@ export type Note = { kind: NoteKind,
  */
 detail: string, };
 
-export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "leftOut" | "repaired" | "ranElsewhere" | "takenBack";
+export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "leftOut" | "repaired" | "ranElsewhere" | "takenBack" | "modelList" | "setting";
 
 export type Outcome = { status: Status, 
 /**
@@ -130,6 +130,10 @@ reasoningSummary?: string,
  */
 conversationId?: string, 
 /**
+ * Where neither the caller nor a marker in the messages names the conversation: it begins here, under this name.
+ */
+newConversationId?: string, 
+/**
  * Let the gateway place cache markers for providers that need them.
  */
 automaticCaching?: boolean, routing?: Routing, 
@@ -138,7 +142,8 @@ automaticCaching?: boolean, routing?: Routing,
  */
 claudeContextManagement?: boolean, 
 /**
- * The caller's own model options; keys that start with `_` are VS Code's and never sent.
+ * The caller's own model options. Those that name an option above count as that option; keys that start with `_`
+ * are VS Code's and never sent.
  */
 extraBody: { [name: string]: unknown }, extraHeaders?: { [key in string]: string }, };
 
@@ -153,3 +158,155 @@ models?: Array<string>,
 sort?: string, };
 
 export type HttpRequest = { method: string, url: string, headers: Array<[string, string]>, body: string, };
+
+export type Endpoint = { 
+/**
+ * Scheme, host and port. A key belongs to one of these.
+ */
+origin: string, 
+/**
+ * Without a slash at the end.
+ */
+baseUrl: string, };
+
+export type HttpAnswer = { status: number, headers: Array<[string, string]>, 
+/**
+ * Its first 64 KiB are enough.
+ */
+body: string, };
+
+export type Transport = "connect" | "headersTimeout" | "broken" | "idle" | "redirect";
+
+export type BodyEnd = "eof" | "cancelled" | "idleTimeout" | "broken";
+
+export type NextStep = { "type": "done" } | { "type": "cancelled" } | { "type": "retry", delayMs: number, message: string, } | { "type": "reject", message: string, 
+/**
+ * Absent where the server is content and the answer is not.
+ */
+kind: FailureKind | null, };
+
+export type VsCodeUsage = { 
+/**
+ * All of the input, what came from a cache included.
+ */
+prompt_tokens: number, completion_tokens: number, total_tokens: number, prompt_tokens_details?: PromptDetails, completion_tokens_details?: CompletionDetails, };
+
+export type PromptDetails = { cached_tokens: number, };
+
+export type CompletionDetails = { reasoning_tokens: number, };
+
+export type ModelList = { 
+/**
+ * Favourites first, otherwise in the server's order.
+ */
+models: Array<ChatModel>, 
+/**
+ * Models that do not chat, and those a rule hides.
+ */
+others: Array<OtherModel>, notes: Array<Note>, };
+
+export type ChatModel = { id: string, name: string, 
+/**
+ * The upstream family without creator, date or stage: `claude-sonnet-4.5`, `gpt-5.2`, `gemini-3-pro`.
+ */
+family: string, 
+/**
+ * The release the id names (`20250929`), else the number in the family (`4.5`), else `latest`.
+ */
+version: string, maxInputTokens: number, maxOutputTokens: number, 
+/**
+ * The two above together.
+ */
+contextWindow: number, limitsFrom: LimitsFrom, capabilities: ModelCapabilities, 
+/**
+ * Short, for beside the name.
+ */
+detail: string, 
+/**
+ * Markdown.
+ */
+tooltip: string, 
+/**
+ * `$3 / $15 per M tokens, cached $0.30`; absent if the server tells no prices.
+ */
+pricing: string | null, prices: Prices | null, effort: EffortChoices | null, isUserSelectable: boolean, isFavourite: boolean, isDefault: boolean, creator: string, description: string | null, 
+/**
+ * Seconds since 1970, like the next one.
+ */
+released: number | null, deprecatedAt: number | null, 
+/**
+ * Until when its training data reaches.
+ */
+knowledge: string | null, tags: Array<string>, regions: Array<string>, parameters: Array<string>, 
+/**
+ * Whether a provider promises to keep nothing; absent if nobody said.
+ */
+zeroDataRetention: boolean | null, 
+/**
+ * Who serves it, once the model's endpoints were asked for.
+ */
+providers: Array<ModelProvider>, };
+
+export type LimitsFrom = "assumed" | "list" | "providers" | "learned" | "setting";
+
+export type ModelCapabilities = { toolCalling: boolean, 
+/**
+ * The server said nothing about tools, either way.
+ */
+toolCallingAssumed: boolean, imageInput: boolean, fileInput: boolean, imageOutput: boolean, thinking: boolean, webSearch: boolean, structuredOutput: boolean, promptCaching: boolean, };
+
+export type EffortChoices = { values: Array<string>, 
+/**
+ * One of them.
+ */
+default: string, };
+
+export type Prices = { input: number | null, output: number | null, 
+/**
+ * Input that the provider had in its prompt cache.
+ */
+cachedInput: number | null, cacheWrite: number | null, 
+/**
+ * Other prices for long requests, shortest first.
+ */
+tiers: Array<PriceTier>, };
+
+export type PriceTier = { fromInputTokens: number, input: number | null, output: number | null, cachedInput: number | null, cacheWrite: number | null, };
+
+export type ModelProvider = { name: string, 
+/**
+ * Serving, as far as the gateway knows.
+ */
+isActive: boolean, contextWindow: number | null, maxOutputTokens: number | null, maxInputTokens: number | null, pricing: string | null, prices: Prices | null, quantization: string | null, 
+/**
+ * Per cent.
+ */
+uptime: number | null, 
+/**
+ * Median time to the first token.
+ */
+latencyMs: number | null, tokensPerSecond: number | null, };
+
+export type OtherModel = { id: string, name: string, 
+/**
+ * `embedding`, `image`, …, or `hidden`.
+ */
+kind: string, pricing: string | null, };
+
+export type ModelSettings = { hide?: Array<string>, favourites?: Array<string>, 
+/**
+ * The first model that the first matching pattern finds.
+ */
+default?: Array<string>, 
+/**
+ * The last match wins here too, field by field.
+ */
+limits?: Array<LimitSetting>, };
+
+export type LimitSetting = { 
+/**
+ * A pattern.
+ */
+model: string, contextWindow?: number, maxInputTokens?: number, maxOutputTokens?: number, };
+
+export type ListState = "fresh" | "stale" | "missing";

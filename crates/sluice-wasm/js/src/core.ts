@@ -9,15 +9,26 @@
 // A stream of AI SDK chunks is opened with `openChunkStream` and fed with `pushChunk`, or with `push` if it comes as bytes.
 
 import { chunkToJson } from "./chunks.js";
-import type { Citation, Failure, Note, Outcome, Part, ThinkingReplay } from "./boundary.js";
+import type {
+  BodyEnd,
+  ChatRequest,
+  Citation,
+  Endpoint,
+  HttpAnswer,
+  HttpRequest,
+  NextStep,
+  Note,
+  Outcome,
+  Part,
+  ThinkingReplay,
+  Transport,
+  VsCodeUsage,
+} from "./boundary.js";
 
 export type * from "./boundary.js";
 
 /** What a push gives: parts to show, notes to log. */
 export type Output = Part | ({ type: "note" } & Note);
-
-/** Why no more bytes come. */
-export type BodyEnd = "eof" | "cancelled" | "idleTimeout" | "broken";
 
 /** A bug in the core. The stream is lost; the next one gets a fresh instance. */
 export class CoreError extends Error {
@@ -29,6 +40,44 @@ export interface StreamOptions {
   readonly trace?: boolean;
   /** Call ids as the server gave them, without the prefix `gw-`. */
   readonly plainCallIds?: boolean;
+  /** What the request called its tools. */
+  readonly toolNames?: ToolNames;
+}
+
+/** Tool names as the server knows them, and as VS Code does. */
+export type ToolNames = { readonly [sent: string]: string };
+
+/** A request ready to be sent, without the key, and what its answer is read with. */
+export interface BuiltRequest {
+  readonly request: HttpRequest;
+  /** Where it goes; a key belongs to one of these. */
+  readonly origin: string;
+  readonly toolNames: ToolNames;
+  readonly conversationId: string | null;
+  /** The text of a `stateful_marker` part to leave in the answer. */
+  readonly marker: string | null;
+  readonly notes: readonly Note[];
+}
+
+/** Circumstances of an attempt to get an answer that decide what comes next. */
+export interface Attempt {
+  readonly host: string;
+  /** Counts from 1. */
+  readonly attempt: number;
+  /** Whether a tool call was given. */
+  readonly calledTool: boolean;
+}
+
+/** What to do after it, and the counts VS Code wants to know. */
+export interface Decision {
+  readonly step: NextStep;
+  readonly usage: VsCodeUsage | null;
+  readonly outcome: Outcome;
+}
+
+/** The question was wrong; the message says how, in words fit to show. */
+export class QuestionError extends Error {
+  override readonly name = "QuestionError";
 }
 
 /** Compiles and starts the core. Later instances, after a crash, reuse the compiled module. */
@@ -47,19 +96,38 @@ export class Core {
   }
 
   openStream(options: StreamOptions = {}): ResponseStream {
-    return new ResponseStream(this.#alive(), flags(options));
+    return new ResponseStream(this.#alive(), options);
   }
 
   /** A stream of the Vercel AI SDK's chunks: `fullStream`, or a UI message stream. */
   openChunkStream(options: StreamOptions = {}): ChunkStream {
-    return new ChunkStream(this.#alive(), flags(options) | AI_SDK);
+    return new ChunkStream(this.#alive(), options, AI_SDK);
   }
 
-  /** What an HTTP answer that is no stream means. `now` is in seconds since 1970. */
-  httpFailure(answer: { status: number; headers: [string, string][]; body: string; now: number }): Failure {
-    return this.#alive().httpFailure(JSON.stringify(answer));
+  /** Looks at a base URL. Throws a QuestionError that says what is wrong with it. */
+  parseEndpoint(address: string): Endpoint {
+    return this.#ask(PARSE_ENDPOINT, address);
   }
 
+  buildRequest(chat: ChatRequest, baseUrl: string): BuiltRequest {
+    return this.#ask(BUILD_REQUEST, { chat: JSON.stringify(chat), baseUrl });
+  }
+
+  /** What to do after an attempt that gave no stream: an answer of another kind, or none at all. */
+  decideWithoutStream(attempt: Attempt, why: { answer: HttpAnswer } | { transport: Transport }): Decision {
+    return this.#alive().decide({ ...attempt, ...why });
+  }
+
+  /** The stream that says the same as a whole answer in JSON; null if the JSON is no answer. */
+  asStream(json: string): string | null {
+    return this.#ask(AS_STREAM, json);
+  }
+
+  #ask<T>(question: number, value: unknown): T {
+    return this.#alive().ask(question, value);
+  }
+
+  /** An instance that crashed is thrown away. */
   #alive(): Instance {
     if (this.#instance.crashed) {
       this.#instance = new Instance(this.#module);
@@ -68,9 +136,11 @@ export class Core {
   }
 }
 
-function flags(options: StreamOptions): number {
-  return (options.trace ? TRACE : 0) | (options.plainCallIds ? PLAIN_CALL_IDS : 0);
-}
+// As crates/sluice-wasm/src/questions.rs numbers them.
+const PARSE_ENDPOINT = 0;
+const BUILD_REQUEST = 1;
+const DECISION = 2;
+const AS_STREAM = 3;
 
 /** One answer being received. */
 export class ResponseStream {
@@ -79,9 +149,10 @@ export class ResponseStream {
   #isTerminal = false;
   #isFinished = false;
 
-  constructor(instance: Instance, flags: number) {
+  constructor(instance: Instance, options: StreamOptions, dialect = 0) {
     this.#instance = instance;
-    this.#handle = instance.open(flags);
+    const flags = dialect | (options.trace ? TRACE : 0) | (options.plainCallIds ? PLAIN_CALL_IDS : 0);
+    this.#handle = instance.open(flags, options.toolNames);
   }
 
   /** Whether the server has said how the answer ended. */
@@ -92,7 +163,7 @@ export class ResponseStream {
   /** Takes the next bytes of the body, however they were cut. */
   push(chunk: Uint8Array): Output[] {
     const outputs: Output[] = [];
-    if (this.takesMore()) {
+    if (this.#takesMore()) {
       this.#isTerminal = this.#instance.push(this.#handle, chunk, outputs);
     }
     return outputs;
@@ -100,13 +171,13 @@ export class ResponseStream {
 
   protected pushText(json: string): Output[] {
     const outputs: Output[] = [];
-    if (this.takesMore()) {
+    if (this.#takesMore()) {
       this.#isTerminal = this.#instance.pushChunk(this.#handle, json, outputs);
     }
     return outputs;
   }
 
-  private takesMore(): boolean {
+  #takesMore(): boolean {
     if (this.#isFinished) {
       throw new CoreError("push after finish");
     }
@@ -124,6 +195,12 @@ export class ResponseStream {
     this.#isTerminal = true;
     return { outputs, outcome };
   }
+
+  /** The same, and what to do now. */
+  conclude(end: BodyEnd, attempt: Attempt): Decision & { outputs: Output[] } {
+    const { outputs } = this.finish(end);
+    return { outputs, ...this.#instance.decide({ ...attempt, end }) };
+  }
 }
 
 /** One answer being received as AI SDK chunks. */
@@ -138,11 +215,11 @@ interface Exports {
   readonly memory: WebAssembly.Memory;
   header(): number;
   input_window(length: number): number;
-  stream_open(flags: number): number;
+  ask(question: number, length: number): void;
+  stream_open(flags: number, length: number): number;
   stream_push(handle: number, length: number): void;
   stream_push_chunk(handle: number, length: number): void;
   stream_finish(handle: number, end: number): void;
-  http_failure(length: number): void;
 }
 
 // Row kinds and the header's fields, as crates/sluice-wasm/src/lib.rs numbers them.
@@ -154,6 +231,8 @@ const DATA = 5;
 const CITATIONS = 6;
 const NOTE = 7;
 const OUTCOME = 8;
+const ANSWER = 9;
+const PROBLEM = 10;
 const ROWS = 0;
 const TABLE = 1;
 const ARENA = 2;
@@ -185,21 +264,45 @@ class Instance {
     this.#words = new Uint32Array(this.#exports.memory.buffer as ArrayBuffer);
   }
 
-  open(flags: number): number {
+  open(flags: number, toolNames: ToolNames | undefined): number {
     this.#checkAlive();
     try {
-      return this.#exports.stream_open(flags);
+      const length = toolNames === undefined ? 0 : this.#write(this.#encoder.encode(JSON.stringify(toolNames)));
+      return this.#exports.stream_open(flags, length);
     } catch (cause) {
       throw this.#crash(cause);
     }
   }
 
+  decide(attempt: Attempt & { end?: BodyEnd; answer?: HttpAnswer; transport?: Transport }): Decision {
+    return this.ask(DECISION, { ...attempt, random: Math.random(), now: Math.floor(Date.now() / 1000) });
+  }
+
+  ask<T>(question: number, value: unknown): T {
+    this.#checkAlive();
+    try {
+      this.#exports.ask(question, this.#write(this.#encoder.encode(JSON.stringify(value))));
+    } catch (cause) {
+      throw this.#crash(cause);
+    }
+    this.#refreshViews();
+    const words = this.#words;
+    const header = this.#header;
+    const kind = words[words[header + TABLE]! >>> 2];
+    const text = this.#decode(words[header + ARENA]!, words[header + ARENA_BYTES]!, words[header + ARENA_UNITS]!);
+    if (kind === PROBLEM) {
+      throw new QuestionError(text);
+    }
+    if (kind !== ANSWER) {
+      throw this.#crash(new Error(`unknown row kind ${kind}`));
+    }
+    return JSON.parse(text) as T;
+  }
+
   push(handle: number, chunk: Uint8Array, outputs: Output[]): boolean {
     this.#checkAlive();
     try {
-      this.#makeRoom(chunk.length);
-      this.#bytes.set(chunk, this.#windowAddress);
-      this.#exports.stream_push(handle, chunk.length);
+      this.#exports.stream_push(handle, this.#write(chunk));
     } catch (cause) {
       throw this.#crash(cause);
     }
@@ -210,38 +313,15 @@ class Instance {
   pushChunk(handle: number, json: string, outputs: Output[]): boolean {
     this.#checkAlive();
     try {
-      this.#exports.stream_push_chunk(handle, this.#write(json));
+      // No UTF-16 unit needs more than three bytes.
+      this.#makeRoom(json.length * 3);
+      const window = this.#bytes.subarray(this.#windowAddress, this.#windowAddress + this.#windowLength);
+      this.#exports.stream_push_chunk(handle, this.#encoder.encodeInto(json, window).written);
     } catch (cause) {
       throw this.#crash(cause);
     }
     this.#read(outputs);
     return this.#words[this.#header + IS_TERMINAL] === 1;
-  }
-
-  httpFailure(json: string): Failure {
-    this.#checkAlive();
-    try {
-      this.#exports.http_failure(this.#write(json));
-    } catch (cause) {
-      throw this.#crash(cause);
-    }
-    return JSON.parse(this.#read([]) ?? "") as Failure;
-  }
-
-  /** Puts a text into the window and gives its length in bytes. */
-  #write(text: string): number {
-    // No UTF-16 unit needs more than three bytes.
-    this.#makeRoom(text.length * 3);
-    const window = this.#bytes.subarray(this.#windowAddress, this.#windowAddress + this.#windowLength);
-    return this.#encoder.encodeInto(text, window).written;
-  }
-
-  #makeRoom(length: number): void {
-    if (length > this.#windowLength) {
-      this.#windowLength = Math.max(length, 64 * 1024);
-      this.#windowAddress = this.#exports.input_window(this.#windowLength);
-      this.#refreshViews();
-    }
   }
 
   finish(handle: number, end: BodyEnd, outputs: Output[]): Outcome {
@@ -256,6 +336,21 @@ class Instance {
       throw new CoreError("the core gave no outcome");
     }
     return JSON.parse(outcome) as Outcome;
+  }
+
+  /** Puts bytes into the input window. */
+  #write(bytes: Uint8Array): number {
+    this.#makeRoom(bytes.length);
+    this.#bytes.set(bytes, this.#windowAddress);
+    return bytes.length;
+  }
+
+  #makeRoom(length: number): void {
+    if (length > this.#windowLength) {
+      this.#windowLength = Math.max(length, 64 * 1024);
+      this.#windowAddress = this.#exports.input_window(this.#windowLength);
+    }
+    this.#refreshViews();
   }
 
   #checkAlive(): void {

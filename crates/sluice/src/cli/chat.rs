@@ -1,6 +1,6 @@
 //! `sluice chat`: one question, or a conversation at the terminal; with tools, until the model needs no more of them.
 
-use std::io::{IsTerminal, Read, Write, stdin, stdout};
+use std::io::{BufReader, IsTerminal, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -12,12 +12,13 @@ use sluice::{Answer, Event};
 use sluice_core::{
     ChatMessage, ChatOptions, ChatPart, ChatRequest, NoteKind, Outcome, Output, Part, Role, Status, ThinkingReplay,
 };
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::signal::ctrl_c;
 
 use super::capture::CaptureFile;
 use super::connection::Connection;
 use super::human::Human;
 use super::json::JsonLines;
+use super::keyboard::Keyboard;
 use super::spinner::Spinner;
 use super::tools::Tools;
 use super::{Printer, complain, exit_code};
@@ -97,6 +98,7 @@ struct Conversation {
     prompt: Option<String>,
     images: Vec<ChatPart>,
     tools: Tools,
+    keyboard: Option<Keyboard>,
     capture: Option<CaptureFile>,
     json: bool,
     verbose: bool,
@@ -140,25 +142,25 @@ impl Conversation {
             },
             ..ChatRequest::default()
         };
+        let keyboard = stdin().is_terminal().then(|| Keyboard::new(BufReader::new(stdin())));
         let Question { json, verbose, .. } = question;
-        Ok(Self { connection, request, prompt, images, tools, capture, json, verbose })
+        Ok(Self { connection, request, prompt, images, tools, keyboard, capture, json, verbose })
     }
 
     async fn hold(mut self) -> ExitCode {
         if let Some(prompt) = self.prompt.take() {
             return exit_code(self.ask(prompt).await);
         }
-        let mut lines = BufReader::new(tokio::io::stdin()).lines();
         eprintln!("Talking with {}. An empty line or Ctrl-D ends.", self.request.model);
-        loop {
-            eprint!("\n> ");
+        while let Some(keyboard) = &mut self.keyboard {
             let _ = stdout().flush();
+            eprint!("\n> ");
             let line = tokio::select! {
-                line = lines.next_line() => line,
-                _ = tokio::signal::ctrl_c() => break,
+                line = keyboard.line() => line,
+                _ = ctrl_c() => None,
             };
             match line {
-                Ok(Some(line)) if !line.trim().is_empty() => {
+                Some(line) if !line.trim().is_empty() => {
                     self.ask(line).await;
                 }
                 _ => break,
@@ -187,7 +189,11 @@ impl Conversation {
             }
             for call in calls {
                 if let ChatPart::ToolCall { call_id, name, input_json } = call {
-                    let result = self.tools.answer(&call_id, &name, &input_json).await;
+                    let result = tokio::select! {
+                        result = self.tools.answer(&call_id, &name, &input_json, self.keyboard.as_mut()) => result,
+                        // The call stays without its result, which the core makes up for if the conversation goes on.
+                        _ = ctrl_c() => return Status::Cancelled,
+                    };
                     self.request.messages.push(message(Role::User, vec![result]));
                 }
             }
@@ -210,7 +216,7 @@ impl Conversation {
         let mut parts = Vec::new();
         let started = Instant::now();
         let cancel = async {
-            let _ = tokio::signal::ctrl_c().await;
+            let _ = ctrl_c().await;
         };
         let Answer { outcome, .. } = connection
             .client

@@ -6,6 +6,8 @@ use sluice::{ApiKey, Client, Timeouts};
 use sluice_core::{Endpoint, VERCEL};
 use sluice_simulator::server::{Config, Simulator};
 
+use super::model_cache::ModelCache;
+
 /// A client, and the embedded gateway behind it if that is what it talks to.
 pub struct Connection {
     pub client: Client,
@@ -35,6 +37,11 @@ impl Connection {
             eprintln!("No AI_GATEWAY_API_KEY is set: the embedded gateway serves, a demo on this machine.");
         }
         Ok(Self { client, embedded })
+    }
+
+    /// The embedded gateway has another address every time, and answers at once.
+    pub fn model_cache(&self) -> ModelCache {
+        if self.embedded.is_some() { ModelCache::none() } else { ModelCache::of(self.client.endpoint()) }
     }
 
     /// The model to use when none was named.

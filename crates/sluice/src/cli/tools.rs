@@ -5,14 +5,15 @@
 //! ```
 //! A command gets the input as JSON on standard input; what it prints is the result.
 
-use std::io::{IsTerminal, stdin};
 use std::path::Path;
 use std::process::Stdio;
 
 use serde::Deserialize;
 use sluice_core::{ChatPart, ToolDefinition};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
+
+use super::keyboard::Keyboard;
 
 /// More than any model wants to read.
 const MAX_RESULT: usize = 1 << 20;
@@ -49,13 +50,19 @@ impl Tools {
         self.tools.is_empty()
     }
 
-    /// The result of a call, as the part that goes back.
-    pub async fn answer(&self, call_id: &str, name: &str, input_json: &str) -> ChatPart {
+    /// The result of a call, as the part that goes back. `keyboard` is there if somebody sits at the terminal.
+    pub async fn answer(
+        &self,
+        call_id: &str,
+        name: &str,
+        input_json: &str,
+        keyboard: Option<&mut Keyboard>,
+    ) -> ChatPart {
         let result = match self.tools.iter().find(|tool| tool.definition.name == name) {
             None => Err(format!("There is no tool called {name}.")),
             Some(tool) => match tool.command.split_first() {
                 Some((program, arguments)) => run(program, arguments, input_json).await,
-                None => ask(name).await,
+                None => ask(name, keyboard).await,
             },
         };
         let is_error = result.is_err();
@@ -84,14 +91,8 @@ async fn run(program: &str, arguments: &[String], input_json: &str) -> Result<St
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
-async fn ask(name: &str) -> Result<String, String> {
-    if !stdin().is_terminal() {
-        return Err("Nobody is here to answer for this tool.".to_owned());
-    }
+async fn ask(name: &str, keyboard: Option<&mut Keyboard>) -> Result<String, String> {
+    let Some(keyboard) = keyboard else { return Err("Nobody is here to answer for this tool.".to_owned()) };
     eprint!("result of {name}> ");
-    let mut line = String::new();
-    match BufReader::new(tokio::io::stdin()).read_line(&mut line).await {
-        Ok(length) if length > 0 => Ok(line.trim_end().to_owned()),
-        _ => Err("The user gave no result.".to_owned()),
-    }
+    keyboard.line().await.ok_or_else(|| "The user gave no result.".to_owned())
 }

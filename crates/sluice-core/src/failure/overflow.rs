@@ -1,0 +1,192 @@
+//! Errors about a conversation that is too long: every provider has its own words, and most tell the limit.
+
+use crate::boundary::Overflow;
+
+/// A number below is a count of messages or a status, not of tokens.
+const FEWEST_TOKENS: u64 = 256;
+
+/// Words that only such errors use.
+const PHRASES: [&str; 26] = [
+    "context window",
+    "context length",
+    "context size",
+    "context limit",
+    "maximum context",
+    "context_length",
+    "context_window",
+    "exceed_context_size",
+    "input is too long",
+    "input too long",
+    "prompt is too long",
+    "prompt too long",
+    "prompt length",
+    "input length",
+    "too many tokens",
+    "too many input tokens",
+    "token limit exceeded",
+    "exceeds the maximum number of tokens",
+    "input token count",
+    "prompt token count",
+    "model token limit",
+    "maximum number of input tokens",
+    "maximum input tokens",
+    "reduce the length of the messages",
+    "max_seq_len",
+    "max_model_len",
+];
+
+/// Words of errors that also speak of tokens and limits: how fast one may ask, and how much the answer may be.
+const OTHERWISE: [&str; 14] = [
+    "rate limit",
+    "rate_limit",
+    "too many requests",
+    "throttl",
+    "per minute",
+    "per min",
+    "per day",
+    "per hour",
+    "(tpm)",
+    "please wait",
+    "number of output tokens",
+    "max_tokens is too large",
+    "completion tokens, whereas",
+    "quota",
+];
+
+/// What stands right before the limit; the first of these that is followed by a number tells it.
+const BEFORE_LIMIT: [&str; 31] = [
+    ">",
+    "maximum context length",
+    "maximum context window",
+    "maximum context size",
+    "maximum prompt length",
+    "maximum input length",
+    "maximum allowed input length",
+    "maximum number of tokens",
+    "maximum number of input tokens",
+    "maximum input tokens",
+    "maximum allowed",
+    "max context length",
+    "max context window",
+    "context length",
+    "context window",
+    "context size",
+    "context limit",
+    "model token limit",
+    "token limit",
+    "n_ctx",
+    "max_seq_len",
+    "max_model_len",
+    "max_position_embeddings",
+    "configured limit",
+    "less than or equal to",
+    "up to",
+    "at most",
+    "limit",
+    "maximum",
+    "max",
+    "supports",
+];
+
+/// What may stand between those words and the number.
+const FILLERS: [&str; 16] = [
+    "is", "of", "to", "the", "only", "about", "set", "for", "this", "model", "at", "allowed", "tokens", "limited",
+    "token", "size",
+];
+
+pub(super) fn is_overflow(code: &str, message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    if OTHERWISE.iter().any(|words| message.contains(words)) {
+        return code == "context_length_exceeded";
+    }
+    let by_code = ["context_length_exceeded", "context_window_exceeded", "model_context_window_exceeded"];
+    let too_large = ["too large for model", "longer than the model", "exceeds the limit of"];
+    by_code.contains(&code)
+        || PHRASES.iter().any(|words| message.contains(words))
+        || message.contains("token") && too_large.iter().any(|words| message.contains(words))
+}
+
+/// The numbers in such a message; `None` for a message about something else.
+pub(crate) fn overflow_numbers(message: &str) -> Option<Overflow> {
+    let message = message.to_ascii_lowercase();
+    if !is_overflow("", &message) {
+        return None;
+    }
+    let numbers = numbers(&message);
+    let limit = limit_after_words(&message, &numbers).or_else(|| limit_before_words(&message, &numbers));
+    let mut tokens: Vec<u64> = numbers.iter().map(|number| number.tokens).collect();
+    tokens.sort_unstable();
+    let limit = limit.or(match tokens.as_slice() {
+        // What was asked for is more than what is allowed; that is what the error is about.
+        [smaller, larger] if smaller < larger => Some(*smaller),
+        _ => None,
+    });
+    let asked = tokens.last().copied().filter(|asked| limit.is_none_or(|limit| *asked > limit));
+    let overflow = Overflow { asked_tokens: asked, limit_tokens: limit };
+    (asked.is_some() || limit.is_some()).then_some(overflow)
+}
+
+struct Number {
+    start: usize,
+    end: usize,
+    tokens: u64,
+}
+
+/// Every count of tokens: `200000`, `1,048,576`, `200_000`, `128k`. Digits inside a word, as in the name of a model or in
+/// a request id, are none.
+fn numbers(message: &str) -> Vec<Number> {
+    let mut found = Vec::new();
+    let is_inside = |c: char| c.is_ascii_digit() || c == ',' || c == '_';
+    let mut from = 0;
+    while let Some(start) = message.get(from..).and_then(|rest| rest.find(|c: char| c.is_ascii_digit())) {
+        let start = from + start;
+        let rest = message.get(start..).unwrap_or_default();
+        let digits = rest.split_at(rest.find(|c| !is_inside(c)).unwrap_or(rest.len())).0.trim_end_matches([',', '_']);
+        from = start + digits.len();
+        let after = message.get(from..).unwrap_or_default();
+        let mut next = after.chars();
+        let (scale, next) = match next.next() {
+            Some('k') => (1_000, next.next()),
+            Some('m') => (1_000_000, next.next()),
+            other => (1, other),
+        };
+        let before = message.get(..start).and_then(|before| before.chars().next_back());
+        let joins = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let is_word = before.is_some_and(|c| joins(c) || c == '-')
+            || scale > 1 && next.is_some_and(char::is_alphanumeric)
+            || scale == 1 && next.is_some_and(char::is_alphabetic);
+        let tokens = digits.replace([',', '_'], "").parse::<u64>().ok().and_then(|tokens| tokens.checked_mul(scale));
+        if let Some(tokens) = tokens.filter(|tokens| !is_word && *tokens >= FEWEST_TOKENS) {
+            found.push(Number { start, end: from + usize::from(scale > 1), tokens });
+        }
+    }
+    found
+}
+
+fn limit_after_words(message: &str, numbers: &[Number]) -> Option<u64> {
+    let is_filler = |between: &str| {
+        let mut words =
+            between.split(|c: char| !c.is_ascii_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+        !between.contains(['.', ';', '+']) && words.all(|word| FILLERS.contains(&word))
+    };
+    BEFORE_LIMIT.iter().find_map(|words| {
+        message.match_indices(words).find_map(|(at, _)| {
+            let end = at + words.len();
+            let number = numbers.iter().find(|number| number.start >= end)?;
+            let after = message.get(number.end..).unwrap_or_default().trim_start();
+            // "199000 + 20000 > 200000": a sum is what was asked.
+            (is_filler(message.get(end..number.start)?) && !after.starts_with('+')).then_some(number.tokens)
+        })
+    })
+}
+
+/// `200000 maximum`, `32768-token limit`.
+fn limit_before_words(message: &str, numbers: &[Number]) -> Option<u64> {
+    let limit = numbers.iter().find(|number| {
+        let after = message.get(number.end..).unwrap_or_default();
+        let after = after.trim_start_matches([' ', '-', ')']);
+        let after = after.strip_prefix("tokens").or_else(|| after.strip_prefix("token")).unwrap_or(after).trim_start();
+        ["maximum", "max", "limit", "context", "allowed"].iter().any(|word| after.starts_with(word))
+    });
+    limit.map(|number| number.tokens)
+}

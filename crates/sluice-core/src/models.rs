@@ -1,0 +1,230 @@
+//! The server's list becomes what VS Code shows: only models that chat, under the names Copilot's prompts know, with
+//! limits, abilities and prices that are true as far as anybody said.
+//!
+//! 1. `wire/models.rs`: the list's own spelling
+//! 2. `models/catalog.rs`: what is known, how old it is, and what stays when an answer is bad
+//! 3. `models/identity.rs`, `capabilities.rs`, `limits.rs`, `prices.rs`: one question each
+//! 4. `models/rules.rs`: what the user hides, favours and begins with
+//! 5. `models/describe.rs`: words for people
+
+mod capabilities;
+mod catalog;
+mod describe;
+mod identity;
+mod limits;
+mod prices;
+mod rules;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::boundary::{
+    ChatModel, LimitSetting, ModelList, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Prices,
+};
+use crate::wire::{Endpoint, Model};
+
+use identity::Identity;
+use limits::{Known, Limits};
+use rules::{Pattern, Rules};
+
+pub use catalog::{ListState, ModelCatalog, Refresh};
+pub use describe::short_count;
+pub use limits::learned_limit;
+pub use rules::{finds_model, similar_models};
+
+/// What is known about a model beside the list.
+#[derive(Clone, Debug, Default)]
+struct Facts {
+    endpoints: Option<(Model, Vec<Endpoint>)>,
+    learned: Option<u32>,
+}
+
+fn model_list(wire: Vec<Model>, facts: &BTreeMap<String, Facts>, settings: &ModelSettings) -> ModelList {
+    let mut list = ModelList::default();
+    let mut problems = Vec::new();
+    let hide = Rules::parse(&settings.hide, &mut problems);
+    let favourites = Rules::parse(&settings.favourites, &mut problems);
+    let default = Rules::parse(&settings.default, &mut problems);
+    let limits: Vec<(Pattern, &LimitSetting)> = settings
+        .limits
+        .iter()
+        .filter_map(|limit| Some((Pattern::parse(&limit.model).map_err(|bad| problems.push(bad)).ok()?, limit)))
+        .collect();
+
+    let (mut nameless, mut repeated) = (0, BTreeSet::new());
+    let mut seen = BTreeSet::new();
+    for mut model in wire {
+        let Some(id) = model.id.take() else {
+            nameless += 1;
+            continue;
+        };
+        if !seen.insert(id.clone()) {
+            repeated.insert(id);
+            continue;
+        }
+        if let Some(kind) = capabilities::other_kind(&model, &id) {
+            list.others.push(other_model(id, &model, kind));
+            continue;
+        }
+        let none = Facts::default();
+        let facts = facts.get(&id).unwrap_or(&none);
+        let setting = merged_setting(&limits, &id);
+        let model = chat_model(id, model, facts, setting.as_ref());
+        list.models.push(ChatModel { is_favourite: favourites.hold_for(&model.id), ..model });
+    }
+
+    hide_models(&mut list, &hide, &mut problems);
+    let ids: Vec<&str> = list.models.iter().map(|model| model.id.as_str()).collect();
+    let chosen = default.first_of(&ids).map(str::to_owned);
+    for (what, rules) in [("favourites", &favourites), ("default", &default)] {
+        // Before the first list nothing can match, and that is no mistake.
+        let unknown = rules.idle(&ids).filter(|_| !ids.is_empty());
+        problems.extend(unknown.map(|pattern| format!("`{pattern}` in {what} matches no model that is shown")));
+    }
+    for model in &mut list.models {
+        model.is_default = chosen.as_ref() == Some(&model.id);
+    }
+    list.models.sort_by_key(|model| !model.is_favourite);
+
+    if nameless > 0 {
+        list.notes.push(Note::new(NoteKind::ModelList, format!("{nameless} models without an id are left out")));
+    }
+    list.notes.extend(repeated.into_iter().map(|id| Note::new(NoteKind::ModelList, format!("{id} is listed twice"))));
+    list.notes.extend(problems.into_iter().map(|problem| Note::new(NoteKind::Setting, problem)));
+    list
+}
+
+fn chat_model(id: String, mut model: Model, facts: &Facts, setting: Option<&LimitSetting>) -> ChatModel {
+    let mut providers = Vec::new();
+    if let Some((more, endpoints)) = &facts.endpoints {
+        enrich(&mut model, more, endpoints);
+        providers = endpoints.iter().map(model_provider).collect();
+    }
+    let Identity { creator, family, version } = Identity::of(&id);
+    let creator = if creator.is_empty() { model.creator.clone().unwrap_or_default() } else { creator };
+    let limits = Limits::of(Known {
+        window: model.context_window,
+        output: model.max_output,
+        providers: &providers,
+        learned: facts.learned,
+        setting,
+    });
+    let prices = Prices::of(&model.pricing);
+    let name = model.name.clone().unwrap_or_else(|| id.rsplit('/').next().unwrap_or(&id).to_owned());
+    let mut chat = ChatModel {
+        family,
+        version,
+        max_input_tokens: limits.input,
+        max_output_tokens: limits.output,
+        context_window: limits.window,
+        limits_from: limits.from,
+        capabilities: capabilities::capabilities(&model),
+        detail: describe::creator_name(&creator),
+        tooltip: String::new(),
+        pricing: prices.as_ref().and_then(Prices::line),
+        prices,
+        effort: capabilities::effort_choices(&model),
+        is_user_selectable: true,
+        is_favourite: false,
+        is_default: false,
+        creator,
+        description: model.description,
+        released: model.released,
+        deprecated_at: model.deprecated_at,
+        knowledge: model.knowledge,
+        tags: model.tags,
+        regions: model.regions,
+        parameters: model.parameters,
+        zero_data_retention: model.zero_data_retention,
+        providers,
+        id,
+        name,
+    };
+    chat.tooltip = describe::tooltip(&chat);
+    chat
+}
+
+/// What the providers of a model can do, the model can do: the gateway picks one that can.
+fn enrich(model: &mut Model, more: &Model, endpoints: &[Endpoint]) {
+    let add = |list: &mut Vec<String>, more: &[String]| {
+        for word in more {
+            if !list.contains(word) {
+                list.push(word.clone());
+            }
+        }
+    };
+    for endpoint in endpoints.iter().filter(|endpoint| is_active(endpoint)) {
+        add(&mut model.parameters, &endpoint.parameters);
+        add(&mut model.tags, &endpoint.tags);
+        if endpoint.implicit_caching == Some(true) {
+            add(&mut model.tags, &["implicit-caching".to_owned()]);
+        }
+    }
+    add(&mut model.inputs, &more.inputs);
+    add(&mut model.outputs, &more.outputs);
+    model.reasoning_mandatory = model.reasoning_mandatory.or(more.reasoning_mandatory);
+    model.description = model.description.take().or_else(|| more.description.clone());
+    if Prices::of(&model.pricing).is_none() {
+        let cheapest = |a: &&Endpoint, b: &&Endpoint| {
+            let price = |endpoint: &Endpoint| endpoint.pricing.output.unwrap_or(f64::MAX);
+            price(a).total_cmp(&price(b))
+        };
+        let offer = endpoints.iter().filter(|endpoint| is_active(endpoint)).min_by(cheapest);
+        model.pricing = offer.map(|endpoint| endpoint.pricing.clone()).unwrap_or_default();
+    }
+}
+
+fn is_active(endpoint: &Endpoint) -> bool {
+    endpoint.status.is_none_or(|status| status >= 0)
+}
+
+fn model_provider(endpoint: &Endpoint) -> ModelProvider {
+    let prices = Prices::of(&endpoint.pricing);
+    let tokens = |tokens: Option<u64>| tokens.and_then(limits::plausible_window);
+    ModelProvider {
+        name: endpoint.provider.clone().unwrap_or_else(|| "unknown".to_owned()),
+        is_active: is_active(endpoint),
+        context_window: tokens(endpoint.context_window),
+        max_output_tokens: tokens(endpoint.max_output),
+        max_input_tokens: tokens(endpoint.max_input),
+        pricing: prices.as_ref().and_then(Prices::line),
+        prices,
+        quantization: endpoint.quantization.clone(),
+        uptime: endpoint.uptime,
+        latency_ms: endpoint.latency_ms,
+        tokens_per_second: endpoint.tokens_per_second,
+    }
+}
+
+fn other_model(id: String, model: &Model, kind: String) -> OtherModel {
+    let pricing = Prices::of(&model.pricing).as_ref().and_then(Prices::line);
+    OtherModel { name: model.name.clone().unwrap_or_else(|| id.clone()), id, kind, pricing }
+}
+
+/// Field by field, the last matching entry wins.
+fn merged_setting(limits: &[(Pattern, &LimitSetting)], id: &str) -> Option<LimitSetting> {
+    let mut merged: Option<LimitSetting> = None;
+    for (_, limit) in limits.iter().filter(|(pattern, _)| pattern.matches(id)) {
+        let into = merged.get_or_insert_default();
+        into.context_window = limit.context_window.or(into.context_window);
+        into.max_input_tokens = limit.max_input_tokens.or(into.max_input_tokens);
+        into.max_output_tokens = limit.max_output_tokens.or(into.max_output_tokens);
+    }
+    merged
+}
+
+/// VS Code forgets the user's choice when a list is empty once, so rules that hide everything hide nothing.
+fn hide_models(list: &mut ModelList, hide: &Rules, problems: &mut Vec<String>) {
+    if !list.models.is_empty() && list.models.iter().all(|model| hide.hold_for(&model.id)) {
+        problems.push("The rules hide every model, so none is hidden; take one back with `!creator/model`".to_owned());
+        return;
+    }
+    let (hidden, shown) = std::mem::take(&mut list.models).into_iter().partition(|model| hide.hold_for(&model.id));
+    list.models = shown;
+    let hidden: Vec<ChatModel> = hidden;
+    list.others.extend(hidden.into_iter().map(|model| OtherModel {
+        id: model.id,
+        name: model.name,
+        kind: "hidden".to_owned(),
+        pricing: model.pricing,
+    }));
+}

@@ -1,0 +1,110 @@
+//! How long a conversation may be. VS Code summarizes by `max_input_tokens`: too large and requests die, too small and
+//! it summarizes for nothing.
+
+use crate::boundary::{LimitSetting, LimitsFrom, ModelProvider};
+use crate::failure::overflow_numbers;
+
+/// For servers that say nothing.
+const COMMON_WINDOW: u32 = 128_000;
+const COMMON_OUTPUT: u32 = 16_384;
+/// Outside of these a number is no context window but a mistake.
+const SMALLEST_WINDOW: u64 = 512;
+const LARGEST_WINDOW: u64 = 100_000_000;
+
+/// Input and output together are the window; both are at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub window: u32,
+    pub input: u32,
+    pub output: u32,
+    pub from: LimitsFrom,
+}
+
+/// All that is known about one model, in the order of rising trust.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known<'a> {
+    pub window: Option<u64>,
+    pub output: Option<u64>,
+    pub providers: &'a [ModelProvider],
+    /// From [`learned_limit`].
+    pub learned: Option<u32>,
+    pub setting: Option<&'a LimitSetting>,
+}
+
+impl Limits {
+    pub fn of(known: Known<'_>) -> Self {
+        let stated = known.window.and_then(plausible_window);
+        let mut from = if stated.is_some() { LimitsFrom::List } else { LimitsFrom::Assumed };
+        let mut window = stated.unwrap_or(COMMON_WINDOW);
+        let mut output = known.output.and_then(plausible);
+        let mut most_input = None;
+
+        // The gateway picks a provider that fits: the largest of them counts, and never more than the list says.
+        let active = || known.providers.iter().filter(|provider| provider.is_active);
+        let largest = active().filter_map(|provider| provider.context_window).max();
+        if let Some(largest) = largest.filter(|largest| stated.is_none() || *largest < window) {
+            (window, from) = (largest, LimitsFrom::Providers);
+        }
+        if let Some(largest) = active().filter_map(|provider| provider.max_output_tokens).max() {
+            output = Some(output.map_or(largest, |output| output.min(largest)));
+        }
+        let says_input = active().all(|provider| provider.max_input_tokens.is_some());
+        if let Some(largest) = active().filter_map(|provider| provider.max_input_tokens).max().filter(|_| says_input) {
+            most_input = Some(largest);
+        }
+        if let Some(learned) = known.learned.filter(|learned| *learned < window) {
+            (window, from) = (learned, LimitsFrom::Learned);
+        }
+        if let Some(setting) = known.setting {
+            let positive = |limit: Option<u32>| limit.filter(|limit| *limit > 0);
+            if let Some(wanted) = positive(setting.context_window) {
+                (window, from) = (wanted.max(2), LimitsFrom::Setting);
+                most_input = None;
+            }
+            if let Some(wanted) = positive(setting.max_output_tokens) {
+                // As the user says it, only never the whole window.
+                output = Some(wanted);
+                from = LimitsFrom::Setting;
+                if wanted < window {
+                    return Self::with_input(window, wanted, positive(setting.max_input_tokens).or(most_input), from);
+                }
+            }
+            if let Some(wanted) = positive(setting.max_input_tokens) {
+                (most_input, from) = (Some(wanted), LimitsFrom::Setting);
+                // Who asks for more input than the window has means a larger window.
+                if setting.context_window.is_none() && wanted >= window {
+                    window = wanted.saturating_add(output.unwrap_or(COMMON_OUTPUT).min(wanted / 4).max(1));
+                }
+            }
+        }
+        Self::with_input(window, output_within(window, output), most_input, from)
+    }
+
+    fn with_input(window: u32, output: u32, most_input: Option<u32>, from: LimitsFrom) -> Self {
+        let input = window.saturating_sub(output).max(1);
+        let input = most_input.map_or(input, |most| input.min(most)).max(1);
+        Self { window: input.saturating_add(output), input, output, from }
+    }
+}
+
+/// Some servers state an output as large as the window, which would leave nothing for the conversation. Where less than
+/// a quarter would be left, a quarter is what the answer gets.
+fn output_within(window: u32, output: Option<u32>) -> u32 {
+    let quarter = (window / 4).max(1);
+    let Some(output) = output else { return COMMON_OUTPUT.min(quarter) };
+    if window.saturating_sub(output) < quarter { quarter } else { output }
+}
+
+fn plausible(tokens: u64) -> Option<u32> {
+    u32::try_from(tokens).ok().filter(|_| tokens > 0 && tokens <= LARGEST_WINDOW)
+}
+
+pub(crate) fn plausible_window(tokens: u64) -> Option<u32> {
+    plausible(tokens).filter(|_| tokens >= SMALLEST_WINDOW)
+}
+
+/// The window that an error message about a conversation that was too long tells of. Give it to
+/// [`crate::ModelCatalog::learn`]; from then on the model's window is no larger than that.
+pub fn learned_limit(message: &str) -> Option<u32> {
+    overflow_numbers(message)?.limit_tokens.and_then(plausible_window)
+}

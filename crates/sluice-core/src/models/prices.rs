@@ -1,0 +1,111 @@
+//! What tokens cost: as numbers, as a line to read, and for a whole answer.
+
+use crate::boundary::{PriceTier, Prices, Usage};
+use crate::wire::{Pricing, Tier};
+
+impl Prices {
+    /// `None` if the server tells no price at all.
+    pub(crate) fn of(pricing: &Pricing) -> Option<Self> {
+        let from_zero = |tiers: &[Tier]| tiers.iter().find(|tier| tier.min == 0).map(|tier| tier.cost);
+        let base = |price: Option<f64>, tiers: &[Tier]| price.or_else(|| from_zero(tiers)).map(per_million);
+        let lists =
+            [&pricing.input_tiers, &pricing.output_tiers, &pricing.cache_read_tiers, &pricing.cache_write_tiers];
+        let mut starts: Vec<u64> = lists.iter().flat_map(|tiers| tiers.iter().map(|tier| tier.min)).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        // In each list the tier that a request of that length is in.
+        let at = |tiers: &[Tier], start: u64, base: Option<f64>| {
+            let within = tiers.iter().filter(|tier| tier.min <= start).max_by_key(|tier| tier.min);
+            within.map(|tier| per_million(tier.cost)).or(base)
+        };
+        let mut prices = Self {
+            input: base(pricing.input, &pricing.input_tiers),
+            output: base(pricing.output, &pricing.output_tiers),
+            cached_input: base(pricing.cache_read, &pricing.cache_read_tiers),
+            cache_write: base(pricing.cache_write, &pricing.cache_write_tiers),
+            tiers: Vec::new(),
+        };
+        let tier = |start: u64| PriceTier {
+            from_input_tokens: start,
+            input: at(&pricing.input_tiers, start, prices.input),
+            output: at(&pricing.output_tiers, start, prices.output),
+            cached_input: at(&pricing.cache_read_tiers, start, prices.cached_input),
+            cache_write: at(&pricing.cache_write_tiers, start, prices.cache_write),
+        };
+        prices.tiers = starts.into_iter().filter(|start| *start > 0).map(tier).collect();
+        (prices != Self::default()).then_some(prices)
+    }
+
+    /// `$3 / $15 per M tokens, cached $0.30; from 200k: $6 / $22.50`
+    pub fn line(&self) -> Option<String> {
+        let pair = |input: Option<f64>, output: Option<f64>| {
+            let side = |price: Option<f64>| price.map_or_else(|| "?".to_owned(), dollars);
+            (input.is_some() || output.is_some()).then(|| format!("{} / {}", side(input), side(output)))
+        };
+        let is_free = |price: Option<f64>| price == Some(0.0);
+        if is_free(self.input)
+            && is_free(self.output)
+            && self.tiers.iter().all(|t| is_free(t.input) && is_free(t.output))
+        {
+            return Some("Free".to_owned());
+        }
+        let mut line = pair(self.input, self.output)? + " per M tokens";
+        // A cache that costs what the input costs is none.
+        if let Some(cached) = self.cached_input.filter(|cached| Some(*cached) != self.input) {
+            line.push_str(&format!(", cached {}", dollars(cached)));
+        }
+        let mut before = (self.input, self.output);
+        for tier in &self.tiers {
+            let here = (tier.input, tier.output);
+            if let Some(pair) = pair(here.0, here.1).filter(|_| here != before) {
+                line.push_str(&format!("; from {}: {pair}", super::short_count(tier.from_input_tokens)));
+            }
+            before = here;
+        }
+        Some(line)
+    }
+
+    /// What an answer cost, in US dollars: for gateways that do not say. `None` if a price or a count is missing.
+    pub fn cost(&self, usage: &Usage) -> Option<f64> {
+        let input = usage.input_tokens?;
+        let output = usage.output_tokens?;
+        let detail = |names: &[&str]| {
+            let details = usage.input_tokens_details.as_ref();
+            names.iter().find_map(|name| details?.count(name)).unwrap_or(0)
+        };
+        let cached = detail(&["cached_tokens", "cache_read_input_tokens"]).min(input);
+        let written = detail(&["cache_creation_input_tokens", "cache_write_tokens"]).min(input - cached);
+        let tier = self.tiers.iter().rev().find(|tier| tier.from_input_tokens <= input);
+        let [input_price, output_price, cached_price, write_price] = match tier {
+            Some(tier) => [tier.input, tier.output, tier.cached_input, tier.cache_write],
+            None => [self.input, self.output, self.cached_input, self.cache_write],
+        };
+        let part = |tokens: u64, price: Option<f64>| match (tokens, price) {
+            (0, _) => Some(0.0),
+            #[expect(clippy::cast_precision_loss, reason = "no answer has 2^53 tokens")]
+            (tokens, price) => price.map(|price| tokens as f64 * price / 1e6),
+        };
+        Some(
+            part(input - cached - written, input_price)?
+                + part(cached, cached_price.or(input_price))?
+                + part(written, write_price.or(input_price))?
+                + part(output, output_price)?,
+        )
+    }
+}
+
+/// Rounded to a millionth of a dollar: prices are decimal, and floating point would show.
+fn per_million(per_token: f64) -> f64 {
+    (per_token * 1e12).round() / 1e6
+}
+
+/// `$3`, `$0.30`, `$1.25`, `$0.075`: whole, or with as many digits as it takes and two at least.
+fn dollars(price: f64) -> String {
+    if price.fract() == 0.0 {
+        return format!("${price}");
+    }
+    let digits = format!("{price:.6}");
+    let short = digits.trim_end_matches('0');
+    let decimals = short.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    format!("${short}{}", "0".repeat(2_usize.saturating_sub(decimals)))
+}

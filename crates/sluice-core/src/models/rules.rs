@@ -1,0 +1,149 @@
+//! Patterns for model ids: what to hide, to favour, to begin with.
+
+/// Longer ones are no ids.
+const LONGEST: usize = 200;
+
+/// An id with `*` and `?`, and perhaps a `!` in front.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    is_negative: bool,
+    characters: Vec<char>,
+}
+
+impl Pattern {
+    /// What is wrong with it, in words that say what to do.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (is_negative, rest) = match text.strip_prefix('!') {
+            Some(rest) => (true, rest.trim_start()),
+            None => (false, text),
+        };
+        let advice = "write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`";
+        let shown: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
+        if rest.is_empty() {
+            return Err(format!("The pattern `{shown}` names no model; {advice}"));
+        }
+        if rest.chars().count() > LONGEST {
+            return Err(format!("The pattern `{shown}…` is longer than any id; {advice}"));
+        }
+        if rest.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(format!(
+                "The pattern `{shown}` has white space in it; {advice}, one id or pattern for each entry"
+            ));
+        }
+        if rest.starts_with('!') || rest.contains(['{', '}', '\\', '^', '$', '|', '(', ')']) {
+            return Err(format!("The pattern `{shown}` has characters that no id has; {advice}"));
+        }
+        Ok(Self { is_negative, characters: folded(rest) })
+    }
+
+    pub fn matches(&self, id: &str) -> bool {
+        let has_creator = self.characters.contains(&'/');
+        let tail = id.split_once('/').map(|(_, tail)| tail).filter(|_| !has_creator);
+        [Some(id), tail].into_iter().flatten().any(|id| wildcard(&self.characters, &folded(id)))
+    }
+}
+
+/// In order; a later one overrules. Bad patterns become notes and match nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rules(Vec<Pattern>);
+
+impl Rules {
+    pub fn parse(patterns: &[String], problems: &mut Vec<String>) -> Self {
+        let parsed = patterns.iter().filter_map(|text| Pattern::parse(text).map_err(|bad| problems.push(bad)).ok());
+        Self(parsed.collect())
+    }
+
+    pub fn hold_for(&self, id: &str) -> bool {
+        self.0.iter().rev().find(|pattern| pattern.matches(id)).is_some_and(|pattern| !pattern.is_negative)
+    }
+
+    /// The model that the earliest pattern finds, among those that no negative one takes out.
+    pub fn first_of<'a>(&self, ids: &[&'a str]) -> Option<&'a str> {
+        let positive = self.0.iter().filter(|pattern| !pattern.is_negative);
+        let allowed = |id: &&&str| !self.0.iter().any(|pattern| pattern.is_negative && pattern.matches(id));
+        positive.flat_map(|pattern| ids.iter().filter(|id| pattern.matches(id))).find(allowed).copied()
+    }
+
+    pub fn idle<'a>(&'a self, ids: &'a [&str]) -> impl Iterator<Item = String> + 'a {
+        let idle = self.0.iter().filter(|pattern| !pattern.is_negative && !ids.iter().any(|id| pattern.matches(id)));
+        idle.map(|pattern| pattern.characters.iter().collect())
+    }
+}
+
+fn folded(text: &str) -> Vec<char> {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+/// The classic walk: remember the last star, and come back to it when what follows does not fit. No recursion, so that a
+/// pattern of stars costs no more than length times length.
+fn wildcard(pattern: &[char], text: &[char]) -> bool {
+    let (mut at, mut from) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while let Some(c) = text.get(from) {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, from));
+                at += 1;
+            }
+            Some(p) if *p == '?' || p == c => {
+                at += 1;
+                from += 1;
+            }
+            _ => {
+                let Some((star_at, star_from)) = star else { return false };
+                star = Some((star_at, star_from + 1));
+                at = star_at + 1;
+                from = star_from + 1;
+            }
+        }
+    }
+    pattern.get(at..).is_some_and(|rest| rest.iter().all(|c| *c == '*'))
+}
+
+/// Whether a pattern, or a piece of an id, finds this id: what a search field does.
+pub fn finds_model(query: &str, id: &str, name: &str) -> bool {
+    let query = folded(query.trim());
+    let (id, name) = (folded(id), folded(name));
+    if query.contains(&'*') || query.contains(&'?') {
+        let query: String = query.into_iter().collect();
+        let id: String = id.into_iter().collect();
+        return Pattern::parse(&query).is_ok_and(|pattern| pattern.matches(&id));
+    }
+    let holds = |text: &[char]| query.is_empty() || text.windows(query.len()).any(|window| window == query);
+    holds(&id) || holds(&name)
+}
+
+/// The ids most like a mistyped one.
+pub fn similar_models<'a>(query: &str, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    const SHOWN: usize = 3;
+    let wanted = folded(query.trim_matches('*'));
+    let mut near: Vec<(usize, &str)> = ids
+        .into_iter()
+        .filter_map(|id| {
+            let whole = folded(id);
+            let tail = id.split_once('/').map_or_else(Vec::new, |(_, tail)| folded(tail));
+            let distance = edits(&wanted, &whole).min(edits(&wanted, &tail));
+            (distance <= (wanted.len() / 3).max(2)).then_some((distance, id))
+        })
+        .collect();
+    near.sort_unstable();
+    near.into_iter().take(SHOWN).map(|(_, id)| id).collect()
+}
+
+/// How many letters to add, drop or change.
+fn edits(from: &[char], to: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (index, a) in from.iter().enumerate() {
+        let mut diagonal = index;
+        let mut left = index + 1;
+        let mut next = vec![left];
+        for (b, above) in to.iter().zip(row.iter().skip(1)) {
+            left = (diagonal + usize::from(a != b)).min(above + 1).min(left + 1);
+            diagonal = *above;
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}

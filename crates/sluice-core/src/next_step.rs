@@ -1,0 +1,139 @@
+//! After an attempt: is the answer done, is it asked for again, or is the user told why there is none? Decided here, so
+//! that every shell does and says the same.
+
+use serde::Serialize;
+
+use crate::boundary::{Empty, Failure, FailureKind, Outcome, Status, Usage};
+use crate::failure::{Transport, retry_delay_ms};
+use crate::receive::BodyEnd;
+
+/// What a shell does now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum NextStep {
+    Done,
+    Cancelled,
+    /// Wait, then send the same request again. The message says why.
+    Retry {
+        #[cfg_attr(test, ts(type = "number"))]
+        delay_ms: u64,
+        message: String,
+    },
+    /// Tell the user. What was given before stays.
+    Reject {
+        message: String,
+        /// Absent where the server is content and the answer is not.
+        kind: Option<FailureKind>,
+    },
+}
+
+/// `attempt` counts from 1; `called_tool` is whether a tool call was given; `random` is from 0 to 1.
+pub fn next_step(outcome: &Outcome, attempt: u32, called_tool: bool, random: f64) -> NextStep {
+    if outcome.status == Status::Cancelled {
+        return NextStep::Cancelled;
+    }
+    if let Some(failure) = &outcome.error {
+        return match retry_delay_ms(failure, attempt, !outcome.retry_safe, random) {
+            Some(delay_ms) => NextStep::Retry { delay_ms, message: failure.message.clone() },
+            None => NextStep::Reject { message: failure.sentence(), kind: Some(failure.kind) },
+        };
+    }
+    let explanation = match (outcome.empty, outcome.reason.as_deref()) {
+        (Some(Empty::ThinkingOnly), _) => {
+            "The model thought and then said nothing. Ask again, lower the thinking effort, or choose another model."
+        }
+        (Some(Empty::Filtered), _) => {
+            "The provider's content filter took the answer away. Rephrase the question or choose another model."
+        }
+        (Some(Empty::Length), _) => {
+            "The output limit was used up before the first word. Lower the thinking effort or choose another model."
+        }
+        (Some(Empty::Nothing), _) => "The model sent an empty answer. Ask again, or choose another model.",
+        // An agent goes on with the calls it got.
+        _ if outcome.status != Status::Incomplete || called_tool => return NextStep::Done,
+        (None, Some("content_filter")) => "The provider's content filter cut the answer off here.",
+        (None, Some("max_output_tokens")) => {
+            "The answer reached the model's output limit and is cut off here. Say \"go on\" to continue."
+        }
+        (None, _) => "The server ended the answer early, without saying why.",
+    };
+    NextStep::Reject { message: explanation.to_owned(), kind: None }
+}
+
+impl Outcome {
+    /// An attempt that never became a stream.
+    pub fn refused(failure: Failure) -> Self {
+        Self {
+            status: Status::Failed,
+            reason: None,
+            error: Some(failure),
+            empty: None,
+            response_id: None,
+            model: None,
+            usage: None,
+            gateway: None,
+            retry_safe: true,
+        }
+    }
+
+    /// A stream cannot know whom it came from; with the host's name a broken one gets its error.
+    #[must_use]
+    pub fn with_host(mut self, end: BodyEnd, host: &str) -> Self {
+        if self.status == Status::Truncated {
+            let transport = if end == BodyEnd::IdleTimeout { Transport::Idle } else { Transport::Broken };
+            self.error = Some(Failure::from_transport(transport, host));
+        }
+        self
+    }
+}
+
+/// Token counts as VS Code's chat reads them from a data part of the type `usage`. Without them it believes that
+/// nothing was used, and never summarizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct VsCodeUsage {
+    /// All of the input, what came from a cache included.
+    #[cfg_attr(test, ts(type = "number"))]
+    prompt_tokens: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    completion_tokens: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    total_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_tokens_details: Option<PromptDetails>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_tokens_details: Option<CompletionDetails>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PromptDetails {
+    #[cfg_attr(test, ts(type = "number"))]
+    cached_tokens: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CompletionDetails {
+    #[cfg_attr(test, ts(type = "number"))]
+    reasoning_tokens: u64,
+}
+
+impl VsCodeUsage {
+    /// `None` unless the server counted the input: a guess must not pass for a count.
+    pub fn of(usage: &Usage) -> Option<Self> {
+        let prompt_tokens = usage.input_tokens.or_else(|| usage.total_tokens?.checked_sub(usage.output_tokens?))?;
+        let completion_tokens =
+            usage.output_tokens.or_else(|| usage.total_tokens?.checked_sub(prompt_tokens)).unwrap_or_default();
+        let cached = usage.input_tokens_details.as_ref().and_then(|details| details.count("cached_tokens"));
+        let reasoning = usage.output_tokens_details.as_ref().and_then(|details| details.count("reasoning_tokens"));
+        Some(Self {
+            prompt_tokens,
+            completion_tokens,
+            total_tokens: prompt_tokens.saturating_add(completion_tokens),
+            prompt_tokens_details: cached.map(|cached_tokens| PromptDetails { cached_tokens }),
+            completion_tokens_details: reasoning.map(|reasoning_tokens| CompletionDetails { reasoning_tokens }),
+        })
+    }
+}

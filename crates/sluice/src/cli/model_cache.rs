@@ -1,0 +1,60 @@
+//! The list of models between two runs: one small file for each endpoint, replaced as a whole.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io, process};
+
+use sluice_core::{Endpoint, ModelCatalog, Note};
+
+pub struct ModelCache {
+    /// `None`: nowhere to keep it.
+    file: Option<PathBuf>,
+}
+
+impl ModelCache {
+    pub fn of(endpoint: &Endpoint) -> Self {
+        // Readable, and different for different addresses after all that is no letter became a dash: the core compares
+        // the address inside the file.
+        let name = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+        let name: String = endpoint.base_url.chars().map(name).take(100).collect();
+        Self { file: directory().map(|directory| directory.join("sluice").join(format!("models-{name}.json"))) }
+    }
+
+    pub fn none() -> Self {
+        Self { file: None }
+    }
+
+    pub fn load(&self, endpoint: &Endpoint) -> (ModelCatalog, Option<Note>) {
+        match self.file.as_ref().map(fs::read) {
+            Some(Ok(bytes)) => ModelCatalog::restore(&String::from_utf8_lossy(&bytes), endpoint),
+            _ => (ModelCatalog::new(endpoint), None),
+        }
+    }
+
+    /// Written beside and renamed: whoever reads meanwhile sees the old list or the new one, never half of one.
+    pub fn save(&self, catalog: &ModelCatalog) -> Result<(), String> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let write = |file: &Path| -> io::Result<()> {
+            fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+            let beside = file.with_extension(format!("{}.tmp", process::id()));
+            let written = fs::write(&beside, catalog.snapshot()).and_then(|()| fs::rename(&beside, file));
+            if written.is_err() {
+                let _ = fs::remove_file(&beside);
+            }
+            written
+        };
+        write(file).map_err(|error| format!("cannot keep the list of models in {}: {error}", file.display()))
+    }
+}
+
+/// Where this system keeps what can be fetched again.
+fn directory() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    set("XDG_CACHE_HOME").or_else(|| {
+        if cfg!(windows) {
+            set("LOCALAPPDATA")
+        } else {
+            let home = env::home_dir().filter(|home| home.is_absolute())?;
+            Some(if cfg!(target_os = "macos") { home.join("Library/Caches") } else { home.join(".cache") })
+        }
+    })
+}

@@ -1,0 +1,179 @@
+//! The table of models, as wide as the terminal: columns that do not fit are left out, the least telling first.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use sluice_core::{ChatModel, LimitsFrom, OtherModel, short_count};
+
+const HEAD: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+const ID: Style = AnsiColor::Cyan.on_default();
+const GAP: usize = 2;
+/// An id is readable as long as this much of it is.
+const SHORTEST_ID: usize = 16;
+const ABILITIES: [(char, &str); 6] =
+    [('t', "tools"), ('i', "images"), ('f', "files"), ('r', "thinking"), ('w', "web search"), ('d', "draws")];
+
+pub struct Row {
+    id: String,
+    /// What it is if it does not chat.
+    kind: Option<String>,
+    context: String,
+    output: String,
+    price: String,
+    cached: String,
+    abilities: Vec<usize>,
+}
+
+impl Row {
+    pub fn of(model: &ChatModel) -> Self {
+        let can = model.capabilities;
+        let abilities = [
+            can.tool_calling && !can.tool_calling_assumed,
+            can.image_input,
+            can.file_input,
+            can.thinking,
+            can.web_search,
+            can.image_output,
+        ];
+        let count = |tokens: u32| {
+            // A guess is marked as one.
+            let guess = if model.limits_from == LimitsFrom::Assumed { "~" } else { "" };
+            format!("{guess}{}", short_count(u64::from(tokens)))
+        };
+        let line = model.pricing.as_deref().unwrap_or("?");
+        let (price, rest) = line.split_once(" per M tokens").unwrap_or((line, ""));
+        let cached = rest.trim_start_matches([',', ' ']).split(';').next().unwrap_or_default();
+        let tiers = if rest.contains(';') { "+" } else { "" };
+        Self {
+            id: model.id.clone(),
+            kind: None,
+            context: count(model.context_window),
+            output: count(model.max_output_tokens),
+            price: format!("{price}{tiers}"),
+            cached: cached.strip_prefix("cached ").unwrap_or_default().to_owned(),
+            abilities: (0..abilities.len()).filter(|at| abilities[*at]).collect(),
+        }
+    }
+
+    pub fn of_other(model: &OtherModel) -> Self {
+        let (none, id, kind) = (String::new, model.id.clone(), Some(model.kind.clone()));
+        let price = model.pricing.as_deref().unwrap_or_default();
+        let price = price.split(" per M tokens").next().unwrap_or_default().to_owned();
+        Self { id, kind, context: none(), output: none(), price, cached: none(), abilities: Vec::new() }
+    }
+
+    fn cell(&self, column: Column) -> String {
+        match column {
+            Column::Context => self.context.clone(),
+            Column::Output => self.output.clone(),
+            Column::Price => self.price.clone(),
+            Column::Cached => self.cached.clone(),
+            Column::Words => self.abilities.iter().map(|at| ABILITIES[*at].1).collect::<Vec<_>>().join(", "),
+            Column::Letters => {
+                let letter = |at: usize| if self.abilities.contains(&at) { ABILITIES[at].0 } else { '·' };
+                if self.kind.is_some() { String::new() } else { (0..ABILITIES.len()).map(letter).collect() }
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Context,
+    Output,
+    Price,
+    Cached,
+    Words,
+    Letters,
+}
+
+impl Column {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Context => "CONTEXT",
+            Self::Output => "OUTPUT",
+            Self::Price => "$ PER M IN / OUT",
+            Self::Cached => "CACHED",
+            Self::Words | Self::Letters => "CAN",
+        }
+    }
+
+    fn is_number(self) -> bool {
+        matches!(self, Self::Context | Self::Output | Self::Cached)
+    }
+}
+
+/// From the richest to the poorest; the first that fits is shown.
+const LAYOUTS: [&[Column]; 7] = [
+    &[Column::Context, Column::Output, Column::Price, Column::Cached, Column::Words],
+    &[Column::Context, Column::Output, Column::Price, Column::Words],
+    &[Column::Context, Column::Output, Column::Price, Column::Letters],
+    &[Column::Context, Column::Price, Column::Letters],
+    &[Column::Context, Column::Price],
+    &[Column::Context],
+    &[],
+];
+
+/// `width` is the terminal's; without one every column is shown whole.
+pub fn print_table(rows: &[Row], width: Option<usize>, out: &mut impl Write) -> io::Result<()> {
+    let width = width.unwrap_or(usize::MAX);
+    let widest = |column: Column| {
+        let cells = rows.iter().map(|row| row.cell(column).chars().count());
+        cells.max().unwrap_or(0).max(column.title().chars().count())
+    };
+    let ids = rows.iter().map(|row| marked(row).chars().count()).max().unwrap_or(0).max("ID".len());
+    let rest = |columns: &[Column]| columns.iter().map(|column| widest(*column) + GAP).sum::<usize>();
+    // Better a short row whole than a long one with its id cut, as far as there is a choice.
+    let fits = |shortest: usize| LAYOUTS.iter().find(|columns| rest(columns) + shortest <= width);
+    let whole = fits(ids).filter(|columns| !columns.is_empty());
+    let columns: &[Column] = whole.or_else(|| fits(SHORTEST_ID.min(ids))).copied().unwrap_or_default();
+    let id_width = ids.min(width.saturating_sub(rest(columns)).max(1));
+
+    let line = |out: &mut dyn Write, style: Style, id: &str, kind: &str, cell: &dyn Fn(Column) -> String| {
+        let shown = id.chars().count() + kind.chars().count();
+        write!(out, "{style}{id}{style:#}{FAINT}{kind}{FAINT:#}")?;
+        let mut owed = id_width.saturating_sub(shown);
+        for column in columns {
+            let text = cell(*column);
+            let space = widest(*column).saturating_sub(text.chars().count());
+            let (before, after) = if column.is_number() { (space, 0) } else { (0, space) };
+            // Spaces are owed until something follows them.
+            if text.is_empty() {
+                owed += GAP + widest(*column);
+            } else {
+                write!(out, "{:1$}{text}", "", owed + GAP + before)?;
+                owed = after;
+            }
+        }
+        writeln!(out)
+    };
+    line(out, HEAD, "ID", "", &|column| column.title().to_owned())?;
+    for row in rows {
+        let id = shortened(&row.id, id_width);
+        let room = id_width - id.chars().count();
+        let kind = row.kind.as_ref().map(|kind| format!(" {kind}")).unwrap_or_default();
+        line(out, ID, &id, &shortened(&kind, room), &|column| row.cell(column))?;
+    }
+    if columns.contains(&Column::Letters) {
+        let legend: Vec<String> = ABILITIES.iter().map(|(letter, word)| format!("{letter} {word}")).collect();
+        writeln!(out, "{FAINT}{}{FAINT:#}", shortened(&legend.join(", "), width))?;
+    }
+    Ok(())
+}
+
+fn marked(row: &Row) -> String {
+    format!("{}{}", row.id, row.kind.as_ref().map(|kind| format!(" {kind}")).unwrap_or_default())
+}
+
+/// The end of an id tells more than its middle: `anthropic/clau…-4.5`.
+fn shortened(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let end = width.saturating_sub(1) / 3;
+    let start = width.saturating_sub(end + 1);
+    let head = text.chars().take(start);
+    head.chain((width > 0).then_some('…')).chain(text.chars().skip(length - end)).collect()
+}

@@ -1,0 +1,16 @@
+// One bundle for both extension hosts: nothing in it needs Node.
+import { build } from "esbuild";
+
+await build({
+  entryPoints: ["src/extension.ts"],
+  outfile: "dist/extension.js",
+  bundle: true,
+  format: "cjs",
+  platform: "browser",
+  target: "es2022",
+  external: ["vscode"],
+  minify: true,
+  sourcemap: false,
+  legalComments: "none",
+  logLevel: "warning",
+});

@@ -1,0 +1,139 @@
+// The core's parts to VS Code's, at the pace VS Code likes.
+//
+// The host passes parts on after 30 ms of silence, so pieces that come every 10 to 25 ms reach the screen more than half
+// a second late. Text is therefore joined and reported about every 40 ms; the first piece goes at once.
+
+import * as vscode from "vscode";
+
+import type { Part, VsCodeUsage } from "../../crates/sluice-wasm/js/src/core.js";
+import { REPLAY } from "./to-core.js";
+
+const PACE_MS = 40;
+
+export interface ReporterOptions {
+  /** Where VS Code cannot show thinking apart. */
+  readonly thinkingFallback: "hide" | "text";
+  /** Chat drops image parts, so there a generated image is saved and linked. */
+  readonly saveImage?: (mimeType: string, bytes: Uint8Array) => Promise<vscode.Uri>;
+}
+
+/** Reports one answer's parts. Call `end` exactly once, or `abandon` after a cancellation. */
+export class Reporter {
+  calledTool = false;
+  readonly #progress: vscode.Progress<vscode.LanguageModelResponsePart>;
+  readonly #options: ReporterOptions;
+  #pending: { type: "text" | "thinking"; id: string; value: string } | undefined;
+  #lastReport = Number.NEGATIVE_INFINITY;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #saving: Promise<void>[] = [];
+
+  constructor(progress: vscode.Progress<vscode.LanguageModelResponsePart>, options: ReporterOptions) {
+    this.#progress = progress;
+    this.#options = options;
+  }
+
+  report(part: Part): void {
+    switch (part.type) {
+      case "text":
+        this.#stream("text", "", part.value);
+        break;
+      case "thinking":
+        if (part.replay === undefined) {
+          this.#stream("thinking", part.id, part.value);
+        } else {
+          this.#flush();
+          // VS Code keeps one block of thinking an answer and the metadata of its last part.
+          this.#think("", part.id, { [REPLAY]: part.replay });
+        }
+        break;
+      case "toolCall":
+        this.#flush();
+        this.calledTool = true;
+        this.#report(new vscode.LanguageModelToolCallPart(part.callId, part.name, JSON.parse(part.inputJson) as object));
+        break;
+      case "citations":
+        this.#stream("text", "", part.markdown);
+        break;
+      case "data":
+        this.#flush();
+        this.#image(part.mimeType, fromBase64(part.base64));
+        break;
+    }
+  }
+
+  /** Everything that is left, the counts and the marker. */
+  async end(usage: VsCodeUsage | null, marker: string | null): Promise<void> {
+    this.#flush();
+    await Promise.all(this.#saving);
+    const data = (text: string, mimeType: string): void =>
+      this.#report(new vscode.LanguageModelDataPart(new TextEncoder().encode(text), mimeType));
+    if (usage !== null) {
+      data(JSON.stringify(usage), "usage");
+    }
+    if (marker !== null) {
+      data(marker, "stateful_marker");
+    }
+  }
+
+  /** Nothing may be reported any more. */
+  abandon(): void {
+    clearTimeout(this.#timer);
+    this.#pending = undefined;
+  }
+
+  #stream(type: "text" | "thinking", id: string, value: string): void {
+    if (this.#pending !== undefined && (this.#pending.type !== type || this.#pending.id !== id)) {
+      this.#flush();
+    }
+    this.#pending = { type, id, value: (this.#pending?.value ?? "") + value };
+    const wait = this.#lastReport + PACE_MS - Date.now();
+    if (wait <= 0) {
+      this.#flush();
+    } else {
+      this.#timer ??= setTimeout(() => this.#flush(), wait);
+    }
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const pending = this.#pending;
+    this.#pending = undefined;
+    if (pending === undefined || pending.value === "") {
+      return;
+    }
+    if (pending.type === "text") {
+      this.#report(new vscode.LanguageModelTextPart(pending.value));
+    } else {
+      this.#think(pending.value, pending.id);
+    }
+  }
+
+  #think(value: string, id: string, metadata?: { readonly [key: string]: unknown }): void {
+    if (vscode.LanguageModelThinkingPart !== undefined) {
+      const part = new vscode.LanguageModelThinkingPart(value, id, metadata);
+      this.#report(part as unknown as vscode.LanguageModelResponsePart);
+    } else if (this.#options.thinkingFallback === "text" && value !== "") {
+      this.#report(new vscode.LanguageModelTextPart(value));
+    }
+  }
+
+  #image(mimeType: string, bytes: Uint8Array): void {
+    this.#report(new vscode.LanguageModelDataPart(bytes, mimeType));
+    if (this.#options.saveImage !== undefined) {
+      const link = this.#options.saveImage(mimeType, bytes).then((file) => {
+        this.#report(new vscode.LanguageModelTextPart(`\n\n[${vscode.l10n.t("Generated image")}](${file.toString()})\n\n`));
+      });
+      this.#saving.push(link);
+    }
+  }
+
+  #report(part: vscode.LanguageModelResponsePart): void {
+    this.#lastReport = Date.now();
+    this.#progress.report(part);
+  }
+}
+
+function fromBase64(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}

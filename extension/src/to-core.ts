@@ -1,0 +1,91 @@
+// VS Code's messages, tools and options to the core's. Only shapes change here; what is sent of it the core decides.
+
+import * as vscode from "vscode";
+
+import type { ChatMessage, ChatPart, ChatRequest, ThinkingReplay, ToolDefinition } from "../../crates/sluice-wasm/js/src/core.js";
+
+/** Under this name a thinking part carries what the model wants back. */
+export const REPLAY = "sluice";
+
+export function toMessages(messages: readonly vscode.LanguageModelChatRequestMessage[]): ChatMessage[] {
+  return messages.map(toMessage);
+}
+
+export function toMessage(message: vscode.LanguageModelChatRequestMessage): ChatMessage {
+  return { role: toRole(message.role), content: toParts(message.content) };
+}
+
+export function toTools(tools: readonly vscode.LanguageModelChatTool[] | undefined): ToolDefinition[] {
+  return (tools ?? []).map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+}
+
+export function toToolMode(mode: vscode.LanguageModelChatToolMode): NonNullable<ChatRequest["toolMode"]> {
+  return mode === vscode.LanguageModelChatToolMode.Required ? "required" : "auto";
+}
+
+function toRole(role: vscode.LanguageModelChatMessageRole): ChatMessage["role"] {
+  switch (role) {
+    case vscode.LanguageModelChatMessageRole.Assistant:
+      return "assistant";
+    case 3 as vscode.LanguageModelChatMessageRole: // System: a proposal in the types, a fact at run time.
+      return "system";
+    default:
+      return "user";
+  }
+}
+
+function toParts(content: readonly unknown[] | string): ChatPart[] {
+  if (typeof content === "string") {
+    return [{ type: "text", value: content }];
+  }
+  return content.flatMap((part) => toPart(part) ?? []);
+}
+
+function toPart(part: unknown): ChatPart | undefined {
+  if (part instanceof vscode.LanguageModelTextPart) {
+    return { type: "text", value: part.value };
+  }
+  if (part instanceof vscode.LanguageModelToolCallPart) {
+    return { type: "toolCall", callId: part.callId, name: part.name, inputJson: JSON.stringify(part.input ?? {}) };
+  }
+  if (part instanceof vscode.LanguageModelToolResultPart) {
+    const content = toParts(part.content);
+    return { type: "toolResult", callId: part.callId, content, ...(part.isError ? { isError: true } : {}) };
+  }
+  if (part instanceof vscode.LanguageModelDataPart) {
+    return { type: "data", mimeType: part.mimeType, base64: toBase64(part.data) };
+  }
+  if (vscode.LanguageModelThinkingPart !== undefined && part instanceof vscode.LanguageModelThinkingPart) {
+    const replay = part.metadata?.[REPLAY] as ThinkingReplay | undefined;
+    return { type: "thinking", ...(replay === undefined ? {} : { replay }) };
+  }
+  if (part instanceof vscode.LanguageModelPromptTsxPart) {
+    return { type: "text", value: textOfTsx(part.value) };
+  }
+  // Over the wire between hosts parts may arrive as plain objects.
+  if (typeof part === "object" && part !== null && typeof (part as { value?: unknown }).value === "string") {
+    return { type: "text", value: (part as { value: string }).value };
+  }
+  return typeof part === "string" ? { type: "text", value: part } : undefined;
+}
+
+/** A rendered prompt is a tree; its text stands in the `text` fields of the leaves, in order. */
+function textOfTsx(node: unknown): string {
+  if (Array.isArray(node)) {
+    return node.map(textOfTsx).join("");
+  }
+  if (typeof node !== "object" || node === null) {
+    return "";
+  }
+  const { text, node: root, children } = node as { text?: unknown; node?: unknown; children?: unknown };
+  return (typeof text === "string" ? text : "") + textOfTsx(root) + textOfTsx(children);
+}
+
+function toBase64(bytes: Uint8Array): string {
+  const CHUNK = 0x8000; // More arguments than this overflow the stack.
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  }
+  return btoa(binary);
+}
