@@ -2,7 +2,7 @@
 // Gives dist/index.mjs and dist/index.cjs with the core inside, and the types for both.
 
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -37,6 +37,12 @@ execFileSync(process.execPath, [tsc], { cwd: root, stdio: "inherit" });
 node(require.resolve("dts-bundle-generator/dist/bin/dts-bundle-generator.js"), "--silent", "--no-banner", "--project", "tsconfig.json",
   "-o", "dist/index.d.mts", "src/index.ts");
 writeFileSync(join(dist, "index.d.cts"), readFileSync(join(dist, "index.d.mts")));
+
+// The sample finds the package as any extension would: in its node_modules.
+const installed = join(root, "sample/node_modules/@sluice/stream-adapter");
+for (const name of ["package.json", "README.md", "dist"]) {
+  cpSync(join(root, name), join(installed, name), { recursive: true });
+}
 
 const size = (file) => `${(statSync(file).size / 1024).toFixed(0)} KiB, ${(gzipSync(readFileSync(file)).length / 1024).toFixed(0)} gzipped`;
 console.log(`@sluice/stream-adapter: ${size(join(dist, "index.mjs"))}; the core in it: ${size(wasm)}`);
