@@ -83,7 +83,13 @@ impl ChunkStream {
 
 /// Whether a JSON text is a chunk of this dialect, for telling streams apart.
 pub fn is_ai_sdk_chunk(json: &str) -> bool {
-    Fields::read(json).and_then(|fields| fields.word(&["type"])).is_some_and(|kind| Chunk::knows(&kind))
+    let Some(fields) = Fields::read(json) else { return false };
+    match fields.word(&["type"]).as_deref() {
+        // Open Responses has an event with this name too.
+        Some("error") => fields.json(&["errorText"]).is_some(),
+        Some("ping") | None => false,
+        Some(kind) => Chunk::knows(kind),
+    }
 }
 
 fn take(assembler: &mut Assembler, event: SseEvent<'_>) {

@@ -50,7 +50,7 @@ pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, s
 pub use next_step::{NextStep, VsCodeUsage, next_step};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, is_summary_request};
-pub use wire::as_stream;
+pub use wire::{as_stream, is_open_responses_event};
 
 /// SSE framing on its own, for benchmarks and fuzzing.
 pub use receive::sse;

@@ -1,73 +1,14 @@
-//! The rules of the AI SDK dialect, one small stream each: chunks as JSON in, a rendering of all outputs out.
+//! The rules of the AI SDK dialect for text, thinking, calls and ends, one small stream each: chunks as JSON in, a rendering of
+//! all outputs out.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+mod support;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use expect_test::{Expect, expect};
-use sluice_core::{BodyEnd, ChunkStream, Outcome, Output, Part, StreamOptions};
-
-/// Each line of the input is one chunk. The same chunks as a body of server-sent events must give the same.
-fn check(chunks: &str, expected: Expect) {
-    let chunks: Vec<&str> = chunks.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let mut stream = ChunkStream::new(StreamOptions::default());
-    let mut outputs = Vec::new();
-    for chunk in &chunks {
-        outputs.extend(stream.push_chunk(chunk));
-    }
-    let (rest, outcome) = stream.finish(BodyEnd::Eof);
-    outputs.extend(rest);
-    expected.assert_eq(&render(&outputs, &outcome));
-
-    let events: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
-    let as_body = run_body(&(events + "data: [DONE]\n\n"));
-    let reason = |outcome: Outcome| Outcome {
-        reason: outcome.reason.filter(|reason| reason != "eof" && reason != "done_marker"),
-        ..outcome
-    };
-    assert_eq!((as_body.0, reason(as_body.1)), (outputs, reason(outcome)), "as a body");
-}
-
-fn render(outputs: &[Output], outcome: &Outcome) -> String {
-    let mut lines: String = outputs.iter().map(|output| render_output(output) + "\n").collect();
-    lines.push_str(&format!("{:?}", outcome.status));
-    let extras = [
-        outcome.reason.clone(),
-        outcome.error.as_ref().map(|e| format!("{:?} {:?} {:?} {:?}", e.kind, e.code, e.message, e.retry_after_ms)),
-        outcome.empty.map(|empty| format!("empty: {empty:?}")),
-        outcome.model.clone(),
-        outcome.response_id.clone(),
-        outcome.usage.as_ref().map(|usage| serde_json::to_string(usage).unwrap()),
-        outcome.retry_safe.then(|| "may retry".to_owned()),
-    ];
-    extras.into_iter().flatten().for_each(|extra| lines.push_str(&format!(", {extra}")));
-    lines + "\n"
-}
-
-fn render_output(output: &Output) -> String {
-    match output {
-        Output::Part(Part::Text { value }) => format!("text {value:?}"),
-        Output::Part(Part::Thinking { value, id, replay: None }) => format!("thinking {id} {value:?}"),
-        Output::Part(Part::Thinking { id, replay: Some(replay), .. }) => format!("replay {id} {replay:?}"),
-        Output::Part(Part::ToolCall { call_id, name, input_json }) => format!("call {call_id} {name} {input_json}"),
-        Output::Part(Part::Data { mime_type, base64 }) if mime_type.ends_with("json") => {
-            format!("data {mime_type} {}", String::from_utf8(STANDARD.decode(base64).unwrap()).unwrap())
-        }
-        Output::Part(Part::Data { mime_type, base64 }) => format!("data {mime_type} {base64}"),
-        Output::Part(Part::Citations { markdown, .. }) => format!("citations {markdown:?}"),
-        Output::Note(note) => format!("note {:?} {}", note.kind, note.detail),
-    }
-}
-
-fn run_body(body: &str) -> (Vec<Output>, Outcome) {
-    let mut stream = ChunkStream::new(StreamOptions::default());
-    let mut outputs: Vec<Output> = stream.push(body.as_bytes()).collect();
-    let (rest, outcome) = stream.finish(BodyEnd::Eof);
-    outputs.extend(rest);
-    (outputs, outcome)
-}
+use expect_test::expect;
+use sluice_core::{BodyEnd, ChunkStream, Output, StreamOptions};
+use support::chunks::{check, render, run_body};
 
 /// Every chunk that `fullStream` of version 5 to 7 can hold.
+
 #[test]
 fn every_row_of_full_stream() {
     check(
@@ -111,6 +52,7 @@ fn every_row_of_full_stream() {
 }
 
 /// Every chunk of the UI message stream protocol.
+
 #[test]
 fn every_row_of_ui_message_streams() {
     check(
@@ -151,34 +93,6 @@ fn every_row_of_ui_message_streams() {
 }
 
 /// The names that version 4 used, and those of providers' own streams.
-#[test]
-fn field_names_of_version_4() {
-    check(
-        r#"
-        {"type":"step-start"}
-        {"type":"reasoning","textDelta":"Hmm"}
-        {"type":"reasoning-part-finish"}
-        {"type":"text-delta","textDelta":"Hi"}
-        {"type":"text","text":"!"}
-        {"type":"source","source":{"sourceType":"url","id":"1","url":"https://a.example"}}
-        {"type":"file","mimeType":"text/plain","data":"aGk="}
-        {"type":"tool-call-streaming-start","toolCallId":"c","toolName":"f"}
-        {"type":"tool-call-delta","toolCallId":"c","toolName":"f","argsTextDelta":"{}"}
-        {"type":"tool-call","toolCallId":"c","toolName":"f","args":{}}
-        {"type":"step-finish","usage":{"promptTokens":4,"completionTokens":2},"finishReason":"stop"}
-        {"type":"finish","finishReason":"stop","usage":{"promptTokens":4,"completionTokens":2}}
-        "#,
-        expect![[r#"
-            thinking thinking "Hmm"
-            text "Hi"
-            text "!"
-            data application/vnd.vscode.citation+json {"sourceId":"1","sourceType":"url","type":"citation","url":"https://a.example"}
-            data text/plain aGk=
-            call gw-c f {}
-            Completed, {"input_tokens":4,"output_tokens":2,"total_tokens":6,"input_tokens_details":null,"output_tokens_details":null}
-        "#]],
-    );
-}
 
 #[test]
 fn a_streamed_call_without_its_final_chunk() {
@@ -202,6 +116,7 @@ fn a_streamed_call_without_its_final_chunk() {
 }
 
 /// Also when it is spelled differently.
+
 #[test]
 fn the_whole_call_after_its_pieces_were_reported() {
     check(
@@ -223,6 +138,7 @@ fn the_whole_call_after_its_pieces_were_reported() {
 }
 
 /// By the output limit.
+
 #[test]
 fn a_call_that_was_cut_off_is_never_reported() {
     check(
@@ -239,6 +155,7 @@ fn a_call_that_was_cut_off_is_never_reported() {
 }
 
 /// A completed answer must not lose a call in silence.
+
 #[test]
 fn a_call_that_cannot_be_reported_fails_the_answer() {
     check(
@@ -292,6 +209,7 @@ fn input_as_text_blank_or_absent() {
 }
 
 /// VS Code tells the model what is wrong with them.
+
 #[test]
 fn calls_the_sdk_finds_wrong_are_still_calls() {
     check(
@@ -309,6 +227,7 @@ fn calls_the_sdk_finds_wrong_are_still_calls() {
 }
 
 /// The provider's are no calls; of the SDK's own the developer hears.
+
 #[test]
 fn tools_that_others_run() {
     check(
@@ -359,90 +278,11 @@ fn ids_that_begin_anew_in_every_step() {
 }
 
 /// Nothing is fetched.
-#[test]
-fn files_in_every_form() {
-    check(
-        r#"
-        {"type":"file","file":{"mediaType":"image/png","uint8Array":"iVBORw0KGgo="}}
-        {"type":"file","file":{"mediaType":"image/gif","uint8Array":{"0":71,"1":73,"2":70}}}
-        {"type":"file","file":{"mediaType":"text/plain","data":{"type":"Buffer","data":[104,105]}}}
-        {"type":"file","file":{"base64Data":"aGk","mediaType":"text/plain"}}
-        {"type":"file","url":"data:text/plain;charset=utf-8,hi%20there","mediaType":"text/plain"}
-        {"type":"file","url":"DATA:application/json;base64,e30="}
-        {"type":"file","url":"https://files.example/a.png","mediaType":"image/png"}
-        {"type":"file","file":{"base64":"/9j/4AAQ"}}
-        {"type":"file","url":"data:image/png;base64,not base64!","mediaType":"image/png"}
-        {"type":"file","file":{"mediaType":"image/png"}}
-        {"type":"finish","finishReason":"stop"}
-        "#,
-        expect![[r#"
-            data image/png iVBORw0KGgo=
-            data image/gif R0lG
-            data text/plain aGk=
-            data text/plain aGk=
-            data text/plain aGkgdGhlcmU=
-            data application/json {}
-            data application/vnd.vercel.file+json {"mediaType":"image/png","type":"file","url":"https://files.example/a.png"}
-            data image/jpeg /9j/4AAQ
-            note IgnoredContent file
-            note IgnoredContent file
-            Completed
-        "#]],
-    );
-}
 
 /// From chunks, from the end of a text, and never as text.
-#[test]
-fn sources_once_each() {
-    check(
-        r#"
-        {"type":"source","sourceType":"url","id":"1","url":"https://a.example","title":"A"}
-        {"type":"source","sourceType":"url","id":"2","url":"https://a.example","title":"A again"}
-        {"type":"text-end","id":"0","providerMetadata":{"openai":{"annotations":[{"type":"url_citation","url":"https://b.example","title":"B"},{"type":"file_citation","file_id":"f"}]}}}
-        {"type":"source"}
-        {"type":"finish","finishReason":"stop"}
-        "#,
-        expect![[r#"
-            data application/vnd.vscode.citation+json {"sourceId":"1","sourceType":"url","title":"A","type":"citation","url":"https://a.example"}
-            data application/vnd.vscode.citation+json {"sourceType":"url","title":"B","type":"citation","url":"https://b.example"}
-            note IgnoredContent source
-            Completed
-        "#]],
-    );
-}
-
-#[test]
-fn unknown_and_broken_chunks_are_notes() {
-    check(
-        r#"
-        {"type":"text-delta","text":"a"}
-        {"type":"from-the-future","text":"no"}
-        {"no":"type"}
-        {"type":5}
-        [1]
-        "text"
-        not json
-        {"type":"text-delta","text":{"not":"text"}}
-        {"type":"reasoning-file","url":"data:,x","mediaType":"text/plain"}
-        {"type":"custom","kind":"a.b"}
-        {"type":"finish","finishReason":"stop"}
-        "#,
-        expect![[r#"
-            text "a"
-            note UnknownEvent from-the-future
-            note Malformed 
-            note Malformed 
-            note Malformed 
-            note Malformed 
-            note Malformed 
-            note IgnoredContent reasoning-file
-            note IgnoredContent custom
-            Completed
-        "#]],
-    );
-}
 
 /// What is left could be valid and wrong.
+
 #[test]
 fn a_lost_piece_makes_the_pieces_worthless() {
     check(
@@ -475,74 +315,9 @@ fn pieces_of_a_call_that_never_began() {
 }
 
 /// By what the HTTP answer said, if there was one.
-#[test]
-fn errors_are_outcomes() {
-    check(
-        r#"
-        {"type":"text-delta","text":"partly"}
-        {"type":"error","error":{"name":"AI_RetryError","message":"Failed after 3 attempts","lastError":{"name":"AI_APICallError","message":"x","statusCode":429,"responseHeaders":{"retry-after":"7"},"responseBody":"{\"error\":{\"message\":\"Slow down\",\"type\":\"rate_limit_exceeded\"}}"}}}
-        {"type":"text-delta","text":"never"}
-        "#,
-        expect![[r#"
-            text "partly"
-            Failed, RateLimited Some("rate_limit_exceeded") "Slow down" Some(7000)
-        "#]],
-    );
-}
-
-#[test]
-fn errors_of_ui_message_streams() {
-    check(
-        r#"
-        {"type":"error","errorText":"An error occurred."}
-        {"type":"finish"}
-        "#,
-        expect![[r#"
-            Failed, Server None "An error occurred." None, may retry
-        "#]],
-    );
-}
-
-#[test]
-fn an_error_that_says_nothing() {
-    check(
-        r#"
-        {"type":"error","error":{}}
-        "#,
-        expect![[r#"
-            Failed, Server None "The server reported an error without saying which." None, may retry
-        "#]],
-    );
-}
-
-#[test]
-fn a_failed_finish() {
-    check(
-        r#"
-        {"type":"finish","finishReason":{"unified":"error","raw":"boom"}}
-        "#,
-        expect![[r#"
-            Failed, Server None "The server reported an error without saying which." None, may retry
-        "#]],
-    );
-}
-
-#[test]
-fn abort_is_a_cancellation() {
-    check(
-        r#"
-        {"type":"text-delta","text":"a"}
-        {"type":"abort","reason":"user"}
-        {"type":"text-delta","text":"b"}
-        "#,
-        expect![[r#"
-            text "a"
-            Cancelled
-        "#]],
-    );
-}
 
 /// `sendFinish: false`.
+
 #[test]
 fn a_program_may_leave_finish_out() {
     check(
@@ -588,52 +363,11 @@ fn nothing_at_all() {
 }
 
 /// Applications append to their streams.
-#[test]
-fn data_after_finish() {
-    check(
-        r#"
-        {"type":"text-delta","delta":"a"}
-        {"type":"finish","finishReason":"stop"}
-        {"type":"data-title","data":"T","transient":true}
-        {"type":"finish"}
-        "#,
-        expect![[r#"
-            text "a"
-            data application/vnd.vercel.title+json "T"
-            Completed
-        "#]],
-    );
-}
-
-#[test]
-fn content_filter_and_empty_answers() {
-    check(
-        r#"
-        {"type":"reasoning-delta","text":"Hmm"}
-        {"type":"finish","finishReason":"content-filter"}
-        "#,
-        expect![[r#"
-            thinking thinking "Hmm"
-            Incomplete, content_filter, empty: Filtered
-        "#]],
-    );
-}
 
 /// Details too; `finish` counts more than the steps.
-#[test]
-fn usage_in_the_words_of_every_version() {
-    check(
-        r#"
-        {"type":"finish-step","usage":{"inputTokens":1,"outputTokens":1}}
-        {"type":"finish","totalUsage":{"inputTokens":{"total":9,"cacheRead":4,"cacheWrite":1},"outputTokens":{"total":3,"reasoning":2}},"finishReason":{"unified":"stop"}}
-        "#,
-        expect![[r#"
-            Completed, empty: Nothing, {"input_tokens":9,"output_tokens":3,"total_tokens":12,"input_tokens_details":{"cache_write_tokens":1,"cached_tokens":4},"output_tokens_details":{"reasoning_tokens":2}}
-        "#]],
-    );
-}
 
 /// What was given cannot be taken back; what was not is forgotten.
+
 #[test]
 fn a_step_that_starts_over() {
     check(
@@ -649,22 +383,6 @@ fn a_step_that_starts_over() {
             text "a"
             note TakenBack reset-step
             call gw-c f {"a":2}
-            Completed
-        "#]],
-    );
-}
-
-#[test]
-fn half_characters_do_no_harm() {
-    check(
-        r#"
-        {"type":"text-delta","text":"a\ud83d"}
-        {"type":"tool-call","toolCallId":"c","toolName":"f","input":{"a":"\ude00"}}
-        {"type":"finish","finishReason":"stop"}
-        "#,
-        expect![[r#"
-            text "a�"
-            call gw-c f {"a":"\ude00"}
             Completed
         "#]],
     );
@@ -702,22 +420,4 @@ fn a_broken_connection_and_a_cancellation() {
         Cancelled
     "#]]
     .assert_eq(&shown);
-}
-
-#[test]
-fn plain_call_ids_are_the_sdks_own() {
-    let mut stream = ChunkStream::new(StreamOptions { plain_call_ids: true, ..StreamOptions::default() });
-    let mut outputs = Vec::new();
-    for id in ["call_1", "a b", ""] {
-        let chunk = format!(r#"{{"type":"tool-call","toolCallId":"{id}","toolName":"f","input":{{}}}}"#);
-        outputs.extend(stream.push_chunk(&chunk));
-    }
-    let (_, outcome) = stream.finish(BodyEnd::Eof);
-    expect![[r#"
-        call call_1 f {}
-        call ab-e63f991904833892 f {}
-        call call_2 f {}
-        Completed
-    "#]]
-    .assert_eq(&render(&outputs, &outcome));
 }

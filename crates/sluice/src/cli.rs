@@ -4,6 +4,7 @@ mod capture;
 pub mod chat;
 mod connection;
 pub mod decode;
+mod dialect;
 mod human;
 mod json;
 mod keyboard;
