@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: the native figures, then those in Node; the peers are installed by the benchmark itself.
 
 use crate::shell::{cargo, command, root, run};
-use crate::{Done, javascript, wasm};
+use crate::{Done, adapter, javascript, wasm};
 
 pub fn all(quick: bool) -> Done {
     let quick: &[&str] = if quick { &["--quick"] } else { &[] };
@@ -12,6 +12,14 @@ pub fn all(quick: bool) -> Done {
     let module = wasm::build()?;
     javascript::build()?;
     javascript::install(&root().join("bench/node"))?;
+    adapter::build_around(&module)?;
     let loader = javascript::compiled_loader();
-    run(command("node").arg("bench/node/main.mjs").arg("--wasm").arg(module).arg("--loader").arg(loader).args(quick))
+    run(command("node")
+        .arg("bench/node/main.mjs")
+        .arg("--wasm")
+        .arg(module)
+        .arg("--loader")
+        .arg(loader)
+        .args(["--adapter", "packages/stream-adapter/dist/index.mjs"])
+        .args(quick))
 }

@@ -8,7 +8,6 @@ use sluice_core::{BodyEnd, ChunkStream, Output, StreamOptions};
 use support::chunks::{check, render, run_body};
 
 /// Every chunk that `fullStream` of version 5 to 7 can hold.
-
 #[test]
 fn every_row_of_full_stream() {
     check(
@@ -52,7 +51,6 @@ fn every_row_of_full_stream() {
 }
 
 /// Every chunk of the UI message stream protocol.
-
 #[test]
 fn every_row_of_ui_message_streams() {
     check(
@@ -92,8 +90,6 @@ fn every_row_of_ui_message_streams() {
     );
 }
 
-/// The names that version 4 used, and those of providers' own streams.
-
 #[test]
 fn a_streamed_call_without_its_final_chunk() {
     check(
@@ -116,7 +112,6 @@ fn a_streamed_call_without_its_final_chunk() {
 }
 
 /// Also when it is spelled differently.
-
 #[test]
 fn the_whole_call_after_its_pieces_were_reported() {
     check(
@@ -138,7 +133,6 @@ fn the_whole_call_after_its_pieces_were_reported() {
 }
 
 /// By the output limit.
-
 #[test]
 fn a_call_that_was_cut_off_is_never_reported() {
     check(
@@ -155,7 +149,6 @@ fn a_call_that_was_cut_off_is_never_reported() {
 }
 
 /// A completed answer must not lose a call in silence.
-
 #[test]
 fn a_call_that_cannot_be_reported_fails_the_answer() {
     check(
@@ -209,7 +202,6 @@ fn input_as_text_blank_or_absent() {
 }
 
 /// VS Code tells the model what is wrong with them.
-
 #[test]
 fn calls_the_sdk_finds_wrong_are_still_calls() {
     check(
@@ -227,7 +219,6 @@ fn calls_the_sdk_finds_wrong_are_still_calls() {
 }
 
 /// The provider's are no calls; of the SDK's own the developer hears.
-
 #[test]
 fn tools_that_others_run() {
     check(
@@ -277,12 +268,7 @@ fn ids_that_begin_anew_in_every_step() {
     );
 }
 
-/// Nothing is fetched.
-
-/// From chunks, from the end of a text, and never as text.
-
 /// What is left could be valid and wrong.
-
 #[test]
 fn a_lost_piece_makes_the_pieces_worthless() {
     check(
@@ -314,10 +300,7 @@ fn pieces_of_a_call_that_never_began() {
     );
 }
 
-/// By what the HTTP answer said, if there was one.
-
 /// `sendFinish: false`.
-
 #[test]
 fn a_program_may_leave_finish_out() {
     check(
@@ -362,12 +345,7 @@ fn nothing_at_all() {
     );
 }
 
-/// Applications append to their streams.
-
-/// Details too; `finish` counts more than the steps.
-
 /// What was given cannot be taken back; what was not is forgotten.
-
 #[test]
 fn a_step_that_starts_over() {
     check(

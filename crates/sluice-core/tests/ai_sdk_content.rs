@@ -6,6 +6,7 @@ use expect_test::expect;
 use sluice_core::{BodyEnd, ChunkStream, StreamOptions};
 use support::chunks::{check, render};
 
+/// The names that version 4 used, and those of providers' own streams.
 #[test]
 fn field_names_of_version_4() {
     check(
@@ -35,6 +36,7 @@ fn field_names_of_version_4() {
     );
 }
 
+/// Nothing is fetched.
 #[test]
 fn files_in_every_form() {
     check(
@@ -67,6 +69,7 @@ fn files_in_every_form() {
     );
 }
 
+/// From chunks, from the end of a text, and never as text.
 #[test]
 fn sources_once_each() {
     check(
@@ -117,6 +120,7 @@ fn unknown_and_broken_chunks_are_notes() {
     );
 }
 
+/// By what the HTTP answer said, if there was one.
 #[test]
 fn errors_are_outcomes() {
     check(
@@ -184,6 +188,7 @@ fn abort_is_a_cancellation() {
     );
 }
 
+/// Applications append to their streams.
 #[test]
 fn data_after_finish() {
     check(
@@ -215,6 +220,7 @@ fn content_filter_and_empty_answers() {
     );
 }
 
+/// Details too; `finish` counts more than the steps.
 #[test]
 fn usage_in_the_words_of_every_version() {
     check(

@@ -32,7 +32,7 @@ abstract class Adapter<Source> {
     const session = await this.#open(stream, token);
     try {
       const report = (part: object): void => progress.report(part as Part);
-      while (await session.step(report));
+      await session.run(report);
     } finally {
       this.#close(session);
     }

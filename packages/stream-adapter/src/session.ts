@@ -3,7 +3,7 @@
 import type { ChunkStream, Core, Note, Outcome, Output, ResponseStream } from "../../../crates/sluice-wasm/js/src/core.js";
 import { chunkToJson } from "../../../crates/sluice-wasm/js/src/chunks.js";
 import { PartMaker, lookUpVSCode, type VSCodeClasses } from "./parts.js";
-import { isCancelled, itemsOf, onCancel, type Cancellation } from "./source.js";
+import { isCancelled, itemsOf, onCancel, type Cancellation, type Item, type Items } from "./source.js";
 import { theCore } from "./wasm.js";
 
 export interface AdapterLogger {
@@ -47,68 +47,99 @@ export class Session {
   readonly #settings: Settings;
   readonly #parts: PartMaker;
   readonly #stream: ResponseStream;
-  readonly #items: ReturnType<typeof itemsOf>;
+  readonly #items: Items;
   readonly #cancellation: Cancellation | undefined;
   readonly #encoder = new TextEncoder();
-  /** Resolves when the caller cancels. */
-  readonly #cancelled: Promise<"cancelled"> | undefined;
+  /** Ends the wait for an item. */
+  #wake: (() => void) | undefined;
   #stopListening: () => void = () => {};
+  #isFinished = false;
   /** The first half of a character that a text was cut in. */
   #half = "";
 
-  private constructor(stream: ResponseStream, parts: PartMaker, settings: Settings, source: unknown, cancellation?: Cancellation) {
+  private constructor(stream: ResponseStream, parts: PartMaker, settings: Settings, items: Items, cancellation?: Cancellation) {
     this.#stream = stream;
     this.#parts = parts;
     this.#settings = settings;
-    this.#items = itemsOf(source);
+    this.#items = items;
     this.#cancellation = cancellation;
-    if (cancellation !== undefined) {
-      this.#cancelled = new Promise((resolve) => {
-        this.#stopListening = onCancel(cancellation, () => resolve("cancelled"));
-      });
-    }
+    this.#stopListening = onCancel(cancellation, () => {
+      this.#items.stop();
+      this.#wake?.();
+    });
   }
 
   static async open(source: unknown, settings: Settings, cancellation?: Cancellation): Promise<Session> {
     const [core, vscode, given] = await Promise.all([theCore(), settings.vscode ?? lookUpVSCode(), source]);
-    const body = isResponse(given) ? await bodyOf(given, core) : given;
+    const items = itemsOf(isResponse(given) ? await bodyOf(given, core) : given);
     const options = { plainCallIds: !settings.prefixCallIds };
     const stream = settings.dialect === "aiSdk" ? core.openChunkStream(options) : core.openStream(options);
     const parts = new PartMaker(vscode, settings.enableReasoning);
-    return new Session(stream, parts, settings, body, cancellation);
+    return new Session(stream, parts, settings, items, cancellation);
   }
 
-  /** Reads the next item and reports its parts. Gives false at the end, and throws if that is not how an answer should end. */
+  /** Reads all there is. Throws if the end is not how an answer should end. */
+  async run(report: (part: object) => void): Promise<void> {
+    let goesOn = true;
+    while (goesOn) {
+      let next: Item;
+      try {
+        next = await this.#next();
+      } catch (error) {
+        return this.#broken(error, report);
+      }
+      goesOn = this.#take(next, report);
+    }
+  }
+
+  /** Reads the next item only, and says whether there may be more. */
   async step(report: (part: object) => void): Promise<boolean> {
-    if (isCancelled(this.#cancellation)) {
-      return this.#finish("cancelled", report);
-    }
-    let next: { item: unknown } | undefined | "cancelled";
+    let next: Item;
     try {
-      const reading = this.#items.next();
-      next = await (this.#cancelled === undefined ? reading : Promise.race([reading, this.#cancelled]));
+      next = await this.#next();
     } catch (error) {
-      return this.#broken(error, report);
+      this.#broken(error, report);
+      return false;
     }
-    if (next === undefined) {
-      return this.#finish("eof", report);
+    return this.#take(next, report);
+  }
+
+  #next(): Promise<Item> {
+    if (this.#cancellation === undefined || this.#items.stopsWaiting) {
+      return this.#items.next();
     }
-    if (next === "cancelled") {
-      return this.#finish("cancelled", report);
+    return new Promise((resolve, reject) => {
+      this.#wake = () => resolve({ done: true });
+      this.#items.next().then(resolve, reject);
+    });
+  }
+
+  #take(next: Item, report: (part: object) => void): boolean {
+    if (isCancelled(this.#cancellation)) {
+      this.#finish("cancelled", report);
+      return false;
     }
-    for (const output of this.#push(next.item)) {
-      this.#give(output, report, next.item);
+    if (next.done) {
+      this.#finish("eof", report);
+      return false;
     }
-    return this.#stream.isTerminal ? this.#finish("eof", report) : true;
+    for (const output of this.#push(next.value)) {
+      this.#give(output, report, next.value);
+    }
+    if (this.#stream.isTerminal) {
+      this.#finish("eof", report);
+    }
+    return !this.#stream.isTerminal;
   }
 
   /** Nobody reads any more. */
   close(): void {
     this.#stopListening();
-    if (this.outcome === undefined) {
+    this.#items.stop();
+    // Left in the middle: by the caller, or because a part could not be reported.
+    if (this.outcome === undefined && !this.#isFinished) {
       this.outcome = this.#stream.finish("cancelled").outcome;
     }
-    this.#items.stop();
   }
 
   #push(item: unknown): Output[] {
@@ -157,7 +188,8 @@ export class Session {
     }
   }
 
-  #finish(end: "eof" | "cancelled" | "broken", report: (part: object) => void, cause?: unknown): false {
+  #finish(end: "eof" | "cancelled" | "broken", report: (part: object) => void, cause?: unknown): void {
+    this.#isFinished = true;
     const { outputs, outcome } = this.#stream.finish(end);
     this.outcome = outcome;
     for (const output of outputs) {
@@ -184,21 +216,19 @@ export class Session {
       case "truncated":
         throw failed(`The answer ended before it was complete (${outcome.reason ?? "cut off"}). Try again.`, outcome, cause);
     }
-    return false;
   }
 
   /** The source threw. */
-  #broken(error: unknown, report: (part: object) => void): false {
+  #broken(error: unknown, report: (part: object) => void): void {
     const name = (error as { name?: unknown } | null)?.name;
     if (isCancelled(this.#cancellation) || name === "AbortError") {
-      const { outputs, outcome } = this.#stream.finish("cancelled");
-      this.outcome = outcome;
-      outputs.forEach((output) => this.#give(output, report));
-      return false;
+      this.#isFinished = true;
+      this.outcome = this.#stream.finish("cancelled").outcome;
+      return;
     }
     this.#settings.logger.error("the stream broke", error);
     try {
-      return this.#finish("broken", report, error);
+      this.#finish("broken", report, error);
     } catch (failure) {
       const message = (error as { message?: unknown } | null)?.message ?? error;
       const words = String(message).split("\n", 1)[0]!.trim().slice(0, 300);

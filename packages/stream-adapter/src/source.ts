@@ -19,11 +19,17 @@ export type ChunkSource =
   | Response
   | { readonly fullStream: AsyncIterable<unknown> };
 
-interface Items {
-  /** `undefined` when there are no more. */
-  next(): Promise<{ item: unknown } | undefined>;
+export interface Items {
+  next(): Promise<Item>;
   /** Nobody reads any more. */
   stop(): void;
+  /** Whether a `next` that waits ends when `stop` is called. */
+  readonly stopsWaiting: boolean;
+}
+
+export interface Item {
+  readonly done?: boolean | undefined;
+  readonly value?: unknown;
 }
 
 export function itemsOf(source: unknown): Items {
@@ -36,21 +42,18 @@ export function itemsOf(source: unknown): Items {
   if (typeof object.getReader === "function") {
     const reader = object.getReader();
     return {
-      next: async () => {
-        const { done, value } = await reader.read();
-        return done ? undefined : { item: value };
-      },
+      next: () => reader.read(),
       stop: () => void reader.cancel().catch(() => {}),
+      stopsWaiting: true,
     };
   }
   const iterator = object[Symbol.asyncIterator]?.() ?? object[Symbol.iterator]?.();
   if (iterator !== undefined) {
     return {
-      next: async () => {
-        const { done, value } = await iterator.next();
-        return done ? undefined : { item: value };
-      },
+      next: async () => iterator.next(),
+      // A generator that waits for something does not hear this before it has got it.
       stop: () => void Promise.resolve(iterator.return?.()).catch(() => {}),
+      stopsWaiting: false,
     };
   }
   if (object.fullStream !== undefined) {
