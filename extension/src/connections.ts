@@ -2,7 +2,8 @@
 
 import * as vscode from "vscode";
 
-import type { Core, Endpoint } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Endpoint } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Modules } from "./wasm.js";
 
 export interface Connection {
   /** What a user calls it. */
@@ -19,12 +20,12 @@ const BINDINGS = "keyOrigins";
 const MAX_BINDINGS = 100;
 
 export class Connections {
-  readonly #core: Core;
+  readonly #modules: Modules;
   readonly #context: vscode.ExtensionContext;
   readonly #log: vscode.LogOutputChannel;
 
-  constructor(core: Core, context: vscode.ExtensionContext, log: vscode.LogOutputChannel) {
-    this.#core = core;
+  constructor(modules: Modules, context: vscode.ExtensionContext, log: vscode.LogOutputChannel) {
+    this.#modules = modules;
     this.#context = context;
     this.#log = log;
   }
@@ -36,7 +37,8 @@ export class Connections {
       return undefined;
     }
     const address = typeof baseUrl === "string" && baseUrl.trim() !== "" ? baseUrl : settingsBaseUrl();
-    return this.#withKey("Sluice", this.#core.parseEndpoint(address), apiKey.trim(), silent);
+    const endpoint = (await this.#modules.requests()).parseEndpoint(address);
+    return this.#withKey(new URL(endpoint.origin).host, endpoint, apiKey.trim(), silent);
   }
 
   /** A key in the environment of VS Code. Its address may come from there too. */
@@ -47,10 +49,22 @@ export class Connections {
       return undefined;
     }
     const fromEnvironment = environment["SLUICE_BASE_URL"]?.trim();
-    const endpoint = this.#core.parseEndpoint(fromEnvironment || settingsBaseUrl());
+    const endpoint = (await this.#modules.requests()).parseEndpoint(fromEnvironment || settingsBaseUrl());
     // A container or a start script may set the environment, and with it redirect a key that it does not own.
     const mustAsk = fromEnvironment !== undefined && fromEnvironment !== "" && !isLoopback(endpoint.origin);
     return this.#withKey("environment", endpoint, key, silent, mustAsk);
+  }
+
+  /** The gateway inside the extension, for whoever has no key yet. */
+  async demo(): Promise<Connection> {
+    const gateway = await this.#modules.demo();
+    return {
+      label: vscode.l10n.t("Demo"),
+      endpoint: { origin: "https://demo.invalid", baseUrl: "https://demo.invalid/v1" },
+      isDemo: true,
+      bearerFor: async () => undefined,
+      fetch: (url, init) => gateway.fetch(url, init),
+    };
   }
 
   async #withKey(

@@ -1,10 +1,12 @@
 // One answer over HTTP: sent, read until the core says it is over, and asked for again where the core says so.
 // The connection's `fetch` is the global one, so that VS Code's proxy and certificates apply.
 
-import type { BodyEnd, BuiltRequest, Core, Decision, HttpAnswer, Output, ResponseStream, Transport } from "../../crates/sluice-wasm/js/src/core.js";
+import type { BodyEnd, Core, Decision, HttpAnswer, HttpRequest, Output, ResponseStream, Transport } from "../../crates/sluice-wasm/js/src/core.js";
+import type { BuiltRequest } from "../../crates/sluice-wasm/js/src/requests.js";
 import type { Connection } from "./connections.js";
 
 const HEADERS_TIMEOUT_MS = 120_000;
+const LIST_TIMEOUT_MS = 30_000;
 /** How long the end of a body is waited for once the answer is over, so that the connection can serve again. */
 const DRAIN_MS = 1_000;
 /** Of an answer that is no stream this much is read. */
@@ -23,6 +25,25 @@ export interface Exchange {
   /** Whether a tool call was among the outputs. */
   readonly calledTool: () => boolean;
   readonly onRetry: (message: string, delayMs: number) => void;
+}
+
+/** Asks for something small, such as the list of models. */
+export async function get(connection: Connection, request: HttpRequest): Promise<HttpAnswer | Transport> {
+  const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
+  const bearer = await connection.bearerFor(connection.endpoint.origin);
+  const headers = withBearer(request, bearer);
+  try {
+    const response = await connection.fetch(request.url, { method: request.method, headers, redirect: "manual", signal });
+    if (response.status !== 304 && isRedirect(response)) {
+      return "redirect";
+    }
+    return answerOf(response, await response.text());
+  } catch (error) {
+    if (!isNetworkError(error)) {
+      throw error;
+    }
+    return signal.aborted ? "headersTimeout" : "connect";
+  }
 }
 
 export async function exchange(core: Core, options: Exchange): Promise<Decision> {
@@ -80,17 +101,17 @@ class Attempt {
     const { connection, built, cancellation, onOutput, trace } = this.#options;
     cancellation.throwIfAborted();
     const bearer = await connection.bearerFor(built.origin);
-    const { method, url, headers, body } = built.request;
+    const { method, url, body } = built.request;
     this.#expectWithin(HEADERS_TIMEOUT_MS);
     const response = await connection.fetch(url, {
       method,
-      headers: bearer === undefined ? headers : [...headers, ["authorization", `Bearer ${bearer}`]],
+      headers: withBearer(built.request, bearer),
       body,
       // The key must not follow a redirect.
       redirect: "manual",
       signal: this.#controller.signal,
     });
-    if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+    if (isRedirect(response)) {
       this.#controller.abort();
       return this.#decide({ transport: "redirect" });
     }
@@ -174,6 +195,15 @@ class Attempt {
     }
     return text.slice(0, limit);
   }
+}
+
+function withBearer({ headers }: HttpRequest, bearer: string | undefined): [string, string][] {
+  return bearer === undefined ? headers : [...headers, ["authorization", `Bearer ${bearer}`]];
+}
+
+/** Browsers do not even tell the status. */
+function isRedirect(response: Response): boolean {
+  return response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
 }
 
 function answerOf(response: Response, body: string): HttpAnswer {

@@ -12,7 +12,7 @@ fn package() -> PathBuf {
 
 /// Builds the package and says how large it is.
 pub fn build() -> Done {
-    build_around(&wasm::build()?)
+    build_around(&wasm::build()?.core())
 }
 
 pub fn build_around(module: &Path) -> Done {

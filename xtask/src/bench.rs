@@ -9,7 +9,7 @@ pub fn all(quick: bool) -> Done {
         .args(["run", "--quiet", "--locked", "--release", "--manifest-path", "bench/Cargo.toml", "--target-dir"])
         .args(["target/bench", "--"])
         .args(quick))?;
-    let module = wasm::build()?;
+    let module = wasm::build()?.core();
     javascript::build()?;
     javascript::install(&root().join("bench/node"))?;
     adapter::build_around(&module)?;

@@ -17,6 +17,9 @@ pub fn play() -> Done {
     println!("The embedded gateway serves {}: no account, nothing leaves this machine.", gateway.url);
 
     let tools = write_tools()?;
+    // The demo's usage is not the user's.
+    let home = root().join("target/demo-home");
+    let _ = fs::remove_dir_all(&home);
     let questions = [
         ("Hello! Who are you?", vec![]),
         ("Please look at the file README.md", vec!["--effort", "low", "--tools", tools.as_str()]),
@@ -29,9 +32,12 @@ pub fn play() -> Done {
             .args(&arguments)
             .arg(question)
             .env("SLUICE_BASE_URL", &gateway.url)
+            .env("SLUICE_HOME", &home)
             .env_remove("AI_GATEWAY_API_KEY")
             .env_remove("VERCEL_OIDC_TOKEN"))?;
     }
+    println!("\n$ sluice usage\n");
+    run(command(&sluice.to_string_lossy()).arg("usage").env("SLUICE_HOME", &home))?;
     println!("\nGo on by yourself: {} chat", sluice.strip_prefix(root()).unwrap_or(&sluice).display());
     Ok(())
 }

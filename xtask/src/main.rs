@@ -3,6 +3,7 @@
 mod adapter;
 mod bench;
 mod demo;
+mod extension;
 mod fuzz;
 mod gateway;
 mod javascript;
@@ -10,6 +11,7 @@ mod recordings;
 mod shell;
 mod test;
 mod tidy;
+mod tokens;
 mod wasm;
 
 use std::path::PathBuf;
@@ -39,8 +41,12 @@ enum Task {
     Wasm,
     /// Build the npm package for authors of other providers, and test it
     Adapter,
+    /// Build the VS Code extension and pack it: target/sluice.vsix
+    Vsix,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
+    /// Compare our token counts with the servers' own over recorded requests (*.req.json beside *.sse)
+    Tokens { directory: PathBuf },
     /// Measure speed beside the peers, as ratios in one run
     Bench {
         /// Fewer rounds: a first impression
@@ -51,6 +57,8 @@ enum Task {
     Faults,
     /// A thousand streams at once through one client
     Load,
+    /// Attack the memory file: writers killed and at once, cut and altered bytes
+    Persist,
     /// Let other people's SDKs read the embedded gateway; they are installed from npm
     Sdks,
     /// Run every fuzz target (needs the nightly toolchain)
@@ -86,10 +94,13 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::check(),
         Task::Wasm => wasm::build_and_report(),
         Task::Adapter => adapter::build().and_then(|()| adapter::test()),
+        Task::Vsix => extension::report(),
         Task::Recordings { directory } => recordings::check(&directory),
+        Task::Tokens { directory } => tokens::check(&directory),
         Task::Bench { quick } => bench::all(quick),
         Task::Faults => example("faults"),
         Task::Load => example("load"),
+        Task::Persist => example("persist"),
         Task::Sdks => gateway::check_with_sdks(),
         Task::Fuzz { seconds } => fuzz::all(seconds),
     };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::shell::{cargo, root, run};
-use crate::{Done, adapter, javascript, recordings, tidy, wasm};
+use crate::{Done, adapter, javascript, recordings, tidy, tokens, wasm};
 
 pub fn all() -> Done {
     let started = Instant::now();
@@ -25,21 +25,21 @@ pub fn all() -> Done {
         ]))
     })?;
     step("WebAssembly", || {
-        let module = wasm::build()?;
-        wasm::check_reproducible(&module)?;
+        let modules = wasm::build()?;
+        wasm::check_reproducible(&modules)?;
         javascript::build()?;
-        javascript::test(&module, &export_streams()?)?;
-        javascript::run_script("report-size.mjs", &module)?;
-        wasm::check_responder()
+        javascript::test(&modules.core(), &modules.tokens(), &export_streams()?)?;
+        wasm::report(&modules)
     })?;
     step("the adapter package", || {
-        adapter::build_around(&wasm::build()?)?;
+        adapter::build_around(&wasm::build()?.core())?;
         adapter::test()
     })?;
     step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {
         step("recorded streams", || recordings::check(&recorded))?;
+        step("recorded token counts", || tokens::check(&recorded))?;
     }
     println!("\nAll tests passed in {:.0} s.", started.elapsed().as_secs_f64());
     Ok(())

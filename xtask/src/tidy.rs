@@ -11,18 +11,27 @@ use crate::shell::{capture, cargo, command, root};
 
 const MAX_LINES: usize = 500;
 /// All that the core may pull in, proc macros included.
-const CORE_TREE: [&str; 13] = [
+const CORE_TREE: [&str; 22] = [
+    "aho-corasick",
     "base64",
     "itoa",
     "memchr",
     "proc-macro2",
     "quote",
+    "regex",
+    "regex-automata",
+    "regex-syntax",
+    "rustc-hash",
+    "ruzstd",
     "serde",
     "serde_core",
     "serde_derive",
     "serde_json",
+    "siphasher",
     "sluice-core",
     "syn",
+    "tiktoken",
+    "twox-hash",
     "unicode-ident",
     "zmij",
 ];

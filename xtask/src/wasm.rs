@@ -8,35 +8,62 @@ use crate::{Done, javascript};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Builds the module and says where it is.
-pub fn build() -> Done<PathBuf> {
+/// The modules of one build. Each is loaded when it is needed and not before.
+#[derive(Debug)]
+pub struct Modules(PathBuf);
+
+const PACKAGES: [&str; 4] = ["sluice-wasm", "sluice-requests-wasm", "sluice-tokens-wasm", "sluice-demo-wasm"];
+
+impl Modules {
+    /// Reads answers.
+    pub fn core(&self) -> PathBuf {
+        self.module("sluice-wasm")
+    }
+
+    /// Counts tokens.
+    pub fn tokens(&self) -> PathBuf {
+        self.module("sluice-tokens-wasm")
+    }
+
+    pub fn all(&self) -> Vec<PathBuf> {
+        PACKAGES.iter().map(|package| self.module(package)).collect()
+    }
+
+    fn module(&self, package: &str) -> PathBuf {
+        self.0.join(format!("{}.wasm", package.replace('-', "_")))
+    }
+}
+
+pub fn build() -> Done<Modules> {
     build_in(&root().join("target"))
 }
 
 pub fn build_and_report() -> Done {
-    let module = build()?;
+    let modules = build()?;
     javascript::build()?;
-    javascript::run_script("report-size.mjs", &module)
+    report(&modules)
+}
+
+pub fn report(modules: &Modules) -> Done {
+    javascript::run_script("report-size.mjs", &modules.core())?;
+    javascript::run_script("report-tokens-size.mjs", &modules.tokens())
 }
 
 /// A second build from scratch must give the same bytes.
-pub fn check_reproducible(first: &Path) -> Done {
+pub fn check_reproducible(first: &Modules) -> Done {
     let again = root().join("target/again");
     let _ = fs::remove_dir_all(&again);
     let second = build_in(&again)?;
     let read = |file: &Path| fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
-    if read(first)? == read(&second)? {
-        return Ok(());
+    for (first, second) in first.all().iter().zip(&second.all()) {
+        if read(first)? != read(second)? {
+            return Err(format!("two builds differ: {} and {}", first.display(), second.display()));
+        }
     }
-    Err(format!("two builds differ: {} and {}", first.display(), second.display()))
+    Ok(())
 }
 
-/// The gateway's responder will run inside the extension: it must build where there are no sockets.
-pub fn check_responder() -> Done {
-    run(cargo().args(["check", "--quiet", "--locked", "--package", "sluice-simulator", "--lib", "--target", TARGET]))
-}
-
-fn build_in(target_directory: &Path) -> Done<PathBuf> {
+fn build_in(target_directory: &Path) -> Done<Modules> {
     add_target()?;
     // Panic messages carry source paths; without these the bytes would depend on who built them where.
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
@@ -44,11 +71,12 @@ fn build_in(target_directory: &Path) -> Done<PathBuf> {
     let remap_root = format!(" --remap-path-prefix={}=/sluice", root().display());
     let flags = format!("-C target-feature=+simd128{remap_home}{remap_root}");
     run(cargo()
-        .args(["build", "--quiet", "--locked", "--package", "sluice-wasm", "--lib", "--target", TARGET])
+        .args(["build", "--quiet", "--locked", "--lib", "--target", TARGET])
+        .args(PACKAGES.iter().flat_map(|package| ["--package", package]))
         .args(["--profile", "wasm", "--target-dir"])
         .arg(target_directory)
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags))?;
-    Ok(target_directory.join(TARGET).join("wasm/sluice_wasm.wasm"))
+    Ok(Modules(target_directory.join(TARGET).join("wasm")))
 }
 
 fn add_target() -> Done {

@@ -5,8 +5,10 @@ mod chat;
 mod model;
 mod outcome;
 mod part;
+mod tokens;
 #[cfg(test)]
 mod typescript;
+mod usage;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
 pub use model::{
@@ -15,3 +17,8 @@ pub use model::{
 };
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+pub use tokens::TokenBreakdown;
+pub use usage::{
+    Activity, Dollars, Estimate, FileState, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage,
+    StatusLine, TooltipLine, Totals,
+};

@@ -86,7 +86,7 @@ fn model_list(wire: Vec<Model>, facts: &BTreeMap<String, Facts>, settings: &Mode
     list.models.sort_by_key(|model| !model.is_favourite);
 
     if nameless > 0 {
-        list.notes.push(Note::new(NoteKind::ModelList, format!("{nameless} models without an id are left out")));
+        list.notes.push(Note::new(NoteKind::ModelList, format!("Left out for want of an id: {nameless} entries")));
     }
     list.notes.extend(repeated.into_iter().map(|id| Note::new(NoteKind::ModelList, format!("{id} is listed twice"))));
     list.notes.extend(problems.into_iter().map(|problem| Note::new(NoteKind::Setting, problem)));
@@ -109,7 +109,8 @@ fn chat_model(id: String, mut model: Model, facts: &Facts, setting: Option<&Limi
         setting,
     });
     let prices = Prices::of(&model.pricing);
-    let name = model.name.clone().unwrap_or_else(|| id.rsplit('/').next().unwrap_or(&id).to_owned());
+    let tail = || id.rsplit('/').next().filter(|tail| !tail.is_empty()).unwrap_or(&id).to_owned();
+    let name = model.name.clone().unwrap_or_else(tail);
     let mut chat = ChatModel {
         family,
         version,

@@ -11,4 +11,6 @@ mod tools;
 pub use conversation::is_summary_request;
 pub use endpoint::{BadAddress, Endpoint, VERCEL};
 pub use http_request::{BuiltRequest, build_request};
+pub(crate) use images::textual;
+pub(crate) use messages::same_model;
 pub use tools::ToolNames;

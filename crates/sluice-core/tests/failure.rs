@@ -19,6 +19,15 @@ fn check(status: u16, body: &str, expected: Expect) {
     expected.assert_eq(&format!("{:?}, {:?}, {retry}: {}", failure.kind, failure.turn, failure.sentence()));
 }
 
+/// The size of the completion is the smallest number here, and not the limit.
+#[test]
+fn the_limit_is_told_by_its_words() {
+    let message = "This model's maximum context length is 8192 tokens. However, you requested 9100 tokens (8100 in the messages, 1000 in the completion).";
+    let body = serde_json::json!({ "error": { "message": message, "code": "context_length_exceeded" } });
+    let overflow = answer(400, &[], &body.to_string()).overflow.unwrap();
+    assert_eq!((overflow.asked_tokens, overflow.limit_tokens), (Some(9100), Some(8192)));
+}
+
 #[test]
 fn bodies_in_all_their_shapes() {
     check(

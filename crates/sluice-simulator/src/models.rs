@@ -19,8 +19,17 @@ pub struct Model {
     input_price: u64,
     cached_price: u64,
     output_price: u64,
+    long: Option<Long>,
     tags: &'static [&'static str],
     efforts: &'static [&'static str],
+}
+
+/// Prices of a request from that many input tokens on.
+#[derive(Clone, Copy, Debug)]
+struct Long {
+    from: u64,
+    input_price: u64,
+    output_price: u64,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -53,6 +62,7 @@ const fn scenario(
         input_price: 100,
         cached_price: 10,
         output_price: 400,
+        long: None,
         tags,
         efforts,
     }
@@ -69,6 +79,7 @@ pub const MODELS: &[Model] = &[
         input_price: 500,
         cached_price: 50,
         output_price: 2_000,
+        long: Some(Long { from: 100_001, input_price: 1_000, output_price: 3_000 }),
         tags: ALL_TAGS,
         efforts: EFFORTS,
     },
@@ -110,6 +121,7 @@ pub const MODELS: &[Model] = &[
         input_price: 20,
         cached_price: 0,
         output_price: 0,
+        long: None,
         tags: &[],
         efforts: &[],
     },
@@ -123,6 +135,7 @@ pub const MODELS: &[Model] = &[
         input_price: 1_000,
         cached_price: 0,
         output_price: 0,
+        long: None,
         tags: &["image-generation"],
         efforts: &[],
     },
@@ -145,9 +158,13 @@ impl Model {
     /// What that many tokens cost, in billionths of a dollar.
     pub fn cost(&self, usage: Usage) -> u64 {
         let tokens = |count: usize, price: u64| count as u64 * price;
-        tokens(usage.input - usage.cached, self.input_price)
+        let (input, output) = match self.long {
+            Some(long) if usage.input as u64 >= long.from => (long.input_price, long.output_price),
+            _ => (self.input_price, self.output_price),
+        };
+        tokens(usage.input - usage.cached, input)
             + tokens(usage.cached, self.cached_price)
-            + tokens(usage.output, self.output_price)
+            + tokens(usage.output, output)
     }
 
     pub fn context_window(&self) -> u64 {
@@ -177,6 +194,7 @@ impl Model {
             "modalities": { "input": self.inputs(), "output": outputs },
             "supported_parameters": self.parameters(),
             "temperature": self.kind == Kind::Language,
+            "knowledge": "2026-04",
             "regions": ["us", "eu"],
             "interleaved": false,
         });
@@ -193,6 +211,16 @@ impl Model {
         let mut pricing = json!({ "input": dollars(self.input_price), "output": dollars(self.output_price) });
         if self.cached_price > 0 {
             pricing["input_cache_read"] = dollars(self.cached_price).into();
+        }
+        if let Some(long) = self.long {
+            let tiers = |short: u64, price: u64| {
+                json!([
+                    { "cost": dollars(short), "min": 0, "max": long.from },
+                    { "cost": dollars(price), "min": long.from },
+                ])
+            };
+            pricing["input_tiers"] = tiers(self.input_price, long.input_price);
+            pricing["output_tiers"] = tiers(self.output_price, long.output_price);
         }
         if self.kind == Kind::Image {
             pricing = json!({ "image": "0.02" });
@@ -248,6 +276,17 @@ impl Model {
         if self.cached_price > 0 {
             endpoint["pricing"]["input_cache_read"] = dollars(self.cached_price).into();
         }
+        // A second provider, as most models have: with less room, less to offer, and slower.
+        let mut second = endpoint.clone();
+        second["name"] = format!("trickle | {}", self.id).into();
+        second["provider_name"] = "trickle".into();
+        second["context_length"] = (self.context_window / 2).into();
+        second["max_completion_tokens"] = (self.max_tokens / 2).into();
+        second["max_prompt_tokens"] = (self.context_window / 2 - self.max_tokens / 2).into();
+        second["supports_implicit_caching"] = false.into();
+        second["quantization"] = "fp8".into();
+        second["latency_last_1h"] = json!({ "p50": 900, "p95": 2_000 });
+        second["throughput_last_1h"] = json!({ "p50": 20, "p95": 9 });
         let mut data = json!({
             "id": self.id,
             "name": self.name,
@@ -261,7 +300,7 @@ impl Model {
                 "input_modalities": self.inputs(),
                 "output_modalities": outputs,
             },
-            "endpoints": [endpoint],
+            "endpoints": [endpoint, second],
         });
         if self.has("reasoning") {
             data["reasoning"] = json!({ "mandatory": false, "supports_max_tokens": false });

@@ -99,7 +99,7 @@ impl Responder {
                 Err(problem) => problem.reply(),
             },
             (["responses"] | ["responses", "compact"], _) => wrong_method("POST"),
-            (["models"], "GET") => self.with_faults(request, Reply::json(200, &models::list()), now_ms, seed),
+            (["models"], "GET") => self.with_faults(request, tagged(request, &models::list()), now_ms, seed),
             (["models", creator, name], "GET") => {
                 found(model(creator, name).map(Model::json), &format!("{creator}/{name}"))
             }
@@ -279,6 +279,21 @@ impl Responder {
 fn continued(ask: &Ask, performance: &Performance) -> Vec<Value> {
     let output = performance.response["output"].as_array().into_iter().flatten();
     ask.items.iter().chain(output).cloned().collect()
+}
+
+/// With a tag, and without a body for whoever knows it already.
+fn tagged(request: &Request, value: &Value) -> Reply {
+    let mut reply = Reply::json(200, value);
+    let etag = format!("W/\"{:x}\"", fingerprint(&reply.body()));
+    let known = request.header("if-none-match").unwrap_or_default();
+    // Tags are compared without their weakness.
+    let is_known = known.split(',').map(str::trim).any(|tag| tag == "*" || tag.trim_start_matches("W/") == &etag[2..]);
+    if is_known {
+        reply = Reply { status: 304, headers: Vec::new(), chunks: Vec::new().into(), ..reply };
+    }
+    reply.set_header("etag", Some(etag));
+    reply.set_header("cache-control", Some("public, max-age=0, must-revalidate".into()));
+    reply
 }
 
 fn parse(body: &[u8]) -> Result<Map<String, Value>, Problem> {

@@ -3,43 +3,16 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sluice_core::{
-    BodyEnd, ChatRequest, Endpoint, Failure, HttpAnswer, Outcome, Transport, VsCodeUsage, as_stream, build_request,
-    next_step,
-};
+use sluice_core::{BodyEnd, Failure, HttpAnswer, Outcome, Transport, VsCodeUsage, as_stream, next_step};
 
 /// Answers the question with this number, as `js/src/core.ts` counts them. What is wrong with it comes as `Err`.
 pub fn answer(question: u32, json: &str, finished: Option<Outcome>) -> Result<String, String> {
     let answer = match question {
-        0 => to_value(&Endpoint::parse(&read::<String>(json)?).map_err(|problem| problem.0)?),
-        1 => built(json)?,
-        2 => decision(json, finished)?,
-        3 => json!(as_stream(&read::<String>(json)?)),
+        0 => decision(json, finished)?,
+        1 => json!(as_stream(&read::<String>(json)?)),
         _ => return Err(format!("no question has the number {question}")),
     };
     serde_json::to_string(&answer).map_err(|error| error.to_string())
-}
-
-/// A chat to a request. The chat comes as text of its own, because half surrogate pairs in it are mended.
-fn built(json: &str) -> Result<Value, String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Question {
-        chat: String,
-        base_url: String,
-    }
-    let Question { chat, base_url } = read(json)?;
-    let chat = ChatRequest::from_json(&chat).map_err(|error| format!("the chat cannot be read: {error}"))?;
-    let endpoint = Endpoint::parse(&base_url).map_err(|problem| problem.0)?;
-    let built = build_request(&chat, &endpoint);
-    Ok(json!({
-        "request": to_value(&built.request),
-        "origin": endpoint.origin,
-        "toolNames": to_value(&built.tool_names),
-        "conversationId": built.conversation_id,
-        "marker": built.marker,
-        "notes": to_value(&built.notes),
-    }))
 }
 
 /// What to do after an attempt, and what it came to. `finished` is the outcome of the stream that ended last.

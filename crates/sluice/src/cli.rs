@@ -1,8 +1,10 @@
 //! One file for each subcommand, and what they share.
 
+mod books;
 mod capture;
 pub mod chat;
 mod connection;
+pub mod count;
 pub mod decode;
 mod dialect;
 mod human;
@@ -14,6 +16,7 @@ pub mod models;
 pub mod serve;
 mod spinner;
 mod tools;
+pub mod usage;
 
 use std::io;
 use std::process::ExitCode;

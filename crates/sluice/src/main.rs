@@ -21,6 +21,8 @@ struct Arguments {
 enum Command {
     Chat(cli::chat::Chat),
     Models(cli::models::Models),
+    Count(cli::count::Count),
+    Usage(cli::usage::Usage),
     Decode(cli::decode::Decode),
     Capture(cli::chat::Capture),
     Serve(cli::serve::Serve),
@@ -35,6 +37,8 @@ async fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Chat(chat) => chat.run().await,
         Command::Models(models) => models.run().await,
+        Command::Count(count) => count.run(),
+        Command::Usage(usage) => usage.run(),
         Command::Decode(decode) => decode.run(),
         Command::Capture(capture) => capture.run().await,
         Command::Serve(serve) => serve.run().await,

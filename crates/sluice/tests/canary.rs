@@ -114,6 +114,7 @@ fn sluice(url: &str, directory: &Path, arguments: &[&str]) -> Option<i32> {
         .current_dir(directory)
         .env("AI_GATEWAY_API_KEY", CANARY)
         .env("SLUICE_BASE_URL", url)
+        .env("SLUICE_HOME", directory)
         .env("XDG_CACHE_HOME", directory)
         .env_remove("VERCEL_OIDC_TOKEN")
         .env_remove("SLUICE_MODEL")
@@ -143,6 +144,7 @@ fn nothing_the_program_writes_has_the_key() {
     assert_eq!(run(&["chat", "-v", "-m", &redirect, "Hello"]), Some(1));
     assert_eq!(run(&["chat", "-m", "sluice/no-such-model", "Hello"]), Some(1));
     assert_eq!(run(&["models"]), Some(0));
+    assert_eq!(run(&["usage", "--json"]), Some(0));
     assert_eq!(run(&["models", "--json"]), Some(0));
     assert_eq!(run(&["capture", "stream.txt", "-m", "sluice/echo", "Hello"]), Some(0));
     assert_eq!(run(&["chat", "--capture", "failed.txt", "-m", "sluice/echo+error-event", "Hello"]), Some(1));
@@ -158,7 +160,10 @@ fn nothing_the_program_writes_has_the_key() {
         silent(&format!("{}", path.display()), std::fs::read(&path).unwrap());
         files += 1;
     }
-    assert_eq!(files, 5, "two captures, each with its request, and the list of models");
+    assert_eq!(
+        files, 8,
+        "two captures, each with its request, the list of models; what is remembered, its key, its lock"
+    );
     // Eleven questions, because the list is kept; the one that is cut off before its first word is asked three times.
     assert_eq!((only_in_the_header(&simulator), elsewhere.requests().len()), (13, 0));
 }

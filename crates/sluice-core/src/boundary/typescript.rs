@@ -4,12 +4,7 @@
 use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
-use super::{
-    ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
-    Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
-    NoteKind, OtherModel, Outcome, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing, Status,
-    ThinkingReplay, TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
-};
+use super::*;
 use crate::failure::{HttpAnswer, Transport};
 use crate::models::ListState;
 use crate::next_step::{CompletionDetails, NextStep, PromptDetails, VsCodeUsage};
@@ -65,6 +60,19 @@ fn typescript_types_are_fresh() {
         ModelSettings::decl(&config),
         LimitSetting::decl(&config),
         ListState::decl(&config),
+        Estimate::decl(&config),
+        FileState::decl(&config),
+        TokenBreakdown::decl(&config),
+        RequestStart::decl(&config),
+        RequestKind::decl(&config),
+        RequestEnd::decl(&config),
+        RequestUsage::decl(&config),
+        Totals::decl(&config),
+        StatusLine::decl(&config),
+        Level::decl(&config),
+        Activity::decl(&config),
+        TooltipLine::decl(&config),
+        Preflight::decl(&config),
     ];
     let mut file = String::from(
         "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n",

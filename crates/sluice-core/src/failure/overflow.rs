@@ -88,6 +88,9 @@ const BEFORE_LIMIT: [&str; 31] = [
     "supports",
 ];
 
+/// Those of them that other sentences have too.
+const GENERAL: [&str; 6] = ["up to", "at most", "limit", "maximum", "max", "supports"];
+
 /// What may stand between those words and the number.
 const FILLERS: [&str; 16] = [
     "is", "of", "to", "the", "only", "about", "set", "for", "this", "model", "at", "allowed", "tokens", "limited",
@@ -175,7 +178,10 @@ fn limit_after_words(message: &str, numbers: &[Number]) -> Option<u64> {
             let number = numbers.iter().find(|number| number.start >= end)?;
             let after = message.get(number.end..).unwrap_or_default().trim_start();
             // "199000 + 20000 > 200000": a sum is what was asked.
-            (is_filler(message.get(end..number.start)?) && !after.starts_with('+')).then_some(number.tokens)
+            let between = message.get(end..number.start)?;
+            // "exceeds limit (2013)": after so general a word, what stands in brackets is an error code.
+            let is_code = between.contains('(') && GENERAL.contains(words);
+            (is_filler(between) && !is_code && !after.starts_with('+')).then_some(number.tokens)
         })
     })
 }

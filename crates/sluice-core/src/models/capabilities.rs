@@ -151,9 +151,15 @@ pub(crate) fn effort_choices(model: &Model) -> Option<EffortChoices> {
     if model.reasoning_mandatory == Some(true) {
         values.retain(|value| value != "none");
     }
-    // From least to most; words nobody knows stay where they are, at the end.
+    let mut seen = Vec::new();
+    values.retain(|value| {
+        !seen.contains(value) && {
+            seen.push(value.clone());
+            true
+        }
+    });
+    // From least to most; words nobody knows stay in their order, at the end.
     values.sort_by_key(|value| EFFORTS.iter().position(|known| known == value).unwrap_or(EFFORTS.len()));
-    values.dedup();
     let default = ["medium", "high", "low"].iter().find(|known| values.iter().any(|value| value == *known));
     let default = default.map(|known| (*known).to_owned()).or_else(|| values.first().cloned())?;
     (values.len() > 1).then_some(EffortChoices { values, default })

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Facts, model_list};
-use crate::boundary::{Failure, HttpRequest, ModelList, ModelSettings, Note, NoteKind};
+use crate::boundary::{Failure, FailureKind, HttpRequest, ModelList, ModelSettings, Note, NoteKind};
 use crate::failure::HttpAnswer;
 use crate::models::capabilities::other_kind;
 use crate::models::limits::learned_limit;
@@ -119,7 +119,7 @@ impl ModelCatalog {
         if found.base_url != catalog.base_url {
             return (catalog, None);
         }
-        if !found.list.is_empty() && (checksum(&found.list) != found.checksum || chat_count(&found.list) == 0) {
+        if !found.list.is_empty() && checksum(&found.list) != found.checksum {
             catalog.learned = found.learned;
             return (catalog, Some(note("The kept list of models is damaged; it will be fetched again")));
         }
@@ -164,13 +164,17 @@ impl ModelCatalog {
         if answer.status == 304 {
             self.etag = None;
         }
-        if !(200..=299).contains(&answer.status) {
-            return self.kept(&Failure::from_http(answer, now).sentence(), now);
+        let failure = (!(200..=299).contains(&answer.status)).then(|| Failure::from_http(answer, now));
+        if let Some(failure) = failure.as_ref().filter(|failure| failure.kind != FailureKind::NotAStream) {
+            return self.kept(&failure.sentence(), now);
         }
-        if read_models(&answer.body).is_none() {
-            return self.kept("The answer is not a list of models; check the base URL", now);
-        }
-        if chat_count(&answer.body) == 0 {
+        let models = read_models(&answer.body).filter(|_| failure.is_none());
+        let Some(models) = models else {
+            let status = answer.status;
+            return self.kept(&format!("The answer (HTTP {status}) is not a list of models; check the base URL"), now);
+        };
+        let chats = |model: &Model| model.id.as_ref().is_some_and(|id| other_kind(model, id).is_none());
+        if !models.iter().any(chats) {
             return self.kept("The server lists no model that chats", now);
         }
         let etag = answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")).map(|(_, value)| value);
@@ -256,11 +260,6 @@ fn get(url: String) -> HttpRequest {
 
 fn note(detail: &str) -> Note {
     Note::new(NoteKind::ModelList, detail)
-}
-
-fn chat_count(list: &str) -> usize {
-    let chats = |model: &Model| model.id.as_ref().is_some_and(|id| other_kind(model, id).is_none());
-    read_models(list).unwrap_or_default().iter().filter(|model| chats(model)).count()
 }
 
 fn drop_oldest<T>(map: &mut BTreeMap<String, T>, age: impl Fn(&T) -> u64) {

@@ -5,7 +5,7 @@
 //! name, in lower case, with versions written with a dot, and without what routes or dates a model.
 
 /// What an id says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// Empty if the id does not say.
     pub creator: String,
@@ -42,16 +42,21 @@ const HOSTS: [&str; 22] = [
 const REGIONS: [&str; 10] = ["us", "eu", "apac", "ap", "au", "jp", "ca", "sa", "us-gov", "global"];
 /// What follows a name to say how finished it is.
 const STAGES: [&str; 7] = ["preview", "latest", "exp", "experimental", "beta", "stable", "ga"];
+/// How the numbers of a model are stored.
+const PACKINGS: [&str; 12] =
+    ["fp4", "fp8", "fp16", "bf16", "int4", "int8", "nvfp4", "mxfp4", "awq", "gptq", "gguf", "4bit"];
 /// Names that hosts put words in front of: `databricks-claude-…`.
 const BRANDS: [&str; 3] = ["claude", "gemini", "gpt"];
 
 impl Identity {
     pub fn of(id: &str) -> Self {
-        let id = id.trim().to_ascii_lowercase();
+        let whole = id.trim().to_ascii_lowercase();
         // A fine-tuned model is named after its base: `ft:gpt-4o-mini-2024-07-18:team::id`.
-        let id = id.strip_prefix("ft:").unwrap_or(&id);
+        let id = whole.strip_prefix("ft:").unwrap_or(&whole);
         let segments: Vec<&str> = id.split('/').filter(|segment| !segment.is_empty()).collect();
-        let Some((last, before)) = segments.split_last() else { return Self::default() };
+        let Some((last, before)) = segments.split_last() else {
+            return Self { creator: String::new(), family: whole.clone(), version: "latest".to_owned() };
+        };
         let before: Vec<&str> = before.iter().map(|segment| segment.trim_start_matches(['@', '~'])).collect();
         let named = before.iter().rev().find(|segment| !HOSTS.contains(segment) && !segment.contains(':'));
 
@@ -64,19 +69,24 @@ impl Identity {
         let mut parts: Vec<&str> = name.split(['-', '_', ' ']).filter(|part| !part.is_empty()).collect();
         let mut release = String::new();
         let stamp = mark.trim_start_matches([':', '@']);
-        if mark.starts_with('@') && is_number(stamp) {
+        if mark.starts_with('@') && stamp.chars().all(|c| c.is_ascii_digit() || c == '-') {
             stamp.clone_into(&mut release);
         }
         // Bedrock numbers its own revisions: `-v1:0`, `-1:0`.
-        if mark.starts_with(':') && stamp.split(':').next().is_some_and(is_number) || mark.starts_with('@') {
-            let revision = |part: &&str| is_number(part.trim_start_matches('v')) && part.len() <= 2;
-            if parts.len() > 1 && parts.last().is_some_and(revision) {
+        if mark.starts_with(':') && stamp.split(':').next().is_some_and(is_number) {
+            let is_revision = |part: &str| is_number(part.trim_start_matches('v')) && part.len() <= 2;
+            let is_named = |rest: &[&str]| rest.len() > 1 || rest.iter().any(|part| part.contains(char::is_numeric));
+            if matches!(parts.as_slice(), [rest @ .., last] if is_revision(last) && is_named(rest)) {
                 parts.pop();
             }
         }
         strip_endings(&mut parts, &mut release);
         skip_to_brand(&mut parts);
-        let family = claude_order(with_dots(&parts));
+        let mut family = claude_order(with_dots(&parts));
+        // Bedrock's `deepseek.r1`: too short to be a name without its creator.
+        if let Some(creator) = dotted.filter(|_| family.len() < 4) {
+            family = format!("{creator}-{family}");
+        }
         let version = if release.is_empty() { number_in(&family) } else { Some(release) };
         Self {
             creator: dotted.or(named.copied()).unwrap_or_default().to_owned(),
@@ -117,9 +127,13 @@ fn strip_endings(parts: &mut Vec<&str>, release: &mut String) {
             (year, month, day) if length > 3 && is_date(year, month, day) => 3,
             // 05-06, 09-2025, 2025-09
             (_, a, b) if length > 2 && is_month(a) && (is_day(b) || is_year(b)) || is_year(a) && is_month(b) => 2,
-            (_, _, last) if STAGES.contains(&last) || is_stamp(last) || is_revision(last) => 1,
-            // `fast` and `thinking` Claudes are the same model asked in another way.
-            (_, _, "thinking" | "thought") if parts.contains(&"claude") => 1,
+            (_, _, last)
+                if STAGES.contains(&last) || PACKINGS.contains(&last) || is_stamp(last) || is_revision(last) =>
+            {
+                1
+            }
+            // A thinking Claude is the same model asked in another way; and hosts number its releases anew.
+            (_, _, "thinking" | "thought" | "v1" | "v2") if length > 2 && parts.contains(&"claude") => 1,
             _ => return,
         };
         let ending = parts.split_off(length - taken);
@@ -225,15 +239,17 @@ fn claude_order(family: String) -> String {
     if swapped { [&[*claude, *second, *first], rest].concat().join("-") } else { family }
 }
 
-/// The first number that is a version and not a size: `4.5`, `5.2`, `v3.1`, `k2`; not `70b`, not `8x22b`.
+/// The first number that is a version and not a size: `4.5`, `5.2`, `v3.1`, `k2`, `4o`; not `70b`, not `8x22b`. One with
+/// a dot before one without: `v0-1.5`.
 fn number_in(family: &str) -> Option<String> {
-    family.split('-').find_map(|part| {
-        let digits = part.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-        // `4o`: a letter that belongs to the number. Sizes end in b or k.
-        let number = digits.trim_end_matches(['o', 'v']);
-        let is_version = number.starts_with(|c: char| c.is_ascii_digit())
-            && number.chars().all(|c| c.is_ascii_digit() || c == '.')
-            && part.len() - digits.len() <= 12;
-        is_version.then(|| digits.to_owned())
-    })
+    let versions = || {
+        family.split('-').filter_map(|part| {
+            let number = part.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_end_matches('v');
+            let digits = number.trim_end_matches('o');
+            let is_version = digits.starts_with(|c: char| c.is_ascii_digit())
+                && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+            is_version.then(|| number.to_owned())
+        })
+    };
+    versions().find(|version| version.contains('.')).or_else(|| versions().next())
 }

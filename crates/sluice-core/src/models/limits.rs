@@ -9,6 +9,8 @@ const COMMON_WINDOW: u32 = 128_000;
 const COMMON_OUTPUT: u32 = 16_384;
 /// Outside of these a number is no context window but a mistake.
 const SMALLEST_WINDOW: u64 = 512;
+/// The protocol's own minimum.
+const SMALLEST_OUTPUT: u32 = 16;
 const LARGEST_WINDOW: u64 = 100_000_000;
 
 /// Input and output together are the window; both are at least 1.
@@ -36,7 +38,7 @@ impl Limits {
         let stated = known.window.and_then(plausible_window);
         let mut from = if stated.is_some() { LimitsFrom::List } else { LimitsFrom::Assumed };
         let mut window = stated.unwrap_or(COMMON_WINDOW);
-        let mut output = known.output.and_then(plausible);
+        let mut output = known.output.and_then(plausible).filter(|output| *output >= SMALLEST_OUTPUT);
         let mut most_input = None;
 
         // The gateway picks a provider that fits: the largest of them counts, and never more than the list says.
@@ -51,6 +53,9 @@ impl Limits {
         let says_input = active().all(|provider| provider.max_input_tokens.is_some());
         if let Some(largest) = active().filter_map(|provider| provider.max_input_tokens).max().filter(|_| says_input) {
             most_input = Some(largest);
+            if largest < window.saturating_sub(output_within(window, output)) {
+                from = LimitsFrom::Providers;
+            }
         }
         if let Some(learned) = known.learned.filter(|learned| *learned < window) {
             (window, from) = (learned, LimitsFrom::Learned);

@@ -36,7 +36,7 @@ impl Prices {
         (prices != Self::default()).then_some(prices)
     }
 
-    /// `$3 / $15 per M tokens, cached $0.30; from 200k: $6 / $22.50`
+    /// `$3 / $15 per M tokens, cached $0.30; above 200k: $6 / $22.50`
     pub fn line(&self) -> Option<String> {
         let pair = |input: Option<f64>, output: Option<f64>| {
             let side = |price: Option<f64>| price.map_or_else(|| "?".to_owned(), dollars);
@@ -58,7 +58,7 @@ impl Prices {
         for tier in &self.tiers {
             let here = (tier.input, tier.output);
             if let Some(pair) = pair(here.0, here.1).filter(|_| here != before) {
-                line.push_str(&format!("; from {}: {pair}", super::short_count(tier.from_input_tokens)));
+                line.push_str(&format!("; above {}: {pair}", super::short_count(tier.from_input_tokens - 1)));
             }
             before = here;
         }

@@ -38,9 +38,15 @@ impl Pattern {
     }
 
     pub fn matches(&self, id: &str) -> bool {
-        let has_creator = self.characters.contains(&'/');
-        let tail = id.split_once('/').map(|(_, tail)| tail).filter(|_| !has_creator);
-        [Some(id), tail].into_iter().flatten().any(|id| wildcard(&self.characters, &folded(id)))
+        self.matches_folded(&folded(id))
+    }
+
+    fn matches_folded(&self, id: &[char]) -> bool {
+        let without_creator = || {
+            let slash = id.iter().position(|c| *c == '/').filter(|_| !self.characters.contains(&'/'));
+            slash.and_then(|slash| id.get(slash + 1..)).is_some_and(|tail| wildcard(&self.characters, tail))
+        };
+        wildcard(&self.characters, id) || without_creator()
     }
 }
 
@@ -55,7 +61,11 @@ impl Rules {
     }
 
     pub fn hold_for(&self, id: &str) -> bool {
-        self.0.iter().rev().find(|pattern| pattern.matches(id)).is_some_and(|pattern| !pattern.is_negative)
+        if self.0.is_empty() {
+            return false;
+        }
+        let id = folded(id);
+        self.0.iter().rev().find(|pattern| pattern.matches_folded(&id)).is_some_and(|pattern| !pattern.is_negative)
     }
 
     /// The model that the earliest pattern finds, among those that no negative one takes out.
@@ -107,8 +117,7 @@ pub fn finds_model(query: &str, id: &str, name: &str) -> bool {
     let (id, name) = (folded(id), folded(name));
     if query.contains(&'*') || query.contains(&'?') {
         let query: String = query.into_iter().collect();
-        let id: String = id.into_iter().collect();
-        return Pattern::parse(&query).is_ok_and(|pattern| pattern.matches(&id));
+        return Pattern::parse(&query).is_ok_and(|pattern| pattern.matches_folded(&id));
     }
     let holds = |text: &[char]| query.is_empty() || text.windows(query.len()).any(|window| window == query);
     holds(&id) || holds(&name)

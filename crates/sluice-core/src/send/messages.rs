@@ -177,7 +177,7 @@ fn input_text(part: &Content) -> Option<&str> {
 }
 
 /// Servers answer with the upstream's name for a model that was asked for as `creator/model`, often with a date behind.
-fn same_model(made_by: &str, asked: &str) -> bool {
+pub(crate) fn same_model(made_by: &str, asked: &str) -> bool {
     let bare = |model: &str| model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let (made_by, asked) = (bare(made_by), bare(asked));
     made_by == asked || made_by.strip_prefix(&asked).is_some_and(|rest| rest.starts_with('-'))

@@ -81,11 +81,11 @@ pub(crate) struct Endpoint {
     pub tokens_per_second: Option<f64>,
 }
 
-/// The entries of a list, or `None` if this is no list at all. Entries that are no objects are left out.
+/// The entries of a list, or `None` if this is no list at all. One that is no object is a model without anything.
 pub(crate) fn read_models(json: &str) -> Option<Vec<Model>> {
     let value: Value = serde_json::from_str(json).ok()?;
     let list = ["data", "models"].iter().find_map(|name| value.get(name)?.as_array()).or_else(|| value.as_array())?;
-    Some(list.iter().filter_map(Value::as_object).map(Model::read).collect())
+    Some(list.iter().map(|model| model.as_object().map(Model::read).unwrap_or_default()).collect())
 }
 
 /// A model and who serves it, or `None` if this is no such answer.

@@ -61,7 +61,10 @@ fn the_list_has_what_the_gateway_lists() {
             assert!(!model[key].is_null(), "{key} of {}", model["id"]);
         }
         let prices = model["pricing"].as_object().expect("prices").values();
-        assert!(prices.into_iter().all(|price| price.as_str().is_some_and(|price| price.parse::<f64>().is_ok())));
+        let is_price = |price: &Value| price.as_str().is_some_and(|price| price.parse::<f64>().is_ok());
+        let is_tier = |tier: &Value| is_price(&tier["cost"]) && tier["min"].is_u64();
+        let is_tiers = |tiers: &Value| tiers.as_array().is_some_and(|tiers| tiers.iter().all(is_tier));
+        assert!(prices.into_iter().all(|price| is_price(price) || is_tiers(price)));
     }
     let kinds: Vec<&str> =
         models.iter().filter_map(|model| model["type"].as_str()).filter(|kind| *kind != "language").collect();
@@ -73,6 +76,7 @@ fn the_list_has_what_the_gateway_lists() {
           "description": "A small assistant made of rules. It answers, thinks aloud, calls tools, cites and refuses.",
           "id": "sluice/demo",
           "interleaved": false,
+          "knowledge": "2026-04",
           "max_tokens": 32000,
           "modalities": {
             "input": [
@@ -90,7 +94,29 @@ fn the_list_has_what_the_gateway_lists() {
           "pricing": {
             "input": "0.0000005",
             "input_cache_read": "0.00000005",
-            "output": "0.000002"
+            "input_tiers": [
+              {
+                "cost": "0.0000005",
+                "max": 100001,
+                "min": 0
+              },
+              {
+                "cost": "0.000001",
+                "min": 100001
+              }
+            ],
+            "output": "0.000002",
+            "output_tiers": [
+              {
+                "cost": "0.000002",
+                "max": 100001,
+                "min": 0
+              },
+              {
+                "cost": "0.000003",
+                "min": 100001
+              }
+            ]
           },
           "reasoning_options": [
             {
@@ -140,6 +166,25 @@ fn the_list_has_what_the_gateway_lists() {
 }
 
 #[test]
+fn the_list_has_a_tag() {
+    let ask = |tag: Option<&str>| {
+        let mut request = request("GET", "/v1/models", &Value::Null);
+        request.headers.extend(tag.map(|tag| ("If-None-Match".to_owned(), tag.to_owned())));
+        responder().respond(&request, NOW_MS)
+    };
+    let first = ask(None);
+    let etag = first.header("etag").expect("a tag").to_owned();
+    assert!(etag.starts_with("W/\"") && etag.ends_with('"'), "{etag}");
+    let strong = etag.trim_start_matches("W/");
+    for known in [etag.as_str(), strong, "*", &format!("\"old\", {etag}")] {
+        let again = ask(Some(known));
+        assert_eq!((again.status, again.body().len(), again.header("etag")), (304, 0, Some(etag.as_str())), "{known}");
+    }
+    let other = ask(Some("\"old\""));
+    assert_eq!((other.status, other.body()), (200, first.body()));
+}
+
+#[test]
 fn endpoints_have_their_own_spelling() {
     let path = "/v1/models/sluice/demo/endpoints";
     let body = json_body(&responder().respond(&request("GET", path, &Value::Null), NOW_MS));
@@ -148,6 +193,8 @@ fn endpoints_have_their_own_spelling() {
     assert_eq!(endpoint["pricing"]["prompt"], "0.0000005");
     assert_eq!(endpoint["pricing"]["completion"], "0.000002");
     assert_eq!(endpoint["status"], 0);
+    let second = &body["data"]["endpoints"][1];
+    assert_eq!((&second["provider_name"], &second["context_length"]), (&json!("trickle"), &json!(100_000)));
 }
 
 #[test]

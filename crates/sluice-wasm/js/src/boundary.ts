@@ -116,7 +116,7 @@ inputSchema: unknown, };
 
 export type ToolMode = "auto" | "required" | "none";
 
-export type ChatOptions = { maxOutputTokens: number, temperature?: number, topP?: number, 
+export type ChatOptions = { maxOutputTokens?: number, temperature?: number, topP?: number, 
 /**
  * `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`: whatever the model offers.
  */
@@ -310,3 +310,109 @@ export type LimitSetting = {
 model: string, contextWindow?: number, maxInputTokens?: number, maxOutputTokens?: number, };
 
 export type ListState = "fresh" | "stale" | "missing";
+
+export type Estimate = { tokens: number, 
+/**
+ * So many of them a server has counted; all of them if this exact request was answered before.
+ */
+known: number, };
+
+export type FileState = "good" | "missing" | "damaged" | "newer";
+
+export type TokenBreakdown = { input_tokens: number, model: string, 
+/**
+ * Which rules were applied: `gpt-5`, `claude`, …
+ */
+family: string, 
+/**
+ * Whether the text was counted with the model's own vocabulary. If not, it is an estimate.
+ */
+own_vocabulary: boolean, instructions: number, messages: number, tool_calls: number, tool_results: number, reasoning: number, tools: number, 
+/**
+ * The JSON schema that the answer must follow.
+ */
+format: number, images: number, 
+/**
+ * What every request costs before anything is in it.
+ */
+framing: number, 
+/**
+ * What could not be counted: the server will count more than this.
+ */
+notes: Array<string>, };
+
+export type RequestStart = { 
+/**
+ * Any name that no other open request has.
+ */
+id: string, conversation: string, model: string, kind?: RequestKind, 
+/**
+ * How many input tokens we think it has.
+ */
+estimate?: number, 
+/**
+ * How many the model takes.
+ */
+maxInputTokens?: number, };
+
+export type RequestKind = "main" | "subAgent" | "summary" | "utility";
+
+export type RequestEnd = { usage?: Usage, 
+/**
+ * The gateway's own figure, in US dollars.
+ */
+cost?: string, 
+/**
+ * What the model's prices say, in US dollars; used if the gateway tells nothing.
+ */
+costByPrices?: number, 
+/**
+ * The server said that the answer is over.
+ */
+isAnswered?: boolean, };
+
+export type RequestUsage = { id: string, conversation: string, model: string, kind: RequestKind, isAnswered: boolean, estimate: number | null, inputTokens: number | null, cachedTokens: number | null, outputTokens: number | null, reasoningTokens: number | null, 
+/**
+ * US dollars.
+ */
+cost: number | null, firstPartMs: number | null, totalMs: number, 
+/**
+ * While the answer was coming.
+ */
+tokensPerSecond: number | null, };
+
+export type Totals = { requests: number, 
+/**
+ * So many of them the server did not count: their tokens are missing here.
+ */
+uncounted: number, 
+/**
+ * So many of them were counted and have no cost that anybody told.
+ */
+unpriced: number, inputTokens: number, cachedTokens: number, outputTokens: number, reasoningTokens: number, 
+/**
+ * US dollars.
+ */
+cost: number, 
+/**
+ * Over the requests that gave a part at all.
+ */
+firstParts: number, firstPartMs: number, 
+/**
+ * Over the requests whose speed is known.
+ */
+streamedTokens: number, streamingMs: number, };
+
+export type StatusLine = { 
+/**
+ * `52.0k/128k · 41 %`; with `~` in front while it is an estimate.
+ */
+text: string, level: Level, activity: Activity, tooltip: Array<TooltipLine>, };
+
+export type Level = "normal" | "warning" | "error";
+
+export type Activity = "idle" | "answering" | "summarizing";
+
+export type TooltipLine = { label: string, value: string, };
+
+export type Preflight = { level: Level, message: string, };

@@ -11,11 +11,8 @@
 import { chunkToJson } from "./chunks.js";
 import type {
   BodyEnd,
-  ChatRequest,
   Citation,
-  Endpoint,
   HttpAnswer,
-  HttpRequest,
   NextStep,
   Note,
   Outcome,
@@ -46,18 +43,6 @@ export interface StreamOptions {
 
 /** Tool names as the server knows them, and as VS Code does. */
 export type ToolNames = { readonly [sent: string]: string };
-
-/** A request ready to be sent, without the key, and what its answer is read with. */
-export interface BuiltRequest {
-  readonly request: HttpRequest;
-  /** Where it goes; a key belongs to one of these. */
-  readonly origin: string;
-  readonly toolNames: ToolNames;
-  readonly conversationId: string | null;
-  /** The text of a `stateful_marker` part to leave in the answer. */
-  readonly marker: string | null;
-  readonly notes: readonly Note[];
-}
 
 /** Circumstances of an attempt to get an answer that decide what comes next. */
 export interface Attempt {
@@ -104,15 +89,6 @@ export class Core {
     return new ChunkStream(this.#alive(), options, AI_SDK);
   }
 
-  /** Looks at a base URL. Throws a QuestionError that says what is wrong with it. */
-  parseEndpoint(address: string): Endpoint {
-    return this.#ask(PARSE_ENDPOINT, address);
-  }
-
-  buildRequest(chat: ChatRequest, baseUrl: string): BuiltRequest {
-    return this.#ask(BUILD_REQUEST, { chat: JSON.stringify(chat), baseUrl });
-  }
-
   /** What to do after an attempt that gave no stream: an answer of another kind, or none at all. */
   decideWithoutStream(attempt: Attempt, why: { answer: HttpAnswer } | { transport: Transport }): Decision {
     return this.#alive().decide({ ...attempt, ...why });
@@ -137,10 +113,8 @@ export class Core {
 }
 
 // As crates/sluice-wasm/src/questions.rs numbers them.
-const PARSE_ENDPOINT = 0;
-const BUILD_REQUEST = 1;
-const DECISION = 2;
-const AS_STREAM = 3;
+const DECISION = 0;
+const AS_STREAM = 1;
 
 /** One answer being received. */
 export class ResponseStream {

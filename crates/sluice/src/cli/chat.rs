@@ -14,6 +14,7 @@ use sluice_core::{
 };
 use tokio::signal::ctrl_c;
 
+use super::books::Books;
 use super::capture::CaptureFile;
 use super::connection::Connection;
 use super::human::Human;
@@ -100,6 +101,7 @@ struct Conversation {
     tools: Tools,
     keyboard: Option<Keyboard>,
     capture: Option<CaptureFile>,
+    books: Books,
     json: bool,
     verbose: bool,
 }
@@ -144,7 +146,8 @@ impl Conversation {
         };
         let keyboard = stdin().is_terminal().then(|| Keyboard::new(BufReader::new(stdin())));
         let Question { json, verbose, .. } = question;
-        Ok(Self { connection, request, prompt, images, tools, keyboard, capture, json, verbose })
+        let books = Books::open(connection.client.endpoint(), &request.model);
+        Ok(Self { connection, request, prompt, images, tools, keyboard, capture, books, json, verbose })
     }
 
     async fn hold(mut self) -> ExitCode {
@@ -204,7 +207,7 @@ impl Conversation {
 
     /// One request: prints what comes and gathers what the next request must repeat.
     async fn round(&mut self) -> (Outcome, Vec<ChatPart>) {
-        let Self { connection, request, capture, json, verbose, .. } = self;
+        let Self { connection, request, capture, books, json, verbose, .. } = self;
         if let Some(capture) = capture
             && let Err(error) = capture.request(request, connection.client.endpoint())
         {
@@ -214,6 +217,7 @@ impl Conversation {
             if *json { Box::new(JsonLines::new()) } else { Box::new(Human::new(*verbose, false)) };
         let mut spinner = Spinner::start();
         let mut parts = Vec::new();
+        let estimate = books.begin(request);
         let started = Instant::now();
         let cancel = async {
             let _ = ctrl_c().await;
@@ -225,6 +229,9 @@ impl Conversation {
                     let is_noise = matches!(&output, Output::Note(note) if note.kind == NoteKind::Event);
                     if !is_noise {
                         spinner.stop();
+                    }
+                    if let Output::Part(part) = &output {
+                        books.part(matches!(part, Part::Thinking { .. }));
                     }
                     remember(&mut parts, &output);
                     let _ = printer.output(&output);
@@ -243,6 +250,13 @@ impl Conversation {
             .await;
         spinner.stop();
         let _ = printer.outcome(&outcome, started.elapsed());
+        books.end(request, &parts, &outcome);
+        if *verbose && !*json {
+            eprintln!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
+            if let Some(status) = books.status() {
+                eprintln!("· context: {}", status.text);
+            }
+        }
         if let Some(failure) = outcome.error.as_ref().filter(|_| !*json) {
             eprintln!("sluice: {}", failure.next);
         }

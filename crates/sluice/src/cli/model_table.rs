@@ -10,7 +10,7 @@ const FAINT: Style = Style::new().dimmed();
 const ID: Style = AnsiColor::Cyan.on_default();
 const GAP: usize = 2;
 /// An id is readable as long as this much of it is.
-const SHORTEST_ID: usize = 16;
+const SHORTEST_ID: usize = 28;
 const ABILITIES: [(char, &str); 6] =
     [('t', "tools"), ('i', "images"), ('f', "files"), ('r', "thinking"), ('w', "web search"), ('d', "draws")];
 
@@ -93,7 +93,7 @@ impl Column {
         match self {
             Self::Context => "CONTEXT",
             Self::Output => "OUTPUT",
-            Self::Price => "$ PER M IN / OUT",
+            Self::Price => "$/M IN / OUT",
             Self::Cached => "CACHED",
             Self::Words | Self::Letters => "CAN",
         }
@@ -124,9 +124,9 @@ pub fn print_table(rows: &[Row], width: Option<usize>, out: &mut impl Write) -> 
     };
     let ids = rows.iter().map(|row| marked(row).chars().count()).max().unwrap_or(0).max("ID".len());
     let rest = |columns: &[Column]| columns.iter().map(|column| widest(*column) + GAP).sum::<usize>();
-    // Better a short row whole than a long one with its id cut, as far as there is a choice.
     let fits = |shortest: usize| LAYOUTS.iter().find(|columns| rest(columns) + shortest <= width);
-    let whole = fits(ids).filter(|columns| !columns.is_empty());
+    // Whole ids are worth the cached price and words for abilities, but not the output.
+    let whole = fits(ids).filter(|columns| columns.contains(&Column::Output));
     let columns: &[Column] = whole.or_else(|| fits(SHORTEST_ID.min(ids))).copied().unwrap_or_default();
     let id_width = ids.min(width.saturating_sub(rest(columns)).max(1));
 
@@ -176,4 +176,78 @@ fn shortened(text: &str, width: usize) -> String {
     let start = width.saturating_sub(end + 1);
     let head = text.chars().take(start);
     head.chain((width > 0).then_some('…')).chain(text.chars().skip(length - end)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    fn row(id: &str, price: &str, abilities: &[usize]) -> Row {
+        let text = |text: &str| text.to_owned();
+        Row {
+            id: text(id),
+            kind: None,
+            context: text("200k"),
+            output: text("64k"),
+            price: text(price),
+            cached: text("$0.30"),
+            abilities: abilities.to_vec(),
+        }
+    }
+
+    fn table(width: usize) -> String {
+        let rows = [
+            row("anthropic/claude-sonnet-4.5", "$3 / $15+", &[0, 1, 2, 3]),
+            row("google/gemini-2.5-flash-lite-preview-09-2025", "$0.10 / $0.40", &[0, 1, 3, 4]),
+            row("a/free", "Free", &[]),
+            Row {
+                kind: Some("embedding".to_owned()),
+                context: String::new(),
+                ..row("openai/text-embedding-3", "", &[])
+            },
+        ];
+        let mut out = anstream::StripStream::new(Vec::new());
+        print_table(&rows, Some(width), &mut out).unwrap();
+        String::from_utf8(out.into_inner()).unwrap()
+    }
+
+    #[test]
+    fn as_wide_as_the_terminal() {
+        expect![[r#"
+            ID                                            CONTEXT  OUTPUT  $/M IN / OUT   CAN
+            anthropic/claude-sonnet-4.5                      200k     64k  $3 / $15+      tools, images, files, thinking
+            google/gemini-2.5-flash-lite-preview-09-2025     200k     64k  $0.10 / $0.40  tools, images, thinking, web search
+            a/free                                           200k     64k  Free
+            openai/text-embedding-3 embedding                         64k
+        "#]].assert_eq(&table(120));
+        expect![[r#"
+            ID                                        CONTEXT  OUTPUT  $/M IN / OUT   CAN
+            anthropic/claude-sonnet-4.5                  200k     64k  $3 / $15+      tifr··
+            google/gemini-2.5-flash-li…eview-09-2025     200k     64k  $0.10 / $0.40  ti·rw·
+            a/free                                       200k     64k  Free           ······
+            openai/text-embedding-3 embedding                     64k
+            t tools, i images, f files, r thinking, w web search, d draws
+        "#]]
+        .assert_eq(&table(80));
+        expect![[r#"
+            ID                               CONTEXT
+            anthropic/claude-sonnet-4.5         200k
+            google/gemini-2.5-fl…ew-09-2025     200k
+            a/free                              200k
+            openai/text-embedding-3 embe…ng
+        "#]]
+        .assert_eq(&table(40));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in 1..200 {
+            for line in table(width).lines() {
+                // Two letters are the least a head can be.
+                assert!(line.chars().count() <= width.max(2), "{width}: {line}");
+            }
+        }
+    }
 }

@@ -1,0 +1,297 @@
+//! What requests used: the values that go into and come out of the books.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::outcome::{Outcome, Status, Usage};
+
+/// How many input tokens a request has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Estimate {
+    #[cfg_attr(test, ts(type = "number"))]
+    pub tokens: u64,
+    /// So many of them a server has counted; all of them if this exact request was answered before.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub known: u64,
+}
+
+impl Estimate {
+    pub fn is_exact(self) -> bool {
+        self.tokens == self.known
+    }
+}
+
+/// What the file of token counts and usage turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum FileState {
+    Good,
+    Missing,
+    /// Cut short, altered, or not ours. To be set aside.
+    Damaged,
+    /// Of a newer version. Not to be touched.
+    Newer,
+}
+
+impl FileState {
+    /// Whether the file may be replaced.
+    pub fn may_write(self) -> bool {
+        self != Self::Newer
+    }
+
+    /// What to tell the user, once.
+    pub fn note(self) -> Option<&'static str> {
+        match self {
+            Self::Good | Self::Missing => None,
+            Self::Damaged => Some("what Sluice remembered of token counts and usage was damaged; it starts anew"),
+            Self::Newer => Some(
+                "token counts and usage are kept by a newer Sluice; this one leaves them alone. Update it to use them",
+            ),
+        }
+    }
+}
+
+/// A request that begins.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct RequestStart {
+    /// Any name that no other open request has.
+    pub id: String,
+    pub conversation: String,
+    pub model: String,
+    #[serde(default)]
+    #[cfg_attr(test, ts(as = "Option<RequestKind>"))]
+    pub kind: RequestKind,
+    /// How many input tokens we think it has.
+    #[serde(default)]
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
+    pub estimate: Option<u64>,
+    /// How many the model takes.
+    #[serde(default)]
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
+    pub max_input_tokens: Option<u64>,
+}
+
+/// What a request is for. Only `main` says how full the conversation is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum RequestKind {
+    #[default]
+    Main,
+    SubAgent,
+    /// The host asks for a summary, to go on with less.
+    Summary,
+    /// A title, a commit message.
+    Utility,
+}
+
+/// How a request ended.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct RequestEnd {
+    pub usage: Option<Usage>,
+    /// The gateway's own figure, in US dollars.
+    pub cost: Option<String>,
+    /// What the model's prices say, in US dollars; used if the gateway tells nothing.
+    pub cost_by_prices: Option<f64>,
+    /// The server said that the answer is over.
+    #[cfg_attr(test, ts(as = "Option<bool>"))]
+    pub is_answered: bool,
+}
+
+impl RequestEnd {
+    pub fn of(outcome: &Outcome) -> Self {
+        Self {
+            usage: outcome.usage.clone(),
+            cost: outcome.gateway.as_ref().and_then(|gateway| gateway.cost.clone()),
+            cost_by_prices: None,
+            is_answered: matches!(outcome.status, Status::Completed | Status::Incomplete),
+        }
+    }
+}
+
+/// What one request used. What nobody told is `null`, never zero.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RequestUsage {
+    pub id: String,
+    pub conversation: String,
+    pub model: String,
+    pub kind: RequestKind,
+    pub is_answered: bool,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub estimate: Option<u64>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub input_tokens: Option<u64>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub cached_tokens: Option<u64>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub output_tokens: Option<u64>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub reasoning_tokens: Option<u64>,
+    /// US dollars.
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub cost: Option<Dollars>,
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub first_part_ms: Option<u64>,
+    #[cfg_attr(test, ts(type = "number"))]
+    pub total_ms: u64,
+    /// While the answer was coming.
+    pub tokens_per_second: Option<f64>,
+}
+
+/// Sums over requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Totals {
+    #[cfg_attr(test, ts(type = "number"))]
+    pub requests: u64,
+    /// So many of them the server did not count: their tokens are missing here.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub uncounted: u64,
+    /// So many of them were counted and have no cost that anybody told.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub unpriced: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    pub input_tokens: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    pub cached_tokens: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    pub output_tokens: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    pub reasoning_tokens: u64,
+    /// US dollars.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub cost: Dollars,
+    /// Over the requests that gave a part at all.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub first_parts: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    pub first_part_ms: u64,
+    /// Over the requests whose speed is known.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub streamed_tokens: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    pub streaming_ms: u64,
+}
+
+/// Billionths of a US dollar, so that sums are exact. In JSON a number of dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dollars(pub u64);
+
+impl Dollars {
+    const SCALE: u32 = 9;
+
+    /// Of a decimal number such as `0.000227`, `1.5e-7` or `$2`. Digits past the ninth are rounded.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().trim_start_matches('$');
+        let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if integer.len() + fraction.len() == 0 || !digits(integer) || !digits(fraction) {
+            return text.parse().ok().and_then(Self::from_f64);
+        }
+        let (kept, rest) = fraction.split_at_checked(Self::SCALE as usize).unwrap_or((fraction, ""));
+        let whole: u64 = if integer.is_empty() { 0 } else { integer.parse().ok()? };
+        let nanos: u64 = format!("{kept:0<9}").parse().ok()?;
+        let round = u64::from(rest.bytes().next().is_some_and(|digit| digit >= b'5'));
+        whole.checked_mul(10_u64.pow(Self::SCALE))?.checked_add(nanos + round).map(Self)
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
+    pub fn from_f64(dollars: f64) -> Option<Self> {
+        (0.0..1e9).contains(&dollars).then(|| Self((dollars * 1e9).round() as u64))
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "for display: exact up to nine million dollars")]
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+/// Two digits that matter: `$12.34`, `$0.052`, `$0.00023`; of next to nothing all.
+impl fmt::Display for Dollars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = match self.0 {
+            0 => return f.write_str("$0"),
+            100_000_000.. => 2,
+            10_000_000.. => 3,
+            1_000_000.. => 4,
+            100_000.. => 5,
+            10_000.. => 6,
+            _ => return write!(f, "${}", format!("{:.9}", self.as_f64()).trim_end_matches('0')),
+        };
+        write!(f, "${:.decimals$}", self.as_f64())
+    }
+}
+
+impl Serialize for Dollars {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.as_f64())
+    }
+}
+
+/// What the status bar shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct StatusLine {
+    /// `52.0k/128k · 41 %`; with `~` in front while it is an estimate.
+    pub text: String,
+    pub level: Level,
+    pub activity: Activity,
+    pub tooltip: Vec<TooltipLine>,
+}
+
+/// From three quarters of the window on `warning`, from nine tenths `error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Level {
+    Normal,
+    Warning,
+    Error,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Activity {
+    Idle,
+    Answering,
+    Summarizing,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct TooltipLine {
+    pub label: String,
+    pub value: String,
+}
+
+/// Something to tell before a request is sent. It is sent all the same: only the server knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Preflight {
+    pub level: Level,
+    pub message: String,
+}
+
+impl Usage {
+    /// Input that the provider had in its prompt cache.
+    pub fn cached_tokens(&self) -> Option<u64> {
+        self.input_tokens_details.as_ref()?.count("cached_tokens")
+    }
+
+    /// Output that was thought, not said.
+    pub fn reasoning_tokens(&self) -> Option<u64> {
+        self.output_tokens_details.as_ref()?.count("reasoning_tokens")
+    }
+}

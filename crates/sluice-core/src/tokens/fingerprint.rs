@@ -1,0 +1,185 @@
+//! Hashes of what is sent: the same content is the same piece, wherever it stands.
+//!
+//! Left out is what never reaches the model (VS Code's markers, thinking without a way back, call ids, which servers keep
+//! out of the prompt) and what says the same in other bytes (text in one part or several, the order of JSON keys and of
+//! tools): a host that rewrites its history must not cost us what we know.
+
+use std::hash::Hasher;
+
+use serde_json::Value;
+use siphasher::sip128::{Hasher128, SipHasher24};
+
+use super::known::Piece;
+use crate::boundary::{ChatMessage, ChatPart, ChatRequest, Role, ToolDefinition};
+use crate::send::same_model;
+
+/// Counts of another scheme are worthless: to be raised whenever the hashes below change.
+pub(crate) const SCHEME: u32 = 1;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fingerprints {
+    key: [u8; 16],
+}
+
+/// The key is a secret of the installation.
+impl std::fmt::Debug for Fingerprints {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Fingerprints(…)")
+    }
+}
+
+/// A request's pieces, and for each the name of the conversation that ends with it.
+pub(super) struct Prints<'a> {
+    pub pieces: Vec<(u128, Piece<'a>)>,
+    pub chain: Vec<u128>,
+}
+
+impl Fingerprints {
+    pub fn new(key: [u8; 16]) -> Self {
+        Self { key }
+    }
+
+    pub fn of<'a>(&self, chat: &'a ChatRequest) -> Prints<'a> {
+        let has_tools = !chat.tools.is_empty();
+        let mut tools: Vec<(u128, Piece<'_>)> =
+            chat.tools.iter().map(|tool| (self.tool(&chat.model, tool), Piece::Tool(tool))).collect();
+        tools.sort_by_key(|(print, _)| *print);
+        let mut frame = self.start(b'f', &chat.model);
+        frame.tag(u8::from(has_tools));
+        let mut pieces = vec![(frame.finish(), Piece::Frame { has_tools })];
+        pieces.append(&mut tools);
+        pieces
+            .extend(chat.messages.iter().map(|message| (self.message(&chat.model, message), Piece::Message(message))));
+
+        let mut chain = Vec::with_capacity(pieces.len());
+        let mut before = 0;
+        for (print, _) in &pieces {
+            let mut link = self.start(b'c', "");
+            link.bytes(&u128::to_le_bytes(before));
+            link.bytes(&print.to_le_bytes());
+            before = link.finish();
+            chain.push(before);
+        }
+        Prints { pieces, chain }
+    }
+
+    pub fn message(&self, model: &str, message: &ChatMessage) -> u128 {
+        let mut print = self.start(b'm', model);
+        print.tag(match message.role {
+            Role::User => b'u',
+            Role::Assistant => b'a',
+            Role::System => b's',
+        });
+        print.parts(&message.content, message.role, model);
+        print.finish()
+    }
+
+    fn tool(&self, model: &str, tool: &ToolDefinition) -> u128 {
+        let mut print = self.start(b't', model);
+        print.text(&tool.name);
+        print.text(&tool.description);
+        print.text(&tool.input_schema.as_ref().map(Value::to_string).unwrap_or_default());
+        print.finish()
+    }
+
+    fn start(&self, kind: u8, model: &str) -> Print {
+        let mut print = Print(SipHasher24::new_with_key(&self.key));
+        print.tag(kind);
+        print.text(model);
+        print
+    }
+}
+
+struct Print(SipHasher24);
+
+/// No byte of UTF-8 is this one, so nothing else can end a text.
+const END: u8 = 0xFF;
+
+impl Print {
+    fn tag(&mut self, tag: u8) {
+        self.0.write(&[tag]);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.0.write(text.as_bytes());
+        self.tag(END);
+    }
+
+    fn parts(&mut self, parts: &[ChatPart], role: Role, model: &str) {
+        // Texts that follow each other are one.
+        let mut in_text = false;
+        for part in parts {
+            if let ChatPart::Text { value } = part {
+                if !value.is_empty() && !std::mem::replace(&mut in_text, true) {
+                    self.tag(b't');
+                }
+                self.bytes(value.as_bytes());
+                continue;
+            }
+            if !is_sent(part, role, model) {
+                continue;
+            }
+            if std::mem::take(&mut in_text) {
+                self.tag(END);
+            }
+            match part {
+                ChatPart::Text { .. } => {}
+                ChatPart::Thinking { replay } => {
+                    self.tag(b'r');
+                    for item in replay.iter().flat_map(|replay| &replay.items) {
+                        self.text(&item.encrypted_content);
+                    }
+                }
+                ChatPart::ToolCall { name, input_json, .. } => {
+                    self.tag(b'c');
+                    self.text(name);
+                    // The model's own text and what JavaScript makes of it are the same call.
+                    match serde_json::from_str::<Value>(input_json) {
+                        Ok(input) => self.text(&input.to_string()),
+                        Err(_) if input_json.trim().is_empty() => self.text("{}"),
+                        Err(_) => self.text(input_json.trim()),
+                    }
+                }
+                ChatPart::ToolResult { content, is_error, .. } => {
+                    self.tag(if *is_error { b'e' } else { b'o' });
+                    self.parts(content, Role::User, model);
+                    self.tag(END);
+                }
+                ChatPart::Data { mime_type, base64 } => {
+                    self.tag(b'd');
+                    self.text(mime_type);
+                    self.text(base64.trim_end_matches('='));
+                }
+            }
+        }
+        if in_text {
+            self.tag(END);
+        }
+    }
+
+    fn finish(&self) -> u128 {
+        self.0.finish128().as_u128()
+    }
+}
+
+/// Whether anything of it reaches the model; the rules of `send/messages.rs`, without looking into bytes.
+fn is_sent(part: &ChatPart, role: Role, model: &str) -> bool {
+    match part {
+        ChatPart::Text { .. } => true,
+        ChatPart::ToolCall { .. } => role == Role::Assistant,
+        ChatPart::ToolResult { .. } => role != Role::System,
+        // VS Code's own markers have no slash in their type.
+        ChatPart::Data { mime_type, .. } => role == Role::User && mime_type.contains('/'),
+        ChatPart::Thinking { replay } => {
+            role == Role::Assistant
+                && replay.as_ref().is_some_and(|replay| {
+                    replay.items.iter().any(|item| !item.encrypted_content.is_empty())
+                        && replay.model.as_deref().is_none_or(|made_by| same_model(made_by, model))
+                })
+        }
+    }
+}

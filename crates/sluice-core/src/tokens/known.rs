@@ -1,0 +1,284 @@
+//! What requests really cost.
+//!
+//! After an answer the server's own `input_tokens` is known for exactly that conversation. A conversation is a list of
+//! pieces (the frame every request has, its tools, its messages), and two kinds of counts are kept:
+//!
+//! - *totals*: a chain of hashes over the pieces, from the first to the last, names a conversation; its total is what the
+//!   server said;
+//! - *costs*: the difference between two totals is what the pieces between them cost, shared out by their raw counts.
+//!
+//! The next count is the total of the longest known beginning, plus the known cost of every piece behind it, plus the
+//! corrected raw count of those nobody has counted yet. So an edited message costs an estimate of that message only.
+//!
+//! Everything is content-hashed with a key of this installation: no prompt can be guessed back from a file of hashes.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::fingerprint::{Fingerprints, Prints};
+pub use crate::boundary::Estimate;
+use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ToolDefinition, Usage};
+
+/// More is never held; when it is reached the oldest go, down to four fifths.
+const MAX_ENTRIES: usize = 50_000;
+/// A piece whose measured cost is further from its raw count than this was not measured: the server added or dropped
+/// something else.
+const PLAUSIBLE: f64 = 4.0;
+/// What exceeds the raw counts of a whole first request by more than this is a prompt of the server's own, and belongs to
+/// the frame.
+const MAX_SCALE: f64 = 2.0;
+/// Measurements of fewer raw tokens say more about framing than about the tokenizer.
+const MIN_MEASURED: u32 = 200;
+
+/// Random, made once for each installation by a shell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct InstallKey(pub [u8; 16]);
+
+impl fmt::Debug for InstallKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InstallKey(…)")
+    }
+}
+
+/// What a request is made of, as far as it costs tokens.
+#[derive(Clone, Copy, Debug)]
+pub enum Piece<'a> {
+    /// What every request costs before anything is in it.
+    Frame {
+        has_tools: bool,
+    },
+    Tool(&'a ToolDefinition),
+    Message(&'a ChatMessage),
+}
+
+/// Raw counts and what they turned out to be: food for the correction factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    pub raw: u32,
+    pub actual: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    fingerprints: Fingerprints,
+    pub(crate) entries: BTreeMap<u128, Entry>,
+}
+
+/// A count. Of two for the same thing the greater is kept: better measured, else newer, else larger, because a count that
+/// is too small breaks compaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub quality: Quality,
+    /// When it was last of use.
+    pub day: u32,
+    pub count: u32,
+}
+
+/// How many pieces shared the difference a cost was taken from: fewer is better, so the worst comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Quality(pub u16);
+
+impl Quality {
+    /// The output tokens of an answer, before anybody has seen what it costs as input.
+    const PROVISIONAL: Self = Self(0);
+
+    fn shared_by(pieces: usize) -> Self {
+        Self(u16::MAX - u16::try_from(pieces.saturating_sub(1)).unwrap_or(u16::MAX - 1).min(u16::MAX - 1))
+    }
+}
+
+impl Known {
+    pub fn new(key: InstallKey) -> Self {
+        Self { fingerprints: Fingerprints::new(key.0), entries: BTreeMap::new() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// What the request will cost. `raw` counts a piece without any correction; `factor` is the correction for the
+    /// pieces that no server has counted, see [`Calibration`](super::Calibration).
+    pub fn estimate(&self, chat: &ChatRequest, factor: f64, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
+        let prints = self.fingerprints.of(chat);
+        let (start, total) = self.longest_beginning(&prints);
+        let mut known = u64::from(total);
+        let mut estimated = 0.0;
+        for (print, piece) in prints.pieces.iter().skip(start) {
+            match self.entries.get(print) {
+                Some(entry) => known += u64::from(entry.count),
+                None => estimated += f64::from(raw(*piece)) * factor,
+            }
+        }
+        Estimate { tokens: known + ceil(estimated), known }
+    }
+
+    /// What one message costs, if a server ever told.
+    pub fn message_cost(&self, model: &str, message: &ChatMessage) -> Option<u32> {
+        self.entries.get(&self.fingerprints.message(model, message)).map(|entry| entry.count)
+    }
+
+    /// Takes in what the server counted for a request. `answer` is the message that the next request will repeat it as.
+    /// Gives raw counts with their actual counts where they can be told apart.
+    pub fn learn(
+        &mut self,
+        chat: &ChatRequest,
+        answer: Option<&ChatMessage>,
+        usage: &Usage,
+        factor: f64,
+        raw: &dyn Fn(Piece<'_>) -> u32,
+        today: u32,
+    ) -> Option<Measured> {
+        let prints = self.fingerprints.of(chat);
+        let measured = match usage.input_tokens.and_then(|tokens| u32::try_from(tokens).ok()) {
+            // Servers that do not count say zero.
+            None | Some(0) => None,
+            Some(total) => self.learn_total(&prints, total, factor, raw, today),
+        };
+        if let Some(answer) = answer {
+            self.learn_answer(chat, answer, usage, factor, raw, today);
+        }
+        self.evict();
+        measured
+    }
+
+    /// The union: for every key the better of the two counts.
+    pub fn merge(&mut self, mut other: Self) {
+        if self.entries.len() < other.entries.len() {
+            std::mem::swap(&mut self.entries, &mut other.entries);
+        }
+        for (key, entry) in other.entries {
+            self.keep(key, entry);
+        }
+        self.evict();
+    }
+
+    fn learn_total(
+        &mut self,
+        prints: &Prints<'_>,
+        total: u32,
+        factor: f64,
+        raw: &dyn Fn(Piece<'_>) -> u32,
+        today: u32,
+    ) -> Option<Measured> {
+        let name = *prints.chain.last()?;
+        let last = prints.chain.len() - 1;
+        let (start, before) = self.longest_beginning_of(prints.chain.get(..last).unwrap_or_default());
+        self.entries.insert(name, Entry { count: total, quality: Quality::shared_by(1), day: today });
+
+        let mut left = f64::from(total) - f64::from(before);
+        let mut uncounted = Vec::new();
+        for (print, piece) in prints.pieces.iter().skip(start) {
+            match self.entries.get_mut(print) {
+                Some(entry) if entry.quality > Quality::PROVISIONAL => {
+                    entry.day = today;
+                    left -= f64::from(entry.count);
+                }
+                provisional => {
+                    let raw = raw(*piece);
+                    let weight = provisional.map_or(f64::from(raw) * factor, |entry| f64::from(entry.count));
+                    uncounted.push(Uncounted {
+                        print: *print,
+                        raw,
+                        weight,
+                        is_frame: matches!(piece, Piece::Frame { .. }),
+                    });
+                }
+            }
+        }
+        let weight: f64 = uncounted.iter().map(|piece| piece.weight).sum();
+        let has_frame = uncounted.iter().any(|piece| piece.is_frame);
+        if left < 1.0 || weight < 1.0 || left * PLAUSIBLE < weight || (left > weight * PLAUSIBLE && !has_frame) {
+            return None;
+        }
+        let scale = if has_frame { (left / weight).min(MAX_SCALE) } else { left / weight };
+        let hidden = left - weight * scale;
+        let quality = Quality::shared_by(uncounted.len());
+        // Rounded as running sums, so that the shares add up to what was measured.
+        let (mut exact, mut given) = (0.0, 0);
+        for piece in &uncounted {
+            exact += piece.weight * scale + if piece.is_frame { hidden } else { 0.0 };
+            let share = whole(exact).saturating_sub(given);
+            given += share;
+            self.keep(piece.print, Entry { count: share, quality, day: today });
+        }
+        let raw = uncounted.iter().fold(0_u32, |sum, piece| sum.saturating_add(piece.raw));
+        (raw >= MIN_MEASURED).then(|| Measured { raw, actual: whole(left) })
+    }
+
+    /// What came out goes in with the next request. What was thought does not, unless the server wants it back.
+    fn learn_answer(
+        &mut self,
+        chat: &ChatRequest,
+        answer: &ChatMessage,
+        usage: &Usage,
+        factor: f64,
+        raw: &dyn Fn(Piece<'_>) -> u32,
+        today: u32,
+    ) {
+        let Some(output) = usage.output_tokens.and_then(|tokens| u32::try_from(tokens).ok()) else { return };
+        let thought = usage.reasoning_tokens().and_then(|tokens| u32::try_from(tokens).ok()).unwrap_or(0);
+        let said = output.saturating_sub(thought);
+        let is_thought = |part: &&ChatPart| matches!(part, ChatPart::Thinking { .. });
+        let mut without_thinking = answer.clone();
+        without_thinking.content.retain(|part| !is_thought(&part));
+        let expected = f64::from(raw(Piece::Message(&without_thinking))) * factor;
+        // Hidden output (filtered, rewritten, hosted tools) does not come back.
+        if f64::from(said) > expected * MAX_SCALE || f64::from(said) * MAX_SCALE < expected {
+            return;
+        }
+        let provisional = |count| Entry { count, quality: Quality::PROVISIONAL, day: today };
+        self.keep(self.fingerprints.message(&chat.model, &without_thinking), provisional(said));
+        if answer.content.iter().any(|part| is_thought(&part)) {
+            let print = self.fingerprints.message(&chat.model, answer);
+            if print != self.fingerprints.message(&chat.model, &without_thinking) {
+                self.keep(print, provisional(output));
+            }
+        }
+    }
+
+    fn longest_beginning(&self, prints: &Prints<'_>) -> (usize, u32) {
+        self.longest_beginning_of(&prints.chain)
+    }
+
+    /// How many pieces it has, and what they cost together.
+    fn longest_beginning_of(&self, chain: &[u128]) -> (usize, u32) {
+        let known = |(index, name)| self.entries.get(name).map(|entry: &Entry| (index + 1, entry.count));
+        chain.iter().enumerate().rev().find_map(known).unwrap_or((0, 0))
+    }
+
+    fn keep(&mut self, key: u128, entry: Entry) {
+        let kept = self.entries.entry(key).or_insert(entry);
+        *kept = (*kept).max(entry);
+    }
+
+    fn evict(&mut self) {
+        if self.entries.len() > MAX_ENTRIES {
+            let mut by_age: Vec<(u32, u128)> = self.entries.iter().map(|(key, entry)| (entry.day, *key)).collect();
+            by_age.sort_unstable();
+            for (_, key) in by_age.iter().take(self.entries.len() - MAX_ENTRIES / 5 * 4) {
+                self.entries.remove(key);
+            }
+        }
+    }
+}
+
+struct Uncounted {
+    print: u128,
+    raw: u32,
+    weight: f64,
+    is_frame: bool,
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]
+fn whole(tokens: f64) -> u32 {
+    tokens.round() as u32
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]
+fn ceil(tokens: f64) -> u64 {
+    tokens.ceil() as u64
+}

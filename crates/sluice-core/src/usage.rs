@@ -1,0 +1,261 @@
+//! What requests use, while they run and when they are over. Several run at once (agents, sub-agents, summaries) and are
+//! kept apart by their ids. What lasts longer than a window is in `usage/history.rs`.
+
+mod history;
+mod status;
+
+use std::collections::BTreeMap;
+
+pub use history::{History, Period, date};
+pub use status::preflight;
+
+use crate::boundary::{Dollars, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, Totals};
+
+/// Requests that never end are forgotten, the oldest first.
+const MAX_OPEN: usize = 1000;
+const MAX_CONVERSATIONS: usize = 200;
+/// An input that shrinks to this share was summarized, or cut.
+const SHRUNK: (u64, u64) = (7, 10);
+/// An answer that came faster came in one piece, and has no speed.
+const MIN_STREAMING_MS: u64 = 100;
+/// In so many answers it is shown how much that freed.
+const SHOW_FREED: u8 = 2;
+
+/// The requests of one window. The order of calls for a request: [`open`](Self::open), at most once
+/// [`first_part`](Self::first_part), [`finish`](Self::finish). Times are milliseconds of any clock that does not jump.
+#[derive(Clone, Debug, Default)]
+pub struct UsageTracker {
+    open: BTreeMap<String, Open>,
+    conversations: BTreeMap<String, Conversation>,
+    opened: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    start: RequestStart,
+    /// Later requests have higher numbers.
+    number: u64,
+    started_ms: u64,
+    first_part_ms: Option<u64>,
+    began_with_thinking: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Conversation {
+    totals: Totals,
+    /// The newest request of any kind.
+    newest: u64,
+    /// The newest main request that the server counted.
+    counted: Option<Counted>,
+    /// The newest main request that ended uncounted, while nothing better is known.
+    guessed: Option<RequestStart>,
+    freed: Option<Freed>,
+}
+
+#[derive(Clone, Debug)]
+struct Counted {
+    number: u64,
+    input_tokens: u64,
+    max_input_tokens: Option<u64>,
+    usage: RequestUsage,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Freed {
+    tokens: u64,
+    /// In so many answers more it is shown.
+    answers: u8,
+}
+
+impl UsageTracker {
+    pub fn open(&mut self, start: RequestStart, now_ms: u64) {
+        self.opened += 1;
+        let number = self.opened;
+        self.conversations.entry(start.conversation.clone()).or_default().newest = number;
+        let open = Open { number, started_ms: now_ms, first_part_ms: None, began_with_thinking: false, start };
+        self.open.insert(open.start.id.clone(), open);
+        if self.open.len() > MAX_OPEN {
+            let oldest = self.open.iter().min_by_key(|(_, open)| open.number).map(|(id, _)| id.clone());
+            oldest.map(|id| self.open.remove(&id));
+        }
+        if self.conversations.len() > MAX_CONVERSATIONS {
+            let oldest = self.conversations.iter().min_by_key(|(_, conversation)| conversation.newest);
+            let oldest = oldest.map(|(id, _)| id.clone());
+            oldest.map(|id| self.conversations.remove(&id));
+        }
+    }
+
+    /// The first part of any kind has come.
+    pub fn first_part(&mut self, id: &str, is_thinking: bool, now_ms: u64) {
+        if let Some(open) = self.open.get_mut(id).filter(|open| open.first_part_ms.is_none()) {
+            open.first_part_ms = Some(now_ms);
+            open.began_with_thinking = is_thinking;
+        }
+    }
+
+    /// What it used; `None` if no such request is open.
+    pub fn finish(&mut self, id: &str, end: &RequestEnd, now_ms: u64) -> Option<RequestUsage> {
+        let open = self.open.remove(id)?;
+        let usage = open.used(end, now_ms);
+        let conversation = self.conversations.entry(open.start.conversation.clone()).or_default();
+        conversation.totals.add(&usage);
+        if open.start.kind == RequestKind::Main {
+            conversation.answered(&open, &usage);
+        }
+        Some(usage)
+    }
+
+    /// What the status bar shows for a conversation; `None` if nothing was asked in it.
+    pub fn status(&self, conversation: &str) -> Option<StatusLine> {
+        let open: Vec<&Open> = self.open.values().filter(|open| open.start.conversation == conversation).collect();
+        self.conversations.get(conversation).map(|known| status::line(known, &open))
+    }
+
+    pub fn conversation(&self, conversation: &str) -> Option<Totals> {
+        self.conversations.get(conversation).map(|conversation| conversation.totals)
+    }
+}
+
+impl Open {
+    fn used(&self, end: &RequestEnd, now_ms: u64) -> RequestUsage {
+        let usage = end.usage.as_ref();
+        let output_tokens = usage.and_then(|usage| usage.output_tokens);
+        let reasoning_tokens = usage.and_then(crate::boundary::Usage::reasoning_tokens);
+        // Thinking that was not shown was over before the first part came.
+        let hidden = if self.began_with_thinking { 0 } else { reasoning_tokens.unwrap_or(0) };
+        let streaming_ms =
+            self.first_part_ms.map(|first| now_ms.saturating_sub(first)).filter(|ms| *ms >= MIN_STREAMING_MS);
+        let streamed = output_tokens.map(|tokens| tokens.saturating_sub(hidden)).filter(|tokens| *tokens > 0);
+        RequestUsage {
+            id: self.start.id.clone(),
+            conversation: self.start.conversation.clone(),
+            model: self.start.model.clone(),
+            kind: self.start.kind,
+            is_answered: end.is_answered,
+            estimate: self.start.estimate,
+            // Servers that do not count say zero.
+            input_tokens: usage.and_then(|usage| usage.input_tokens).filter(|tokens| *tokens > 0),
+            cached_tokens: usage.and_then(crate::boundary::Usage::cached_tokens),
+            output_tokens,
+            reasoning_tokens,
+            cost: cost(end),
+            first_part_ms: self.first_part_ms.map(|first| first.saturating_sub(self.started_ms)),
+            total_ms: now_ms.saturating_sub(self.started_ms),
+            tokens_per_second: streamed.zip(streaming_ms).map(|(tokens, ms)| rate(tokens, ms)),
+        }
+    }
+}
+
+/// The gateway's own figure first: it knows of discounts and of providers that cost something else.
+fn cost(end: &RequestEnd) -> Option<Dollars> {
+    let told = end.cost.as_deref().and_then(Dollars::parse);
+    let more = end.usage.as_ref().map(|usage| &usage.more);
+    let in_usage = || match more?.get("cost")? {
+        serde_json::Value::String(cost) => Dollars::parse(cost),
+        cost => Dollars::parse(&cost.to_string()),
+    };
+    // A tick of xAI's is a ten-billionth.
+    let in_ticks = || more?.get("cost_in_usd_ticks")?.as_u64().map(|ticks| Dollars(ticks.div_ceil(10)));
+    told.or_else(in_usage).or_else(in_ticks).or_else(|| end.cost_by_prices.and_then(Dollars::from_f64))
+}
+
+impl Conversation {
+    /// A main request is over. It may have been overtaken by a newer one.
+    fn answered(&mut self, open: &Open, usage: &RequestUsage) {
+        if self.counted.as_ref().is_some_and(|counted| counted.number > open.number) {
+            return;
+        }
+        let Some(input_tokens) = usage.input_tokens else {
+            // An estimate of a request that failed says nothing about the next one, unless there is nothing else.
+            if self.counted.is_none() {
+                self.guessed = Some(open.start.clone());
+            }
+            return;
+        };
+        let freed = self.counted.as_ref().and_then(|before| freed(before.input_tokens, input_tokens));
+        self.freed = match (freed, self.freed) {
+            (Some(tokens), _) => Some(Freed { tokens, answers: SHOW_FREED }),
+            (None, Some(freed)) if freed.answers > 1 => Some(Freed { answers: freed.answers - 1, ..freed }),
+            (None, _) => None,
+        };
+        self.guessed = None;
+        self.counted = Some(Counted {
+            number: open.number,
+            input_tokens,
+            max_input_tokens: open.start.max_input_tokens,
+            usage: usage.clone(),
+        });
+    }
+}
+
+/// How many tokens a summary took away.
+fn freed(before: u64, after: u64) -> Option<u64> {
+    let (part, whole) = SHRUNK;
+    (after.saturating_mul(whole) <= before.saturating_mul(part)).then(|| before - after).filter(|freed| *freed > 0)
+}
+
+impl Totals {
+    pub fn add(&mut self, usage: &RequestUsage) {
+        let is_counted = usage.input_tokens.is_some() || usage.output_tokens.is_some();
+        let mut one = Self {
+            requests: 1,
+            uncounted: u64::from(!is_counted),
+            unpriced: u64::from(is_counted && usage.cost.is_none()),
+            input_tokens: usage.input_tokens.unwrap_or(0),
+            cached_tokens: usage.cached_tokens.unwrap_or(0),
+            output_tokens: usage.output_tokens.unwrap_or(0),
+            reasoning_tokens: usage.reasoning_tokens.unwrap_or(0),
+            cost: usage.cost.unwrap_or_default(),
+            first_parts: u64::from(usage.first_part_ms.is_some()),
+            first_part_ms: usage.first_part_ms.unwrap_or(0),
+            ..Self::default()
+        };
+        if let Some(rate) = usage.tokens_per_second {
+            one.streaming_ms = usage.total_ms.saturating_sub(one.first_part_ms);
+            one.streamed_tokens = tokens_at(rate, one.streaming_ms);
+        }
+        self.merge(&one);
+    }
+
+    /// Adds other sums to these.
+    pub fn merge(&mut self, other: &Self) {
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.requests, other.requests);
+        add(&mut self.uncounted, other.uncounted);
+        add(&mut self.unpriced, other.unpriced);
+        add(&mut self.input_tokens, other.input_tokens);
+        add(&mut self.cached_tokens, other.cached_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
+        add(&mut self.reasoning_tokens, other.reasoning_tokens);
+        add(&mut self.cost.0, other.cost.0);
+        add(&mut self.first_parts, other.first_parts);
+        add(&mut self.first_part_ms, other.first_part_ms);
+        add(&mut self.streamed_tokens, other.streamed_tokens);
+        add(&mut self.streaming_ms, other.streaming_ms);
+    }
+
+    /// On average, while answers were coming.
+    pub fn tokens_per_second(&self) -> Option<f64> {
+        (self.streaming_ms > 0).then(|| rate(self.streamed_tokens, self.streaming_ms))
+    }
+
+    /// On average.
+    pub fn first_part_after_ms(&self) -> Option<u64> {
+        self.first_part_ms.checked_div(self.first_parts)
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for display")]
+fn rate(tokens: u64, ms: u64) -> f64 {
+    tokens as f64 * 1000.0 / ms as f64
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "the way back from `rate`, which came from a count"
+)]
+fn tokens_at(rate: f64, ms: u64) -> u64 {
+    (rate * ms as f64 / 1000.0).round() as u64
+}

@@ -1,0 +1,332 @@
+//! What a server counted is believed, for exactly the pieces it counted.
+
+use proptest::prelude::*;
+use sluice_core::{
+    Calibration, ChatMessage, ChatPart, ChatRequest, InstallKey, Known, Measured, Piece, ReasoningItem, Role,
+    ThinkingReplay, ToolDefinition, Usage,
+};
+
+const KEY: InstallKey = InstallKey(*b"of this machine.");
+const TODAY: u32 = 20_000;
+
+/// A raw count that is easy to do by head: one token a byte of text, one a message, three for the frame.
+fn raw(piece: Piece<'_>) -> u32 {
+    fn bytes(parts: &[ChatPart]) -> usize {
+        let cost = |part: &ChatPart| match part {
+            ChatPart::Text { value } => value.len(),
+            ChatPart::ToolCall { name, input_json, .. } => name.len() + input_json.len(),
+            ChatPart::ToolResult { content, .. } => bytes(content),
+            ChatPart::Data { .. } => 1000,
+            ChatPart::Thinking { .. } => 0,
+        };
+        parts.iter().map(cost).sum()
+    }
+    let count = match piece {
+        Piece::Frame { has_tools } => 3 + usize::from(has_tools) * 10,
+        Piece::Tool(tool) => tool.name.len() + tool.description.len(),
+        Piece::Message(message) => bytes(&message.content) + 1,
+    };
+    u32::try_from(count).unwrap()
+}
+
+fn message(role: Role, text: &str) -> ChatMessage {
+    ChatMessage { role, content: vec![ChatPart::Text { value: text.to_owned() }] }
+}
+
+/// Messages in turns: user, assistant, user, …
+fn chat(texts: &[&str]) -> ChatRequest {
+    let role = |index: usize| if index.is_multiple_of(2) { Role::User } else { Role::Assistant };
+    let messages = texts.iter().enumerate().map(|(index, text)| message(role(index), text)).collect();
+    ChatRequest { model: "acme/one".to_owned(), messages, ..ChatRequest::default() }
+}
+
+fn used(input: u64, output: u64) -> Usage {
+    Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() }
+}
+
+fn learned(conversations: &[(&ChatRequest, u64)]) -> Known {
+    let mut known = Known::new(KEY);
+    for (chat, input) in conversations {
+        known.learn(chat, None, &used(*input, 0), 1.0, &raw, TODAY);
+    }
+    known
+}
+
+fn tokens(known: &Known, chat: &ChatRequest) -> u64 {
+    known.estimate(chat, 1.0, &raw).tokens
+}
+
+#[test]
+fn an_answered_request_is_known_exactly() {
+    let chat = chat(&["Hello there"]);
+    let nothing = Known::new(KEY);
+    assert_eq!(nothing.estimate(&chat, 1.0, &raw).known, 0);
+    assert_eq!(tokens(&nothing, &chat), 3 + 12);
+    let known = learned(&[(&chat, 1234)]);
+    let estimate = known.estimate(&chat, 1.0, &raw);
+    assert_eq!((estimate.tokens, estimate.is_exact()), (1234, true));
+}
+
+#[test]
+fn the_next_request_is_the_total_the_answer_and_an_estimate() {
+    let asked = chat(&["a question of some length"]);
+    let mut known = Known::new(KEY);
+    known.learn(&asked, Some(&message(Role::Assistant, "an answer")), &used(40, 9), 1.0, &raw, TODAY);
+    let next = chat(&["a question of some length", "an answer", "more"]);
+    assert_eq!(tokens(&known, &next), 40 + 9 + 5);
+    // Only what nobody has counted is corrected.
+    assert_eq!(known.estimate(&next, 2.0, &raw).tokens, 40 + 9 + 10);
+}
+
+#[test]
+fn what_was_thought_is_not_sent_again() {
+    let asked = chat(&["why?"]);
+    let usage: Usage = serde_json::from_str(
+        r#"{"input_tokens":30,"output_tokens":510,"output_tokens_details":{"reasoning_tokens":500}}"#,
+    )
+    .unwrap();
+    let next = chat(&["why?", "because!", "I see"]);
+    let mut known = Known::new(KEY);
+    known.learn(&asked, Some(&message(Role::Assistant, "because!")), &usage, 1.0, &raw, TODAY);
+    assert_eq!(tokens(&known, &next), 30 + 10 + 6);
+
+    // Unless the server wants it back.
+    let replay = |model: &str| ChatPart::Thinking {
+        replay: Some(ThinkingReplay {
+            model: Some(model.to_owned()),
+            items: vec![ReasoningItem { id: None, encrypted_content: "sealed".to_owned() }],
+        }),
+    };
+    let mut answer = message(Role::Assistant, "because!");
+    answer.content.insert(0, replay("acme/one"));
+    known.learn(&asked, Some(&answer), &usage, 1.0, &raw, TODAY);
+    assert_eq!(tokens(&known, &next), 30 + 10 + 6);
+    let mut with_thinking = next.clone();
+    with_thinking.messages[1] = answer;
+    assert_eq!(tokens(&known, &with_thinking), 30 + 510 + 6);
+    // Another model's thinking is left out of the request, so it costs nothing.
+    with_thinking.messages[1].content[0] = replay("acme/two");
+    assert_eq!(tokens(&known, &with_thinking), 30 + 10 + 6);
+}
+
+#[test]
+fn an_edit_costs_only_that_message() {
+    let (one, three) = (chat(&["the first one"]), chat(&["the first one", "the second", "and the third"]));
+    let five = chat(&["the first one", "the second", "and the third", "fourth", "fifth!"]);
+    // This server counts 20 % more than we do, and 100 for a prompt of its own.
+    let known = learned(&[(&one, 120), (&three, 150), (&five, 167)]);
+    assert_eq!(tokens(&known, &five), 167);
+    for edited in 0..5 {
+        let mut other = five.clone();
+        other.messages[edited] = message(other.messages[edited].role, "something else altogether");
+        let old = known.message_cost("acme/one", &five.messages[edited]).unwrap();
+        assert_eq!(tokens(&known, &other), 167 - u64::from(old) + 26, "message {edited}");
+        let mut shorter = five.clone();
+        shorter.messages.remove(edited);
+        assert_eq!(tokens(&known, &shorter), 167 - u64::from(old), "message {edited} deleted");
+    }
+}
+
+#[test]
+fn a_tool_more_costs_only_that_tool() {
+    let tool = |name: &str| ToolDefinition {
+        name: name.to_owned(),
+        description: "does things".to_owned(),
+        input_schema: Some(serde_json::json!({"type": "object"})),
+    };
+    let mut asked = chat(&["do it"]);
+    asked.tools = vec![tool("read"), tool("write")];
+    let known = learned(&[(&asked, 90)]);
+    let mut more = asked.clone();
+    more.tools.push(tool("search"));
+    assert_eq!(tokens(&known, &more), 90 + 17);
+    // Their order is not the model's concern.
+    asked.tools.reverse();
+    assert_eq!(tokens(&known, &asked), 90);
+}
+
+#[test]
+fn a_hidden_prompt_belongs_to_the_frame() {
+    let known = learned(&[(&chat(&["hi, this is a short question"]), 5000)]);
+    let other = tokens(&known, &chat(&["hi, this is another short question"]));
+    assert!((4900..=5050).contains(&other), "{other}");
+}
+
+#[test]
+fn what_the_model_never_sees_changes_nothing() {
+    let asked = chat(&["look", "I did", "and?"]);
+    let known = learned(&[(&asked, 77)]);
+    let mut same = asked.clone();
+    let marker = |mime_type: &str| ChatPart::Data { mime_type: mime_type.to_owned(), base64: "AAAA".to_owned() };
+    same.messages[0].content.push(marker("cache_control"));
+    same.messages[1].content.insert(0, ChatPart::Thinking { replay: None });
+    same.messages[1].content.push(marker("stateful_marker"));
+    same.messages[2].content = ["an", "d?"].map(|text| ChatPart::Text { value: text.to_owned() }).to_vec();
+    assert_eq!(tokens(&known, &same), 77);
+}
+
+#[test]
+fn everything_the_model_sees_makes_another_message() {
+    let call = |name: &str, input: &str| ChatPart::ToolCall {
+        call_id: "1".to_owned(),
+        name: name.to_owned(),
+        input_json: input.to_owned(),
+    };
+    let result = |text: &str, is_error| ChatPart::ToolResult {
+        call_id: "1".to_owned(),
+        content: vec![ChatPart::Text { value: text.to_owned() }],
+        is_error,
+    };
+    let image = |base64: &str| ChatPart::Data { mime_type: "image/png".to_owned(), base64: base64.to_owned() };
+    let text = |value: &str| ChatPart::Text { value: value.to_owned() };
+    let messages: Vec<ChatMessage> = [
+        (Role::User, vec![text("ab")]),
+        (Role::Assistant, vec![text("ab")]),
+        (Role::System, vec![text("ab")]),
+        (Role::User, vec![text("a")]),
+        (Role::User, vec![image("iVBORw0K")]),
+        (Role::User, vec![image("iVBORw0L")]),
+        (Role::User, vec![text("ab"), image("iVBORw0K")]),
+        (Role::User, vec![text("a"), image("iVBORw0K"), text("b")]),
+        (Role::Assistant, vec![call("f", "{}")]),
+        (Role::Assistant, vec![call("g", "{}")]),
+        (Role::Assistant, vec![call("f", r#"{"a":1}"#)]),
+        (Role::User, vec![result("ab", false)]),
+        (Role::User, vec![result("ab", true)]),
+        (Role::User, vec![result("a", false)]),
+        (Role::User, vec![result("a", false), text("b")]),
+        (Role::User, vec![]),
+    ]
+    .into_iter()
+    .map(|(role, content)| ChatMessage { role, content })
+    .collect();
+    for (index, one) in messages.iter().enumerate() {
+        let request = |message: &ChatMessage| ChatRequest { messages: vec![message.clone()], ..chat(&[]) };
+        let known = learned(&[(&request(one), 10_000)]);
+        for (other_index, other) in messages.iter().enumerate() {
+            let is_known = known.estimate(&request(other), 1.0, &raw).is_exact();
+            assert_eq!(is_known, index == other_index, "{one:?} and {other:?}");
+        }
+    }
+    // The same call, as the model spelled it and as JavaScript spells it.
+    let spelled = ChatMessage { role: Role::Assistant, content: vec![call("f", "{ \"a\" : 1 }")] };
+    let known = learned(&[(&ChatRequest { messages: vec![messages[10].clone()], ..chat(&[]) }, 10)]);
+    assert!(known.estimate(&ChatRequest { messages: vec![spelled], ..chat(&[]) }, 1.0, &raw).is_exact());
+}
+
+#[test]
+fn models_and_installations_are_kept_apart() {
+    let asked = chat(&["the same question"]);
+    let known = learned(&[(&asked, 1000)]);
+    let other = ChatRequest { model: "acme/two".to_owned(), ..asked.clone() };
+    assert_eq!(tokens(&known, &other), 3 + 18);
+    let mut elsewhere = Known::new(InstallKey(*b"another machine."));
+    elsewhere.merge(known);
+    assert_eq!(tokens(&elsewhere, &asked), 3 + 18);
+}
+
+#[test]
+fn nonsense_is_not_learned() {
+    let (one, three) = (chat(&["first question"]), chat(&["first question", "answer", "second question"]));
+    for nonsense in [None, Some(0), Some(u64::MAX)] {
+        let mut known = Known::new(KEY);
+        let usage = Usage { input_tokens: nonsense, output_tokens: nonsense, ..Usage::default() };
+        known.learn(&one, Some(&three.messages[1]), &usage, 1.0, &raw, TODAY);
+        assert!(known.is_empty());
+    }
+    // A server that forgot the history, or added to it: the total is true, the difference is nobody's cost.
+    for total in [12, 30, 9000] {
+        let known = learned(&[(&one, 30), (&three, total)]);
+        assert_eq!(tokens(&known, &three), total);
+        assert_eq!(known.message_cost("acme/one", &three.messages[2]), None);
+    }
+}
+
+#[test]
+fn what_is_held_is_bounded_and_the_oldest_goes_first() {
+    let mut known = Known::new(KEY);
+    for index in 0..60_000_u32 {
+        let text = format!("question number {index}");
+        known.learn(&chat(&[&text]), None, &used(30, 0), 1.0, &raw, index / 100);
+        assert!(known.len() <= 50_000);
+    }
+    assert!(known.estimate(&chat(&["question number 59999"]), 1.0, &raw).is_exact());
+    assert!(!known.estimate(&chat(&["question number 0"]), 1.0, &raw).is_exact());
+}
+
+#[test]
+fn the_factor_moves_by_three_tenths_within_bounds() {
+    let mut calibration = Calibration::default();
+    assert!((calibration.factor("claude") - 1.0).abs() < 1e-9);
+    let learn = |calibration: &mut Calibration, raw, actual| {
+        calibration.learn("claude", Measured { raw, actual }, TODAY);
+        calibration.factor("claude")
+    };
+    assert!((learn(&mut calibration, 1000, 1200) - 1.06).abs() < 1e-9);
+    assert!((learn(&mut calibration, 1000, 1200) - 1.102).abs() < 1e-9);
+    assert!((calibration.factor("gemini") - 1.0).abs() < 1e-9);
+    for _ in 0..100 {
+        learn(&mut calibration, 1, u32::MAX);
+    }
+    assert!((calibration.factor("claude") - 2.0).abs() < 1e-6);
+    for _ in 0..100 {
+        learn(&mut calibration, u32::MAX, 1);
+    }
+    assert!((calibration.factor("claude") - 0.5).abs() < 1e-6);
+    let before = calibration.clone();
+    learn(&mut calibration, 0, 5);
+    learn(&mut calibration, 5, 0);
+    assert_eq!(calibration, before);
+}
+
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    prop::collection::vec("[a-z]{1,40}", 1..12)
+}
+
+proptest! {
+    #[test]
+    fn after_learning_the_same_conversation_is_exact(
+        histories in prop::collection::vec((texts(), 1_u64..100_000), 1..8),
+    ) {
+        let mut known = Known::new(KEY);
+        for (texts, total) in &histories {
+            let chat = chat(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+            known.learn(&chat, None, &used(*total, 0), 1.0, &raw, TODAY);
+            let estimate = known.estimate(&chat, 1.3, &raw);
+            prop_assert_eq!((estimate.tokens, estimate.is_exact()), (*total, true));
+        }
+    }
+
+    /// A server that counts `scale` times what we count: after any number of turns an edit anywhere is off by no more
+    /// than the edited message is, plus the rounding of shares.
+    #[test]
+    fn edits_cost_only_the_edited_message(
+        turns in 1_usize..8, scale in 0.6_f64..1.9, edited in any::<prop::sample::Index>(), new in "[A-Z]{1,40}",
+    ) {
+        let texts: Vec<String> = (0..=turns * 2).map(|turn| format!("message {turn} {}", "x".repeat(turn * 7))).collect();
+        let mut known = Known::new(KEY);
+        let mut total = 0;
+        for turn in 0..=turns {
+            let chat = chat(&texts[..=turn * 2].iter().map(String::as_str).collect::<Vec<_>>());
+            let sum = 3 + chat.messages.iter().map(|message| raw(Piece::Message(message))).sum::<u32>();
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let actual = (f64::from(sum) * scale).round() as u64;
+            total = actual;
+            known.learn(&chat, None, &used(total, 0), 1.0, &raw, TODAY);
+        }
+        let mut other = chat(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let edited = edited.index(other.messages.len());
+        let old = u64::from(known.message_cost("acme/one", &other.messages[edited]).unwrap());
+        other.messages[edited] = message(other.messages[edited].role, &new);
+        prop_assert_eq!(tokens(&known, &other), total - old + new.len() as u64 + 1);
+    }
+
+    #[test]
+    fn the_factor_stays_in_bounds(measured in prop::collection::vec((any::<u32>(), any::<u32>()), 0..50)) {
+        let mut calibration = Calibration::default();
+        for (raw, actual) in measured {
+            calibration.learn("family", Measured { raw, actual }, TODAY);
+            prop_assert!((0.5..=2.0).contains(&calibration.factor("family")));
+        }
+    }
+}

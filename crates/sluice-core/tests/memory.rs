@@ -1,0 +1,267 @@
+//! What is remembered survives every file, and no file breaks what is remembered.
+
+use std::hash::Hasher;
+
+use proptest::prelude::*;
+use siphasher::sip128::{Hasher128, SipHasher24};
+use sluice_core::{
+    ChatMessage, ChatPart, ChatRequest, FileState, InstallKey, MAX_FILE, Memory, Piece, RequestEnd, RequestKind,
+    RequestStart, RequestUsage, Role, Usage, UsageTracker,
+};
+
+const KEY: InstallKey = InstallKey(*b"of this machine.");
+
+fn raw(piece: Piece<'_>) -> u32 {
+    match piece {
+        Piece::Frame { .. } | Piece::Tool(_) => 3,
+        Piece::Message(message) => match message.content.as_slice() {
+            [ChatPart::Text { value }] => u32::try_from(value.len()).unwrap(),
+            _ => 1,
+        },
+    }
+}
+
+fn chat(text: &str) -> ChatRequest {
+    let content = vec![ChatPart::Text { value: format!("{text} {}", "and so on, ".repeat(20)) }];
+    let messages = vec![ChatMessage { role: Role::User, content }];
+    ChatRequest { model: "acme/one".to_owned(), messages, ..ChatRequest::default() }
+}
+
+fn counted(input: u64) -> Usage {
+    Usage { input_tokens: Some(input), output_tokens: Some(7), ..Usage::default() }
+}
+
+fn used(model: &str, input: u64) -> RequestUsage {
+    let mut tracker = UsageTracker::default();
+    let start = RequestStart {
+        id: "1".to_owned(),
+        conversation: "chat".to_owned(),
+        model: model.to_owned(),
+        kind: RequestKind::Main,
+        estimate: None,
+        max_input_tokens: None,
+    };
+    tracker.open(start, 0);
+    tracker.first_part("1", false, 10);
+    let end = RequestEnd {
+        usage: Some(counted(input)),
+        cost: Some("0.01".to_owned()),
+        is_answered: true,
+        ..RequestEnd::default()
+    };
+    tracker.finish("1", &end, 1010).unwrap()
+}
+
+/// A memory with something in every section, and its file.
+fn filled() -> (Memory, Vec<u8>) {
+    let mut memory = Memory::new(KEY);
+    for index in 0..6_u32 {
+        let text = format!("question {index}");
+        memory.learn(&chat(&text), "family", None, &counted(260 + u64::from(index)), &raw, 100 + index);
+        memory.record(&used(&format!("acme/{}", index % 2), 10), 100 + index);
+    }
+    let (bytes, state) = memory.save(None);
+    memory.saved();
+    assert_eq!(state, FileState::Missing);
+    (memory, bytes.unwrap())
+}
+
+fn same(one: &Memory, other: &Memory) -> bool {
+    one.known() == other.known() && one.calibration() == other.calibration() && one.history() == other.history()
+}
+
+#[test]
+fn what_was_written_is_read() {
+    let (memory, bytes) = filled();
+    let (read, state) = Memory::read(KEY, Some(&bytes));
+    assert_eq!(state, FileState::Good);
+    assert!(same(&read, &memory));
+    assert_eq!(read.estimate(&chat("question 3"), "family", &raw).tokens, 263);
+    assert!(read.estimate(&chat("question 3"), "family", &raw).is_exact());
+    assert!((read.calibration().factor("family") - memory.calibration().factor("family")).abs() < 1e-12);
+    assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).sum::<u64>(), 6);
+}
+
+#[test]
+fn no_prompt_and_no_key_is_in_the_file() {
+    let (_, bytes) = filled();
+    for secret in [b"question".as_slice(), b"and so on", &KEY.0] {
+        assert!(!bytes.windows(secret.len()).any(|window| window == secret));
+    }
+    assert!(!format!("{:?}", Memory::new(KEY)).contains(&format!("{:?}", KEY.0)), "nor in a debug print");
+}
+
+#[test]
+fn every_truncation_starts_empty() {
+    let (_, bytes) = filled();
+    for length in 0..bytes.len() {
+        let (memory, state) = Memory::read(KEY, Some(&bytes[..length]));
+        assert_eq!(state, FileState::Damaged, "{length} bytes");
+        assert!(same(&memory, &Memory::new(KEY)));
+    }
+    let mut longer = bytes;
+    longer.push(0);
+    assert_eq!(Memory::read(KEY, Some(&longer)).1, FileState::Damaged);
+}
+
+#[test]
+fn every_single_bit_flip_starts_empty() {
+    let (_, mut bytes) = filled();
+    for bit in 0..bytes.len() * 8 {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let (memory, state) = Memory::read(KEY, Some(&bytes));
+        assert_eq!(state, FileState::Damaged, "bit {bit}");
+        assert!(same(&memory, &Memory::new(KEY)));
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+}
+
+/// The same contents with a checksum that fits.
+fn sealed(body: &[u8]) -> Vec<u8> {
+    let word = u64::from_le_bytes(*b"SLUICE\x1A\n");
+    let mut hasher = SipHasher24::new_with_keys(word, word);
+    hasher.write(body);
+    [body, &hasher.finish128().as_u128().to_le_bytes()].concat()
+}
+
+#[test]
+fn a_newer_file_is_left_alone() {
+    let (_, bytes) = filled();
+    let mut body = bytes[..bytes.len() - 16].to_vec();
+    assert_eq!(sealed(&body), bytes);
+    body[8] = 2;
+    body.truncate(40);
+    let newer = sealed(&body);
+    let (mut memory, state) = Memory::read(KEY, Some(&newer));
+    assert_eq!(state, FileState::Newer);
+    assert!(state.note().unwrap().contains("Update"));
+    memory.record(&used("acme/one", 5), 7);
+    assert_eq!(memory.save(Some(&newer)), (None, FileState::Newer));
+    // Still of use in this window.
+    assert_eq!(memory.history().rows().count(), 1);
+}
+
+#[test]
+fn a_sealed_file_that_lies_starts_empty() {
+    let (_, bytes) = filled();
+    let body = &bytes[..bytes.len() - 16];
+    let version_zero = [&body[..8], &[0; 4], &body[12..]].concat();
+    let too_many = [&body[..16], &u32::MAX.to_le_bytes(), &body[20..]].concat();
+    let trailing = [body, b"more"].concat();
+    for lie in [&version_zero[..], &too_many, &trailing, b"", b"SLUICE\x1A\n", b"{\"version\":1}"] {
+        let (memory, state) = Memory::read(KEY, Some(&sealed(lie)));
+        assert_eq!(state, FileState::Damaged);
+        assert!(same(&memory, &Memory::new(KEY)));
+    }
+    // A factor that cannot be one.
+    let name = body.windows(6).position(|window| window == b"family").unwrap();
+    for bad in [f64::NAN, f64::INFINITY, -1.0, 0.0, 2.1] {
+        let mut lie = body.to_vec();
+        lie[name + 14..name + 22].copy_from_slice(&bad.to_le_bytes());
+        assert_eq!(Memory::read(KEY, Some(&sealed(&lie))).1, FileState::Damaged, "{bad}");
+    }
+}
+
+#[test]
+fn counts_of_another_scheme_are_dropped_and_usage_is_kept() {
+    let (memory, bytes) = filled();
+    let mut body = bytes[..bytes.len() - 16].to_vec();
+    body[12] = 99;
+    let (read, state) = Memory::read(KEY, Some(&sealed(&body)));
+    assert_eq!(state, FileState::Good);
+    assert!(read.known().is_empty());
+    assert_eq!(read.history(), memory.history());
+}
+
+#[test]
+fn windows_by_turns_lose_nothing() {
+    let (mut file, mut windows) = (None, [Memory::new(KEY), Memory::new(KEY), Memory::new(KEY)]);
+    for turn in 0..30_u32 {
+        let memory = &mut windows[turn as usize % 3];
+        memory.learn(&chat(&format!("q {turn}")), "family", None, &counted(250), &raw, 5);
+        memory.record(&used("acme/one", 10), 5);
+        if turn % 4 == 3 {
+            // A write that failed: nothing is marked as saved, nothing is lost.
+            let _ = memory.save(file.as_deref());
+            continue;
+        }
+        file = memory.save(file.as_deref()).0;
+        memory.saved();
+    }
+    for memory in &mut windows {
+        file = memory.save(file.as_deref()).0;
+        memory.saved();
+    }
+    let (read, _) = Memory::read(KEY, file.as_deref());
+    assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).collect::<Vec<_>>(), [30]);
+    for turn in 0..30 {
+        assert!(read.estimate(&chat(&format!("q {turn}")), "family", &raw).is_exact(), "q {turn}");
+    }
+}
+
+#[test]
+fn a_damaged_file_costs_what_only_it_knew() {
+    let (mut memory, _) = filled();
+    memory.record(&used("acme/one", 10), 106);
+    let (bytes, state) = memory.save(Some(b"junk"));
+    assert_eq!(state, FileState::Damaged);
+    let (read, _) = Memory::read(KEY, Some(&bytes.unwrap()));
+    assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).sum::<u64>(), 7);
+    // A file that was deleted was meant to be.
+    memory.saved();
+    let (bytes, _) = memory.save(None);
+    assert!(Memory::read(KEY, Some(&bytes.unwrap())).0.history().is_empty());
+}
+
+#[test]
+fn the_fullest_memory_fits_the_file() {
+    let long = |number: u32| format!("{number} {}", "x".repeat(200));
+    let mut memory = Memory::new(KEY);
+    for index in 0..24_990_u32 {
+        memory.learn(&chat(&index.to_string()), &long(index), None, &counted(255), &raw, index);
+    }
+    for model in 0..3000_u32 {
+        memory.record(&used(&long(model), u64::MAX), model % 400);
+    }
+    let bytes = memory.save(None).0.unwrap();
+    assert!((1_500_000..MAX_FILE).contains(&bytes.len()), "{} bytes", bytes.len());
+    assert_eq!(Memory::read(KEY, Some(&bytes)).1, FileState::Good);
+    let padded = [bytes, vec![0; MAX_FILE]].concat();
+    assert_eq!(Memory::read(KEY, Some(&padded)).1, FileState::Damaged);
+}
+
+/// What a window may have learned: conversation, count, day.
+fn learned() -> impl Strategy<Value = Memory> {
+    prop::collection::vec((0..6_u8, 200_u64..500, 0..4_u32, 0..3_u8), 0..12).prop_map(|lessons| {
+        let mut memory = Memory::new(KEY);
+        for (text, count, day, family) in lessons {
+            memory.learn(&chat(&text.to_string()), &family.to_string(), None, &counted(count), &raw, day);
+        }
+        memory
+    })
+}
+
+fn union(one: &Memory, other: &Memory) -> Memory {
+    let mut both = one.clone();
+    both.save(Some(&other.clone().save(None).0.unwrap()));
+    both
+}
+
+proptest! {
+    #[test]
+    fn the_union_is_commutative_associative_and_idempotent(a in learned(), b in learned(), c in learned()) {
+        prop_assert!(same(&union(&a, &b), &union(&b, &a)));
+        prop_assert!(same(&union(&union(&a, &b), &c), &union(&a, &union(&b, &c))));
+        prop_assert!(same(&union(&a, &a), &a));
+        prop_assert!(same(&union(&union(&a, &b), &b), &union(&a, &b)));
+    }
+
+    #[test]
+    fn any_bytes_are_a_file_or_not(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let (_, state) = Memory::read(KEY, Some(&bytes));
+        prop_assert_eq!(state, FileState::Damaged);
+        // Also behind a checksum that fits, so that the inner fields are reached.
+        let inner = [b"SLUICE\x1A\n".as_slice(), &1_u32.to_le_bytes(), &1_u32.to_le_bytes(), &bytes].concat();
+        let _ = Memory::read(KEY, Some(&sealed(&inner)));
+    }
+}

@@ -1,0 +1,117 @@
+// Typed questions to the requests module (crates/sluice-requests-wasm): where requests go, what is sent, which models
+// there are.
+
+import type {
+  ChatModel,
+  ChatRequest,
+  Endpoint,
+  HttpAnswer,
+  HttpRequest,
+  ListState,
+  ModelSettings,
+  Note,
+  OtherModel,
+  Transport,
+} from "./boundary.js";
+import { CoreError, QuestionError, type ToolNames } from "./core.js";
+
+/** A request ready to be sent, without the key, and what its answer is read with. */
+export interface BuiltRequest {
+  readonly request: HttpRequest;
+  /** Where it goes; a key belongs to one of these. */
+  readonly origin: string;
+  readonly toolNames: ToolNames;
+  readonly conversationId: string | null;
+  /** The text of a `stateful_marker` part to leave in the answer. */
+  readonly marker: string | null;
+  /** VS Code asks for a summary of the conversation. */
+  readonly isSummary: boolean;
+  readonly notes: readonly Note[];
+}
+
+/** Something that may change what is known about an endpoint's models. */
+export type CatalogEvent =
+  | { readonly listAnswered: HttpAnswer }
+  | { readonly listFailed: Transport }
+  | { readonly endpointsAnswered: readonly [model: string, answer: HttpAnswer] }
+  | { readonly overflowed: readonly [model: string, message: string] };
+
+export interface CatalogQuestion {
+  readonly baseUrl: string;
+  readonly snapshot: string | undefined;
+  readonly settings: ModelSettings;
+  readonly event?: CatalogEvent;
+}
+
+/** What is known now. Keep the snapshot; a list that was known is never lost. */
+export interface Catalog {
+  readonly models: readonly ChatModel[];
+  readonly others: readonly OtherModel[];
+  readonly state: ListState;
+  readonly listRequest: HttpRequest;
+  readonly changed: boolean;
+  readonly notes: readonly Note[];
+  readonly snapshot: string;
+}
+
+export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Promise<Requests> {
+  return new Requests(wasm instanceof WebAssembly.Module ? wasm : await WebAssembly.compile(wasm));
+}
+
+interface Exports {
+  readonly memory: WebAssembly.Memory;
+  input_window(length: number): number;
+  output(): number;
+  output_length(): number;
+  ask(question: number, length: number): number;
+}
+
+// As crates/sluice-requests-wasm/src/questions.rs numbers them.
+const PARSE_ENDPOINT = 0;
+const BUILD_REQUEST = 1;
+const CATALOG = 2;
+
+export class Requests {
+  readonly #module: WebAssembly.Module;
+  readonly #encoder = new TextEncoder();
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #exports: Exports | undefined;
+
+  constructor(module: WebAssembly.Module) {
+    this.#module = module;
+  }
+
+  /** Looks at a base URL. Throws a QuestionError that says what is wrong with it. */
+  parseEndpoint(address: string): Endpoint {
+    return this.#ask(PARSE_ENDPOINT, address);
+  }
+
+  buildRequest(chat: ChatRequest, baseUrl: string): BuiltRequest {
+    return this.#ask(BUILD_REQUEST, { chat: JSON.stringify(chat), baseUrl });
+  }
+
+  catalog(question: CatalogQuestion): Catalog {
+    return this.#ask(CATALOG, { event: null, ...question, now: Math.floor(Date.now() / 1000) });
+  }
+
+  #ask<T>(question: number, value: unknown): T {
+    const exports = (this.#exports ??= new WebAssembly.Instance(this.#module).exports as unknown as Exports);
+    let isAnswer: number;
+    let text: string;
+    try {
+      const json = this.#encoder.encode(JSON.stringify(value));
+      const window = exports.input_window(json.length);
+      new Uint8Array(exports.memory.buffer).set(json, window);
+      isAnswer = exports.ask(question, json.length);
+      text = this.#decoder.decode(new Uint8Array(exports.memory.buffer, exports.output(), exports.output_length()));
+    } catch (cause) {
+      // After a trap the memory is in no known state; the next question gets a fresh instance.
+      this.#exports = undefined;
+      throw new CoreError("the core crashed on this question", { cause });
+    }
+    if (isAnswer === 0) {
+      throw new QuestionError(text);
+    }
+    return JSON.parse(text) as T;
+  }
+}

@@ -1,0 +1,18 @@
+//! The memory file under attack, in full: a thousand writers killed, a hundred thousand flips, four writers at once.
+//! Run by `cargo xtask persist`.
+
+use std::process::ExitCode;
+
+#[path = "../tests/support/persist.rs"]
+mod persist;
+
+fn main() -> ExitCode {
+    if persist::live_as_victim() {
+        return ExitCode::SUCCESS;
+    }
+    let plan = persist::Plan { kills: 1000, flips: 100_000, writers: 4, updates: 1000, victim_arguments: &[] };
+    let scratch = std::env::temp_dir().join(format!("sluice-persist-{}", std::process::id()));
+    let report = persist::run(&plan, &scratch, &mut |step| eprintln!("{step}"));
+    println!("{report}");
+    if report.bad.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

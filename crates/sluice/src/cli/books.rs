@@ -1,0 +1,166 @@
+//! What `sluice chat` keeps of its requests: token counts for the next ones, usage for `sluice usage`.
+
+use std::env;
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use sluice::Store;
+use sluice_core::{
+    ChatMessage, ChatModel, ChatPart, ChatRequest, Endpoint, Estimate, Memory, ModelSettings, Outcome, Piece, Prices,
+    RequestEnd, RequestKind, RequestStart, Role, Status, StatusLine, UsageTracker, preflight,
+};
+
+use super::model_cache::ModelCache;
+
+/// One conversation at a time, one request at a time.
+const REQUEST: &str = "chat";
+const SECONDS_OF_A_DAY: u64 = 86_400;
+
+pub struct Books {
+    store: Store,
+    memory: Memory,
+    tracker: UsageTracker,
+    /// As `sluice models` last saw it, if it did.
+    model: Option<ChatModel>,
+    clock: Instant,
+    has_complained: bool,
+}
+
+impl Books {
+    pub fn open(endpoint: &Endpoint, model: &str) -> Self {
+        let (store, memory, note) = Store::open(directory());
+        let (catalog, _) = ModelCache::of(endpoint).load(endpoint);
+        let known = catalog.models(&ModelSettings::default(), u64::from(today()) * SECONDS_OF_A_DAY).models;
+        let mut books = Self {
+            store,
+            memory,
+            tracker: UsageTracker::default(),
+            model: known.into_iter().find(|known| known.id == model),
+            clock: Instant::now(),
+            has_complained: false,
+        };
+        if let Some(note) = note {
+            books.complain(&note);
+        }
+        books
+    }
+
+    /// Before a request: how many tokens it will have. Warns if that is nearly more than the model takes.
+    pub fn begin(&mut self, request: &ChatRequest) -> Estimate {
+        let estimate = self.memory.estimate(request, self.family(request), &rough_count);
+        let max_input_tokens = self.model.as_ref().map(|model| u64::from(model.max_input_tokens));
+        if let Some(warning) = preflight(&request.model, estimate.tokens, max_input_tokens) {
+            eprintln!("sluice: {}", warning.message);
+        }
+        let start = RequestStart {
+            id: REQUEST.to_owned(),
+            conversation: REQUEST.to_owned(),
+            model: request.model.clone(),
+            kind: RequestKind::Main,
+            estimate: Some(estimate.tokens),
+            max_input_tokens,
+        };
+        self.tracker.open(start, self.now());
+        estimate
+    }
+
+    pub fn part(&mut self, is_thinking: bool) {
+        self.tracker.first_part(REQUEST, is_thinking, self.now());
+    }
+
+    /// After it: what it used, and what the server counted. Kept at once, because the next request may never come.
+    pub fn end(&mut self, request: &ChatRequest, answer: &[ChatPart], outcome: &Outcome) {
+        let today = today();
+        let prices = self.model.as_ref().and_then(|model| model.prices.as_ref());
+        let cost_by_prices = prices.zip(outcome.usage.as_ref()).and_then(|(prices, usage)| Prices::cost(prices, usage));
+        let end = RequestEnd { cost_by_prices, ..RequestEnd::of(outcome) };
+        if let Some(used) = self.tracker.finish(REQUEST, &end, self.now()) {
+            self.memory.record(&used, today);
+        }
+        if let Some(usage) = &outcome.usage {
+            // Only a whole answer is what the server counted.
+            let answer = (outcome.status == Status::Completed)
+                .then(|| ChatMessage { role: Role::Assistant, content: answer.to_vec() });
+            let family = self.family(request).to_owned();
+            self.memory.learn(request, &family, answer.as_ref(), usage, &rough_count, today);
+        }
+        if let Err(message) = self.store.save(&mut self.memory) {
+            self.complain(&message);
+        }
+    }
+
+    pub fn status(&self) -> Option<StatusLine> {
+        self.tracker.status(REQUEST)
+    }
+
+    /// What corrections are kept for: models of a family share a tokenizer.
+    fn family<'a>(&'a self, request: &'a ChatRequest) -> &'a str {
+        self.model.as_ref().map_or(&request.model, |model| &model.family)
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Once: the conversation goes on without.
+    fn complain(&mut self, message: &str) {
+        if !std::mem::replace(&mut self.has_complained, true) {
+            eprintln!("sluice: {message}.");
+        }
+    }
+}
+
+/// `SLUICE_HOME`, else where this system keeps what programs remember.
+pub fn directory() -> PathBuf {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(home) = set("SLUICE_HOME") {
+        return home;
+    }
+    // Relative paths are to be ignored, says the XDG specification.
+    if let Some(state) = set("XDG_STATE_HOME").filter(|path| path.is_absolute()) {
+        return state.join("sluice");
+    }
+    if cfg!(windows)
+        && let Some(local) = set("LOCALAPPDATA")
+    {
+        return local.join("sluice");
+    }
+    let home = env::home_dir().unwrap_or_else(env::temp_dir);
+    let state = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/state" };
+    home.join(state).join("sluice")
+}
+
+/// Days are counted in UTC, as gateways bill them.
+fn today() -> u32 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u32::try_from(since.as_secs() / SECONDS_OF_A_DAY).unwrap_or(u32::MAX)
+}
+
+/// Four bytes a token and a few for the framing: enough for the pieces that no server has counted yet.
+fn rough_count(piece: Piece<'_>) -> u32 {
+    fn bytes(parts: &[ChatPart]) -> usize {
+        let of = |part: &ChatPart| match part {
+            ChatPart::Text { value } => value.len(),
+            ChatPart::ToolCall { name, input_json, .. } => name.len() + input_json.len() + 16,
+            ChatPart::ToolResult { content, .. } => bytes(content) + 16,
+            ChatPart::Data { .. } => 4096,
+            ChatPart::Thinking { .. } => 0,
+        };
+        parts.iter().map(of).sum()
+    }
+    let bytes = match piece {
+        Piece::Frame { has_tools } => {
+            if has_tools {
+                64
+            } else {
+                12
+            }
+        }
+        Piece::Tool(tool) => {
+            let schema = tool.input_schema.as_ref().map(ToString::to_string).unwrap_or_default();
+            tool.name.len() + tool.description.len() + schema.len() + 32
+        }
+        Piece::Message(message) => bytes(&message.content) + 16,
+    };
+    u32::try_from(bytes.div_ceil(4)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,118 @@
+// The models of one connection: shown from memory, refreshed behind the scenes, kept between starts. What the list means
+// the core decides.
+
+import * as vscode from "vscode";
+
+import type { Catalog, CatalogEvent } from "../../crates/sluice-wasm/js/src/requests.js";
+import type { Connection } from "./connections.js";
+import { get } from "./http.js";
+import { modelSettings } from "./settings.js";
+import type { Modules } from "./wasm.js";
+
+export class ModelLists {
+  readonly #modules: Modules;
+  readonly #storage: vscode.Uri;
+  readonly #log: vscode.LogOutputChannel;
+  readonly #changed = new vscode.EventEmitter<void>();
+  /** By base URL. */
+  readonly #catalogs = new Map<string, Catalog>();
+  readonly #refreshing = new Map<string, Promise<Catalog>>();
+  readonly onDidChange = this.#changed.event;
+
+  constructor(modules: Modules, storage: vscode.Uri, log: vscode.LogOutputChannel) {
+    this.#modules = modules;
+    this.#storage = storage;
+    this.#log = log;
+  }
+
+  /** At once if anything is known; then the answer may be a little old and a change is told later. */
+  async list(connection: Connection): Promise<Catalog> {
+    const { baseUrl } = connection.endpoint;
+    let known = this.#catalogs.get(baseUrl);
+    if (known === undefined) {
+      known = await this.#apply(connection, undefined, await this.#restore(connection));
+    }
+    if (known.state === "missing") {
+      return this.refresh(connection);
+    }
+    if (known.state === "stale") {
+      void this.refresh(connection);
+    }
+    return known;
+  }
+
+  /** Asks the server. A list that was known is not lost to a bad answer. */
+  refresh(connection: Connection): Promise<Catalog> {
+    const { baseUrl } = connection.endpoint;
+    const running = this.#refreshing.get(baseUrl);
+    if (running !== undefined) {
+      return running;
+    }
+    const refresh = this.#refresh(connection).finally(() => this.#refreshing.delete(baseUrl));
+    this.#refreshing.set(baseUrl, refresh);
+    return refresh;
+  }
+
+  /** A conversation was too long for a model: its real limit may stand in the message. */
+  async overflowed(connection: Connection, model: string, message: string): Promise<void> {
+    await this.#apply(connection, { overflowed: [model, message] });
+  }
+
+  /** The settings changed. */
+  async reread(connections: readonly Connection[]): Promise<void> {
+    await Promise.all(connections.map((connection) => this.#apply(connection, undefined)));
+    this.#changed.fire();
+  }
+
+  async #refresh(connection: Connection): Promise<Catalog> {
+    const requests = await this.#modules.requests();
+    const { baseUrl } = connection.endpoint;
+    const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
+    const { listRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings() });
+    const answer = await get(connection, listRequest);
+    return this.#apply(connection, typeof answer === "string" ? { listFailed: answer } : { listAnswered: answer });
+  }
+
+  async #apply(connection: Connection, event?: CatalogEvent, restored?: string): Promise<Catalog> {
+    const requests = await this.#modules.requests();
+    const { baseUrl } = connection.endpoint;
+    const snapshot = restored ?? this.#catalogs.get(baseUrl)?.snapshot;
+    const settings = modelSettings();
+    const catalog = requests.catalog({ baseUrl, snapshot, settings, ...(event === undefined ? {} : { event }) });
+    this.#catalogs.set(baseUrl, catalog);
+    for (const { detail } of catalog.notes) {
+      this.#log.info(`Models of ${connection.label}: ${detail}`);
+    }
+    if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
+      await this.#store(connection, catalog.snapshot);
+    }
+    if (catalog.changed) {
+      this.#changed.fire();
+    }
+    return catalog;
+  }
+
+  async #restore(connection: Connection): Promise<string | undefined> {
+    try {
+      return new TextDecoder().decode(await vscode.workspace.fs.readFile(this.#file(connection)));
+    } catch {
+      return undefined; // Not there yet.
+    }
+  }
+
+  async #store(connection: Connection, snapshot: string): Promise<void> {
+    const file = this.#file(connection);
+    const unfinished = file.with({ path: `${file.path}.${crypto.randomUUID()}.tmp` });
+    try {
+      await vscode.workspace.fs.writeFile(unfinished, new TextEncoder().encode(snapshot));
+      await vscode.workspace.fs.rename(unfinished, file, { overwrite: true });
+    } catch (error) {
+      this.#log.warn(`The list of models cannot be kept: ${String(error)}`);
+    }
+  }
+
+  #file(connection: Connection): vscode.Uri {
+    const name = connection.endpoint.baseUrl.replace(/[^A-Za-z0-9.-]+/g, "_");
+    return vscode.Uri.joinPath(this.#storage, `models-${name}.json`);
+  }
+}

@@ -1,0 +1,247 @@
+// What VS Code asks of a provider of models: which there are, an answer, and how many tokens something has.
+
+import * as vscode from "vscode";
+
+import type { ChatModel, ChatRequest, Decision } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Connection, Connections } from "./connections.js";
+import { Reporter } from "./from-core.js";
+import { exchange } from "./http.js";
+import type { ModelLists } from "./models.js";
+import { chatOptions, idleTimeoutMs, thinkingFallback } from "./settings.js";
+import { toMessages, toToolMode, toTools } from "./to-core.js";
+import type { Modules } from "./wasm.js";
+
+/** What we give VS Code, and get back with each request. */
+export interface SluiceModel extends vscode.LanguageModelChatInformation {
+  readonly model: ChatModel;
+  readonly connection: Connection;
+}
+
+export interface Services {
+  readonly modules: Modules;
+  readonly connections: Connections;
+  readonly lists: ModelLists;
+  readonly log: vscode.LogOutputChannel;
+  readonly images: vscode.Uri;
+}
+
+export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
+  readonly #services: Services;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeLanguageModelChatInformation = this.#changed.event;
+  /** Some group of models has a key: the demo has done its work. */
+  #hasConfiguredKey = false;
+
+  constructor(services: Services) {
+    this.#services = services;
+    services.lists.onDidChange(() => this.#changed.fire());
+  }
+
+  /** VS Code asks once without a configuration and once for each group that the user set up; and often. */
+  async provideLanguageModelChatInformation(
+    { silent, configuration }: vscode.PrepareLanguageModelChatModelOptions,
+    _token: vscode.CancellationToken,
+  ): Promise<SluiceModel[]> {
+    const { connections, lists } = this.#services;
+    let connection: Connection | undefined;
+    if (configuration === undefined) {
+      connection = await connections.fromEnvironment(silent);
+      if (connection === undefined && this.#hasConfiguredKey) {
+        return [];
+      }
+      connection ??= await connections.demo();
+    } else {
+      connection = await connections.configured(configuration, silent);
+      if (connection !== undefined && !this.#hasConfiguredKey) {
+        this.#hasConfiguredKey = true;
+        this.#changed.fire();
+      }
+    }
+    if (connection === undefined) {
+      return [];
+    }
+    const { models } = await lists.list(connection);
+    const shown = connection.isDemo ? models.filter(({ id }) => id === DEMO_MODEL) : models;
+    return shown.map((model) => information(model, connection));
+  }
+
+  async provideLanguageModelChatResponse(
+    { model, connection }: SluiceModel,
+    messages: readonly vscode.LanguageModelChatRequestMessage[],
+    options: vscode.ProvideLanguageModelChatResponseOptions,
+    progress: vscode.Progress<vscode.LanguageModelResponsePart>,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    const { modules, log } = this.#services;
+    const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
+    const built = requests.buildRequest(chatRequest(model, messages, options), connection.endpoint.baseUrl);
+    const trace = log.logLevel === vscode.LogLevel.Trace;
+    built.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
+
+    const isChat = options.requestInitiator === "core" || isCopilot(options.requestInitiator);
+    const reporter = new Reporter(progress, {
+      thinkingFallback: thinkingFallback(),
+      ...(isChat ? { saveImage: (mimeType, bytes) => this.#saveImage(mimeType, bytes) } : {}),
+    });
+    const cancellation = new AbortController();
+    const subscription = token.onCancellationRequested(() => {
+      reporter.abandon();
+      cancellation.abort();
+    });
+    if (token.isCancellationRequested) {
+      cancellation.abort();
+    }
+    let decision: Decision;
+    try {
+      decision = await exchange(core, {
+        connection,
+        built,
+        idleTimeoutMs: idleTimeoutMs(),
+        trace,
+        cancellation: cancellation.signal,
+        onOutput: (output) => {
+          if (output.type === "note") {
+            log.trace(`${model.id}: ${output.kind} ${output.detail}`);
+          } else {
+            reporter.report(output);
+          }
+        },
+        calledTool: () => reporter.calledTool,
+        onRetry: (message, delayMs) => log.warn(`${model.id}: ${message} Asking again in ${(delayMs / 1000).toFixed(1)} s.`),
+      });
+    } finally {
+      subscription.dispose();
+    }
+    await this.#finish(decision, reporter, built.marker, options, { model, connection });
+  }
+
+  async provideTokenCount(
+    _model: SluiceModel,
+    text: string | vscode.LanguageModelChatRequestMessage,
+    _token: vscode.CancellationToken,
+  ): Promise<number> {
+    return Math.ceil((typeof text === "string" ? text : JSON.stringify(text.content)).length / 3);
+  }
+
+  async #finish(
+    { step, usage, outcome }: Decision,
+    reporter: Reporter,
+    marker: string | null,
+    options: vscode.ProvideLanguageModelChatResponseOptions,
+    { model, connection }: Pick<SluiceModel, "model" | "connection">,
+  ): Promise<void> {
+    const { log, lists } = this.#services;
+    if (step.type === "cancelled") {
+      throw new vscode.CancellationError();
+    }
+    // Counts and text that came before an error stay, and stay true. The agent host would take a marker for a
+    // response that the server can go on from.
+    await reporter.end(usage, options.requestInitiator === "core" ? null : marker);
+    if (step.type !== "reject") {
+      log.debug(`${model.id}: ${outcome.status}`);
+      return;
+    }
+    log.error(`${model.id}: ${step.message}`);
+    if (step.kind === "contextOverflow" && outcome.error !== null) {
+      await lists.overflowed(connection, model.id, outcome.error.message);
+    }
+    throw isCopilot(options.requestInitiator) || options.requestInitiator === "core"
+      ? plainError(step.message)
+      : errorWithCode(step.message, step.kind);
+  }
+
+  async #saveImage(mimeType: string, bytes: Uint8Array): Promise<vscode.Uri> {
+    const extension = mimeType.split("/")[1]?.replace(/[^a-z0-9]/g, "") ?? "bin";
+    const file = vscode.Uri.joinPath(this.#services.images, `${crypto.randomUUID()}.${extension}`);
+    await vscode.workspace.fs.writeFile(file, bytes);
+    return file;
+  }
+}
+
+const DEMO_MODEL = "sluice/demo";
+
+function information(model: ChatModel, connection: Connection): SluiceModel {
+  const { id, family, version, maxInputTokens, maxOutputTokens, contextWindow, capabilities } = model;
+  const name = connection.isDemo ? vscode.l10n.t("{0} (demo, not a real model)", model.name) : model.name;
+  return {
+    id,
+    name,
+    family,
+    version,
+    maxInputTokens,
+    maxOutputTokens,
+    maxContextWindowTokens: contextWindow,
+    capabilities: { imageInput: capabilities.imageInput, toolCalling: capabilities.toolCalling },
+    detail: model.detail,
+    tooltip: model.tooltip,
+    isUserSelectable: model.isUserSelectable,
+    ...(model.pricing === null ? {} : { pricing: model.pricing }),
+    ...(model.effort === null ? {} : { configurationSchema: effortSchema(model.effort) }),
+    model,
+    connection,
+  };
+}
+
+/** The picker for the thinking effort, in the shape of Copilot's own. */
+function effortSchema({ values, default: byDefault }: NonNullable<ChatModel["effort"]>): { properties: { reasoningEffort: object } } {
+  return {
+    properties: {
+      reasoningEffort: {
+        type: "string",
+        title: vscode.l10n.t("Thinking Effort"),
+        enum: values,
+        enumItemLabels: values.map((value) => value.charAt(0).toUpperCase() + value.slice(1)),
+        default: byDefault,
+        group: "navigation",
+      },
+    },
+  };
+}
+
+function chatRequest(
+  model: ChatModel,
+  messages: readonly vscode.LanguageModelChatRequestMessage[],
+  options: vscode.ProvideLanguageModelChatResponseOptions,
+): ChatRequest {
+  const chosen = options.modelConfiguration?.["reasoningEffort"];
+  return {
+    model: model.id,
+    messages: toMessages(messages),
+    tools: toTools(options.tools),
+    toolMode: toToolMode(options.toolMode),
+    options: {
+      ...chatOptions(),
+      ...(typeof chosen === "string" ? { reasoningEffort: chosen } : {}),
+      maxOutputTokens: model.maxOutputTokens,
+      newConversationId: crypto.randomUUID(),
+      extraBody: { ...options.modelOptions },
+    },
+  };
+}
+
+function isCopilot(initiator: string | undefined): boolean {
+  return initiator?.toLowerCase().startsWith("github.copilot") ?? false;
+}
+
+/** Chat shows the message and the stack; the message alone says it better. */
+function plainError(message: string): Error {
+  const error = new Error(message);
+  error.stack = message;
+  return error;
+}
+
+/** For extensions that act on the code. */
+function errorWithCode(message: string, kind: string | null): Error {
+  switch (kind) {
+    case "signIn":
+    case "forbidden":
+      return vscode.LanguageModelError.NoPermissions(message);
+    case "noCredit":
+    case "rateLimited":
+      return vscode.LanguageModelError.Blocked(message);
+    case "modelNotFound":
+      return vscode.LanguageModelError.NotFound(message);
+    default:
+      return plainError(message);
+  }
+}

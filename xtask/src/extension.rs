@@ -1,0 +1,48 @@
+//! The VS Code extension: compiled, bundled with its WebAssembly modules, packed into one VSIX for every platform.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::shell::{command, root, run};
+use crate::{Done, javascript, wasm};
+
+pub fn folder() -> PathBuf {
+    root().join("extension")
+}
+
+/// Builds the VSIX and says where it is.
+pub fn pack() -> Done<PathBuf> {
+    let extension = folder();
+    javascript::install(&extension)?;
+    let node = |script: &str| {
+        let mut node = command("node");
+        node.arg(extension.join("node_modules").join(script)).current_dir(&extension);
+        node
+    };
+    run(&mut node("typescript/bin/tsc"))?;
+    let dist = extension.join("dist");
+    let _ = fs::remove_dir_all(&dist);
+    run(command("node").arg("esbuild.mjs").current_dir(&extension))?;
+    for module in wasm::build()?.all() {
+        copy(&module, &dist)?;
+    }
+    fs::copy(root().join("LICENSE-MIT"), extension.join("LICENSE.txt"))
+        .map_err(|error| format!("LICENSE-MIT: {error}"))?;
+    let vsix = root().join("target/sluice.vsix");
+    run(node("@vscode/vsce/vsce")
+        .args(["package", "--no-dependencies", "--allow-missing-repository", "--out"])
+        .arg(&vsix))?;
+    Ok(vsix)
+}
+
+pub fn report() -> Done {
+    let vsix = pack()?;
+    let bytes = fs::metadata(&vsix).map_err(|error| format!("{}: {error}", vsix.display()))?.len();
+    println!("{}: {} KB", vsix.display(), bytes / 1000);
+    Ok(())
+}
+
+fn copy(file: &Path, folder: &Path) -> Done {
+    let name = file.file_name().ok_or_else(|| format!("{} is no file", file.display()))?;
+    fs::copy(file, folder.join(name)).map(drop).map_err(|error| format!("cannot copy {}: {error}", file.display()))
+}
