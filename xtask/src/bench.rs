@@ -9,9 +9,19 @@ pub fn all(quick: bool) -> Done {
         .args(["run", "--quiet", "--locked", "--release", "--manifest-path", "bench/Cargo.toml", "--target-dir"])
         .args(["target/bench", "--"])
         .args(quick))?;
-    let module = wasm::build()?.core();
+    let modules = wasm::build()?;
     javascript::build()?;
     javascript::install(&root().join("bench/node"))?;
-    let loader = javascript::compiled_loader();
-    run(command("node").arg("bench/node/main.mjs").arg("--wasm").arg(module).arg("--loader").arg(loader).args(quick))
+    for (script, module, loader) in
+        [("main.mjs", modules.core(), "core.js"), ("tokens.mjs", modules.tokens(), "tokens.js")]
+    {
+        run(command("node")
+            .arg(root().join("bench/node").join(script))
+            .arg("--wasm")
+            .arg(module)
+            .arg("--loader")
+            .arg(javascript::compiled_loader().with_file_name(loader))
+            .args(quick))?;
+    }
+    Ok(())
 }

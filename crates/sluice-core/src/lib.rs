@@ -55,7 +55,7 @@ pub use memory::{FileState, MAX_FILE, Memory};
 pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, short_count, similar_models};
 pub use next_step::{NextStep, VsCodeUsage, next_step};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
-pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, is_summary_request};
+pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, request_kind};
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, Known, Measured, Piece};
 pub use usage::{History, Period, UsageTracker, date, preflight};
 pub use wire::as_stream;

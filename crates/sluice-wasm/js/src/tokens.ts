@@ -6,7 +6,20 @@
 //   tokens.countMessage("openai/gpt-5", message);   // with what stands around it in a request
 //   tokens.countChat(chat);                         // the whole request, by what the tokens are spent on
 
-import type { ChatMessage, ChatRequest, TokenBreakdown } from "./boundary.js";
+import type {
+  ChatMessage,
+  ChatPart,
+  ChatRequest,
+  Estimate,
+  Part,
+  Preflight,
+  Prices,
+  RequestUsage,
+  StatusLine,
+  TokenBreakdown,
+  Totals,
+  Usage,
+} from "./boundary.js";
 
 /** A bug in the counter. The next count gets a fresh instance. */
 export class TokensError extends Error {
@@ -19,6 +32,41 @@ export async function loadTokens(wasm: BufferSource | WebAssembly.Module): Promi
   return new Tokens(module);
 }
 
+/** A request begins. Times are milliseconds of any clock that does not jump. */
+export interface RequestBegin {
+  readonly id: string;
+  readonly conversation: string;
+  readonly chat: ChatRequest;
+  /** What corrections are kept for: models of a family share a tokenizer. */
+  readonly family: string;
+  readonly maxInputTokens: number;
+  readonly now: number;
+}
+
+export interface RequestOver {
+  readonly id: string;
+  readonly conversation: string;
+  /** The parts that were given. */
+  readonly answer: readonly (ChatPart | Part)[];
+  readonly isCompleted: boolean;
+  /** The server said that the answer is over. */
+  readonly isAnswered: boolean;
+  readonly usage: Usage | null;
+  readonly cost: string | null;
+  readonly prices: Prices | null;
+  readonly now: number;
+}
+
+/** What an editor used in a day or a month with one model. */
+export interface HistoryRow {
+  readonly when: string;
+  readonly model: string;
+  readonly totals: Totals;
+  readonly tokensPerSecond: number | null;
+}
+
+const FILE_STATES = ["good", "missing", "damaged", "newer"] as const;
+
 /** Longer texts are rarely asked for twice, and would fill the memory. */
 const MAX_CACHED_LENGTH = 2048;
 /** Two generations of so many counts each: the older one is dropped when the newer is full. */
@@ -30,6 +78,8 @@ export class Tokens {
   /** By family, because models of one family count alike. */
   readonly #caches = new Map<number, Cache>();
   readonly #families = new Map<string, number>();
+  /** Until the next answer. */
+  readonly #factors = new Map<string, number>();
   /** The model of the last count: nearly all counts of a turn are for one. */
   #lastModel: string | undefined;
   #lastFamily = 0;
@@ -80,6 +130,69 @@ export class Tokens {
     return this.#breakdown("count_request", body, "a request body");
   }
 
+  /** Opens the books of an installation, whose key has 16 bytes. Says what the file turned out to be. */
+  readBooks(key: Uint8Array, file: Uint8Array | undefined): (typeof FILE_STATES)[number] {
+    const bytes = new Uint8Array(key.length + (file?.length ?? 0));
+    bytes.set(key);
+    bytes.set(file ?? [], key.length);
+    this.#factors.clear();
+    const state = this.#run((instance) => instance.readBooks(bytes, file !== undefined));
+    return FILE_STATES[state] ?? "damaged";
+  }
+
+  /** What to write in the place of this file; nothing if it must be left alone. Call `booksSaved` when it is written. */
+  saveBooks(file: Uint8Array | undefined): Uint8Array | undefined {
+    return this.#run((instance) => instance.saveBooks(file));
+  }
+
+  booksSaved(): void {
+    this.#run((instance) => instance.booksSaved());
+  }
+
+  /** How many tokens the request has, as far as anybody knows, and what to show. */
+  begin(request: RequestBegin): { estimate: Estimate; warning: Preflight | null; status: StatusLine | null } {
+    return this.#ask(BEGIN, { ...request, chat: JSON.stringify(request.chat), now: Math.round(request.now) });
+  }
+
+  /** A part has come. */
+  part(id: string, isThinking: boolean, now: number): void {
+    this.#ask(PART, { id, isThinking, now: Math.round(now) });
+  }
+
+  /** What the request used, and what to show. The next estimates know what the server counted. */
+  end(request: RequestOver): { used: RequestUsage | null; status: StatusLine | null; conversation: Totals | null } {
+    this.#factors.clear();
+    const today = Math.floor(Date.now() / 86_400_000);
+    return this.#ask(END, { ...request, now: Math.round(request.now), today });
+  }
+
+  history(period: "day" | "month"): HistoryRow[] {
+    return this.#ask(HISTORY, period);
+  }
+
+  /** One message: what a server counted for it, else our count as far as servers agree with us. */
+  messageTokens(model: string, family: string, message: ChatMessage): number {
+    return this.#ask(MESSAGE, { model, family, message });
+  }
+
+  /** What counts of models of this family are multiplied by, going by what servers counted. */
+  factor(family: string): number {
+    let factor = this.#factors.get(family);
+    if (factor === undefined) {
+      factor = this.#ask<number>(FACTOR, family);
+      this.#factors.set(family, factor);
+    }
+    return factor;
+  }
+
+  #ask<T>(question: number, value: unknown): T {
+    const { text, isProblem } = this.#run((instance) => instance.ask(question, JSON.stringify(value)));
+    if (isProblem) {
+      throw new TypeError(text);
+    }
+    return JSON.parse(text) as T;
+  }
+
   #breakdown(count: "count_chat" | "count_request", json: string, what: string): TokenBreakdown {
     const answer = this.#run((instance) => instance.countJson(count, json));
     if (answer === undefined) {
@@ -116,6 +229,14 @@ export class Tokens {
   }
 }
 
+// As crates/sluice-tokens-wasm/src/books.rs numbers them.
+const BEGIN = 0;
+const PART = 1;
+const END = 2;
+const HISTORY = 3;
+const MESSAGE = 4;
+const FACTOR = 5;
+
 class Cache {
   young = new Map<string, number>();
   old = new Map<string, number>();
@@ -138,6 +259,11 @@ interface Exports {
   count_chat(length: number): number;
   count_request(length: number): number;
   answer(): number;
+  ask(question: number, length: number): number;
+  books_read(length: number, hasFile: number): number;
+  books_save(length: number, hasFile: number): number;
+  books_file(): number;
+  books_saved(): void;
 }
 
 /** What a count is that could not be made; read as signed. */
@@ -187,6 +313,38 @@ class Instance {
     this.#refreshView();
     const address = this.#exports.answer();
     return decoder.decode(this.#bytes.subarray(address, address + length));
+  }
+
+  ask(question: number, json: string): { text: string; isProblem: boolean } {
+    const answer = this.#exports.ask(question, this.#write(json));
+    this.#refreshView();
+    const address = this.#exports.answer();
+    const text = decoder.decode(this.#bytes.subarray(address, address + (answer & 0x7fff_ffff)));
+    return { text, isProblem: answer < 0 };
+  }
+
+  readBooks(bytes: Uint8Array, hasFile: boolean): number {
+    return this.#exports.books_read(this.#writeBytes(bytes), hasFile ? 1 : 0);
+  }
+
+  saveBooks(file: Uint8Array | undefined): Uint8Array | undefined {
+    const length = this.#exports.books_save(this.#writeBytes(file ?? new Uint8Array()), file === undefined ? 0 : 1);
+    this.#refreshView();
+    const address = this.#exports.books_file();
+    return length === 0 ? undefined : this.#bytes.slice(address, address + length);
+  }
+
+  booksSaved(): void {
+    this.#exports.books_saved();
+  }
+
+  #writeBytes(bytes: Uint8Array): number {
+    if (bytes.length > this.#windowLength) {
+      this.#reserve(bytes.length);
+    }
+    this.#refreshView();
+    this.#bytes.set(bytes, this.#windowAddress);
+    return bytes.length;
   }
 
   /** Puts text into the window as UTF-8; gives its length. Halves of surrogate pairs become U+FFFD. */
