@@ -5,8 +5,11 @@ import { add, figures, results } from './lib/report.mjs';
 import { setup as readSetup } from './lib/setup.mjs';
 import { api } from './suites/api.mjs';
 import { chat } from './suites/chat.mjs';
+import { key } from './suites/key.mjs';
+import { web } from './suites/web.mjs';
 
-const suites = { api, chat };
+// The last one also looks for the key in what the others have left.
+const suites = { api, chat, web, key };
 
 const setup = readSetup();
 if (setup.only && !(setup.only in suites)) {
