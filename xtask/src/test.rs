@@ -37,6 +37,7 @@ pub fn all() -> Done {
         adapter::test()
     })?;
     step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
+    step("extension", extension::test)?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {
         step("recorded streams", || recordings::check(&recorded))?;
