@@ -1,6 +1,6 @@
 // A gateway between VS Code and the embedded gateway that passes everything on and remembers it: which key came, what was
 // asked, what the server said it used, and whether somebody hung up. It can add models to the list, which is how a fault gets
-// into VS Code's model picker, and it can let web pages in, which the embedded gateway does not.
+// into VS Code's model picker.
 import http from 'node:http';
 
 /**
@@ -17,20 +17,16 @@ import http from 'node:http';
 
 /** @typedef {{ id: string, like: string, name?: string, change?: Record<string, unknown> }} ExtraModel */
 
-/** @param {string} upstream the embedded gateway's base URL @param {{ models?: ExtraModel[], pages?: boolean }} [options] */
-export async function startTap(upstream, { models = [], pages = false } = {}) {
+/** @param {string} upstream the embedded gateway's base URL @param {{ models?: ExtraModel[] }} [options] */
+export async function startTap(upstream, { models = [] } = {}) {
     /** @type {Seen[]} */
     const seen = [];
     const target = new URL(upstream);
     const server = http.createServer(async (request, response) => {
-        if (request.url === '/seen') return void response.setHeader('access-control-allow-origin', '*').end(JSON.stringify(seen));
+        if (request.url === '/seen') return void response.end(JSON.stringify(seen));
         /** @type {Seen} */
         const entry = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, hungUp: false, ended: false };
         seen.push(entry);
-        if (pages) {
-            response.setHeader('access-control-allow-origin', '*').setHeader('access-control-allow-headers', '*');
-            if (request.method === 'OPTIONS') return void response.writeHead(204).end();
-        }
         /** @type {Buffer[]} */
         const chunks = [];
         for await (const chunk of request) chunks.push(chunk);
@@ -38,8 +34,6 @@ export async function startTap(upstream, { models = [], pages = false } = {}) {
         entry.body = parse(body.toString());
 
         const headers = { ...request.headers, host: target.host };
-        delete headers.origin;
-        delete headers.referer;
         const list = request.method === 'GET' && request.url === '/v1/models';
         if (list) delete headers['accept-encoding'];
         const asked = http.request({ host: target.hostname, port: target.port, path: request.url, method: request.method, headers });

