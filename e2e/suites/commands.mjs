@@ -44,7 +44,12 @@ export async function commands(setup) {
             const steps = page.locator('.gettingStartedContainer .getting-started-step');
             await steps.filter({ hasText: 'Chat at once, without a key' }).waitFor();
             assert.equal(await steps.count(), 5);
+            // The picture needs room.
+            await view.command('View: Close Primary Side Bar');
+            await view.command('View: Toggle Secondary Side Bar Visibility');
             await steps.filter({ hasText: 'Add your key' }).click();
+            await page.locator('.getting-started-media').waitFor();
+            await page.frameLocator('.getting-started-media iframe, iframe.webview').frameLocator('iframe').getByText('https://ai-gateway.vercel.sh/v1').waitFor();
         });
         await step('a connection that works passes its test', async () => {
             await view.command('Sluice: Test the Connection');
