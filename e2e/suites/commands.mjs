@@ -40,13 +40,13 @@ export async function commands(setup) {
             await page.locator('.settings-editor .setting-item', { hasText: 'Models: Hidden' }).waitFor();
         });
         await step('the walkthrough shows its first step', async () => {
+            // Its picture needs room.
+            await view.command('View: Close Primary Side Bar');
+            await view.command('View: Toggle Secondary Side Bar Visibility');
             await view.command('Sluice: Open the Walkthrough');
             const steps = page.locator('.gettingStartedContainer .getting-started-step');
             await steps.filter({ hasText: 'Chat at once, without a key' }).waitFor();
             assert.equal(await steps.count(), 5);
-            // The picture needs room.
-            await view.command('View: Close Primary Side Bar');
-            await view.command('View: Toggle Secondary Side Bar Visibility');
             await steps.filter({ hasText: 'Add your key' }).click();
             await page.locator('.getting-started-media').waitFor();
             await page.frameLocator('.getting-started-media iframe, iframe.webview').frameLocator('iframe').getByText('https://ai-gateway.vercel.sh/v1').waitFor();
