@@ -5,11 +5,12 @@ import { add, figures, results } from './lib/report.mjs';
 import { setup as readSetup } from './lib/setup.mjs';
 import { api } from './suites/api.mjs';
 import { chat } from './suites/chat.mjs';
+import { commands } from './suites/commands.mjs';
 import { key } from './suites/key.mjs';
 import { web } from './suites/web.mjs';
 
 // The last one also looks for the key in what the others have left.
-const suites = { api, chat, web, key };
+const suites = { api, chat, commands, web, key };
 
 const setup = readSetup();
 if (setup.only && !(setup.only in suites)) {

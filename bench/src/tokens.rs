@@ -7,7 +7,7 @@ use std::path::Path;
 use sluice_core::Counter;
 
 use crate::report::{Aim, Table};
-use crate::timing::{Contender, medians};
+use crate::timing::{Contender, least};
 
 pub fn throughput(rounds: usize) -> Result<(), String> {
     let mut code = String::new();
@@ -17,7 +17,7 @@ pub fn throughput(rounds: usize) -> Result<(), String> {
     let count = |text: &str| {
         black_box(counter.text("gpt-5", black_box(text)));
     };
-    let times = medians(
+    let times = least(
         rounds,
         &mut [
             Contender::new("code", || count(&code)),

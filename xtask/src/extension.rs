@@ -35,6 +35,17 @@ pub fn pack() -> Done<PathBuf> {
     Ok(vsix)
 }
 
+/// The shell's own tests, with a stand-in for VS Code and the real modules.
+pub fn test() -> Done {
+    let extension = folder();
+    javascript::install(&extension)?;
+    run(command("node")
+        .arg(extension.join("node_modules/typescript/bin/tsc"))
+        .args(["--project", "tsconfig.test.json"])
+        .current_dir(&extension))?;
+    run(command("node").arg("test/run.mjs").env("SLUICE_WASM_DIR", wasm::build()?.folder()).current_dir(&extension))
+}
+
 pub fn report() -> Done {
     let vsix = pack()?;
     let bytes = fs::metadata(&vsix).map_err(|error| format!("{}: {error}", vsix.display()))?.len();

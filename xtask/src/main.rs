@@ -1,5 +1,6 @@
 //! Everything that is not plain cargo. `cargo xtask --help` lists it.
 
+mod adapter;
 mod bench;
 mod demo;
 mod extension;
@@ -39,6 +40,8 @@ enum Task {
     Tidy,
     /// Build the core as WebAssembly; say its size and how fast it starts
     Wasm,
+    /// Build the npm package for authors of other providers, and test it
+    Adapter,
     /// Build the VS Code extension and pack it: target/sluice.vsix
     Vsix,
     /// Check the core against a directory of recorded streams (*.sse)
@@ -100,6 +103,7 @@ fn main() -> ExitCode {
         Task::Test => test::all(),
         Task::Tidy => tidy::check(),
         Task::Wasm => wasm::build_and_report(),
+        Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Vsix => extension::report(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),

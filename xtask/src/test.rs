@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::shell::{cargo, root, run};
 use crate::vscode::{self, Machine};
-use crate::{Done, extension, javascript, recordings, tidy, tokens, wasm};
+use crate::{Done, adapter, extension, javascript, recordings, tidy, tokens, wasm};
 
 pub fn all() -> Done {
     let started = Instant::now();
@@ -21,6 +21,8 @@ pub fn all() -> Done {
             "invariants_exhaustive",
             "--test",
             "invariants_random",
+            "--test",
+            "ai_sdk_invariants",
         ]))
     })?;
     step("WebAssembly", || {
@@ -30,6 +32,12 @@ pub fn all() -> Done {
         javascript::test(&modules.core(), &modules.tokens(), &export_streams()?)?;
         wasm::report(&modules)
     })?;
+    step("the adapter package", || {
+        adapter::build_around(&wasm::build()?.core())?;
+        adapter::test()
+    })?;
+    step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
+    step("extension", extension::test)?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {
         step("recorded streams", || recordings::check(&recorded))?;

@@ -25,6 +25,10 @@ impl Modules {
         self.module("sluice-tokens-wasm")
     }
 
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
     pub fn all(&self) -> Vec<PathBuf> {
         PACKAGES.iter().map(|package| self.module(package)).collect()
     }

@@ -11,6 +11,8 @@
 //! 4. `receive/assemble.rs`: wire event to [`boundary`] parts, the state machine
 //! 5. `receive/outcome.rs`: how the body ended to an [`Outcome`]
 //!
+//! Chunks of the Vercel AI SDK become the same parts in [`ai_sdk`]: [`ChunkStream`].
+//!
 //! Beside that journey: [`ModelCatalog`], the models of an endpoint as VS Code shows them, and [`Counter`], which counts
 //! what a request will cost before it is sent.
 
@@ -27,6 +29,7 @@
 )]
 #![forbid(unsafe_code)]
 
+mod ai_sdk;
 mod boundary;
 mod call_id;
 mod failure;
@@ -40,6 +43,7 @@ mod tokens;
 mod usage;
 mod wire;
 
+pub use ai_sdk::{ChunkStream, is_ai_sdk_chunk};
 pub use boundary::{
     Activity, Dollars, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, TooltipLine,
     Totals,
@@ -58,7 +62,7 @@ pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, request_kind};
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, Known, Measured, Piece};
 pub use usage::{History, Period, UsageTracker, date, preflight};
-pub use wire::as_stream;
+pub use wire::{as_stream, is_open_responses_event};
 
 /// SSE framing on its own, for benchmarks and fuzzing.
 pub use receive::sse;

@@ -10,6 +10,7 @@ mod models;
 mod request;
 mod response;
 
+pub use event::is_open_responses_event;
 pub(crate) use event::{Address, Channel, RawEvent, StreamEvent};
 pub(crate) use item::{Annotation, ContentPart, Item};
 pub(crate) use models::{Endpoint, Model, Pricing, ReasoningOption, Tier, read_endpoints, read_models};

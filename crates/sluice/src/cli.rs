@@ -6,6 +6,7 @@ pub mod chat;
 mod connection;
 pub mod count;
 pub mod decode;
+mod dialect;
 mod human;
 mod json;
 mod keyboard;

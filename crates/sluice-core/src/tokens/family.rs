@@ -3,11 +3,11 @@
 //! The figures for OpenAI's families were fitted on recorded requests with the server's own count (`cargo xtask tokens`).
 //! Families whose vocabulary is not built in are counted with o200k times a factor:
 //!
-//! - DeepSeek, GLM, Kimi, Llama, MiniMax, Mistral, Qwen: their public vocabularies against o200k over source code, prose,
-//!   JSON, Chinese and Japanese; the largest of the five ratios for code, prose and JSON, rounded up.
-//! - Claude: the provider's published comparisons of its own counter with others' (about a fifth more on prose, more on code;
-//!   up to a third more again since the tokenizer of Opus 4.7). No vocabulary is public.
-//! - Gemini, Grok: recorded requests and the providers' rules of thumb.
+//! - DeepSeek, GLM, Kimi, Llama, MiniMax, Mistral, Qwen: measured. Their public vocabularies against o200k over source code,
+//!   prose and JSON, and one Chinese and one Japanese page; the largest ratio over code, prose and JSON, rounded up.
+//! - DeepSeek and Grok: what stands around the text is from a handful of recorded requests (four and seven).
+//! - Claude, Gemini, Nova and everything else: not measured. No vocabulary is public and no recording was at hand; the factors are
+//!   guesses on the high side.
 //!
 //! Any of them is only the start: after one answer, the server's own count of the conversation takes its place.
 

@@ -118,7 +118,7 @@ enum Rule {
     Crops,
 }
 
-/// The providers' documentation; the share of gpt-5.4 and later from a recording.
+/// The providers' rules as they are publicly described; the share of gpt-5.4 and later from the one recording with an image.
 fn rule(model: &str) -> Rule {
     let is = |part: &str| model.to_ascii_lowercase().contains(part);
     match Family::of(model).name {

@@ -193,3 +193,9 @@ impl<'a> RawEvent<'a> {
         }
     }
 }
+
+/// Whether a JSON text is an event of this protocol, for telling streams apart.
+pub fn is_open_responses_event(json: &str) -> bool {
+    let event = serde_json::from_str::<RawEvent<'_>>(json).ok();
+    event.and_then(|event| event.kind).is_some_and(|kind| kind.starts_with("response."))
+}
