@@ -44,6 +44,14 @@ export class Chat {
         await this.answer('Enter value for baseUrl', baseUrl);
     }
 
+    /** Closes the page with the list of models, which lies in front of everything else. */
+    async closeModels() {
+        await until('the page is closed', async () => {
+            await this.page.keyboard.press('Escape');
+            return (await this.page.locator('.monaco-modal-editor-block').count()) === 0;
+        });
+    }
+
     /** Fills in one of VS Code's input boxes, known by what it shows while it is empty. @param {string} placeholder @param {string} text */
     async answer(placeholder, text) {
         const box = this.page.locator(`.quick-input-widget input[placeholder="${placeholder}"]`);

@@ -62,6 +62,7 @@ export async function chat(setup) {
             await until('the list of models is fetched', () => tap.seen.some((seen) => seen.path === '/v1/models' && seen.headers.authorization === `Bearer ${setup.key}`));
         });
         await step('a model is picked', async () => {
+            await view.closeModels();
             await view.startAfresh();
             await view.pick('Quick Small');
             await view.pick('Sluice Demo');

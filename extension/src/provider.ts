@@ -240,10 +240,10 @@ function isCopilot(initiator: string | undefined): boolean {
   return initiator?.toLowerCase().startsWith("github.copilot") ?? false;
 }
 
-/** Chat shows the message and the stack; the message alone says it better. */
+/** Chat shows the message and, if there is any, the stack behind it. */
 function plainError(message: string): Error {
   const error = new Error(message);
-  error.stack = message;
+  error.stack = "";
   return error;
 }
 
