@@ -5,7 +5,7 @@ import { Chat } from '../lib/chat.mjs';
 import { check } from '../lib/report.mjs';
 import { startTap } from '../lib/tap.mjs';
 import { until } from '../lib/until.mjs';
-import { openWindow, startServer } from '../lib/vscode.mjs';
+import { finish, openWindow, startServer } from '../lib/vscode.mjs';
 
 const QUICK = 'sluice/demo+pace=0';
 
@@ -129,8 +129,7 @@ export async function chat(setup) {
         });
         await check('chat', 'the window talks to nobody else', () => assert.deepEqual([...window.foreign], []));
     } finally {
-        await window.close();
-        await server.stop();
+        await finish(setup, server, window);
         tap.close();
     }
 }
