@@ -240,7 +240,7 @@ function isCopilot(initiator: string | undefined): boolean {
   return initiator?.toLowerCase().startsWith("github.copilot") ?? false;
 }
 
-/** Chat shows the message and, if there is any, the stack behind it. */
+/** Chat shows the message and behind it the stack, unless there is none. */
 function plainError(message: string): Error {
   const error = new Error(message);
   error.stack = "";
