@@ -20,8 +20,11 @@ if (setup.only && !(setup.only in suites)) {
 for (const [name, suite] of Object.entries(suites)) {
     if (setup.only && setup.only !== name) continue;
     const started = performance.now();
+    const shots = path.join(setup.shots, name);
+    fs.rmSync(shots, { recursive: true, force: true });
+    fs.mkdirSync(shots, { recursive: true });
     try {
-        await suite(setup);
+        await suite({ ...setup, shots });
     } catch (error) {
         add({ suite: name, name: 'runs to its end', ok: false, ms: performance.now() - started, error: String(error) });
     }

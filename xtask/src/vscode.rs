@@ -42,15 +42,15 @@ fn work() -> PathBuf {
 }
 
 /// `cargo xtask vscode`. Here a machine that cannot do it is an error.
-pub fn run(extension: Option<PathBuf>, only: Option<&str>) -> Done {
+pub fn run(extension: Option<PathBuf>, only: Option<&str>, keep: bool) -> Done {
     match prepare()? {
-        Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only),
+        Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only, keep),
         Machine::Cannot(reason) => Err(reason),
     }
 }
 
 /// Runs the tests in a real VS Code, on a packed extension or on a folder with one.
-pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
+pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> Done {
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
     let catalogue = capture(Command::new(&sluice).args(["serve", "--list-faults"]))?;
@@ -59,6 +59,9 @@ pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
     driver.args(["--catalogue", &catalogue.join(",")]);
     if let Some(only) = only {
         driver.args(["--only", only]);
+    }
+    if keep {
+        driver.arg("--keep");
     }
     shell::run(&mut driver)
 }
