@@ -22,8 +22,9 @@ pub(crate) use citations::plain_line;
 
 use crate::boundary::{Note, NoteKind, Outcome, Output};
 use crate::send::ToolNames;
+use crate::surrogates::mend_surrogates;
 use assemble::Assembler;
-use decode::{decode, decode_delta};
+use decode::{Frame, decode, decode_delta};
 use outcome::Verdict;
 use sse::{SseEvent, SseParser};
 
@@ -118,6 +119,15 @@ impl ResponseStream {
 fn take(assembler: &mut Assembler, event: SseEvent<'_>) {
     match decode_delta(event) {
         Some(frame) => assembler.take(frame),
-        None => assembler.take(decode(&event.data(), &event.name())),
+        None => take_general(assembler, event),
+    }
+}
+
+fn take_general(assembler: &mut Assembler, event: SseEvent<'_>) {
+    let (data, name) = (event.data(), event.name());
+    match decode(&data, &name) {
+        // Not JSON, unless for half a surrogate pair, which JavaScript servers write when they cut text between UTF-16 units.
+        Frame::Note(_) => assembler.take(decode(&mend_surrogates(&data), &name)),
+        frame => assembler.take(frame),
     }
 }
