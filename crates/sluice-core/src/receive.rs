@@ -103,16 +103,21 @@ impl ResponseStream {
     }
 
     pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
-        let mut assembler = self.assembler;
         // After a cancellation nobody wants to hear more.
-        if assembler.verdict.is_none() && end != BodyEnd::Cancelled {
-            let leftover = self.parser.finish(&mut |event| take(&mut assembler, event));
-            if leftover {
-                assembler.sink.outputs.push(Output::Note(Note::new(NoteKind::Leftover, "")));
-            }
+        if !self.is_terminal() && end != BodyEnd::Cancelled {
+            self.take_leftover();
         }
-        let outputs = mem::take(&mut assembler.sink.outputs);
-        (outputs, outcome::judge(assembler, end))
+        let outputs = mem::take(&mut self.assembler.sink.outputs);
+        (outputs, outcome::judge(&mut self.assembler, end))
+    }
+
+    #[inline(never)]
+    fn take_leftover(&mut self) {
+        let assembler = &mut self.assembler;
+        let leftover = self.parser.finish(&mut |event| take(assembler, event));
+        if leftover {
+            assembler.sink.outputs.push(Output::Note(Note::new(NoteKind::Leftover, "")));
+        }
     }
 }
 
@@ -123,6 +128,7 @@ fn take(assembler: &mut Assembler, event: SseEvent<'_>) {
     }
 }
 
+#[inline(never)]
 fn take_general(assembler: &mut Assembler, event: SseEvent<'_>) {
     let (data, name) = (event.data(), event.name());
     match decode(&data, &name) {

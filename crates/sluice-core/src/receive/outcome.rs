@@ -1,5 +1,7 @@
 //! Step 4: how the stream ended, what that means, and whether asking again is safe.
 
+use std::mem;
+
 use serde_json::Value;
 
 use super::BodyEnd;
@@ -19,13 +21,14 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
+    #[inline(never)]
     pub fn failed(error: &ErrorField<'_>) -> Self {
         Self::Failed(Failure::from_stream(error.message.as_deref(), error.code.as_deref()))
     }
 }
 
-pub(super) fn judge(assembler: Assembler, end: BodyEnd) -> Outcome {
-    let (status, reason, error) = match assembler.verdict {
+pub(super) fn judge(assembler: &mut Assembler, end: BodyEnd) -> Outcome {
+    let (status, reason, error) = match assembler.verdict.take() {
         Some(Verdict::Completed) => (Status::Completed, None, None),
         Some(Verdict::Incomplete(reason)) => (Status::Incomplete, reason, None),
         Some(Verdict::Failed(failure)) => (Status::Failed, None, Some(failure)),
@@ -38,7 +41,7 @@ pub(super) fn judge(assembler: Assembler, end: BodyEnd) -> Outcome {
             BodyEnd::Cancelled => (Status::Cancelled, None, None),
         },
     };
-    let sink = &assembler.sink;
+    let (about, sink) = (mem::take(&mut assembler.about), &assembler.sink);
     let empty = match (status, reason.as_deref()) {
         _ if sink.gave_answer => None,
         (Status::Incomplete, Some("content_filter")) => Some(Empty::Filtered),
@@ -53,10 +56,10 @@ pub(super) fn judge(assembler: Assembler, end: BodyEnd) -> Outcome {
         error,
         empty,
         retry_safe: !sink.gave_part && matches!(status, Status::Failed | Status::Truncated),
-        response_id: assembler.about.response_id,
-        model: assembler.about.model,
-        usage: assembler.about.usage,
-        gateway: assembler.about.gateway,
+        response_id: about.response_id,
+        model: about.model,
+        usage: about.usage,
+        gateway: about.gateway,
     }
 }
 
