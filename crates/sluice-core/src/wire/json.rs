@@ -10,8 +10,8 @@ use std::{fmt, mem};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
-/// Every name that somebody asks for. Fields of other names are skipped where they stand: a response repeats the whole
-/// request, tools and instructions included.
+/// Every name that a reader asks for; one that is missing here is never found. Fields of other names are skipped where they
+/// stand: a response repeats the whole request, tools and instructions included.
 const NAMES: [&str; 32] = [
     "annotation",
     "annotations",
@@ -235,5 +235,55 @@ impl<'de> Visitor<'de> for Reader {
             }
         }
         Ok(Json::Object(Fields(fields)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(json: &str, expect: Expect) {
+        let rest = Fields::read(json).map(|fields| Value::Object(fields.rest()).to_string());
+        expect.assert_eq(&rest.unwrap_or_else(|| "no object".to_owned()));
+    }
+
+    #[test]
+    fn only_what_somebody_asks_for_is_kept() {
+        check(
+            r#"{"type":"a","tools":[{"type":"b"}],"item":{"id":"c","x":1}}"#,
+            expect![[r#"{"item":{"id":"c"},"type":"a"}"#]],
+        );
+        check(
+            r#"{"usage":{"x":{"y":[1,-2,0.5,null,true]}},"x":{}}"#,
+            expect![[r#"{"usage":{"x":{"y":[1,-2,0.5,null,true]}}}"#]],
+        );
+        check(r#"{"arguments":{"x":"\u00fc"},"t\u0079pe":"ü"}"#, expect![[r#"{"arguments":{"x":"ü"},"type":"ü"}"#]]);
+        let deep = format!(r#"{{"type":"a","x":{}{}}}"#, "[".repeat(1000), "]".repeat(1000));
+        check(&deep, expect![[r#"{"type":"a"}"#]]);
+    }
+
+    #[test]
+    fn other_text_is_no_object() {
+        for text in ["", "{", "[]", "null", "\"{}\"", "{} {}", "{\"type\":}", "{\"x\":}", r#"{"id":"\ud800"}"#] {
+            check(text, expect!["no object"]);
+        }
+    }
+
+    #[test]
+    fn a_name_given_twice_means_the_second() {
+        let mut fields = Fields::read(r#"{"id":"a","name":"b","id":"c","name":1,"id":"d"}"#).unwrap_or_default();
+        assert_eq!(fields.text("id").as_deref(), Some("d"));
+        assert_eq!(fields.text("name"), None);
+        assert!(fields.0.is_empty());
+    }
+
+    #[test]
+    fn numbers_that_are_an_index() {
+        let index = |number: &str| Fields::read(&format!(r#"{{"output_index":{number}}}"#))?.index("output_index");
+        let numbers = ["7", "12.0", "18446744073709551615", "1.5", "-1", "1e300", "\"7\"", "null"];
+        let indexes = [Some(7), Some(12), Some(u64::MAX), None, None, None, None, None];
+        assert_eq!(numbers.map(index), indexes);
     }
 }
