@@ -1,4 +1,5 @@
-// Node benchmarks of Sluice's WebAssembly against its peers: `node main.mjs --wasm PATH --loader PATH [--quick]`.
+// Node benchmarks of Sluice's WebAssembly against its peers: `node main.mjs --wasm PATH --loader PATH --adapter PATH
+// [--quick]`.
 //
 // Prints a table for each figure the project sets itself. Exits with 0 whatever the figures are, with 1 when a
 // contender reads a corpus wrongly: then its time means nothing.
@@ -9,16 +10,22 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 
+import { adapterTables } from "./adapter.mjs";
 import { textCorpus, toolsCorpus } from "./corpus.mjs";
 import { LOADERS, check, respond } from "./readers.mjs";
 import { Table } from "./report.mjs";
 import { median, medians } from "./timing.mjs";
 
 const { values: options } = parseArgs({
-  options: { wasm: { type: "string" }, loader: { type: "string" }, quick: { type: "boolean" } },
+  options: {
+    wasm: { type: "string" },
+    loader: { type: "string" },
+    adapter: { type: "string" },
+    quick: { type: "boolean" },
+  },
 });
-if (!options.wasm || !options.loader) {
-  console.error("usage: node main.mjs --wasm PATH --loader PATH [--quick]");
+if (!options.wasm || !options.loader || !options.adapter) {
+  console.error("usage: node main.mjs --wasm PATH --loader PATH --adapter PATH [--quick]");
   process.exit(1);
 }
 const rounds = options.quick ? 5 : 15;
@@ -37,6 +44,7 @@ await bodyToParts("text, 16 KiB chunks", text, text.per16KiB, { hand: 0.4, opena
 await bodyToParts("text, one event a chunk", text, text.perEvent, { hand: 0.8 });
 await bodyToParts("tools, 16 KiB chunks", tools, tools.per16KiB, {});
 await bodyToParts("tools, one event a chunk", tools, tools.perEvent, {});
+await adapterTables({ adapter: options.adapter, rounds, text, tools, hand: readers.hand });
 await boundaryAlone();
 const instantiate = await coldStart();
 await size(instantiate);

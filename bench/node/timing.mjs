@@ -12,6 +12,18 @@ const collectGarbage = runInNewContext("gc");
  * round out of n, for those too slow to run as often as the others. One untimed round warms the compiler up.
  */
 export async function medians(rounds, contenders) {
+  return (await measure(rounds, contenders)).map(median);
+}
+
+/**
+ * The least time of each contender: what it takes when nobody disturbs it. For short work on a machine so busy that the
+ * median is somebody else's.
+ */
+export async function least(rounds, contenders) {
+  return (await measure(rounds, contenders)).map((times) => Math.min(...times));
+}
+
+async function measure(rounds, contenders) {
   const times = contenders.map(() => []);
   for (let round = 0; round <= rounds; round++) {
     for (let turn = 0; turn < contenders.length; turn++) {
@@ -25,7 +37,7 @@ export async function medians(rounds, contenders) {
       if (round > 0) times[which].push(time);
     }
   }
-  return times.map(median);
+  return times;
 }
 
 export function median(values) {

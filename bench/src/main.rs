@@ -11,6 +11,7 @@ mod huge_event;
 mod report;
 mod throughput;
 mod timing;
+mod tokens;
 
 use std::process::ExitCode;
 
@@ -52,6 +53,7 @@ fn run(quick: bool) -> Result<(), String> {
         &[("text", &text), ("text, other field order", &other_order), ("tools", &tools)],
         rounds.div_ceil(3),
     )?;
+    tokens::throughput(rounds)?;
     // Last, because it changes how the allocator behaves.
     huge_event::linear(rounds.div_ceil(5))
 }

@@ -16,6 +16,15 @@ impl<'a> Contender<'a> {
 
 /// The median time of each contender, in their order. One untimed round warms caches and allocator.
 pub fn medians(rounds: usize, contenders: &mut [Contender<'_>]) -> Vec<Duration> {
+    measure(rounds, contenders).into_iter().map(median).collect()
+}
+
+/// The least time of each contender: what it takes when nobody disturbs it. For short work on a busy machine.
+pub fn least(rounds: usize, contenders: &mut [Contender<'_>]) -> Vec<Duration> {
+    measure(rounds, contenders).into_iter().filter_map(|times| times.into_iter().min()).collect()
+}
+
+fn measure(rounds: usize, contenders: &mut [Contender<'_>]) -> Vec<Vec<Duration>> {
     let count = contenders.len();
     let mut times = vec![Vec::with_capacity(rounds); count];
     for round in 0..=rounds {
@@ -30,7 +39,7 @@ pub fn medians(rounds: usize, contenders: &mut [Contender<'_>]) -> Vec<Duration>
             }
         }
     }
-    times.into_iter().map(median).collect()
+    times
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -3,6 +3,8 @@
 import * as vscode from "vscode";
 
 import type { Endpoint } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Log } from "./log.js";
+import type { SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
 
 export interface Connection {
@@ -15,6 +17,9 @@ export interface Connection {
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
+/** A way to models that was tried: it can be used, or there is a reason why not. */
+export type Known = { readonly label: string } & ({ readonly connection: Connection } | { readonly problem: string });
+
 /** Remembers, without the key itself, which origin a key was first used with. */
 const BINDINGS = "keyOrigins";
 const MAX_BINDINGS = 100;
@@ -22,12 +27,37 @@ const MAX_BINDINGS = 100;
 export class Connections {
   readonly #modules: Modules;
   readonly #context: vscode.ExtensionContext;
-  readonly #log: vscode.LogOutputChannel;
+  readonly #log: Log;
+  readonly #signIn: SignIn;
+  readonly #known = new Map<string, Known>();
+  readonly #looked = new vscode.EventEmitter<void>();
+  /** VS Code asked for models, so the modules are loaded and the settings in use. */
+  readonly onDidLook = this.#looked.event;
 
-  constructor(modules: Modules, context: vscode.ExtensionContext, log: vscode.LogOutputChannel) {
+  constructor(modules: Modules, context: vscode.ExtensionContext, log: Log, signIn: SignIn) {
     this.#modules = modules;
     this.#context = context;
     this.#log = log;
+    this.#signIn = signIn;
+  }
+
+  /** Those that VS Code got models from. */
+  get usable(): Connection[] {
+    return [...this.#known.values()].flatMap((way) => ("connection" in way ? [way.connection] : []));
+  }
+
+  /** All ways to models there are now; asks the user where a key's address needs a word. */
+  async all(): Promise<Known[]> {
+    const before = [...this.#known];
+    this.#known.clear();
+    // What is wrong with its address is remembered.
+    await this.fromEnvironment(false).catch(() => undefined);
+    // A key that was entered in VS Code's dialog comes only when VS Code asks.
+    await vscode.lm.selectChatModels({ vendor: "sluice" });
+    if (this.#known.size === 0) {
+      before.forEach(([key, known]) => this.#known.set(key, known));
+    }
+    return [...this.#known.values()];
   }
 
   /** What the user entered in VS Code's own dialog. */
@@ -37,8 +67,32 @@ export class Connections {
       return undefined;
     }
     const address = typeof baseUrl === "string" && baseUrl.trim() !== "" ? baseUrl : settingsBaseUrl();
-    const endpoint = (await this.#modules.requests()).parseEndpoint(address);
+    const endpoint = await this.#parse(vscode.l10n.t("Manage Models"), address);
     return this.#withKey(new URL(endpoint.origin).host, endpoint, apiKey.trim(), silent);
+  }
+
+  /** The token of the Vercel CLI's user, for the address it was made for. */
+  async fromSignIn(): Promise<Connection | undefined> {
+    const session = await this.#signIn.current();
+    if (session === undefined) {
+      return undefined;
+    }
+    const endpoint = await this.#parse(session.label, settingsBaseUrl());
+    if (endpoint.origin !== session.origin) {
+      const problem = vscode.l10n.t(
+        "You signed in for {0}, and the base URL in the settings is now at {1}. Sign in again, or change the setting back.",
+        session.origin,
+        endpoint.origin,
+      );
+      return this.#refused(session.label, problem);
+    }
+    return this.#found({
+      label: session.label,
+      endpoint,
+      isDemo: false,
+      bearerFor: async (origin) => (origin === endpoint.origin ? this.#signIn.bearerFor(origin) : undefined),
+      fetch: (url, init) => fetch(url, init),
+    });
   }
 
   /** A key in the environment of VS Code. Its address may come from there too. */
@@ -49,22 +103,47 @@ export class Connections {
       return undefined;
     }
     const fromEnvironment = environment["SLUICE_BASE_URL"]?.trim();
-    const endpoint = (await this.#modules.requests()).parseEndpoint(fromEnvironment || settingsBaseUrl());
+    const endpoint = await this.#parse(vscode.l10n.t("Environment"), fromEnvironment || settingsBaseUrl());
     // A container or a start script may set the environment, and with it redirect a key that it does not own.
     const mustAsk = fromEnvironment !== undefined && fromEnvironment !== "" && !isLoopback(endpoint.origin);
-    return this.#withKey("environment", endpoint, key, silent, mustAsk);
+    return this.#withKey(vscode.l10n.t("Environment"), endpoint, key, silent, mustAsk);
   }
 
   /** The gateway inside the extension, for whoever has no key yet. */
   async demo(): Promise<Connection> {
     const gateway = await this.#modules.demo();
-    return {
+    return this.#found({
       label: vscode.l10n.t("Demo"),
       endpoint: { origin: "https://demo.invalid", baseUrl: "https://demo.invalid/v1" },
       isDemo: true,
       bearerFor: async () => undefined,
       fetch: (url, init) => gateway.fetch(url, init),
-    };
+    });
+  }
+
+  /** Throws what is wrong with an address, and remembers it. */
+  async #parse(label: string, address: string): Promise<Endpoint> {
+    const requests = await this.#modules.requests();
+    try {
+      return requests.parseEndpoint(address);
+    } catch (error) {
+      this.#refused(label, error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+
+  #found(connection: Connection): Connection {
+    this.#remember({ label: connection.label, connection }, connection.endpoint.baseUrl);
+    return connection;
+  }
+
+  #refused(label: string, problem: string): undefined {
+    this.#remember({ label, problem });
+  }
+
+  #remember(known: Known, which = ""): void {
+    this.#known.set(`${known.label} ${which}`, known);
+    this.#looked.fire();
   }
 
   async #withKey(
@@ -74,16 +153,17 @@ export class Connections {
     silent: boolean,
     mustAsk = false,
   ): Promise<Connection | undefined> {
+    this.#log.hide(key);
     if (!(await this.#mayUse(key, endpoint.origin, silent, mustAsk))) {
-      return undefined;
+      return this.#refused(label, vscode.l10n.t("The key is not sent to {0}: nobody has confirmed that address for it. Enter the key again in Manage Models, or run \"Sluice: Refresh the Models\" to confirm.", endpoint.origin));
     }
-    return {
+    return this.#found({
       label,
       endpoint,
       isDemo: false,
       bearerFor: async (origin) => (origin === endpoint.origin ? key : undefined),
       fetch: (url, init) => fetch(url, init),
-    };
+    });
   }
 
   /** Whether this key may go to this origin: it is bound to it, is bound to it now, or the user moves it there. */
@@ -126,7 +206,7 @@ function environmentVariables(): { readonly [name: string]: string | undefined }
   return process?.env ?? {};
 }
 
-function isLoopback(origin: string): boolean {
+export function isLoopback(origin: string): boolean {
   return /^https?:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(origin);
 }
 

@@ -1,21 +1,64 @@
-// Activation: the provider is registered at once and everything else waits until somebody needs it.
+// Activation: the provider and the commands are registered at once and everything else waits until somebody needs it.
 
 import * as vscode from "vscode";
 
+import { registerCommands } from "./commands.js";
 import { Connections } from "./connections.js";
+import { Log } from "./log.js";
 import { ModelLists } from "./models.js";
 import { Provider } from "./provider.js";
+import { SettingsCheck } from "./settings-check.js";
+import { SignIn } from "./sign-in.js";
+import { StatusBar } from "./status-bar.js";
+import { TokenCounts } from "./tokens.js";
+import { showUsage } from "./usage-view.js";
 import { Modules } from "./wasm.js";
 
+let counts: TokenCounts | undefined;
+
 export function activate(context: vscode.ExtensionContext): void {
-  const log = vscode.window.createOutputChannel("Sluice", { log: true });
+  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
   const modules = new Modules(context.extensionUri);
+  const signIn = new SignIn(context.secrets, log);
+  const connections = new Connections(modules, context, log, signIn);
+  const lists = new ModelLists(modules, context.globalStorageUri, log);
+  const status = new StatusBar();
+  const tokenCounts = (counts = new TokenCounts(modules, context.globalStorageUri, log, status));
   const provider = new Provider({
     modules,
-    connections: new Connections(modules, context, log),
-    lists: new ModelLists(modules, context.globalStorageUri, log),
+    connections,
+    lists,
     log,
+    counts: tokenCounts,
+    status,
     images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
   });
-  context.subscriptions.push(log, vscode.lm.registerLanguageModelChatProvider("sluice", provider));
+  const refreshProvider = (): void => provider.refresh();
+  const check = new SettingsCheck(modules, log);
+  // Not before VS Code asks for models: until then nobody needs the settings.
+  const firstLook = connections.onDidLook(() => {
+    firstLook.dispose();
+    void check.run();
+  });
+
+  context.subscriptions.push(
+    log,
+    firstLook,
+    status,
+    vscode.commands.registerCommand("sluice.showUsage", () => showUsage(tokenCounts)),
+    vscode.lm.registerLanguageModelChatProvider("sluice", provider),
+    ...registerCommands({ context, modules, connections, lists, signIn, log, refreshProvider }),
+    signIn.onDidChange(refreshProvider),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration("sluice")) {
+        void check.run();
+        void lists.reread(connections.usable);
+      }
+    }),
+  );
+}
+
+/** What was used since the last save must not be lost. */
+export async function deactivate(): Promise<void> {
+  await counts?.dispose();
 }

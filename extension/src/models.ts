@@ -6,20 +6,21 @@ import * as vscode from "vscode";
 import type { Catalog, CatalogEvent } from "../../crates/sluice-wasm/js/src/requests.js";
 import type { Connection } from "./connections.js";
 import { get } from "./http.js";
+import type { Log } from "./log.js";
 import { modelSettings } from "./settings.js";
 import type { Modules } from "./wasm.js";
 
 export class ModelLists {
   readonly #modules: Modules;
   readonly #storage: vscode.Uri;
-  readonly #log: vscode.LogOutputChannel;
+  readonly #log: Log;
   readonly #changed = new vscode.EventEmitter<void>();
   /** By base URL. */
   readonly #catalogs = new Map<string, Catalog>();
   readonly #refreshing = new Map<string, Promise<Catalog>>();
   readonly onDidChange = this.#changed.event;
 
-  constructor(modules: Modules, storage: vscode.Uri, log: vscode.LogOutputChannel) {
+  constructor(modules: Modules, storage: vscode.Uri, log: Log) {
     this.#modules = modules;
     this.#storage = storage;
     this.#log = log;
@@ -36,7 +37,8 @@ export class ModelLists {
       return this.refresh(connection);
     }
     if (known.state === "stale") {
-      void this.refresh(connection);
+      // A sign-in that has ended throws. The list that is known stays.
+      this.refresh(connection).catch((error: unknown) => this.#log.warn(`Models of ${connection.label}: ${String(error)}`));
     }
     return known;
   }

@@ -6,9 +6,12 @@ import type { ChatModel, ChatRequest, Decision } from "../../crates/sluice-wasm/
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import { exchange } from "./http.js";
+import type { Log } from "./log.js";
 import type { ModelLists } from "./models.js";
 import { chatOptions, idleTimeoutMs, thinkingFallback } from "./settings.js";
-import { toMessages, toToolMode, toTools } from "./to-core.js";
+import type { StatusBar } from "./status-bar.js";
+import { toMessage, toMessages, toToolMode, toTools } from "./to-core.js";
+import type { TokenCounts } from "./tokens.js";
 import type { Modules } from "./wasm.js";
 
 /** What we give VS Code, and get back with each request. */
@@ -21,7 +24,9 @@ export interface Services {
   readonly modules: Modules;
   readonly connections: Connections;
   readonly lists: ModelLists;
-  readonly log: vscode.LogOutputChannel;
+  readonly log: Log;
+  readonly counts: TokenCounts;
+  readonly status: StatusBar;
   readonly images: vscode.Uri;
 }
 
@@ -37,6 +42,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     services.lists.onDidChange(() => this.#changed.fire());
   }
 
+  /** Other models may be there now: somebody signed in or out, or changed a setting. */
+  refresh(): void {
+    this.#changed.fire();
+  }
+
   /** VS Code asks once without a configuration and once for each group that the user set up; and often. */
   async provideLanguageModelChatInformation(
     { silent, configuration }: vscode.PrepareLanguageModelChatModelOptions,
@@ -45,7 +55,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const { connections, lists } = this.#services;
     let connection: Connection | undefined;
     if (configuration === undefined) {
-      connection = await connections.fromEnvironment(silent);
+      connection = (await connections.fromSignIn()) ?? (await connections.fromEnvironment(silent));
       if (connection === undefined && this.#hasConfiguredKey) {
         return [];
       }
@@ -72,9 +82,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { modules, log } = this.#services;
+    const { modules, log, counts, status } = this.#services;
     const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
-    const built = requests.buildRequest(chatRequest(model, messages, options), connection.endpoint.baseUrl);
+    const chat = chatRequest(model, messages, options);
+    const built = requests.buildRequest(chat, connection.endpoint.baseUrl);
+    const books = counts.begin(chat, built, model);
     const trace = log.logLevel === vscode.LogLevel.Trace;
     built.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
 
@@ -104,23 +116,28 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
             log.trace(`${model.id}: ${output.kind} ${output.detail}`);
           } else {
             reporter.report(output);
+            books.part(output);
           }
         },
         calledTool: () => reporter.calledTool,
-        onRetry: (message, delayMs) => log.warn(`${model.id}: ${message} Asking again in ${(delayMs / 1000).toFixed(1)} s.`),
+        onRetry: (message, delayMs) => {
+          log.warn(`${model.id}: ${message} Asking again in ${(delayMs / 1000).toFixed(1)} s.`);
+          status.retrying(message, delayMs);
+        },
       });
     } finally {
       subscription.dispose();
     }
+    void books.end(decision);
     await this.#finish(decision, reporter, built.marker, options, { model, connection });
   }
 
   async provideTokenCount(
-    _model: SluiceModel,
+    { model }: SluiceModel,
     text: string | vscode.LanguageModelChatRequestMessage,
     _token: vscode.CancellationToken,
   ): Promise<number> {
-    return Math.ceil((typeof text === "string" ? text : JSON.stringify(text.content)).length / 3);
+    return this.#services.counts.count(model, typeof text === "string" ? text : toMessage(text));
   }
 
   async #finish(
@@ -138,10 +155,10 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     // response that the server can go on from.
     await reporter.end(usage, options.requestInitiator === "core" ? null : marker);
     if (step.type !== "reject") {
-      log.debug(`${model.id}: ${outcome.status}`);
+      log.outcome(model.id, outcome);
       return;
     }
-    log.error(`${model.id}: ${step.message}`);
+    log.outcome(model.id, outcome, step.message);
     if (step.kind === "contextOverflow" && outcome.error !== null) {
       await lists.overflowed(connection, model.id, outcome.error.message);
     }

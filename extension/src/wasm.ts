@@ -5,11 +5,13 @@ import * as vscode from "vscode";
 import { type Core, loadCore } from "../../crates/sluice-wasm/js/src/core.js";
 import { type DemoGateway, loadDemo } from "../../crates/sluice-wasm/js/src/demo.js";
 import { type Requests, loadRequests } from "../../crates/sluice-wasm/js/src/requests.js";
+import { type Tokens, loadTokens } from "../../crates/sluice-wasm/js/src/tokens.js";
 
 export class Modules {
   readonly #folder: vscode.Uri;
   #core: Promise<Core> | undefined;
   #requests: Promise<Requests> | undefined;
+  #tokens: Promise<Tokens> | undefined;
   #demo: Promise<DemoGateway> | undefined;
 
   constructor(extension: vscode.Uri) {
@@ -24,6 +26,11 @@ export class Modules {
   /** Builds requests, knows the models. */
   requests(): Promise<Requests> {
     return (this.#requests ??= this.#read("sluice_requests_wasm.wasm").then(loadRequests));
+  }
+
+  /** Counts tokens; has the vocabularies and is by far the largest. */
+  tokens(): Promise<Tokens> {
+    return (this.#tokens ??= this.#read("sluice_tokens_wasm.wasm").then(loadTokens));
   }
 
   /** Answers in the place of a server while there is no key. */

@@ -1,68 +1,103 @@
-//! `cargo xtask demo`: starts the embedded gateway and talks with it: a greeting, then a question that takes a tool.
+//! `cargo xtask demo`: the embedded gateway, and VS Code with the extension that talks to it. Where there is nobody to look,
+//! one conversation is held and printed; where there is no VS Code, it is held in the terminal.
 
+use std::env;
 use std::fs;
-use std::io::Read;
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use serde_json::{Value, json};
-
-use crate::Done;
 use crate::gateway::{self, Gateway};
-use crate::shell::{command, root, run};
+use crate::shell::{capture, root, run};
+use crate::vscode::{self, Machine, Tools};
+use crate::{Done, extension};
 
-pub fn play() -> Done {
+mod terminal;
+
+pub use terminal::read_file_tool;
+
+/// How to show it.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct Options {
+    /// Hold one conversation in the real Chat view, write pictures and print what was said
+    #[arg(long)]
+    headless: bool,
+    /// Use the command line instead of VS Code
+    #[arg(long, conflicts_with = "headless")]
+    terminal: bool,
+}
+
+pub fn play(options: Options) -> Done {
     println!("Building the command line; the first time this takes a few minutes …");
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
     println!("The embedded gateway serves {}: no account, nothing leaves this machine.", gateway.url);
-
-    let tools = write_tools()?;
-    // The demo's usage is not the user's.
-    let home = root().join("target/demo-home");
-    let _ = fs::remove_dir_all(&home);
-    let questions = [
-        ("Hello! Who are you?", vec![]),
-        ("Please look at the file README.md", vec!["--effort", "low", "--tools", tools.as_str()]),
-    ];
-    for (question, arguments) in questions {
-        let words = ["sluice chat"].into_iter().chain(arguments.iter().copied()).collect::<Vec<_>>().join(" ");
-        println!("\n$ {words} \"{question}\"\n");
-        run(command(&sluice.to_string_lossy())
-            .args(["chat", "-m", "sluice/demo"])
-            .args(&arguments)
-            .arg(question)
-            .env("SLUICE_BASE_URL", &gateway.url)
-            .env("SLUICE_HOME", &home)
-            .env_remove("AI_GATEWAY_API_KEY")
-            .env_remove("VERCEL_OIDC_TOKEN"))?;
+    if options.terminal {
+        return terminal::play(&sluice, &gateway);
     }
-    println!("\n$ sluice usage\n");
-    run(command(&sluice.to_string_lossy()).arg("usage").env("SLUICE_HOME", &home))?;
-    println!("\nGo on by yourself: {} chat", sluice.strip_prefix(root()).unwrap_or(&sluice).display());
-    Ok(())
+    println!("Packing the extension …");
+    let vsix = extension::pack()?;
+    let nobody_looks = !has_display() && !std::io::stdout().is_terminal();
+    if !options.headless && !nobody_looks && has_display() && capture(Command::new("code").arg("--version")).is_ok() {
+        return in_installed_code(&vsix, &gateway);
+    }
+    match vscode::prepare()? {
+        Machine::Ready(tools) => in_code_server(&tools, &vsix, &gateway, options.headless || nobody_looks),
+        Machine::Cannot(reason) => {
+            println!("\nVS Code cannot be shown here: {reason}. The same conversation in the terminal:");
+            terminal::play(&sluice, &gateway)
+        }
+    }
 }
 
-/// The tool of the demo: `{"path": …}` on standard input, the start of that file of this project as the result.
-pub fn read_file_tool() -> Done {
-    let mut input = String::new();
-    std::io::stdin().read_to_string(&mut input).map_err(|error| format!("no input: {error}"))?;
-    let input: Value = serde_json::from_str(&input).map_err(|error| format!("bad input: {error}"))?;
-    let path = input["path"].as_str().unwrap_or_default();
-    let file = root().join(path).canonicalize().map_err(|error| format!("{path}: {error}"))?;
-    if !root().canonicalize().is_ok_and(|root| file.starts_with(root)) {
-        return Err(format!("{path} is not in this project"));
-    }
-    let text = fs::read_to_string(file).map_err(|error| format!("{path}: {error}"))?;
-    text.lines().take(8).for_each(|line| println!("{line}"));
-    Ok(())
+fn has_display() -> bool {
+    cfg!(any(windows, target_os = "macos"))
+        || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| env::var_os(name).is_some())
 }
 
-fn write_tools() -> Done<String> {
-    let this = std::env::current_exe().map_err(|error| format!("where am I? {error}"))?;
-    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
-    let tools = json!({"tools": [{"name": "read_file", "description": "Read a file of this project",
-        "inputSchema": schema, "command": [this, "read-file-tool"]}]});
-    let file = PathBuf::from("target/demo-tools.json");
-    fs::write(root().join(&file), tools.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(file.display().to_string())
+/// A profile of its own, so that nobody's settings change.
+fn in_installed_code(vsix: &Path, gateway: &Gateway) -> Done {
+    let folder = root().join("target/vscode/demo-desktop");
+    let user = folder.join("user/User");
+    fs::create_dir_all(&user).map_err(|error| format!("{}: {error}", user.display()))?;
+    let groups = r#"[{ "name": "Sluice", "vendor": "sluice" }]"#;
+    fs::write(user.join("chatLanguageModels.json"), groups).map_err(|error| format!("{}: {error}", user.display()))?;
+    let code = || {
+        let mut code = Command::new("code");
+        code.arg("--user-data-dir").arg(folder.join("user")).arg("--extensions-dir").arg(folder.join("extensions"));
+        code
+    };
+    run(code().arg("--install-extension").arg(vsix).arg("--force"))?;
+    println!("VS Code opens; choose “Sluice Demo” below the chat's input. Close its window to end the demo.");
+    run(code()
+        .args(["--new-window", "--wait", "--disable-workspace-trust"])
+        .arg(root())
+        .env("SLUICE_BASE_URL", &gateway.url)
+        .env("AI_GATEWAY_API_KEY", "demo"))
+}
+
+fn in_code_server(tools: &Tools, vsix: &Path, gateway: &Gateway, headless: bool) -> Done {
+    let mut driver = tools.node("e2e/demo.mjs", gateway, vsix);
+    if headless {
+        println!("Starting VS Code in a browser that nobody sees …");
+        return run(driver.arg("--headless"));
+    }
+    let mut driver = driver.stdout(Stdio::piped()).spawn().map_err(|error| format!("cannot start VS Code: {error}"))?;
+    for line in driver.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines).map_while(Result::ok) {
+        println!("{line}");
+        if let Some(url) = line.split_whitespace().last().filter(|word| word.starts_with("http")) {
+            println!("Choose “Sluice Demo” below the chat's input. Ctrl-C ends the demo.");
+            open_browser(url);
+        }
+    }
+    let status = driver.wait().map_err(|error| format!("VS Code: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("VS Code stopped ({status})")) }
+}
+
+/// If there is one; the address is on the screen anyway.
+fn open_browser(url: &str) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    if has_display() {
+        let _ = Command::new(opener).arg(url).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    }
 }

@@ -23,7 +23,7 @@ pub fn pack() -> Done<PathBuf> {
     let dist = extension.join("dist");
     let _ = fs::remove_dir_all(&dist);
     run(command("node").arg("esbuild.mjs").current_dir(&extension))?;
-    for module in wasm::modules(&wasm::build()?) {
+    for module in wasm::build()?.all() {
         copy(&module, &dist)?;
     }
     fs::copy(root().join("LICENSE-MIT"), extension.join("LICENSE.txt"))
@@ -33,6 +33,17 @@ pub fn pack() -> Done<PathBuf> {
         .args(["package", "--no-dependencies", "--allow-missing-repository", "--out"])
         .arg(&vsix))?;
     Ok(vsix)
+}
+
+/// The shell's own tests, with a stand-in for VS Code and the real modules.
+pub fn test() -> Done {
+    let extension = folder();
+    javascript::install(&extension)?;
+    run(command("node")
+        .arg(extension.join("node_modules/typescript/bin/tsc"))
+        .args(["--project", "tsconfig.test.json"])
+        .current_dir(&extension))?;
+    run(command("node").arg("test/run.mjs").env("SLUICE_WASM_DIR", wasm::build()?.folder()).current_dir(&extension))
 }
 
 pub fn report() -> Done {

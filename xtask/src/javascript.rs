@@ -31,11 +31,12 @@ pub fn build() -> Done {
     run(command("node").arg("node_modules/typescript/bin/tsc").current_dir(loader()))
 }
 
-/// Runs the loader's tests against a built module and a directory of invented streams.
-pub fn test(module: &Path, streams: &Path) -> Done {
+/// Runs the loader's tests against the built modules and a directory of invented streams.
+pub fn test(core: &Path, tokens: &Path, streams: &Path) -> Done {
     run(command("node")
         .args(["--test", "--test-reporter=dot", "dist/test/"])
-        .env("SLUICE_WASM", module)
+        .env("SLUICE_WASM", core)
+        .env("SLUICE_TOKENS_WASM", tokens)
         .env("SLUICE_STREAMS", streams)
         .current_dir(loader()))
 }

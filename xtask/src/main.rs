@@ -1,5 +1,6 @@
 //! Everything that is not plain cargo. `cargo xtask --help` lists it.
 
+mod adapter;
 mod bench;
 mod demo;
 mod extension;
@@ -10,6 +11,8 @@ mod recordings;
 mod shell;
 mod test;
 mod tidy;
+mod tokens;
+mod vscode;
 mod wasm;
 
 use std::path::PathBuf;
@@ -26,8 +29,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Start the embedded gateway and talk with it
-    Demo,
+    /// Start the embedded gateway, and VS Code with the extension that talks to it
+    Demo(demo::Options),
     /// The tool that the demo offers
     #[command(hide = true)]
     ReadFileTool,
@@ -37,10 +40,14 @@ enum Task {
     Tidy,
     /// Build the core as WebAssembly; say its size and how fast it starts
     Wasm,
+    /// Build the npm package for authors of other providers, and test it
+    Adapter,
     /// Build the VS Code extension and pack it: target/sluice.vsix
     Vsix,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
+    /// Compare our token counts with the servers' own over recorded requests (*.req.json beside *.sse)
+    Tokens { directory: PathBuf },
     /// Measure speed beside the peers, as ratios in one run
     Bench {
         /// Fewer rounds: a first impression
@@ -55,6 +62,15 @@ enum Task {
     Persist,
     /// Let other people's SDKs read the embedded gateway; they are installed from npm
     Sdks,
+    /// Run the tests in a real VS Code alone
+    Vscode {
+        /// Only the suite of this name
+        #[arg(long)]
+        only: Option<String>,
+        /// A packed extension, or a folder with one, instead of the project's own
+        #[arg(long)]
+        extension: Option<PathBuf>,
+    },
     /// Run every fuzz target (needs the nightly toolchain)
     Fuzz {
         /// For how long each
@@ -82,18 +98,21 @@ fn example(name: &str) -> Done {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
-        Task::Demo => demo::play(),
+        Task::Demo(options) => demo::play(options),
         Task::ReadFileTool => demo::read_file_tool(),
         Task::Test => test::all(),
         Task::Tidy => tidy::check(),
         Task::Wasm => wasm::build_and_report(),
+        Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Vsix => extension::report(),
         Task::Recordings { directory } => recordings::check(&directory),
+        Task::Tokens { directory } => tokens::check(&directory),
         Task::Bench { quick } => bench::all(quick),
         Task::Faults => example("faults"),
         Task::Load => example("load"),
         Task::Persist => example("persist"),
         Task::Sdks => gateway::check_with_sdks(),
+        Task::Vscode { only, extension } => vscode::run(extension, only.as_deref()),
         Task::Fuzz { seconds } => fuzz::all(seconds),
     };
     match done {

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::shell::{cargo, root, run};
-use crate::{Done, javascript, recordings, tidy, wasm};
+use crate::vscode::{self, Machine};
+use crate::{Done, adapter, extension, javascript, recordings, tidy, tokens, wasm};
 
 pub fn all() -> Done {
     let started = Instant::now();
@@ -20,20 +21,44 @@ pub fn all() -> Done {
             "invariants_exhaustive",
             "--test",
             "invariants_random",
+            "--test",
+            "ai_sdk_invariants",
         ]))
     })?;
     step("WebAssembly", || {
-        let module = wasm::build()?;
-        wasm::check_reproducible(&module)?;
+        let modules = wasm::build()?;
+        wasm::check_reproducible(&modules)?;
         javascript::build()?;
-        javascript::test(&module, &export_streams()?)?;
-        javascript::run_script("report-size.mjs", &module)
+        javascript::test(&modules.core(), &modules.tokens(), &export_streams()?)?;
+        wasm::report(&modules)
     })?;
+    step("the adapter package", || {
+        adapter::build_around(&wasm::build()?.core())?;
+        adapter::test()
+    })?;
+    step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
+    step("extension", extension::test)?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {
         step("recorded streams", || recordings::check(&recorded))?;
+        step("recorded token counts", || tokens::check(&recorded))?;
     }
-    println!("\nAll tests passed in {:.0} s.", started.elapsed().as_secs_f64());
+    let mut skipped = None;
+    step("the extension in a real VS Code", || match vscode::prepare()? {
+        Machine::Ready(tools) => vscode::test(&tools, &extension::pack()?, None),
+        Machine::Cannot(reason) => {
+            println!("   SKIPPED: {reason}");
+            skipped = Some(reason);
+            Ok(())
+        }
+    })?;
+    let time = started.elapsed().as_secs_f64();
+    match skipped {
+        None => println!("\nAll tests passed in {time:.0} s."),
+        Some(reason) => {
+            println!("\nThe other tests passed in {time:.0} s, but NOTHING WAS TESTED IN A REAL VS CODE: {reason}.");
+        }
+    }
     Ok(())
 }
 

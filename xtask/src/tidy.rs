@@ -11,12 +11,18 @@ use crate::shell::{capture, cargo, command, root};
 
 const MAX_LINES: usize = 500;
 /// All that the core may pull in, proc macros included.
-const CORE_TREE: [&str; 14] = [
+const CORE_TREE: [&str; 22] = [
+    "aho-corasick",
     "base64",
     "itoa",
     "memchr",
     "proc-macro2",
     "quote",
+    "regex",
+    "regex-automata",
+    "regex-syntax",
+    "rustc-hash",
+    "ruzstd",
     "serde",
     "serde_core",
     "serde_derive",
@@ -24,6 +30,8 @@ const CORE_TREE: [&str; 14] = [
     "siphasher",
     "sluice-core",
     "syn",
+    "tiktoken",
+    "twox-hash",
     "unicode-ident",
     "zmij",
 ];

@@ -7,32 +7,59 @@ use crate::shell::{capture, cargo, command, root, run};
 use crate::{Done, javascript};
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Each is loaded when it is needed and not before: to read answers, to ask, to play the demo.
-const PACKAGES: [&str; 3] = ["sluice-wasm", "sluice-requests-wasm", "sluice-demo-wasm"];
 
-/// Builds all modules and says where the one that reads answers is; the others are beside it.
-pub fn build() -> Done<PathBuf> {
+/// The modules of one build. Each is loaded when it is needed and not before.
+#[derive(Debug)]
+pub struct Modules(PathBuf);
+
+const PACKAGES: [&str; 4] = ["sluice-wasm", "sluice-requests-wasm", "sluice-tokens-wasm", "sluice-demo-wasm"];
+
+impl Modules {
+    /// Reads answers.
+    pub fn core(&self) -> PathBuf {
+        self.module("sluice-wasm")
+    }
+
+    /// Counts tokens.
+    pub fn tokens(&self) -> PathBuf {
+        self.module("sluice-tokens-wasm")
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn all(&self) -> Vec<PathBuf> {
+        PACKAGES.iter().map(|package| self.module(package)).collect()
+    }
+
+    fn module(&self, package: &str) -> PathBuf {
+        self.0.join(format!("{}.wasm", package.replace('-', "_")))
+    }
+}
+
+pub fn build() -> Done<Modules> {
     build_in(&root().join("target"))
 }
 
-/// All modules of a build, given one of them.
-pub fn modules(beside: &Path) -> Vec<PathBuf> {
-    PACKAGES.iter().map(|package| beside.with_file_name(format!("{}.wasm", package.replace('-', "_")))).collect()
+pub fn build_and_report() -> Done {
+    let modules = build()?;
+    javascript::build()?;
+    report(&modules)
 }
 
-pub fn build_and_report() -> Done {
-    let module = build()?;
-    javascript::build()?;
-    javascript::run_script("report-size.mjs", &module)
+pub fn report(modules: &Modules) -> Done {
+    javascript::run_script("report-size.mjs", &modules.core())?;
+    javascript::run_script("report-tokens-size.mjs", &modules.tokens())
 }
 
 /// A second build from scratch must give the same bytes.
-pub fn check_reproducible(first: &Path) -> Done {
+pub fn check_reproducible(first: &Modules) -> Done {
     let again = root().join("target/again");
     let _ = fs::remove_dir_all(&again);
     let second = build_in(&again)?;
     let read = |file: &Path| fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
-    for (first, second) in modules(first).iter().zip(&modules(&second)) {
+    for (first, second) in first.all().iter().zip(&second.all()) {
         if read(first)? != read(second)? {
             return Err(format!("two builds differ: {} and {}", first.display(), second.display()));
         }
@@ -40,7 +67,7 @@ pub fn check_reproducible(first: &Path) -> Done {
     Ok(())
 }
 
-fn build_in(target_directory: &Path) -> Done<PathBuf> {
+fn build_in(target_directory: &Path) -> Done<Modules> {
     add_target()?;
     // Panic messages carry source paths; without these the bytes would depend on who built them where.
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
@@ -53,7 +80,7 @@ fn build_in(target_directory: &Path) -> Done<PathBuf> {
         .args(["--profile", "wasm", "--target-dir"])
         .arg(target_directory)
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags))?;
-    Ok(target_directory.join(TARGET).join("wasm/sluice_wasm.wasm"))
+    Ok(Modules(target_directory.join(TARGET).join("wasm")))
 }
 
 fn add_target() -> Done {

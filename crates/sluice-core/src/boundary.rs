@@ -5,6 +5,7 @@ mod chat;
 mod model;
 mod outcome;
 mod part;
+mod tokens;
 #[cfg(test)]
 mod typescript;
 mod usage;
@@ -16,6 +17,7 @@ pub use model::{
 };
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+pub use tokens::TokenBreakdown;
 pub use usage::{
     Activity, Dollars, Estimate, FileState, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage,
     StatusLine, TooltipLine, Totals,

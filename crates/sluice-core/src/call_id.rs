@@ -13,9 +13,10 @@ const HASH_LENGTH: usize = 17;
 /// The id under which VS Code gets to know a call, unique among `taken`.
 ///
 /// A server's id that fits is kept whole. One that does not is shortened to its usable characters and a hash of all
-/// of it; one that was used before in this response (some gateways number calls afresh) gets a counter.
-pub(crate) fn to_vscode(server_id: &str, taken: &mut BTreeSet<String>) -> String {
-    unique(&fitted(server_id, PREFIX), taken)
+/// of it; one that was used before in this response (some gateways number calls afresh) gets a counter. `plain` leaves
+/// the prefix off.
+pub(crate) fn to_vscode(server_id: &str, plain: bool, taken: &mut BTreeSet<String>) -> String {
+    unique(&fitted(server_id, if plain { "" } else { PREFIX }), taken)
 }
 
 /// The id under which a server gets a call and its result back: its own, if it was ours and usable; any other

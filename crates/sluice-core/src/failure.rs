@@ -71,6 +71,12 @@ impl Failure {
         Self::classified(&said, None)
     }
 
+    /// From an error that another library made of an HTTP answer or an error event.
+    pub(crate) fn from_library(message: Option<&str>, code: Option<&str>, status: Option<u16>) -> Self {
+        let said = Said { message: message.map(str::to_owned), code: code.map(str::to_owned), ..Said::default() };
+        Self { status, ..Self::classified(&said, status) }
+    }
+
     pub fn from_transport(transport: Transport, host: &str) -> Self {
         let host = plain_line(host, 120);
         let (kind, message, next) = match transport {

@@ -11,7 +11,10 @@
 //! 4. `receive/assemble.rs`: wire event to [`boundary`] parts, the state machine
 //! 5. `receive/outcome.rs`: how the body ended to an [`Outcome`]
 //!
-//! Beside that journey: [`ModelCatalog`], the models of an endpoint as VS Code shows them.
+//! Chunks of the Vercel AI SDK become the same parts in [`ai_sdk`]: [`ChunkStream`].
+//!
+//! Beside that journey: [`ModelCatalog`], the models of an endpoint as VS Code shows them, and [`Counter`], which counts
+//! what a request will cost before it is sent.
 
 #![deny(
     clippy::unwrap_used,
@@ -26,6 +29,7 @@
 )]
 #![forbid(unsafe_code)]
 
+mod ai_sdk;
 mod boundary;
 mod call_id;
 mod failure;
@@ -39,6 +43,7 @@ mod tokens;
 mod usage;
 mod wire;
 
+pub use ai_sdk::{ChunkStream, is_ai_sdk_chunk};
 pub use boundary::{
     Activity, Dollars, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, TooltipLine,
     Totals,
@@ -47,17 +52,17 @@ pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
     Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
     NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing, Status,
-    ThinkingReplay, TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
+    ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
 };
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, short_count, similar_models};
 pub use next_step::{NextStep, VsCodeUsage, next_step};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
-pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, is_summary_request};
-pub use tokens::{Calibration, Estimate, InstallKey, Known, Measured, Piece};
+pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, request_kind};
+pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, Known, Measured, Piece};
 pub use usage::{History, Period, UsageTracker, date, preflight};
-pub use wire::as_stream;
+pub use wire::{as_stream, is_open_responses_event};
 
 /// SSE framing on its own, for benchmarks and fuzzing.
 pub use receive::sse;

@@ -35,8 +35,8 @@ impl Memory {
         }
     }
 
-    /// From the file's bytes; no bytes are no file. Never fails: what cannot be read is an empty memory.
-    pub fn read(key: InstallKey, file: &[u8]) -> (Self, FileState) {
+    /// From the file's bytes, or from no file. Never fails: what cannot be read is an empty memory.
+    pub fn read(key: InstallKey, file: Option<&[u8]>) -> (Self, FileState) {
         let mut memory = Self::new(key);
         let state = memory.take_in(file);
         (memory, state)
@@ -85,7 +85,7 @@ impl Memory {
     }
 
     /// The bytes to write in place of the file's; `None` if the file is a newer version's and must be left alone.
-    pub fn save(&mut self, file: &[u8]) -> (Option<Vec<u8>>, FileState) {
+    pub fn save(&mut self, file: Option<&[u8]>) -> (Option<Vec<u8>>, FileState) {
         let state = self.take_in(file);
         (state.may_write().then(|| file::write(&self.known, &self.calibration, &self.history())), state)
     }
@@ -96,10 +96,10 @@ impl Memory {
         self.unsaved = History::default();
     }
 
-    fn take_in(&mut self, file: &[u8]) -> FileState {
+    fn take_in(&mut self, file: Option<&[u8]>) -> FileState {
         let (read, state) = file::read(self.key, file);
         if let Some((known, calibration, history)) = read {
-            self.known.merge(&known);
+            self.known.merge(known);
             self.calibration.merge(&calibration);
             self.history = history;
         } else if state == FileState::Missing {

@@ -18,14 +18,18 @@ use std::vec::Drain;
 
 use serde::Deserialize;
 
+pub(crate) use assemble::{About, Sink};
+pub(crate) use calls::{is_object, same_json};
 pub(crate) use citations::plain_line;
+pub(crate) use decode::protocol_word;
+pub(crate) use images::image_type;
+pub(crate) use outcome::{Verdict, judge};
 
 use crate::boundary::{Note, NoteKind, Outcome, Output};
 use crate::send::ToolNames;
 use crate::surrogates::mend_surrogates;
 use assemble::Assembler;
 use decode::{Frame, decode, decode_delta};
-use outcome::Verdict;
 use sse::{SseEvent, SseParser};
 
 /// One answer being received.
@@ -45,6 +49,8 @@ pub struct StreamOptions {
     pub limits: Limits,
     /// The names the request gave to its tools, so that calls carry the ones VS Code knows.
     pub tool_names: ToolNames,
+    /// Call ids as the server gave them, without our prefix; for shells whose requests are not built here.
+    pub plain_call_ids: bool,
     /// Give a note for every event read.
     pub trace: bool,
 }
@@ -107,8 +113,9 @@ impl ResponseStream {
         if !self.is_terminal() && end != BodyEnd::Cancelled {
             self.take_leftover();
         }
-        let outputs = mem::take(&mut self.assembler.sink.outputs);
-        (outputs, outcome::judge(&mut self.assembler, end))
+        let mut assembler = self.assembler;
+        let outputs = mem::take(&mut assembler.sink.outputs);
+        (outputs, outcome::judge(assembler.verdict, assembler.about, &assembler.sink, end))
     }
 
     #[inline(never)]

@@ -8,8 +8,9 @@ mod messages;
 mod pairs;
 mod tools;
 
-pub use conversation::is_summary_request;
+pub use conversation::request_kind;
 pub use endpoint::{BadAddress, Endpoint, VERCEL};
 pub use http_request::{BuiltRequest, build_request};
+pub(crate) use images::textual;
 pub(crate) use messages::same_model;
 pub use tools::ToolNames;

@@ -10,6 +10,7 @@ mod models;
 mod request;
 mod response;
 
+pub use event::is_open_responses_event;
 pub(crate) use event::{Address, Channel, StreamEvent};
 pub(crate) use item::{Annotation, ContentPart, Item};
 pub(crate) use json::Fields;

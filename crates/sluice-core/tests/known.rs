@@ -221,7 +221,7 @@ fn models_and_installations_are_kept_apart() {
     let other = ChatRequest { model: "acme/two".to_owned(), ..asked.clone() };
     assert_eq!(tokens(&known, &other), 3 + 18);
     let mut elsewhere = Known::new(InstallKey(*b"another machine."));
-    elsewhere.merge(&known);
+    elsewhere.merge(known);
     assert_eq!(tokens(&elsewhere, &asked), 3 + 18);
 }
 

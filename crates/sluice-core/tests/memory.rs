@@ -60,7 +60,7 @@ fn filled() -> (Memory, Vec<u8>) {
         memory.learn(&chat(&text), "family", None, &counted(260 + u64::from(index)), &raw, 100 + index);
         memory.record(&used(&format!("acme/{}", index % 2), 10), 100 + index);
     }
-    let (bytes, state) = memory.save(&[]);
+    let (bytes, state) = memory.save(None);
     memory.saved();
     assert_eq!(state, FileState::Missing);
     (memory, bytes.unwrap())
@@ -73,7 +73,7 @@ fn same(one: &Memory, other: &Memory) -> bool {
 #[test]
 fn what_was_written_is_read() {
     let (memory, bytes) = filled();
-    let (read, state) = Memory::read(KEY, &bytes);
+    let (read, state) = Memory::read(KEY, Some(&bytes));
     assert_eq!(state, FileState::Good);
     assert!(same(&read, &memory));
     assert_eq!(read.estimate(&chat("question 3"), "family", &raw).tokens, 263);
@@ -95,13 +95,13 @@ fn no_prompt_and_no_key_is_in_the_file() {
 fn every_truncation_starts_empty() {
     let (_, bytes) = filled();
     for length in 0..bytes.len() {
-        let (memory, state) = Memory::read(KEY, &bytes[..length]);
-        assert_eq!(state, if length == 0 { FileState::Missing } else { FileState::Damaged }, "{length} bytes");
+        let (memory, state) = Memory::read(KEY, Some(&bytes[..length]));
+        assert_eq!(state, FileState::Damaged, "{length} bytes");
         assert!(same(&memory, &Memory::new(KEY)));
     }
     let mut longer = bytes;
     longer.push(0);
-    assert_eq!(Memory::read(KEY, &longer).1, FileState::Damaged);
+    assert_eq!(Memory::read(KEY, Some(&longer)).1, FileState::Damaged);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn every_single_bit_flip_starts_empty() {
     let (_, mut bytes) = filled();
     for bit in 0..bytes.len() * 8 {
         bytes[bit / 8] ^= 1 << (bit % 8);
-        let (memory, state) = Memory::read(KEY, &bytes);
+        let (memory, state) = Memory::read(KEY, Some(&bytes));
         assert_eq!(state, FileState::Damaged, "bit {bit}");
         assert!(same(&memory, &Memory::new(KEY)));
         bytes[bit / 8] ^= 1 << (bit % 8);
@@ -132,11 +132,11 @@ fn a_newer_file_is_left_alone() {
     body[8] = 2;
     body.truncate(40);
     let newer = sealed(&body);
-    let (mut memory, state) = Memory::read(KEY, &newer);
+    let (mut memory, state) = Memory::read(KEY, Some(&newer));
     assert_eq!(state, FileState::Newer);
     assert!(state.note().unwrap().contains("Update"));
     memory.record(&used("acme/one", 5), 7);
-    assert_eq!(memory.save(&newer), (None, FileState::Newer));
+    assert_eq!(memory.save(Some(&newer)), (None, FileState::Newer));
     // Still of use in this window.
     assert_eq!(memory.history().rows().count(), 1);
 }
@@ -149,7 +149,7 @@ fn a_sealed_file_that_lies_starts_empty() {
     let too_many = [&body[..16], &u32::MAX.to_le_bytes(), &body[20..]].concat();
     let trailing = [body, b"more"].concat();
     for lie in [&version_zero[..], &too_many, &trailing, b"", b"SLUICE\x1A\n", b"{\"version\":1}"] {
-        let (memory, state) = Memory::read(KEY, &sealed(lie));
+        let (memory, state) = Memory::read(KEY, Some(&sealed(lie)));
         assert_eq!(state, FileState::Damaged);
         assert!(same(&memory, &Memory::new(KEY)));
     }
@@ -158,7 +158,7 @@ fn a_sealed_file_that_lies_starts_empty() {
     for bad in [f64::NAN, f64::INFINITY, -1.0, 0.0, 2.1] {
         let mut lie = body.to_vec();
         lie[name + 14..name + 22].copy_from_slice(&bad.to_le_bytes());
-        assert_eq!(Memory::read(KEY, &sealed(&lie)).1, FileState::Damaged, "{bad}");
+        assert_eq!(Memory::read(KEY, Some(&sealed(&lie))).1, FileState::Damaged, "{bad}");
     }
 }
 
@@ -167,7 +167,7 @@ fn counts_of_another_scheme_are_dropped_and_usage_is_kept() {
     let (memory, bytes) = filled();
     let mut body = bytes[..bytes.len() - 16].to_vec();
     body[12] = 99;
-    let (read, state) = Memory::read(KEY, &sealed(&body));
+    let (read, state) = Memory::read(KEY, Some(&sealed(&body)));
     assert_eq!(state, FileState::Good);
     assert!(read.known().is_empty());
     assert_eq!(read.history(), memory.history());
@@ -175,24 +175,24 @@ fn counts_of_another_scheme_are_dropped_and_usage_is_kept() {
 
 #[test]
 fn windows_by_turns_lose_nothing() {
-    let (mut file, mut windows) = (Vec::new(), [Memory::new(KEY), Memory::new(KEY), Memory::new(KEY)]);
+    let (mut file, mut windows) = (None, [Memory::new(KEY), Memory::new(KEY), Memory::new(KEY)]);
     for turn in 0..30_u32 {
         let memory = &mut windows[turn as usize % 3];
         memory.learn(&chat(&format!("q {turn}")), "family", None, &counted(250), &raw, 5);
         memory.record(&used("acme/one", 10), 5);
         if turn % 4 == 3 {
             // A write that failed: nothing is marked as saved, nothing is lost.
-            let _ = memory.save(&file);
+            let _ = memory.save(file.as_deref());
             continue;
         }
-        file = memory.save(&file).0.unwrap();
+        file = memory.save(file.as_deref()).0;
         memory.saved();
     }
     for memory in &mut windows {
-        file = memory.save(&file).0.unwrap();
+        file = memory.save(file.as_deref()).0;
         memory.saved();
     }
-    let (read, _) = Memory::read(KEY, &file);
+    let (read, _) = Memory::read(KEY, file.as_deref());
     assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).collect::<Vec<_>>(), [30]);
     for turn in 0..30 {
         assert!(read.estimate(&chat(&format!("q {turn}")), "family", &raw).is_exact(), "q {turn}");
@@ -203,14 +203,14 @@ fn windows_by_turns_lose_nothing() {
 fn a_damaged_file_costs_what_only_it_knew() {
     let (mut memory, _) = filled();
     memory.record(&used("acme/one", 10), 106);
-    let (bytes, state) = memory.save(b"junk");
+    let (bytes, state) = memory.save(Some(b"junk"));
     assert_eq!(state, FileState::Damaged);
-    let (read, _) = Memory::read(KEY, &bytes.unwrap());
+    let (read, _) = Memory::read(KEY, Some(&bytes.unwrap()));
     assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).sum::<u64>(), 7);
     // A file that was deleted was meant to be.
     memory.saved();
-    let (bytes, _) = memory.save(&[]);
-    assert!(Memory::read(KEY, &bytes.unwrap()).0.history().is_empty());
+    let (bytes, _) = memory.save(None);
+    assert!(Memory::read(KEY, Some(&bytes.unwrap())).0.history().is_empty());
 }
 
 #[test]
@@ -223,11 +223,11 @@ fn the_fullest_memory_fits_the_file() {
     for model in 0..3000_u32 {
         memory.record(&used(&long(model), u64::MAX), model % 400);
     }
-    let bytes = memory.save(&[]).0.unwrap();
+    let bytes = memory.save(None).0.unwrap();
     assert!((1_500_000..MAX_FILE).contains(&bytes.len()), "{} bytes", bytes.len());
-    assert_eq!(Memory::read(KEY, &bytes).1, FileState::Good);
+    assert_eq!(Memory::read(KEY, Some(&bytes)).1, FileState::Good);
     let padded = [bytes, vec![0; MAX_FILE]].concat();
-    assert_eq!(Memory::read(KEY, &padded).1, FileState::Damaged);
+    assert_eq!(Memory::read(KEY, Some(&padded)).1, FileState::Damaged);
 }
 
 /// What a window may have learned: conversation, count, day.
@@ -243,7 +243,7 @@ fn learned() -> impl Strategy<Value = Memory> {
 
 fn union(one: &Memory, other: &Memory) -> Memory {
     let mut both = one.clone();
-    both.save(&other.clone().save(&[]).0.unwrap());
+    both.save(Some(&other.clone().save(None).0.unwrap()));
     both
 }
 
@@ -258,10 +258,10 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_file_or_not(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        let (_, state) = Memory::read(KEY, &bytes);
-        prop_assert_eq!(state == FileState::Missing, bytes.is_empty());
+        let (_, state) = Memory::read(KEY, Some(&bytes));
+        prop_assert_eq!(state, FileState::Damaged);
         // Also behind a checksum that fits, so that the inner fields are reached.
         let inner = [b"SLUICE\x1A\n".as_slice(), &1_u32.to_le_bytes(), &1_u32.to_le_bytes(), &bytes].concat();
-        let _ = Memory::read(KEY, &sealed(&inner));
+        let _ = Memory::read(KEY, Some(&sealed(&inner)));
     }
 }

@@ -4,7 +4,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatRequest, Endpoint, Failure, HttpAnswer, ModelCatalog, ModelSettings, Refresh, Transport, build_request,
+    ChatMessage, ChatRequest, Counter, Endpoint, Failure, HttpAnswer, ModelCatalog, ModelSettings, Refresh, Transport,
+    build_request, request_kind,
 };
 
 /// What is wrong with a question comes as `Err`, in words fit to show.
@@ -13,6 +14,7 @@ pub fn answer(question: u32, json: &str) -> Result<String, String> {
         0 => to_value(&Endpoint::parse(&read::<String>(json)?).map_err(|problem| problem.0)?),
         1 => request(json)?,
         2 => catalog(json)?,
+        3 => estimate(json)?,
         _ => return Err(format!("no question has the number {question}")),
     };
     serde_json::to_string(&answer).map_err(|error| error.to_string())
@@ -36,7 +38,7 @@ fn request(json: &str) -> Result<Value, String> {
         "toolNames": to_value(&built.tool_names),
         "conversationId": built.conversation_id,
         "marker": built.marker,
-        "isSummary": sluice_core::is_summary_request(&chat),
+        "kind": to_value(&request_kind(&chat)),
         "notes": to_value(&built.notes),
     }))
 }
@@ -98,6 +100,20 @@ fn catalog(json: &str) -> Result<Value, String> {
         "notes": to_value(&notes),
         "snapshot": catalog.snapshot(),
     }))
+}
+
+/// Tokens without a vocabulary, for the moment before there is one.
+fn estimate(json: &str) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    struct Question {
+        model: String,
+        text: Option<String>,
+        message: Option<ChatMessage>,
+    }
+    let Question { model, text, message } = read(json)?;
+    let counter = Counter::estimating();
+    let text = text.map_or(0, |text| counter.text(&model, &text));
+    Ok(json!(text + message.map_or(0, |message| counter.message(&model, &message))))
 }
 
 fn read<T: DeserializeOwned>(json: &str) -> Result<T, String> {

@@ -83,6 +83,17 @@ pub const MODELS: &[Model] = &[
         tags: ALL_TAGS,
         efforts: EFFORTS,
     },
+    Model {
+        context_window: 36_000,
+        max_tokens: 4_000,
+        ..scenario(
+            "sluice/small",
+            "Sluice Small",
+            "The demo, soon out of room: editors have to sum up.",
+            ALL_TAGS,
+            EFFORTS,
+        )
+    },
     scenario("sluice/echo", "Echo", "Says exactly what the user said last.", &[], &[]),
     scenario("sluice/long", "Long", "Says as many words as the first number in the prompt.", &[], &[]),
     scenario("sluice/tools", "Tools", "Calls the tools the prompt names, or else the first one.", TOOL_TAGS, &[]),

@@ -21,7 +21,7 @@ pub fn script(ask: &Ask) -> Script {
     let prompt = ask.prompt();
     let half_an_answer = "This answer is cut off in the middle of a";
     match ask.model.trim_start_matches("sluice/") {
-        "demo" => demo::script(ask),
+        "demo" | "small" => demo::script(ask),
         "long" => Script::at_once(vec![Item::text(words(number_in(&prompt).unwrap_or(200)))]),
         "tools" => tools(ask, &prompt, 1),
         "parallel-tools" => tools(ask, &prompt, 2),

@@ -23,9 +23,10 @@
 mod questions;
 
 use std::cell::RefCell;
+use std::vec::Drain;
 
 use serde::Serialize;
-use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, StreamOptions, ToolNames};
+use sluice_core::{BodyEnd, ChunkStream, Outcome, Output, Part, ResponseStream, StreamOptions, ToolNames};
 
 pub const CONTINUED: u32 = 0;
 pub const TEXT: u32 = 1;
@@ -38,6 +39,13 @@ pub const NOTE: u32 = 7;
 pub const OUTCOME: u32 = 8;
 pub const ANSWER: u32 = 9;
 pub const PROBLEM: u32 = 10;
+
+/// Flags of [`stream_open`]: a note for every event read.
+pub const TRACE: u32 = 1;
+/// Call ids without our prefix.
+pub const PLAIN_CALL_IDS: u32 = 2;
+/// Chunks of the AI SDK instead of an Open Responses body.
+pub const AI_SDK: u32 = 4;
 
 /// What JavaScript reads after each call, at the address [`header`] gives.
 #[repr(C)]
@@ -56,10 +64,40 @@ struct Header {
 struct Face {
     input: Vec<u8>,
     /// By handle; the place of a finished stream is given to the next.
-    streams: Vec<Option<ResponseStream>>,
+    streams: Vec<Option<Stream>>,
     /// Of the stream that ended last, for the question what to do now.
     finished: Option<Outcome>,
     answer: Answer,
+}
+
+/// A stream in either dialect.
+#[derive(Debug)]
+enum Stream {
+    OpenResponses(ResponseStream),
+    AiSdk(ChunkStream),
+}
+
+impl Stream {
+    fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
+        match self {
+            Self::OpenResponses(stream) => stream.push(body),
+            Self::AiSdk(stream) => stream.push(body),
+        }
+    }
+
+    fn is_terminal(&self) -> bool {
+        match self {
+            Self::OpenResponses(stream) => stream.is_terminal(),
+            Self::AiSdk(stream) => stream.is_terminal(),
+        }
+    }
+
+    fn finish(self, end: BodyEnd) -> (Vec<Output>, Outcome) {
+        match self {
+            Self::OpenResponses(stream) => stream.finish(end),
+            Self::AiSdk(stream) => stream.finish(end),
+        }
+    }
 }
 
 /// What the last call gave.
@@ -104,16 +142,24 @@ pub extern "C" fn ask(question: u32, length: u32) {
     });
 }
 
-/// Starts a stream and returns its handle. The first `length` bytes of the input window are the request's tool names
-/// as JSON, or nothing.
+/// Starts a stream and returns its handle. `flags` is a sum of [`TRACE`], [`PLAIN_CALL_IDS`] and [`AI_SDK`]; the first
+/// `length` bytes of the input window are the request's tool names as JSON, or nothing.
 #[unsafe(no_mangle)]
-pub extern "C" fn stream_open(trace: u32, length: u32) -> u32 {
+pub extern "C" fn stream_open(flags: u32, length: u32) -> u32 {
     FACE.with_borrow_mut(|face| {
-        let mut options = StreamOptions { trace: trace != 0, ..StreamOptions::default() };
+        let mut options = StreamOptions {
+            trace: flags & TRACE != 0,
+            plain_call_ids: flags & PLAIN_CALL_IDS != 0,
+            ..StreamOptions::default()
+        };
         if length > 0 {
             options.tool_names = tool_names(face.input.get(..length as usize).unwrap_or_default());
         }
-        let stream = ResponseStream::new(options);
+        let stream = if flags & AI_SDK == 0 {
+            Stream::OpenResponses(ResponseStream::new(options))
+        } else {
+            Stream::AiSdk(ChunkStream::new(options))
+        };
         let free = face.streams.iter().position(Option::is_none).unwrap_or_else(|| {
             face.streams.push(None);
             face.streams.len() - 1
@@ -133,6 +179,21 @@ pub extern "C" fn stream_push(handle: u32, length: u32) {
         let Face { streams, input, answer, .. } = face;
         let Some(Some(stream)) = streams.get_mut(handle as usize) else { return };
         for output in stream.push(input.get(..length as usize).unwrap_or_default()) {
+            answer.write(&output);
+        }
+        answer.publish(stream.is_terminal());
+    });
+}
+
+/// Feeds the first `length` bytes of the input window to a stream of the AI SDK: the JSON text of one chunk.
+#[unsafe(no_mangle)]
+pub extern "C" fn stream_push_chunk(handle: u32, length: u32) {
+    FACE.with_borrow_mut(|face| {
+        face.answer.clear();
+        let Face { streams, input, answer, .. } = face;
+        let Some(Some(Stream::AiSdk(stream))) = streams.get_mut(handle as usize) else { return };
+        let json = input.get(..length as usize).unwrap_or_default();
+        for output in stream.push_chunk(str::from_utf8(json).unwrap_or_default()) {
             answer.write(&output);
         }
         answer.publish(stream.is_terminal());

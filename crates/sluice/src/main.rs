@@ -21,6 +21,7 @@ struct Arguments {
 enum Command {
     Chat(cli::chat::Chat),
     Models(cli::models::Models),
+    Count(cli::count::Count),
     Usage(cli::usage::Usage),
     Decode(cli::decode::Decode),
     Capture(cli::chat::Capture),
@@ -36,6 +37,7 @@ async fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Chat(chat) => chat.run().await,
         Command::Models(models) => models.run().await,
+        Command::Count(count) => count.run(),
         Command::Usage(usage) => usage.run(),
         Command::Decode(decode) => decode.run(),
         Command::Capture(capture) => capture.run().await,

@@ -42,11 +42,11 @@ impl Store {
 
     fn read(&self) -> io::Result<(Memory, FileState)> {
         let key = self.key()?;
-        let (memory, state) = Memory::read(key, &self.file()?);
+        let (memory, state) = Memory::read(key, self.file()?.as_deref());
         if state == FileState::Damaged {
             let _turn = self.lock()?;
             // Somebody may have replaced it since.
-            if Memory::read(key, &self.file()?).1 == FileState::Damaged {
+            if Memory::read(key, self.file()?.as_deref()).1 == FileState::Damaged {
                 self.set_aside()?;
             }
         }
@@ -55,7 +55,7 @@ impl Store {
 
     fn replace(&self, memory: &mut Memory) -> io::Result<()> {
         let _turn = self.lock()?;
-        let (bytes, state) = memory.save(&self.file()?);
+        let (bytes, state) = memory.save(self.file()?.as_deref());
         if state == FileState::Damaged {
             self.set_aside()?;
         }
@@ -66,15 +66,15 @@ impl Store {
         Ok(())
     }
 
-    fn file(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        match File::open(self.directory.join("memory")) {
-            // One byte more than a file may have is enough to know that it is not ours.
-            Ok(file) => file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => 0,
-            Err(error) => return Err(error),
+    fn file(&self) -> io::Result<Option<Vec<u8>>> {
+        let file = match File::open(self.directory.join("memory")) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            file => file?,
         };
-        Ok(bytes)
+        let mut bytes = Vec::new();
+        // One byte more than a file may have is enough to know that it is not ours.
+        file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
     }
 
     /// For whoever wants to know what happened; the next one takes its place.

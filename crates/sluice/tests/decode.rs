@@ -117,15 +117,135 @@ fn the_exit_code_says_how_it_ended() {
         exit 1
     "#]],
     );
+}
+
+#[test]
+fn what_is_no_stream_is_said_clearly() {
     check(
         &["-"],
         "<html>502</html>",
         expect![[r#"
-            truncated: eof · N ms
-            sluice: 16 bytes and no answer in them. Is standard input the body of an event stream?
-            exit 1
+        sluice: standard input is no stream that can be replayed: it starts with <html>502</html>
+        Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
+        exit 2
+    "#]],
+    );
+    check(
+        &["-"],
+        "",
+        expect![[r#"
+        sluice: standard input is no stream that can be replayed: it is empty
+        Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
+        exit 2
+    "#]],
+    );
+    check(
+        &["-"],
+        "[{\"type\":\"start\"},",
+        expect![[r#"
+        sluice: standard input is no stream that can be replayed: it starts with [, but is no JSON array: EOF while parsing a value at line 1 column 18
+        Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
+        exit 2
+    "#]],
+    );
+    check(
+        &["-"],
+        "{\"error\":{\"message\":\"no\"}}\n",
+        expect![[r#"
+        sluice: standard input is no stream that can be replayed: it starts with {\"error\":{\"message\":\"no\"}}
+        Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
+        exit 2
+    "#]],
+    );
+    check(
+        &["-"],
+        "[{\"role\":\"user\"}]",
+        expect![[r#"
+        sluice: standard input is no stream that can be replayed: it starts with [{\"role\":\"user\"}]
+        Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
+        exit 2
+    "#]],
+    );
+    check(
+        &["--dialect", "ui-message", "-"],
+        "\n",
+        expect![[r#"
+            sluice: standard input is no stream that can be replayed: it is empty
+            Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
+            exit 2
         "#]],
     );
+}
+
+const FULL_STREAM: [&str; 5] = [
+    r#"{"type":"text-delta","id":"0","text":"Hi"}"#,
+    r#"{"type":"tool-input-start","id":"c","toolName":"f"}"#,
+    r#"{"type":"tool-call","toolCallId":"c","toolName":"f","input":{"n":12345678901234567890123}}"#,
+    r#"{"type":"unheard-of"}"#,
+    r#"{"type":"finish","finishReason":"tool-calls","totalUsage":{"inputTokens":5,"outputTokens":3}}"#,
+];
+
+#[test]
+fn ai_sdk_chunks_in_every_framing_print_the_same() {
+    let expected = expect![[r#"
+        {"type":"text","value":"Hi"}
+        {"type":"toolCall","callId":"gw-c","name":"f","input":{"n":12345678901234567890123}}
+        {"type":"note","kind":"unknownEvent","detail":"unheard-of"}
+        {"type":"outcome","status":"completed","reason":null,"error":null,"empty":null,"responseId":null,"model":null,"usage":{"input_tokens":5,"output_tokens":3,"total_tokens":8,"input_tokens_details":null,"output_tokens_details":null},"gateway":null,"retrySafe":false}
+        exit 0
+    "#]];
+    let lines = FULL_STREAM.join("\n");
+    check(&["--json", "-"], &lines, expected);
+    let shown = run(&["--json", "-"], &lines);
+    let array = format!(" [\n{}\n]\n", FULL_STREAM.join(",\n"));
+    let pretty: String = FULL_STREAM.map(|chunk| format!("{{\n  {}\n}}\n", &chunk[1..chunk.len() - 1])).concat();
+    let events: String = FULL_STREAM.map(|chunk| format!("data: {chunk}\r\n\r\n")).concat() + "data: [DONE]\n\n";
+    let commented = format!(": hello\n\n{events}");
+    for (framing, input) in
+        [("array", &array), ("pretty", &pretty), ("events", &events), ("a comment first", &commented)]
+    {
+        for arguments in
+            [&["--json", "-"][..], &["--json", "--chunk", "1", "-"], &["--json", "--dialect", "ui-message", "-"]]
+        {
+            assert_eq!(run(arguments, input), shown, "{framing} {arguments:?}");
+        }
+    }
+    assert_eq!(run(&["--json", "--dialect", "ai-sdk", "--chunk", "3", "-"], &lines), shown);
+}
+
+#[test]
+fn names_that_both_dialects_have_do_not_decide() {
+    check(
+        &["-"],
+        "data: {\"type\":\"error\",\"error\":{\"message\":\"a\"}}\n\n",
+        expect![[r#"
+        failed: a · N ms
+        exit 1
+    "#]],
+    );
+    check(
+        &["-"],
+        "data: {\"type\":\"error\",\"errorText\":\"b\"}\n\n",
+        expect![[r#"
+        failed: b · N ms
+        exit 1
+    "#]],
+    );
+    check(
+        &["-"],
+        "data: {\"type\":\"ping\"}\n\ndata: {\"type\":\"text-delta\",\"delta\":\"c\"}\n\ndata: [DONE]\n\n",
+        expect![[r#"
+            c
+            completed · N ms
+            exit 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_dialect_that_does_not_exist() {
+    let shown = run(&["--dialect", "klingon", "-"], "");
+    assert!(shown.contains("openresponses, ai-sdk, ui-message") && shown.contains("exit 2"), "{shown}");
 }
 
 #[test]

@@ -32,6 +32,13 @@ impl ChatRequest {
     }
 }
 
+impl ChatMessage {
+    /// The same for one message.
+    pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(json).or_else(|error| serde_json::from_str(&mend_surrogates(json)).map_err(|_| error))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChatMessage {

@@ -108,7 +108,7 @@ pub struct EffortChoices {
 }
 
 /// US dollars per million tokens.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Prices {
@@ -122,7 +122,7 @@ pub struct Prices {
 }
 
 /// What a whole request costs from that many input tokens on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PriceTier {

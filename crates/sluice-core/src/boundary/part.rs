@@ -28,7 +28,7 @@ pub enum Part {
     /// A whole tool call. `input_json` is the text of a JSON object, exactly as the model wrote it: going through a
     /// number type of ours would round integers past 2^53.
     ToolCall { call_id: String, name: String, input_json: String },
-    /// A generated image.
+    /// A generated image or another file, or structured data as JSON.
     Data { mime_type: String, base64: String },
     /// The sources of the text before it that the text does not link itself, and the same as Markdown, ready to show.
     Citations { citations: Vec<Citation>, markdown: String },
@@ -99,6 +99,10 @@ pub enum NoteKind {
     LeftOut,
     /// A call or a result that lacked its counterpart.
     Repaired,
+    /// A tool call that is not VS Code's to run: the provider or the AI SDK ran it.
+    RanElsewhere,
+    /// Parts that were given and then taken back by the server, which no reader can do.
+    TakenBack,
     /// The list of models: an entry that cannot be used, or an answer that could not replace what was known.
     ModelList,
     /// A setting that makes no sense as it is.

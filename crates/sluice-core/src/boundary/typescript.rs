@@ -62,6 +62,7 @@ fn typescript_types_are_fresh() {
         ListState::decl(&config),
         Estimate::decl(&config),
         FileState::decl(&config),
+        TokenBreakdown::decl(&config),
         RequestStart::decl(&config),
         RequestKind::decl(&config),
         RequestEnd::decl(&config),

@@ -29,10 +29,8 @@ const VERSION: u32 = 1;
 
 type Contents = (Known, Calibration, History);
 
-pub(super) fn read(key: InstallKey, bytes: &[u8]) -> (Option<Contents>, FileState) {
-    if bytes.is_empty() {
-        return (None, FileState::Missing);
-    }
+pub(super) fn read(key: InstallKey, bytes: Option<&[u8]>) -> (Option<Contents>, FileState) {
+    let Some(bytes) = bytes else { return (None, FileState::Missing) };
     let body = bytes.split_last_chunk::<16>().filter(|(body, sum)| bytes.len() <= MAX_FILE && checksum(body) == **sum);
     let Some(body) = body.and_then(|(body, _)| body.strip_prefix(MAGIC)) else {
         return (None, FileState::Damaged);
@@ -58,10 +56,10 @@ pub(super) fn write(known: &Known, calibration: &Calibration, history: &History)
     bytes.extend(count(calibration.families.len()));
     bytes.extend(count(history.rows().count()));
     for (hash, entry) in &known.entries {
-        bytes.extend(hash.to_le_bytes());
-        bytes.extend(entry.count.to_le_bytes());
-        bytes.extend(entry.day.to_le_bytes());
-        bytes.extend(entry.quality.0.to_le_bytes());
+        bytes.extend_from_slice(&hash.to_le_bytes());
+        bytes.extend_from_slice(&entry.count.to_le_bytes());
+        bytes.extend_from_slice(&entry.day.to_le_bytes());
+        bytes.extend_from_slice(&entry.quality.0.to_le_bytes());
     }
     for (name, factor) in &calibration.families {
         write_name(&mut bytes, name);
@@ -119,14 +117,17 @@ impl Reader<'_> {
     fn contents(&mut self, key: InstallKey) -> Option<Contents> {
         let is_our_scheme = self.u32()? == SCHEME;
         let [counts, families, rows] = [self.u32()?, self.u32()?, self.u32()?];
-        let mut known = Known::new(key);
+        let mut entries = Vec::new();
         for _ in 0..counts {
             let hash = u128::from_le_bytes(self.take()?);
             let (count, day) = (self.u32()?, self.u32()?);
             let quality = Quality(u16::from_le_bytes(self.take()?));
-            if is_our_scheme {
-                known.keep(hash, Entry { quality, day, count });
-            }
+            entries.push((hash, Entry { quality, day, count }));
+        }
+        let mut known = Known::new(key);
+        if is_our_scheme {
+            // At once: they are sorted, and tens of thousands.
+            known.entries = entries.into_iter().collect();
         }
         let mut calibration = Calibration::default();
         for _ in 0..families {

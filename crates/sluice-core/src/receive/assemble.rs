@@ -36,7 +36,7 @@ pub(super) struct Assembler {
 
 /// What the server said about the response as a whole.
 #[derive(Clone, Debug, Default)]
-pub(super) struct About {
+pub(crate) struct About {
     pub response_id: Option<String>,
     pub model: Option<String>,
     pub usage: Option<Usage>,
@@ -45,18 +45,22 @@ pub(super) struct About {
 
 /// The one way out: every part and note goes through here, and is counted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sink {
+pub(crate) struct Sink {
     pub outputs: Vec<Output>,
     pub limits: Limits,
     /// Bytes of answer kept for comparing with what comes later.
     retained: usize,
-    over_limit: Option<String>,
+    pub over_limit: Option<String>,
     pub gave_part: bool,
     pub gave_answer: bool,
     pub gave_thinking: bool,
 }
 
 impl Sink {
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
     pub fn part(&mut self, part: Part) {
         self.gave_part = true;
         match &part {
@@ -89,13 +93,13 @@ impl Assembler {
             trace: options.trace,
             messages: Messages::default(),
             reasoning: Reasoning::default(),
-            calls: Calls::new(options.tool_names),
+            calls: Calls::new(options.tool_names, options.plain_call_ids),
             images: Images::default(),
             last_sequence: None,
             sequence_noted: false,
             about: About::default(),
             verdict: None,
-            sink: Sink { limits: options.limits, ..Sink::default() },
+            sink: Sink::new(options.limits),
         }
     }
 
@@ -106,7 +110,7 @@ impl Assembler {
         }
         match frame {
             Frame::Event(decoded) => self.take_event(decoded),
-            Frame::Done => self.verdict = Some(Verdict::DoneMarker),
+            Frame::Done => self.verdict = Some(Verdict::CutOff("done_marker")),
             Frame::Note(note) => {
                 // A frame that cannot be read may have been a piece of a call.
                 self.calls.doubt_open_calls();

@@ -56,6 +56,7 @@ pub(super) struct Calls {
     /// What was reported under each of the server's ids.
     reported: BTreeMap<String, Vec<(String, String)>>,
     tool_names: ToolNames,
+    plain_ids: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +76,8 @@ enum Arguments {
 }
 
 impl Calls {
-    pub fn new(tool_names: ToolNames) -> Self {
-        Self { tool_names, ..Self::default() }
+    pub fn new(tool_names: ToolNames, plain_ids: bool) -> Self {
+        Self { tool_names, plain_ids, ..Self::default() }
     }
 
     #[inline(never)]
@@ -288,7 +289,7 @@ impl Calls {
             return;
         }
         same_id.push((name.clone(), input_json.clone()));
-        let call_id = call_id::to_vscode(&server_id, &mut self.vscode_ids);
+        let call_id = call_id::to_vscode(&server_id, self.plain_ids, &mut self.vscode_ids);
         let name = self.tool_names.from_server(&name).map_or(name.clone(), str::to_owned);
         sink.part(Part::ToolCall { call_id, name, input_json });
     }
@@ -332,12 +333,12 @@ fn non_blank(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-fn is_object(text: &str) -> bool {
+pub(crate) fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// The same call may be spelled with other spaces or another order of keys the second time.
-fn same_json(a: &str, b: &str) -> bool {
+pub(crate) fn same_json(a: &str, b: &str) -> bool {
     let parse = |text| serde_json::from_str::<Value>(text).ok();
     a == b || parse(a).is_some_and(|value| Some(value) == parse(b))
 }

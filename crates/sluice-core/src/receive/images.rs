@@ -34,13 +34,17 @@ impl Images {
 
 /// What the first bytes say, else what the server says.
 fn mime_type(base64: &str, format: Option<&str>) -> &'static str {
-    let magic =
-        [("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("UklGR", "image/webp"), ("R0lGOD", "image/gif")];
-    let by_magic = magic.iter().find(|(start, _)| base64.starts_with(start)).map(|(_, mime_type)| *mime_type);
-    by_magic.unwrap_or(match format {
+    image_type(base64).unwrap_or(match format {
         Some("jpeg" | "jpg") => "image/jpeg",
         Some("webp") => "image/webp",
         Some("gif") => "image/gif",
         _ => "image/png",
     })
+}
+
+/// What kind of image the first bytes say this is.
+pub(crate) fn image_type(base64: &str) -> Option<&'static str> {
+    let magic =
+        [("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("UklGR", "image/webp"), ("R0lGOD", "image/gif")];
+    magic.iter().find(|(start, _)| base64.starts_with(start)).map(|(_, mime_type)| *mime_type)
 }

@@ -1,23 +1,23 @@
 //! Step 4: how the stream ended, what that means, and whether asking again is safe.
 
-use std::mem;
-
 use serde_json::Value;
 
 use super::BodyEnd;
-use super::assemble::Assembler;
+use super::assemble::{About, Sink};
 use crate::boundary::{Empty, Failure, FailureKind, Gateway, Outcome, Status};
 use crate::wire::ErrorField;
 
 /// What the server itself said about the end. It outweighs how the bytes stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     Completed,
     Incomplete(Option<String>),
     Failed(Failure),
-    /// `[DONE]` without any word on how the answer ended.
-    DoneMarker,
+    /// The stream ended, by what the word says, without any word on how the answer ended: `done_marker` for `[DONE]`.
+    CutOff(&'static str),
     TooLarge(String),
+    /// The server stopped because our side asked it to.
+    Cancelled,
 }
 
 impl Verdict {
@@ -27,13 +27,14 @@ impl Verdict {
     }
 }
 
-pub(super) fn judge(assembler: &mut Assembler, end: BodyEnd) -> Outcome {
-    let (status, reason, error) = match assembler.verdict.take() {
+pub(crate) fn judge(verdict: Option<Verdict>, about: About, sink: &Sink, end: BodyEnd) -> Outcome {
+    let (status, reason, error) = match verdict {
         Some(Verdict::Completed) => (Status::Completed, None, None),
         Some(Verdict::Incomplete(reason)) => (Status::Incomplete, reason, None),
         Some(Verdict::Failed(failure)) => (Status::Failed, None, Some(failure)),
         Some(Verdict::TooLarge(message)) => (Status::Failed, None, Some(Failure::new(FailureKind::TooLarge, message))),
-        Some(Verdict::DoneMarker) => (Status::Truncated, Some("done_marker".to_owned()), None),
+        Some(Verdict::CutOff(by)) => (Status::Truncated, Some(by.to_owned()), None),
+        Some(Verdict::Cancelled) => (Status::Cancelled, None, None),
         None => match end {
             BodyEnd::Eof => (Status::Truncated, Some("eof".to_owned()), None),
             BodyEnd::IdleTimeout => (Status::Truncated, Some("idle_timeout".to_owned()), None),
@@ -41,7 +42,6 @@ pub(super) fn judge(assembler: &mut Assembler, end: BodyEnd) -> Outcome {
             BodyEnd::Cancelled => (Status::Cancelled, None, None),
         },
     };
-    let (about, sink) = (mem::take(&mut assembler.about), &assembler.sink);
     let empty = match (status, reason.as_deref()) {
         _ if sink.gave_answer => None,
         (Status::Incomplete, Some("content_filter")) => Some(Empty::Filtered),

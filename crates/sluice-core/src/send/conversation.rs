@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use serde_json::Value;
 
-use crate::boundary::{ChatPart, ChatRequest, Role};
+use crate::boundary::{ChatPart, ChatRequest, RequestKind, Role};
 
 /// The type of the data part that VS Code keeps with an answer and hands back.
 const MARKER_TYPE: &str = "stateful_marker";
@@ -51,18 +51,36 @@ fn marked(chat: &ChatRequest) -> Option<String> {
         })
 }
 
+/// What the request is for, read off the questions that VS Code's chat asks on its own behalf.
+pub fn request_kind(chat: &ChatRequest) -> RequestKind {
+    const TITLES: [&str; 3] =
+        ["Please write a brief title", "Please write a concise title", "Please summarize the following"];
+    if is_summary_request(chat) {
+        RequestKind::Summary
+    } else if chat.tools.is_empty() && begins_with(chat, &TITLES) {
+        RequestKind::Utility
+    } else {
+        RequestKind::Main
+    }
+}
+
 /// Whether VS Code's chat asks for a summary of the conversation. Its tools stay in the request, because the prompt
 /// cache depends on them, and a model that calls one instead of summarizing would end the chat.
-pub fn is_summary_request(chat: &ChatRequest) -> bool {
+pub(super) fn is_summary_request(chat: &ChatRequest) -> bool {
     const SAYINGS: [&str; 3] = [
         "Summarize the conversation history so far",
         "The conversation has grown too large for the context window and must be compacted",
         "Your task is to create a comprehensive, detailed summary of the entire conversation",
     ];
+    begins_with(chat, &SAYINGS)
+}
+
+/// Whether the last question begins with one of these.
+fn begins_with(chat: &ChatRequest, sayings: &[&str]) -> bool {
     let last_question = chat.messages.iter().rev().find(|message| message.role == Role::User);
     last_question.is_some_and(|message| {
         message.content.iter().any(|part| match part {
-            ChatPart::Text { value } => SAYINGS.iter().any(|saying| value.trim_start().starts_with(saying)),
+            ChatPart::Text { value } => sayings.iter().any(|saying| value.trim_start().starts_with(saying)),
             _ => false,
         })
     })

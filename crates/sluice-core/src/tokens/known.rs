@@ -146,9 +146,12 @@ impl Known {
     }
 
     /// The union: for every key the better of the two counts.
-    pub fn merge(&mut self, other: &Self) {
-        for (key, entry) in &other.entries {
-            self.keep(*key, *entry);
+    pub fn merge(&mut self, mut other: Self) {
+        if self.entries.len() < other.entries.len() {
+            std::mem::swap(&mut self.entries, &mut other.entries);
+        }
+        for (key, entry) in other.entries {
+            self.keep(key, entry);
         }
         self.evict();
     }
@@ -247,7 +250,7 @@ impl Known {
         chain.iter().enumerate().rev().find_map(known).unwrap_or((0, 0))
     }
 
-    pub(crate) fn keep(&mut self, key: u128, entry: Entry) {
+    fn keep(&mut self, key: u128, entry: Entry) {
         let kept = self.entries.entry(key).or_insert(entry);
         *kept = (*kept).max(entry);
     }

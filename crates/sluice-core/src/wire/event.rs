@@ -156,3 +156,9 @@ impl<'a> StreamEvent<'a> {
         }
     }
 }
+
+/// Whether a JSON text is an event of this protocol, for telling streams apart.
+pub fn is_open_responses_event(json: &str) -> bool {
+    let kind = Fields::read(json).and_then(|mut event| event.text("type"));
+    kind.is_some_and(|kind| kind.starts_with("response."))
+}

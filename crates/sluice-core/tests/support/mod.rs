@@ -4,7 +4,9 @@
 
 #![allow(dead_code, unused_imports, reason = "every test file uses its own share of this")]
 #![allow(clippy::wildcard_imports, reason = "the event constructors are a vocabulary, used by the dozen")]
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
 
+pub mod chunks;
 pub mod events;
 pub mod faults;
 pub mod model;

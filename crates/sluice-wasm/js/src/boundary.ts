@@ -22,7 +22,7 @@ export type Note = { kind: NoteKind,
  */
 detail: string, };
 
-export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "leftOut" | "repaired" | "modelList" | "setting";
+export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "leftOut" | "repaired" | "ranElsewhere" | "takenBack" | "modelList" | "setting";
 
 export type Outcome = { status: Status, 
 /**
@@ -318,6 +318,28 @@ export type Estimate = { tokens: number,
 known: number, };
 
 export type FileState = "good" | "missing" | "damaged" | "newer";
+
+export type TokenBreakdown = { input_tokens: number, model: string, 
+/**
+ * Which rules were applied: `gpt-5`, `claude`, …
+ */
+family: string, 
+/**
+ * Whether the text was counted with the model's own vocabulary. If not, it is an estimate.
+ */
+own_vocabulary: boolean, instructions: number, messages: number, tool_calls: number, tool_results: number, reasoning: number, tools: number, 
+/**
+ * The JSON schema that the answer must follow.
+ */
+format: number, images: number, 
+/**
+ * What every request costs before anything is in it.
+ */
+framing: number, 
+/**
+ * What could not be counted: the server will count more than this.
+ */
+notes: Array<string>, };
 
 export type RequestStart = { 
 /**

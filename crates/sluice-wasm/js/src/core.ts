@@ -5,7 +5,10 @@
 //   for (const output of stream.push(chunk)) …        // as often as bytes arrive
 //   if (stream.isTerminal) …                          // stop reading, even if the server does not close
 //   const { outputs, outcome } = stream.finish("eof"); // exactly once; also when cancelled
+//
+// A stream of AI SDK chunks is opened with `openChunkStream` and fed with `pushChunk`, or with `push` if it comes as bytes.
 
+import { chunkToJson } from "./chunks.js";
 import type {
   BodyEnd,
   Citation,
@@ -32,6 +35,8 @@ export class CoreError extends Error {
 export interface StreamOptions {
   /** Give a note for every event read. */
   readonly trace?: boolean;
+  /** Call ids as the server gave them, without the prefix `gw-`. */
+  readonly plainCallIds?: boolean;
   /** What the request called its tools. */
   readonly toolNames?: ToolNames;
 }
@@ -80,6 +85,11 @@ export class Core {
     return new ResponseStream(this.#alive(), options);
   }
 
+  /** A stream of the Vercel AI SDK's chunks: `fullStream`, or a UI message stream. */
+  openChunkStream(options: StreamOptions = {}): ChunkStream {
+    return new ChunkStream(this.#alive(), options, AI_SDK);
+  }
+
   /** What to do after an attempt that gave no stream: an answer of another kind, or none at all. */
   decideWithoutStream(attempt: Attempt, why: { answer: HttpAnswer } | { transport: Transport }): Decision {
     return this.#alive().decide({ ...attempt, ...why });
@@ -114,9 +124,10 @@ export class ResponseStream {
   #isTerminal = false;
   #isFinished = false;
 
-  constructor(instance: Instance, options: StreamOptions) {
+  constructor(instance: Instance, options: StreamOptions, dialect = 0) {
     this.#instance = instance;
-    this.#handle = instance.open(options.trace ?? false, options.toolNames);
+    const flags = dialect | (options.trace ? TRACE : 0) | (options.plainCallIds ? PLAIN_CALL_IDS : 0);
+    this.#handle = instance.open(flags, options.toolNames);
   }
 
   /** Whether the server has said how the answer ended. */
@@ -126,15 +137,26 @@ export class ResponseStream {
 
   /** Takes the next bytes of the body, however they were cut. */
   push(chunk: Uint8Array): Output[] {
+    const outputs: Output[] = [];
+    if (this.#takesMore()) {
+      this.#isTerminal = this.#instance.push(this.#handle, chunk, outputs);
+    }
+    return outputs;
+  }
+
+  protected pushText(json: string): Output[] {
+    const outputs: Output[] = [];
+    if (this.#takesMore()) {
+      this.#isTerminal = this.#instance.pushChunk(this.#handle, json, outputs);
+    }
+    return outputs;
+  }
+
+  #takesMore(): boolean {
     if (this.#isFinished) {
       throw new CoreError("push after finish");
     }
-    if (this.#isTerminal) {
-      return [];
-    }
-    const outputs: Output[] = [];
-    this.#isTerminal = this.#instance.push(this.#handle, chunk, outputs);
-    return outputs;
+    return !this.#isTerminal;
   }
 
   /** Ends the stream, says what it amounts to, and frees its memory. */
@@ -156,13 +178,22 @@ export class ResponseStream {
   }
 }
 
+/** One answer being received as AI SDK chunks. */
+export class ChunkStream extends ResponseStream {
+  /** Takes one chunk: any JavaScript value, of which the core sees what JSON can say. */
+  pushChunk(chunk: unknown): Output[] {
+    return this.pushText(chunkToJson(chunk));
+  }
+}
+
 interface Exports {
   readonly memory: WebAssembly.Memory;
   header(): number;
   input_window(length: number): number;
   ask(question: number, length: number): void;
-  stream_open(trace: number, length: number): number;
+  stream_open(flags: number, length: number): number;
   stream_push(handle: number, length: number): void;
+  stream_push_chunk(handle: number, length: number): void;
   stream_finish(handle: number, end: number): void;
 }
 
@@ -183,6 +214,9 @@ const ARENA = 2;
 const ARENA_BYTES = 3;
 const ARENA_UNITS = 4;
 const IS_TERMINAL = 5;
+const TRACE = 1;
+const PLAIN_CALL_IDS = 2;
+const AI_SDK = 4;
 const BODY_ENDS: Record<BodyEnd, number> = { eof: 0, cancelled: 1, idleTimeout: 2, broken: 3 };
 
 /** One instance of the WebAssembly module, and the views onto its memory. */
@@ -205,11 +239,11 @@ class Instance {
     this.#words = new Uint32Array(this.#exports.memory.buffer as ArrayBuffer);
   }
 
-  open(trace: boolean, toolNames: ToolNames | undefined): number {
+  open(flags: number, toolNames: ToolNames | undefined): number {
     this.#checkAlive();
     try {
       const length = toolNames === undefined ? 0 : this.#write(this.#encoder.encode(JSON.stringify(toolNames)));
-      return this.#exports.stream_open(trace ? 1 : 0, length);
+      return this.#exports.stream_open(flags, length);
     } catch (cause) {
       throw this.#crash(cause);
     }
@@ -251,6 +285,20 @@ class Instance {
     return this.#words[this.#header + IS_TERMINAL] === 1;
   }
 
+  pushChunk(handle: number, json: string, outputs: Output[]): boolean {
+    this.#checkAlive();
+    try {
+      // No UTF-16 unit needs more than three bytes.
+      this.#makeRoom(json.length * 3);
+      const window = this.#bytes.subarray(this.#windowAddress, this.#windowAddress + this.#windowLength);
+      this.#exports.stream_push_chunk(handle, this.#encoder.encodeInto(json, window).written);
+    } catch (cause) {
+      throw this.#crash(cause);
+    }
+    this.#read(outputs);
+    return this.#words[this.#header + IS_TERMINAL] === 1;
+  }
+
   finish(handle: number, end: BodyEnd, outputs: Output[]): Outcome {
     this.#checkAlive();
     try {
@@ -267,13 +315,17 @@ class Instance {
 
   /** Puts bytes into the input window. */
   #write(bytes: Uint8Array): number {
-    if (bytes.length > this.#windowLength) {
-      this.#windowLength = Math.max(bytes.length, 64 * 1024);
+    this.#makeRoom(bytes.length);
+    this.#bytes.set(bytes, this.#windowAddress);
+    return bytes.length;
+  }
+
+  #makeRoom(length: number): void {
+    if (length > this.#windowLength) {
+      this.#windowLength = Math.max(length, 64 * 1024);
       this.#windowAddress = this.#exports.input_window(this.#windowLength);
     }
     this.#refreshViews();
-    this.#bytes.set(bytes, this.#windowAddress);
-    return bytes.length;
   }
 
   #checkAlive(): void {

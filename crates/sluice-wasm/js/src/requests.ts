@@ -2,6 +2,7 @@
 // there are.
 
 import type {
+  ChatMessage,
   ChatModel,
   ChatRequest,
   Endpoint,
@@ -11,6 +12,7 @@ import type {
   ModelSettings,
   Note,
   OtherModel,
+  RequestKind,
   Transport,
 } from "./boundary.js";
 import { CoreError, QuestionError, type ToolNames } from "./core.js";
@@ -24,8 +26,8 @@ export interface BuiltRequest {
   readonly conversationId: string | null;
   /** The text of a `stateful_marker` part to leave in the answer. */
   readonly marker: string | null;
-  /** VS Code asks for a summary of the conversation. */
-  readonly isSummary: boolean;
+  /** What it is for. */
+  readonly kind: RequestKind;
   readonly notes: readonly Note[];
 }
 
@@ -70,6 +72,7 @@ interface Exports {
 const PARSE_ENDPOINT = 0;
 const BUILD_REQUEST = 1;
 const CATALOG = 2;
+const ESTIMATE = 3;
 
 export class Requests {
   readonly #module: WebAssembly.Module;
@@ -92,6 +95,11 @@ export class Requests {
 
   catalog(question: CatalogQuestion): Catalog {
     return this.#ask(CATALOG, { event: null, ...question, now: Math.floor(Date.now() / 1000) });
+  }
+
+  /** Tokens without a vocabulary: at once, some per cent too many. For the moment before the vocabularies are there. */
+  estimateTokens(model: string, what: string | ChatMessage): number {
+    return this.#ask(ESTIMATE, typeof what === "string" ? { model, text: what } : { model, message: what });
   }
 
   #ask<T>(question: number, value: unknown): T {

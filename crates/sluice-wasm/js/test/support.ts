@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { loadCore, type Core, type Outcome, type Output } from "../src/core.js";
 
 /** `cargo xtask test` builds the core and writes the streams, and says where. */
-function fromEnvironment(name: string): string {
+export function fromEnvironment(name: string): string {
   const value = process.env[name];
   if (value === undefined) {
     throw new Error(`${name} is not set; run the tests with \`cargo xtask test\``);

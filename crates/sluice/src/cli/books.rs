@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use sluice::Store;
 use sluice_core::{
-    ChatMessage, ChatModel, ChatPart, ChatRequest, Endpoint, Estimate, Memory, ModelSettings, Outcome, Piece, Prices,
+    ChatMessage, ChatModel, ChatPart, ChatRequest, Counter, Endpoint, Estimate, Memory, ModelSettings, Outcome, Prices,
     RequestEnd, RequestKind, RequestStart, Role, Status, StatusLine, UsageTracker, preflight,
 };
 
@@ -47,7 +47,7 @@ impl Books {
 
     /// Before a request: how many tokens it will have. Warns if that is nearly more than the model takes.
     pub fn begin(&mut self, request: &ChatRequest) -> Estimate {
-        let estimate = self.memory.estimate(request, self.family(request), &rough_count);
+        let estimate = self.memory.estimate(request, self.family(request), &Counter::exact().pieces_of(request));
         let max_input_tokens = self.model.as_ref().map(|model| u64::from(model.max_input_tokens));
         if let Some(warning) = preflight(&request.model, estimate.tokens, max_input_tokens) {
             eprintln!("sluice: {}", warning.message);
@@ -82,7 +82,8 @@ impl Books {
             let answer = (outcome.status == Status::Completed)
                 .then(|| ChatMessage { role: Role::Assistant, content: answer.to_vec() });
             let family = self.family(request).to_owned();
-            self.memory.learn(request, &family, answer.as_ref(), usage, &rough_count, today);
+            let raw = Counter::exact().pieces_of(request);
+            self.memory.learn(request, &family, answer.as_ref(), usage, &raw, today);
         }
         if let Err(message) = self.store.save(&mut self.memory) {
             self.complain(&message);
@@ -134,33 +135,4 @@ pub fn directory() -> PathBuf {
 fn today() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u32::try_from(since.as_secs() / SECONDS_OF_A_DAY).unwrap_or(u32::MAX)
-}
-
-/// Four bytes a token and a few for the framing: enough for the pieces that no server has counted yet.
-fn rough_count(piece: Piece<'_>) -> u32 {
-    fn bytes(parts: &[ChatPart]) -> usize {
-        let of = |part: &ChatPart| match part {
-            ChatPart::Text { value } => value.len(),
-            ChatPart::ToolCall { name, input_json, .. } => name.len() + input_json.len() + 16,
-            ChatPart::ToolResult { content, .. } => bytes(content) + 16,
-            ChatPart::Data { .. } => 4096,
-            ChatPart::Thinking { .. } => 0,
-        };
-        parts.iter().map(of).sum()
-    }
-    let bytes = match piece {
-        Piece::Frame { has_tools } => {
-            if has_tools {
-                64
-            } else {
-                12
-            }
-        }
-        Piece::Tool(tool) => {
-            let schema = tool.input_schema.as_ref().map(ToString::to_string).unwrap_or_default();
-            tool.name.len() + tool.description.len() + schema.len() + 32
-        }
-        Piece::Message(message) => bytes(&message.content) + 16,
-    };
-    u32::try_from(bytes.div_ceil(4)).unwrap_or(u32::MAX)
 }

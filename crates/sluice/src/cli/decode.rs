@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args;
-use sluice_core::{BodyEnd, Outcome, ResponseStream, Status, StreamOptions};
+use sluice_core::{Outcome, Status, StreamOptions};
 
+use super::dialect::{Dialect, Reader, Unrecognised};
 use super::human::Human;
 use super::json::JsonLines;
 use super::{Printer, USAGE, exit_code};
@@ -17,11 +18,14 @@ use super::{Printer, USAGE, exit_code};
 /// Replay a captured event stream and print the parts VS Code would get.
 ///
 /// Exits with 0 if the answer is completed or incomplete, with 1 if it failed or was cut off, and with 2 if the file
-/// cannot be read.
+/// cannot be read or is no stream.
 #[derive(Debug, Args)]
 pub struct Decode {
-    /// The captured body (text/event-stream); `-` reads standard input
+    /// The captured body (text/event-stream), or AI SDK chunks as JSON; `-` reads standard input
     file: PathBuf,
+    /// What the stream is; found out when not given
+    #[arg(long, value_enum)]
+    dialect: Option<Dialect>,
     /// One JSON object a line: parts, notes, and last the outcome
     #[arg(long)]
     json: bool,
@@ -39,6 +43,7 @@ pub struct Decode {
 /// Why a replay stopped before the end.
 enum Stopped {
     Unreadable(io::Error),
+    NoStream(Unrecognised),
     /// Nobody reads our output any more, as after `| head`.
     OutputClosed,
 }
@@ -50,6 +55,15 @@ impl Decode {
         match self.replay(printer.as_mut()) {
             Ok(outcome) => exit_code(outcome.status),
             Err(Stopped::OutputClosed) => ExitCode::SUCCESS,
+            Err(Stopped::NoStream(Unrecognised { start })) => {
+                let what = if start.is_empty() { "is empty".to_owned() } else { format!("starts with {start}") };
+                eprintln!("sluice: {} is no stream that can be replayed: it {what}", self.source());
+                eprintln!(
+                    "Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; \
+                     --dialect says which it is."
+                );
+                ExitCode::from(USAGE)
+            }
             Err(Stopped::Unreadable(error)) => {
                 eprintln!("sluice: cannot read {}: {error}", self.source());
                 eprintln!("Give the path of a captured stream, or - to read one from standard input.");
@@ -65,7 +79,8 @@ impl Decode {
     fn replay(&self, printer: &mut dyn Printer) -> Result<Outcome, Stopped> {
         let mut input = open(&self.file).map_err(Stopped::Unreadable)?;
         let started = Instant::now();
-        let mut stream = ResponseStream::new(StreamOptions { trace: self.events, ..StreamOptions::default() });
+        let options = StreamOptions { trace: self.events, ..StreamOptions::default() };
+        let mut stream = Reader::new(self.dialect, options);
         let mut chunk = vec![0; self.chunk.map_or(64 << 10, NonZeroUsize::get)];
         let mut total = 0;
         while !stream.is_terminal() {
@@ -78,11 +93,11 @@ impl Decode {
                 break;
             }
             total += length;
-            for output in stream.push(&chunk[..length]) {
+            for output in stream.push(&chunk[..length], self.dialect) {
                 printer.output(&output).map_err(|_| Stopped::OutputClosed)?;
             }
         }
-        let (outputs, outcome) = stream.finish(BodyEnd::Eof);
+        let (outputs, outcome) = stream.finish(self.dialect).map_err(Stopped::NoStream)?;
         for output in &outputs {
             printer.output(output).map_err(|_| Stopped::OutputClosed)?;
         }

@@ -131,12 +131,12 @@ fn damage(plan: &Plan, directory: &Path, report: &mut Report, progress: &mut dyn
     for index in 0..30_u64 {
         update(&mut memory, "damaged", index);
     }
-    let good = memory.save(&[]).0.unwrap_or_default();
+    let good = memory.save(None).0.unwrap_or_default();
     let is_empty = |memory: &Memory| memory.known().is_empty() && memory.history().is_empty();
 
     progress("every truncation");
-    for length in 1..good.len() {
-        let (memory, state) = Memory::read(key, &good[..length]);
+    for length in 0..good.len() {
+        let (memory, state) = Memory::read(key, Some(&good[..length]));
         report.truncations += 1;
         if state != FileState::Damaged || !is_empty(&memory) {
             report.bad.push(format!("{length} bytes of the file: {state:?}"));
@@ -150,7 +150,7 @@ fn damage(plan: &Plan, directory: &Path, report: &mut Report, progress: &mut dyn
             bytes[at] ^= 1 << fastrand::u32(..8);
         }
         report.flips += 1;
-        let (memory, state) = Memory::read(key, &bytes);
+        let (memory, state) = Memory::read(key, Some(&bytes));
         if bytes != good && (state != FileState::Damaged || !is_empty(&memory)) {
             report.bad.push(format!("flip {flip}: {state:?}"));
         }

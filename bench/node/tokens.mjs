@@ -1,0 +1,148 @@
+// Token counters in Node, beside each other: `node tokens.mjs --wasm PATH --loader PATH [--quick]`.
+//
+// Vocabularies fill the caches that a busy neighbour empties, so the least time of all rounds counts, for everybody alike.
+// Exits with 0 whatever the figures are, with 1 when we count a document differently from the peers: then speed means nothing.
+
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
+
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { Tiktoken } from "js-tiktoken/lite";
+import o200k from "js-tiktoken/ranks/o200k_base";
+
+import { Table } from "./report.mjs";
+import { least, median } from "./timing.mjs";
+import { code, json, prose, turn } from "./tokens-corpus.mjs";
+
+const { values: options } = parseArgs({
+  options: { wasm: { type: "string" }, loader: { type: "string" }, quick: { type: "boolean" } },
+});
+if (!options.wasm || !options.loader) {
+  console.error("usage: node tokens.mjs --wasm PATH --loader PATH [--quick]");
+  process.exit(1);
+}
+const rounds = options.quick ? 6 : 15;
+const MODEL = "openai/gpt-5";
+const bytes = await readFile(options.wasm);
+const { loadTokens } = await import(options.loader);
+const module = await WebAssembly.compile(bytes);
+
+/** A counter whose cache never helps: each document is asked once in a round, and is longer than what is kept. */
+const tokens = await loadTokens(module);
+tokens.prepare(MODEL);
+const tiktoken = new Tiktoken(o200k);
+// Without being told otherwise, both throw on special tokens in a text.
+const asText = { disallowedSpecial: new Set() };
+const peers = {
+  "gpt-tokenizer": (text) => countTokens(text, asText),
+  "js-tiktoken": (text) => tiktoken.encode(text, [], []).length,
+};
+
+let wrong = 0;
+const ratios = [];
+await throughput("code", code());
+await throughput("prose", prose());
+await throughput("JSON", json());
+await hostile();
+await replayedTurn();
+await start();
+process.exitCode = wrong === 0 ? 0 : 1;
+
+async function throughput(name, documents) {
+  // What is short would be answered from the cache.
+  const long = documents.filter((text) => text.length > 2048);
+  const megabytes = long.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6;
+  let differing = 0;
+  for (const text of documents) {
+    const [ours, theirs] = [tokens.countText(MODEL, text), peers["js-tiktoken"](text)];
+    // The one that is a port of OpenAI's own is the judge; the other splits some line ends differently.
+    if (theirs !== ours) {
+      wrong++;
+      console.error(`${name}: ${ours} tokens, ${theirs} by js-tiktoken: ${JSON.stringify(text.slice(0, 80))}`);
+    }
+    differing += peers["gpt-tokenizer"](text) === theirs ? 0 : 1;
+  }
+  const exact = wrong === 0 ? "exact" : `${wrong} WRONG`;
+  const counters = { sluice: (text) => tokens.countText(MODEL, text), ...peers };
+  const times = await least(
+    rounds,
+    Object.entries(counters).map(([peer, count]) => ({
+      run: () => long.forEach((text) => count(text)),
+      every: peer === "js-tiktoken" ? 3 : 1,
+    })),
+  );
+  const table = new Table(`tokens of ${name}: ${documents.length} documents, ${megabytes.toFixed(2)} MB`);
+  table.info(`sluice is ${exact} on every document; gpt-tokenizer differs on ${differing}`, "");
+  Object.keys(counters).forEach((peer, index) => {
+    table.info(peer, `${((megabytes * 1e3) / times[index]).toFixed(1)} MB/s`);
+  });
+  const ratio = times[1] / times[0];
+  ratios.push(ratio);
+  table.aim("gpt-tokenizer / sluice", "", ratio, { atLeast: 3.5 });
+  table.info("js-tiktoken / sluice", "", times[2] / times[0]);
+  if (ratios.length === 3) {
+    const mean = Math.cbrt(ratios.reduce((product, ratio) => product * ratio, 1));
+    table.aim("gpt-tokenizer / sluice, geometric mean", "", mean, { atLeast: 5 });
+  }
+  table.print();
+}
+
+/** Text that makes careless counters quadratic, and text that makes them throw. */
+async function hostile() {
+  const table = new Table("hostile text, ms");
+  for (const [name, text, limit] of [
+    ["100 KB of one letter", "a".repeat(100_000), 50],
+    ["200 KB of one letter", "a".repeat(200_000), undefined],
+    ["100,000 kana", "あ".repeat(100_000), undefined],
+    ["100 KB of spaces", " ".repeat(100_000), undefined],
+    ["100 KB of special tokens", "<|endoftext|>".repeat(7_700), undefined],
+  ]) {
+    const [time] = await least(rounds, [{ run: () => tokens.countText(MODEL, text) }]);
+    if (limit) table.aim(name, `${time.toFixed(1)} ms`, time, { atMost: limit });
+    else table.info(name, `${time.toFixed(1)} ms`);
+  }
+  // Quadratic: a tenth of the text already says enough.
+  const tenth = "a".repeat(10_000);
+  const before = performance.now();
+  countTokens(tenth, asText);
+  table.info("gpt-tokenizer, 10 KB of one letter", `${(performance.now() - before).toFixed(1)} ms`);
+  table.print();
+}
+
+async function replayedTurn() {
+  const calls = turn(4900);
+  const different = new Set(calls).size;
+  const cold = [];
+  const warm = [];
+  for (let round = 0; round < rounds; round++) {
+    const fresh = await loadTokens(module);
+    fresh.prepare(MODEL);
+    for (const times of [cold, warm]) {
+      const before = performance.now();
+      for (const text of calls) fresh.countText(MODEL, text);
+      times.push(performance.now() - before);
+    }
+  }
+  const table = new Table(`one turn of VS Code's chat: ${calls.length} calls, ${different} different texts, ms`);
+  table.aim("vocabulary loaded, nothing cached", `${median(cold).toFixed(2)} ms`, median(cold), { atMost: 25 });
+  table.aim("the same turn again", `${median(warm).toFixed(2)} ms`, median(warm), { atMost: 3 });
+  const [peer] = await least(rounds, [{ run: () => calls.forEach((text) => countTokens(text, asText)) }]);
+  table.info("gpt-tokenizer", `${peer.toFixed(2)} ms`);
+  table.print();
+}
+
+/** From the bytes to the first count. */
+async function start() {
+  const times = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = performance.now();
+    const fresh = await loadTokens(bytes);
+    fresh.prepare(MODEL);
+    times.push(performance.now() - before);
+  }
+  const table = new Table("the token counter's module");
+  table.info("gzipped", `${(gzipSync(bytes, { level: 9 }).length / 1e6).toFixed(2)} MB`);
+  table.info("compile, start and build o200k", `${median(times).toFixed(0)} ms`);
+  table.print();
+}

@@ -1,0 +1,104 @@
+//! The second dialect: chunks of the Vercel AI SDK in, the same parts, notes and outcome out.
+//!
+//! The SDK speaks of one answer in two ways: the parts of `fullStream`, and the chunks of UI message streams, which also
+//! travel as server-sent events. Their names are spelled here and nowhere else:
+//!
+//! 1. `ai_sdk/fields.rs`: a JSON object's fields, none of them required
+//! 2. `ai_sdk/chunk.rs`: one chunk, by its name
+//! 3. `ai_sdk/assemble.rs`: chunks to parts; `calls.rs`, `data.rs`, `usage.rs` and `error.rs` have a topic each
+
+mod assemble;
+mod calls;
+mod chunk;
+mod data;
+mod error;
+mod fields;
+mod usage;
+
+use std::mem;
+use std::vec::Drain;
+
+use crate::boundary::{Note, NoteKind, Outcome, Output};
+use crate::receive::sse::{SseEvent, SseParser};
+use crate::receive::{BodyEnd, StreamOptions, Verdict, judge};
+use assemble::Assembler;
+use chunk::Chunk;
+use fields::Fields;
+
+/// One answer being received as AI SDK chunks.
+///
+/// The calling contract is that of [`ResponseStream`](crate::ResponseStream): push, stop when terminal, finish once. What
+/// is pushed is either [chunks](Self::push_chunk), one JSON text each, or the [bytes](Self::push) of a UI message
+/// stream's HTTP body, in any pieces; not both.
+#[derive(Clone, Debug)]
+pub struct ChunkStream {
+    parser: SseParser,
+    is_body: bool,
+    assembler: Assembler,
+}
+
+impl ChunkStream {
+    pub fn new(options: StreamOptions) -> Self {
+        let parser = SseParser::new(options.limits.max_event_bytes);
+        Self { parser, is_body: false, assembler: Assembler::new(options) }
+    }
+
+    /// Takes the JSON text of one chunk and gives what it completes.
+    pub fn push_chunk(&mut self, json: &str) -> Drain<'_, Output> {
+        self.assembler.take(json);
+        self.assembler.sink.outputs.drain(..)
+    }
+
+    /// Takes the next bytes of a body and gives what they complete.
+    #[inline(never)]
+    pub fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
+        self.is_body = true;
+        let assembler = &mut self.assembler;
+        if assembler.verdict.is_none()
+            && let Err(error) = self.parser.push(body, &mut |event| take(assembler, event))
+        {
+            let message = format!("One event of the answer is larger than {} bytes.", error.max_bytes);
+            assembler.verdict.get_or_insert(Verdict::TooLarge(message));
+        }
+        assembler.sink.outputs.drain(..)
+    }
+
+    /// Whether nothing that comes can change the answer any more.
+    pub fn is_terminal(&self) -> bool {
+        self.assembler.verdict.is_some()
+    }
+
+    #[inline(never)]
+    pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
+        let mut assembler = self.assembler;
+        if assembler.verdict.is_none() && end != BodyEnd::Cancelled {
+            let leftover = self.parser.finish(&mut |event| take(&mut assembler, event));
+            if leftover {
+                assembler.sink.outputs.push(Output::Note(Note::new(NoteKind::Leftover, "")));
+            }
+        }
+        assembler.end(end, self.is_body);
+        let outputs = mem::take(&mut assembler.sink.outputs);
+        (outputs, judge(assembler.verdict, assembler.about, &assembler.sink, end))
+    }
+}
+
+/// Whether a JSON text is a chunk of this dialect, for telling streams apart.
+pub fn is_ai_sdk_chunk(json: &str) -> bool {
+    let Some(fields) = Fields::read(json) else { return false };
+    match fields.word(&["type"]).as_deref() {
+        // Open Responses has an event with this name too.
+        Some("error") => fields.json(&["errorText"]).is_some(),
+        Some("ping") | None => false,
+        Some(kind) => Chunk::knows(kind),
+    }
+}
+
+fn take(assembler: &mut Assembler, event: SseEvent<'_>) {
+    let data = event.data();
+    match data.trim_ascii() {
+        "" => {}
+        "[DONE]" => assembler.done(),
+        json => assembler.take(json),
+    }
+}

@@ -1,0 +1,263 @@
+//! Chunks to parts: the state machine of this dialect. It has less to do than the one for Open Responses: the SDK gives
+//! every text once, so only calls, which come in pieces and whole, must be told apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
+
+use super::calls::Calls;
+use super::chunk::Chunk;
+use super::data::Data;
+use super::fields::Fields;
+use super::usage;
+use crate::boundary::{Failure, NoteKind, Part, ReasoningItem, ThinkingReplay};
+use crate::receive::{About, BodyEnd, Sink, StreamOptions, Verdict, protocol_word};
+
+#[derive(Clone, Debug)]
+pub(super) struct Assembler {
+    trace: bool,
+    calls: Calls,
+    data: Data,
+    /// Text and thinking that began and did not end yet.
+    open_blocks: BTreeSet<(bool, String)>,
+    /// How often each thinking block's id began: every step counts its blocks afresh.
+    thinking_starts: BTreeMap<String, u32>,
+    last_thinking: Option<String>,
+    replay: Vec<ReasoningItem>,
+    /// The last `finish` had the usage of all steps; later steps add to it.
+    pub about: About,
+    pub verdict: Option<Verdict>,
+    /// `finish` was read. More may follow: applications append data to their streams.
+    finished: Option<Verdict>,
+    pub sink: Sink,
+}
+
+impl Assembler {
+    pub fn new(options: StreamOptions) -> Self {
+        Self {
+            trace: options.trace,
+            calls: Calls::new(options.tool_names, options.plain_call_ids),
+            data: Data::default(),
+            open_blocks: BTreeSet::new(),
+            thinking_starts: BTreeMap::new(),
+            last_thinking: None,
+            replay: Vec::new(),
+            about: About::default(),
+            verdict: None,
+            finished: None,
+            sink: Sink::new(options.limits),
+        }
+    }
+
+    /// Takes the JSON of one chunk. After the verdict nothing is looked at any more.
+    pub fn take(&mut self, json: &str) {
+        if self.verdict.is_some() {
+            return;
+        }
+        let fields = Fields::read(json);
+        let kind = fields.as_ref().and_then(|fields| fields.word(&["type"]));
+        if let (Some(fields), Some(kind)) = (&fields, &kind) {
+            self.take_chunk(kind, fields);
+        } else {
+            // What cannot be read may have been a piece of a call.
+            self.calls.doubt_open_calls();
+            self.sink.note(NoteKind::Malformed, "");
+        }
+        let items = self.calls.len() + self.thinking_starts.len() + self.open_blocks.len();
+        if items > self.sink.limits.max_items {
+            self.sink.over_limit("output items", self.sink.limits.max_items);
+        }
+        if let Some(message) = self.sink.over_limit.take() {
+            self.verdict = Some(Verdict::TooLarge(message));
+        }
+    }
+
+    fn take_chunk(&mut self, kind: &str, fields: &Fields<'_>) {
+        if self.trace {
+            self.sink.note(NoteKind::Event, protocol_word(kind));
+        }
+        let sink = &mut self.sink;
+        match Chunk::named(kind, fields) {
+            Chunk::Text { piece } => {
+                if !piece.is_empty() {
+                    sink.part(Part::Text { value: piece.into_owned() });
+                }
+            }
+            Chunk::Thinking { block, piece } => self.think(block.as_deref(), piece.into_owned()),
+            Chunk::BlockStart { is_thinking, block } => {
+                let block = block.unwrap_or_default().into_owned();
+                if is_thinking {
+                    *self.thinking_starts.entry(block.clone()).or_default() += 1;
+                    self.learn_replay(fields);
+                }
+                self.open_blocks.insert((is_thinking, block));
+            }
+            Chunk::BlockEnd { is_thinking, block } => {
+                self.open_blocks.remove(&(is_thinking, block.unwrap_or_default().into_owned()));
+                if is_thinking {
+                    self.learn_replay(fields);
+                } else {
+                    self.data.sources_of_text(fields, sink);
+                }
+            }
+
+            Chunk::InputStart { id, name, ran_elsewhere } => {
+                self.calls.input_start(&id, name.as_deref(), ran_elsewhere, sink);
+            }
+            Chunk::InputDelta { id, name, piece } => {
+                self.calls.input_delta(id.as_deref(), name.as_deref(), &piece, sink);
+            }
+            Chunk::InputEnd { id } => self.calls.input_end(id.as_deref()),
+            Chunk::Call { id, name, input, ran_elsewhere } => {
+                self.calls.whole(id.as_deref(), name.as_deref(), input, ran_elsewhere, sink);
+            }
+            Chunk::Ran { id, output } => {
+                let is_providers = fields.is_true("providerExecuted") || self.calls.is_ran_elsewhere(id.as_deref());
+                if let Some(output) = output.filter(|_| is_providers) {
+                    Data::image_of_tool(output, sink);
+                }
+                self.calls.ran(id.as_deref(), sink);
+            }
+
+            Chunk::File => Data::file(fields, sink),
+            Chunk::Source => self.data.source(fields, sink),
+            Chunk::Data { name } => Data::custom(name, fields, sink),
+
+            Chunk::Response => self.learn_response(fields),
+            Chunk::Step => self.end_step(fields),
+            Chunk::Finish => self.finish(fields),
+            Chunk::Reset => {
+                self.calls.forget_open();
+                self.open_blocks.clear();
+                if self.sink.gave_part {
+                    self.sink.note(NoteKind::TakenBack, protocol_word(kind));
+                }
+            }
+            Chunk::Abort => self.verdict = Some(Verdict::Cancelled),
+            Chunk::Error => self.verdict = Some(Verdict::Failed(Failure::from_chunk(fields))),
+            Chunk::Silent => {}
+            Chunk::Ignored => sink.note(NoteKind::IgnoredContent, protocol_word(kind)),
+            Chunk::Unknown => sink.note(NoteKind::UnknownEvent, protocol_word(kind)),
+        }
+    }
+
+    fn think(&mut self, block: Option<&str>, value: String) {
+        let id = match block {
+            Some(block) => match self.thinking_starts.get(block) {
+                Some(starts @ 2..) => format!("{block}:{}", starts - 1),
+                _ => block.to_owned(),
+            },
+            None => "thinking".to_owned(),
+        };
+        if !value.is_empty() {
+            self.last_thinking = Some(id.clone());
+            self.sink.part(Part::Thinking { value, id, replay: None });
+        }
+    }
+
+    /// Encrypted thinking is in the metadata of whichever provider made it.
+    fn learn_replay(&mut self, fields: &Fields<'_>) {
+        let Some(metadata) = fields.object(&["providerMetadata"]) else { return };
+        for provider in metadata.iter().filter_map(|(_, json)| Fields::read(json)) {
+            let Some(encrypted) = provider.word(&["reasoningEncryptedContent"]) else { continue };
+            let id = provider.word(&["itemId"]).map(std::borrow::Cow::into_owned);
+            let item = ReasoningItem { id, encrypted_content: encrypted.into_owned() };
+            // Each block of one item repeats it.
+            match self.replay.iter_mut().find(|known| item.id.is_some() && known.id == item.id) {
+                Some(known) => *known = item,
+                None => self.replay.push(item),
+            }
+        }
+    }
+
+    fn learn_response(&mut self, response: &Fields<'_>) {
+        if let Some(id) = response.word(&["id"]) {
+            self.about.response_id = Some(id.into_owned());
+        }
+        if let Some(model) = response.word(&["modelId", "model"]) {
+            self.about.model = Some(model.into_owned());
+        }
+    }
+
+    fn end_step(&mut self, fields: &Fields<'_>) {
+        if let Some(response) = fields.object(&["response"]) {
+            self.learn_response(&response);
+        }
+        if let Some(step) = usage::usage(fields) {
+            self.about.usage = Some(usage::add(self.about.usage.take(), step));
+        }
+        self.calls.end_step(&mut self.sink);
+    }
+
+    fn finish(&mut self, fields: &Fields<'_>) {
+        if let Some(response) = fields.object(&["response"]) {
+            self.learn_response(&response);
+        }
+        if let Some(total) = usage::usage(fields) {
+            self.about.usage = Some(total);
+        }
+        let reason = fields.word(&["finishReason"]);
+        let reason = reason.or_else(|| fields.object(&["finishReason"])?.word(&["unified", "type"]));
+        self.calls.end_step(&mut self.sink);
+        self.give_replay();
+        let verdict = match reason.as_deref() {
+            Some("length") => Verdict::Incomplete(Some("max_output_tokens".to_owned())),
+            Some("content-filter") => Verdict::Incomplete(Some("content_filter".to_owned())),
+            Some("error") => Verdict::Failed(Failure::from_stream(None, None)),
+            _ => Verdict::Completed,
+        };
+        self.finished = Some(verdict);
+        self.open_blocks.clear();
+    }
+
+    /// One empty part at the end carries what all thinking needs to be sent back.
+    fn give_replay(&mut self) {
+        let items = mem::take(&mut self.replay);
+        if items.is_empty() {
+            return;
+        }
+        let first = items.first().and_then(|item| item.id.clone());
+        let id = self.last_thinking.clone().or(first).unwrap_or_else(|| "thinking".to_owned());
+        let replay = Some(ThinkingReplay { model: self.about.model.clone(), items });
+        self.sink.part(Part::Thinking { value: String::new(), id, replay });
+    }
+
+    /// `[DONE]`, which follows every UI message stream.
+    pub fn done(&mut self) {
+        if self.verdict.is_none() {
+            self.settle("done_marker");
+        }
+    }
+
+    /// No more chunks come. `is_body` says that they came as bytes, which can be cut off anywhere; a program's own stream
+    /// ends when the program ends it.
+    pub fn end(&mut self, end: BodyEnd, is_body: bool) {
+        if self.verdict.is_some() || end == BodyEnd::Cancelled {
+            return;
+        }
+        if end == BodyEnd::Eof && (!is_body || self.finished.is_some()) {
+            self.settle("eof");
+        } else if end == BodyEnd::Eof {
+            self.calls.end_step(&mut self.sink);
+            self.calls.drop_open(&mut self.sink);
+        } else if self.finished.is_some() {
+            self.settle("broken");
+        }
+    }
+
+    /// The stream ended as streams do. Streams without `finish` exist (`sendFinish: false`); one that stops inside a text or a
+    /// call was cut off.
+    fn settle(&mut self, cut_off_by: &'static str) {
+        self.calls.end_step(&mut self.sink);
+        self.give_replay();
+        let verdict = match self.finished.take() {
+            Some(Verdict::Completed) => self.calls.failure().map_or(Verdict::Completed, Verdict::Failed),
+            Some(verdict) => verdict,
+            None if self.open_blocks.is_empty() && !self.calls.any_open() => Verdict::Completed,
+            None => Verdict::CutOff(cut_off_by),
+        };
+        if !matches!(verdict, Verdict::Completed | Verdict::Failed(_)) {
+            self.calls.drop_open(&mut self.sink);
+        }
+        self.verdict = Some(verdict);
+    }
+}

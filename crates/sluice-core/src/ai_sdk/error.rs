@@ -1,0 +1,53 @@
+//! What the SDK's error objects say, as a failure. An error that came from an HTTP answer carries that answer, and is
+//! judged by it, as if the answer had come to us.
+
+use super::fields::{Fields, string};
+use crate::boundary::Failure;
+use crate::failure::HttpAnswer;
+
+/// How many errors may be wrapped in one another.
+const MAX_DEPTH: usize = 8;
+
+impl Failure {
+    /// From an `error` chunk: `error` in `fullStream`, `errorText` in UI message streams.
+    pub(super) fn from_chunk(chunk: &Fields<'_>) -> Self {
+        match chunk.json(&["error", "errorText"]) {
+            Some(json) => Self::from_error(json, MAX_DEPTH),
+            None => Self::from_stream(None, None),
+        }
+    }
+
+    fn from_error(json: &str, depth: usize) -> Self {
+        if let Some(text) = string(json) {
+            return Self::from_stream(Some(&text), None);
+        }
+        let Some(error) = Fields::read(json) else { return Self::from_stream(None, None) };
+        // Retries and wrappers: the last thing that happened tells most.
+        let inner = error.json(&["lastError"]).or_else(|| error.json(&["cause"]).filter(|_| !has_answer(&error)));
+        let inner = inner.filter(|inner| depth > 0 && inner.starts_with('{'));
+        if let Some(failure) = inner.map(|inner| Self::from_error(inner, depth - 1)) {
+            let says_more = failure.status.is_some() || failure.code.is_some();
+            if says_more || error.json(&["lastError"]).is_some() {
+                return failure;
+            }
+        }
+        let status = error.number(&["statusCode", "status"]).and_then(|status| u16::try_from(status).ok());
+        if let (Some(status), Some(body)) = (status, error.text(&["responseBody"])) {
+            let headers = error.object(&["responseHeaders"]).unwrap_or_default();
+            let headers = headers.iter().filter_map(|(name, json)| Some((name.to_owned(), string(json)?.into_owned())));
+            // A date would need a clock to mean anything.
+            let headers = headers.filter(|(name, value)| name != "retry-after" || value.parse::<f64>().is_ok());
+            let answer = HttpAnswer { status, headers: headers.collect(), body: body.into_owned() };
+            return Self::from_http(&answer, 0);
+        }
+        let nested = error.object(&["error"]).or_else(|| error.object(&["data"])?.object(&["error"]));
+        let nested = nested.unwrap_or_default();
+        let message = error.word(&["message"]).or_else(|| nested.word(&["message"])).or_else(|| error.word(&["error"]));
+        let code = error.word(&["code"]).or_else(|| nested.word(&["code"])).or_else(|| nested.word(&["type"]));
+        Self::from_library(message.as_deref(), code.as_deref(), status)
+    }
+}
+
+fn has_answer(error: &Fields<'_>) -> bool {
+    error.json(&["statusCode"]).is_some()
+}

@@ -1,0 +1,98 @@
+//! The fields of a JSON object, read only when asked for: a field that is missing, `null` or of another type reads as
+//! "not there" and costs nothing else.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::surrogates::mend_surrogates;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Fields<'a> {
+    /// `None` if the text is not a JSON object.
+    pub fn read(json: &'a str) -> Option<Self> {
+        serde_json::from_str(json).ok()
+    }
+
+    /// The JSON text of the first of these fields that says something. Versions of the AI SDK name the same thing
+    /// differently, so most fields are asked for by several names.
+    pub fn json(&self, names: &[&str]) -> Option<&'a str> {
+        names.iter().find_map(|name| {
+            // A key given twice counts as JavaScript counts it: the last one.
+            let (_, raw) = self.0.iter().rev().find(|(field, _)| field == name)?;
+            Some(raw.get()).filter(|raw| *raw != "null")
+        })
+    }
+
+    /// The first of these fields that is a string.
+    pub fn text(&self, names: &[&str]) -> Option<Cow<'a, str>> {
+        names.iter().find_map(|name| self.json(&[name]).and_then(string))
+    }
+
+    /// Like [`text`](Self::text), for ids and names, which are nothing when empty.
+    pub fn word(&self, names: &[&str]) -> Option<Cow<'a, str>> {
+        names.iter().find_map(|name| self.text(&[name]).filter(|text| !text.is_empty()))
+    }
+
+    pub fn object(&self, names: &[&str]) -> Option<Fields<'a>> {
+        names.iter().find_map(|name| self.json(&[name]).and_then(Fields::read))
+    }
+
+    pub fn list(&self, name: &str) -> Vec<&'a str> {
+        let list = self.json(&[name]).and_then(|json| serde_json::from_str::<Vec<&RawValue>>(json).ok());
+        list.unwrap_or_default().into_iter().map(RawValue::get).collect()
+    }
+
+    pub fn is_true(&self, name: &str) -> bool {
+        self.json(&[name]) == Some("true")
+    }
+
+    pub fn number(&self, names: &[&str]) -> Option<u64> {
+        names.iter().find_map(|name| self.json(&[name])?.parse().ok())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.0.iter().map(|(name, raw)| (name.as_ref(), raw.get()))
+    }
+}
+
+/// What a JSON string says, borrowed unless it holds escapes.
+pub(super) fn string(json: &str) -> Option<Cow<'_, str>> {
+    let inside = json.strip_prefix('"')?.strip_suffix('"')?;
+    if !inside.contains('\\') {
+        return Some(Cow::Borrowed(inside));
+    }
+    let text: String = serde_json::from_str(json).or_else(|_| serde_json::from_str(&mend_surrogates(json))).ok()?;
+    Some(Cow::Owned(text))
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::with_capacity(8);
+                while let Some(field) = map.next_entry::<Key<'de>, &RawValue>()? {
+                    fields.push((field.0.0, field.1));
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// serde makes an owned `Cow` of a borrowed string unless it is told to borrow.
+#[derive(serde::Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

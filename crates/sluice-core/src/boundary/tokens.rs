@@ -1,0 +1,28 @@
+//! What a request will cost, before a server has said so.
+
+use serde::Serialize;
+
+/// The tokens of a whole request, by what they are spent on. The parts add up to `input_tokens`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct TokenBreakdown {
+    pub input_tokens: u32,
+    pub model: String,
+    /// Which rules were applied: `gpt-5`, `claude`, …
+    pub family: String,
+    /// Whether the text was counted with the model's own vocabulary. If not, it is an estimate.
+    pub own_vocabulary: bool,
+    pub instructions: u32,
+    pub messages: u32,
+    pub tool_calls: u32,
+    pub tool_results: u32,
+    pub reasoning: u32,
+    pub tools: u32,
+    /// The JSON schema that the answer must follow.
+    pub format: u32,
+    pub images: u32,
+    /// What every request costs before anything is in it.
+    pub framing: u32,
+    /// What could not be counted: the server will count more than this.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,124 @@
+//! The same counts for a chat as VS Code has it: as a whole, or one piece at a time.
+
+use std::collections::BTreeMap;
+
+use super::family::{Family, Thinking};
+use super::request::Tally;
+use super::{Counter, Piece, images};
+use crate::boundary::{ChatMessage, ChatPart, ChatRequest, Role, TokenBreakdown, ToolDefinition};
+use crate::send::{Endpoint, build_request, textual};
+
+/// A result does not say which tool it came from; names are about this long.
+const USUAL_NAME: u32 = 3;
+
+/// What the cost of a message depends on beside itself.
+struct Context {
+    /// The lengths of the names of calls, by call id.
+    names: BTreeMap<String, u32>,
+    /// How many tools there are to choose from.
+    offered: usize,
+}
+
+impl Counter {
+    /// A whole chat, by the request that would be sent.
+    pub fn chat(self, chat: &ChatRequest) -> TokenBreakdown {
+        // Where it would go costs nothing.
+        let endpoint = Endpoint { origin: String::new(), base_url: String::new() };
+        let body = build_request(chat, &endpoint).request.body;
+        self.request_body(body.as_bytes()).unwrap_or_default()
+    }
+
+    /// One message, with what stands around it in a request.
+    pub fn message(self, model: &str, message: &ChatMessage) -> u32 {
+        self.message_among(model, message, &Context { names: BTreeMap::new(), offered: 2 })
+    }
+
+    fn message_among(self, model: &str, message: &ChatMessage, context: &Context) -> u32 {
+        let family = Family::of(model);
+        let mut calls = 0;
+        let mut said: Option<u32> = None;
+        let mut rest = thoughts(family, message);
+        for part in &message.content {
+            match part {
+                ChatPart::Text { value } if value.is_empty() => {}
+                ChatPart::Text { value } => *said.get_or_insert(0) += self.text_of(family, value),
+                ChatPart::Data { mime_type, base64 } if mime_type.starts_with("image/") => {
+                    *said.get_or_insert(0) += images::tokens(model, images::size_in_base64(base64), "auto");
+                }
+                // VS Code's own markers are not sent; thoughts are summed below.
+                ChatPart::Data { .. } | ChatPart::Thinking { .. } => {}
+                ChatPart::ToolCall { name, input_json, .. } => {
+                    calls += 1;
+                    rest += self.text_of(family, name) + self.text_of(family, input_json) + family.call.div_ceil(2);
+                }
+                ChatPart::ToolResult { call_id, content, .. } => {
+                    let name = context.names.get(call_id).copied().unwrap_or(USUAL_NAME);
+                    rest += name + family.call / 2 + self.result(model, family, content);
+                }
+            }
+        }
+        if calls == 1 && context.offered > 1 {
+            rest += family.lone_call;
+        }
+        let channel = if message.role == Role::Assistant { family.assistant } else { 0 };
+        rest + said.map_or(0, |said| said + family.message + channel)
+    }
+
+    fn result(self, model: &str, family: &Family, content: &[ChatPart]) -> u32 {
+        let part = |part: &ChatPart| match part {
+            ChatPart::Text { value } => self.text_of(family, value),
+            ChatPart::Data { mime_type, base64 } => match textual(mime_type, base64) {
+                Some(text) => self.text_of(family, &text),
+                None if mime_type.starts_with("image/") => {
+                    images::tokens(model, images::size_in_base64(base64), "auto")
+                }
+                None => 0,
+            },
+            ChatPart::Thinking { .. } | ChatPart::ToolCall { .. } | ChatPart::ToolResult { .. } => 0,
+        };
+        content.iter().map(part).sum()
+    }
+
+    /// One tool among others.
+    pub fn tool(self, model: &str, tool: &ToolDefinition) -> u32 {
+        Tally::new(self, model).function(&tool.name, &tool.description, tool.input_schema.as_ref())
+    }
+
+    /// Counts the pieces of a chat, as [`Known`](super::Known) wants them counted. What was thought before the last question
+    /// costs nothing where the server throws it away.
+    pub fn pieces_of(self, chat: &ChatRequest) -> impl Fn(Piece<'_>) -> u32 {
+        let is_question = |message: &ChatMessage| {
+            message.role == Role::User && message.content.iter().any(|part| matches!(part, ChatPart::Text { .. }))
+        };
+        let last_question = chat.messages.iter().rposition(is_question).unwrap_or(0);
+        let answered = chat.messages.get(..last_question).unwrap_or_default().as_ptr_range();
+        let model = chat.model.clone();
+        let family = Family::of(&model);
+        let calls = chat.messages.iter().flat_map(|message| &message.content).filter_map(|part| match part {
+            ChatPart::ToolCall { call_id, name, .. } => Some((call_id.clone(), self.text_of(family, name))),
+            _ => None,
+        });
+        let context = Context { names: calls.collect(), offered: chat.tools.len() };
+        move |piece| match piece {
+            Piece::Frame { has_tools: false } => family.request,
+            Piece::Frame { has_tools: true } => family.request + Tally::new(self, &model).around_tools(),
+            Piece::Tool(tool) => self.tool(&model, tool),
+            Piece::Message(message) => {
+                let whole = self.message_among(&model, message, &context);
+                let is_forgotten =
+                    family.thinking == Thinking::SinceLastQuestion && answered.contains(&std::ptr::from_ref(message));
+                if is_forgotten { whole - thoughts(family, message) } else { whole }
+            }
+        }
+    }
+}
+
+fn thoughts(family: &Family, message: &ChatMessage) -> u32 {
+    let of = |part: &ChatPart| match part {
+        ChatPart::Thinking { replay: Some(replay) } => {
+            replay.items.iter().map(|item| family.thought(item.encrypted_content.len())).sum()
+        }
+        _ => 0,
+    };
+    message.content.iter().map(of).sum()
+}

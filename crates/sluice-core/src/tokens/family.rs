@@ -1,0 +1,310 @@
+//! Which models count alike, and what they pay for around the text itself.
+//!
+//! The figures for OpenAI's families were fitted on recorded requests with the server's own count (`cargo xtask tokens`).
+//! Families whose vocabulary is not built in are counted with o200k times a factor:
+//!
+//! - DeepSeek, GLM, Kimi, Llama, MiniMax, Mistral, Qwen: measured. Their public vocabularies against o200k over source code,
+//!   prose and JSON, and one Chinese and one Japanese page; the largest ratio over code, prose and JSON, rounded up.
+//! - DeepSeek and Grok: what stands around the text is from a handful of recorded requests (four and seven).
+//! - Claude, Gemini, Nova and everything else: not measured. No vocabulary is public and no recording was at hand; the factors are
+//!   guesses on the high side.
+//!
+//! Any of them is only the start: after one answer, the server's own count of the conversation takes its place.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    O200k,
+    Cl100k,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Family {
+    pub name: &'static str,
+    pub encoding: Encoding,
+    /// Tokens for a hundred of the encoding's. A hundred: the encoding is the family's own.
+    pub percent: usize,
+    /// Once for every request. Servers that put a prompt of their own before it have more.
+    pub request: u32,
+    /// For each message, beside its text.
+    pub message: u32,
+    /// More for each message of the assistant: the channel it was said in.
+    pub assistant: u32,
+    /// For a call and its result together, beside its arguments, its result and twice its name.
+    pub call: u32,
+    /// More where several tools are offered and one is called alone.
+    pub lone_call: u32,
+    pub tools: ToolStyle,
+    pub thinking: Thinking,
+    /// Encrypted thoughts have so many characters that stand for nothing, and so many tenths of one for a token.
+    pub thought_head: usize,
+    pub thought_tenths: usize,
+}
+
+/// How tools are shown to the model.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ToolStyle {
+    /// As TypeScript types in a namespace, with so much around it.
+    Namespace { around: i32 },
+    /// As JSON, with so much around all of them and around each.
+    Json { around: u32, each: u32 },
+}
+
+/// Which of the thoughts that are sent back the model gets to see.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Thinking {
+    /// Those since the last question. Older ones are thrown away by the server.
+    SinceLastQuestion,
+    All,
+}
+
+const GPT_4O: Family = Family {
+    name: "gpt-4o",
+    encoding: Encoding::O200k,
+    percent: 100,
+    request: 3,
+    message: 4,
+    assistant: 0,
+    call: 11,
+    lone_call: 3,
+    tools: ToolStyle::Namespace { around: -2 },
+    thinking: Thinking::SinceLastQuestion,
+    thought_head: 924,
+    thought_tenths: 60,
+};
+
+/// The o-series: one token less for a request, a channel for what the assistant says.
+const REASONING: Family = Family {
+    name: "o-series",
+    request: 2,
+    assistant: 2,
+    call: 17,
+    lone_call: 0,
+    tools: ToolStyle::Namespace { around: 0 },
+    ..GPT_4O
+};
+
+const GPT_5: Family = Family { name: "gpt-5", tools: ToolStyle::Namespace { around: 3 }, ..REASONING };
+
+/// Everything that is not OpenAI's own.
+const OTHER: Family = Family {
+    name: "other",
+    percent: 115,
+    request: 6,
+    message: 5,
+    call: 16,
+    lone_call: 0,
+    tools: ToolStyle::Json { around: 30, each: 8 },
+    thought_head: 0,
+    thought_tenths: 63,
+    ..GPT_4O
+};
+
+/// In no particular order: a family is found by [`Family::index_of`].
+static FAMILIES: [Family; 20] = [
+    OTHER,
+    GPT_4O,
+    REASONING,
+    GPT_5,
+    // Since 5.4 calls carry more around them.
+    Family { name: "gpt-5.4", call: 20, ..GPT_5 },
+    Family { name: "gpt-5.6", call: 20, tools: ToolStyle::Namespace { around: 8 }, thought_head: 700, ..GPT_5 },
+    // The published chat format puts a fixed system message first.
+    Family { name: "gpt-oss", request: 67, ..GPT_5 },
+    Family { name: "gpt-4", encoding: Encoding::Cl100k, ..GPT_4O },
+    // Tool use comes with a system prompt whose length the provider documents.
+    Family { name: "claude", percent: 125, tools: ToolStyle::Json { around: 346, each: 12 }, ..OTHER },
+    Family { name: "claude-4.7", percent: 155, tools: ToolStyle::Json { around: 430, each: 16 }, ..OTHER },
+    Family { name: "gemini", percent: 110, ..OTHER },
+    // A prompt of the server's own, the same in all recordings, and more of it with tools.
+    Family {
+        name: "grok",
+        percent: 105,
+        request: 188,
+        call: 11,
+        tools: ToolStyle::Json { around: 20, each: 0 },
+        thinking: Thinking::All,
+        ..OTHER
+    },
+    Family { name: "llama", percent: 102, ..OTHER },
+    Family { name: "mistral", percent: 107, ..OTHER },
+    // As above: 77 tokens before every recorded request, some 210 more with tools.
+    Family {
+        name: "deepseek",
+        percent: 107,
+        request: 80,
+        call: 44,
+        tools: ToolStyle::Json { around: 210, each: 4 },
+        thinking: Thinking::All,
+        ..OTHER
+    },
+    Family { name: "qwen", percent: 105, tools: ToolStyle::Json { around: 120, each: 8 }, ..OTHER },
+    Family { name: "kimi", percent: 102, ..OTHER },
+    Family { name: "glm", percent: 102, tools: ToolStyle::Json { around: 120, each: 8 }, ..OTHER },
+    Family { name: "minimax", percent: 102, ..OTHER },
+    Family { name: "nova", percent: 115, ..OTHER },
+];
+
+impl Family {
+    pub fn of(model: &str) -> &'static Self {
+        Self::at(Self::index_of(model))
+    }
+
+    pub fn at(index: usize) -> &'static Self {
+        FAMILIES.get(index).unwrap_or(&OTHER)
+    }
+
+    pub fn index_of(model: &str) -> usize {
+        let name = name_of_family(model);
+        FAMILIES.iter().position(|family| family.name == name).unwrap_or(0)
+    }
+
+    /// Whether the built-in vocabulary is this family's own.
+    pub fn is_exact(&self) -> bool {
+        self.percent == 100
+    }
+
+    /// Tokens of an encrypted thought of so many characters.
+    pub fn thought(&self, encrypted: usize) -> u32 {
+        u32::try_from(encrypted.saturating_sub(self.thought_head) * 10 / self.thought_tenths + 2).unwrap_or(u32::MAX)
+    }
+
+    pub fn scaled(&self, tokens: usize) -> u32 {
+        u32::try_from((tokens * self.percent).div_ceil(100)).unwrap_or(u32::MAX)
+    }
+}
+
+/// Ids come as `creator/model`, as `vendor.model`, bare, with dates and variants behind.
+fn name_of_family(model: &str) -> &'static str {
+    let id = model.to_ascii_lowercase();
+    let bare = id.rsplit('/').next().unwrap_or_default();
+    let has = |part: &str| bare.contains(part);
+    // Others' names first: people call a fine-tuned Llama `…-gpt-4-distilled`, never the other way round.
+    if has("claude") {
+        return if claude_version(bare) >= (4, 7) { "claude-4.7" } else { "claude" };
+    }
+    let others = [
+        ("gpt-oss", "gpt-oss"),
+        ("gemini", "gemini"),
+        ("gemma", "gemini"),
+        ("grok", "grok"),
+        ("deepseek", "deepseek"),
+        ("qwen", "qwen"),
+        ("qwq", "qwen"),
+        ("llama", "llama"),
+        ("mistral", "mistral"),
+        ("mixtral", "mistral"),
+        ("ministral", "mistral"),
+        ("magistral", "mistral"),
+        ("devstral", "mistral"),
+        ("codestral", "mistral"),
+        ("pixtral", "mistral"),
+        ("kimi", "kimi"),
+        ("glm", "glm"),
+        ("minimax", "minimax"),
+        ("nova-", "nova"),
+    ];
+    if let Some((_, family)) = others.iter().find(|(part, _)| has(part)) {
+        return family;
+    }
+    if let Some((_, version)) = bare.split_once("gpt-").or_else(|| bare.split_once("gpt")) {
+        return openai_family(version, bare);
+    }
+    let is_o_series = bare.split(['.', ':']).any(|part| {
+        let mut letters = part.chars();
+        letters.next() == Some('o') && letters.next().is_some_and(|digit| digit.is_ascii_digit())
+    });
+    if is_o_series || has("codex") || has("computer-use") {
+        return "o-series";
+    }
+    if has("embedding") || has("davinci") || has("babbage") {
+        return "gpt-4";
+    }
+    "other"
+}
+
+/// By what follows `gpt-`.
+fn openai_family(version: &str, id: &str) -> &'static str {
+    let (major, minor) = numbers(version);
+    match (major, minor) {
+        (3 | 35, _) => "gpt-4",
+        // Dates and contexts may follow the plain 4: `gpt-4-0613`, `gpt-4-32k`, `gpt-4-turbo`.
+        (4, 0) if !version.starts_with("4o") && !id.starts_with("chatgpt-4o") => "gpt-4",
+        (4, _) => "gpt-4o",
+        (5, 0..=3) => "gpt-5",
+        (5, 4..=5) => "gpt-5.4",
+        // What comes next will be more like the newest than like the oldest.
+        _ => "gpt-5.6",
+    }
+}
+
+/// `claude-opus-4.7`, `claude-opus-4-7`, `claude-opus-4-20250514`, `claude-3-5-sonnet`.
+fn claude_version(id: &str) -> (u32, u32) {
+    let from = id.find(|c: char| c.is_ascii_digit()).and_then(|at| id.get(at..));
+    from.map_or((0, 0), numbers)
+}
+
+/// The first two numbers of a version. The second is none if it is a date or a size.
+fn numbers(version: &str) -> (u32, u32) {
+    let mut rest = version.split(['.', '-']);
+    let major: String = rest.next().unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+    let minor = rest.next().filter(|part| part.len() <= 2).unwrap_or_default();
+    (major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn model_ids() {
+        let cases = [
+            ("gpt-4o", "gpt-4o"),
+            ("openai/gpt-4o-mini-2024-07-18", "gpt-4o"),
+            ("gpt-4.1-nano-2025-04-14", "gpt-4o"),
+            ("gpt-4.5-preview", "gpt-4o"),
+            ("chatgpt-4o-latest", "gpt-4o"),
+            ("gpt-4", "gpt-4"),
+            ("gpt-4-0613", "gpt-4"),
+            ("gpt-4-32k", "gpt-4"),
+            ("gpt-4-turbo-2024-04-09", "gpt-4"),
+            ("openai/gpt-3.5-turbo-instruct", "gpt-4"),
+            ("gpt-35-turbo", "gpt-4"),
+            ("text-embedding-3-large", "gpt-4"),
+            ("gpt-5", "gpt-5"),
+            ("gpt-5-2025-08-07", "gpt-5"),
+            ("gpt-5-codex", "gpt-5"),
+            ("gpt-5.1-codex-max", "gpt-5"),
+            ("gpt-5.2-2025-12-11", "gpt-5"),
+            ("openai/gpt-5.4-mini", "gpt-5.4"),
+            ("openai.gpt-5.6-luna", "gpt-5.6"),
+            ("gpt-6", "gpt-5.6"),
+            ("ft:gpt-4o:org::abc", "gpt-4o"),
+            ("o1", "o-series"),
+            ("openai/o3-mini-2025-01-31", "o-series"),
+            ("o4-mini", "o-series"),
+            ("codex-mini-latest", "o-series"),
+            ("openai/gpt-oss-120b", "gpt-oss"),
+            ("anthropic/claude-sonnet-4.5", "claude"),
+            ("claude-opus-4-20250514", "claude"),
+            ("claude-3-5-haiku-20241022", "claude"),
+            ("anthropic/claude-opus-4.7", "claude-4.7"),
+            ("us.anthropic.claude-opus-4-8-v1:0", "claude-4.7"),
+            ("claude-5-sonnet", "claude-4.7"),
+            ("google/gemini-3-pro-preview", "gemini"),
+            ("xai/grok-code-fast-1", "grok"),
+            ("meta/llama-3.3-70b", "llama"),
+            ("mistral/devstral-2", "mistral"),
+            ("deepseek/deepseek-r1-distill-llama-70b", "deepseek"),
+            ("alibaba/qwen3-coder", "qwen"),
+            ("moonshotai/kimi-k2-thinking", "kimi"),
+            ("zai/glm-4.6", "glm"),
+            ("minimax/minimax-m2", "minimax"),
+            ("amazon/nova-pro", "nova"),
+            ("", "other"),
+            ("cohere/command-a", "other"),
+        ];
+        for (model, family) in cases {
+            assert_eq!(Family::of(model).name, family, "{model}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What images cost: their size from the first bytes of the file, then the family's own rule.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+use super::family::Family;
+
+/// Every header that says the size lies within so many bytes; only JPEG's may lie behind embedded thumbnails and profiles.
+const HEAD: usize = 512 << 10;
+/// What an image is taken for whose size cannot be seen.
+const UNSEEN: Size = Size { width: 1024, height: 1024 };
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size {
+    pub width: u32,
+    pub height: u32,
+}
+
+/// The size of an image in base64, if its header tells.
+pub(super) fn size_in_base64(base64: &str) -> Option<Size> {
+    let head = base64.get(..base64.len().min(HEAD)).unwrap_or(base64).trim_end_matches('=');
+    // Whole groups of four; the rest may be a cut one.
+    let whole = head.get(..head.len() / 4 * 4).unwrap_or_default();
+    let whole = if head.len() == base64.trim_end_matches('=').len() { head } else { whole };
+    size(&STANDARD_NO_PAD.decode(whole).ok()?)
+}
+
+pub(super) fn size(file: &[u8]) -> Option<Size> {
+    let be = |at: usize, bytes: usize| number(file, at, bytes, true);
+    let le = |at: usize, bytes: usize| number(file, at, bytes, false);
+    let (width, height) = match file {
+        [0x89, b'P', b'N', b'G', ..] => (be(16, 4)?, be(20, 4)?),
+        [b'G', b'I', b'F', b'8', ..] => (le(6, 2)?, le(8, 2)?),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', b'V', b'P', b'8', format, ..] => match format {
+            b'X' => (le(24, 3)? + 1, le(27, 3)? + 1),
+            b'L' => {
+                let bits = le(21, 4)?;
+                ((bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1)
+            }
+            _ => (le(26, 2)? & 0x3FFF, le(28, 2)? & 0x3FFF),
+        },
+        [b'B', b'M', ..] => (le(18, 4)?, le(22, 4)?.cast_signed().unsigned_abs()),
+        [0xFF, 0xD8, ..] => jpeg(file)?,
+        _ => return None,
+    };
+    (width > 0 && height > 0).then_some(Size { width, height })
+}
+
+/// JPEG is a chain of segments; the one that starts a frame has the size.
+fn jpeg(file: &[u8]) -> Option<(u32, u32)> {
+    let mut at = 2;
+    loop {
+        let [marker, code] = [*file.get(at)?, *file.get(at + 1)?];
+        match (marker, code) {
+            // Any number of fill bytes may stand before a marker.
+            (0xFF, 0xFF) => at += 1,
+            (0xFF, 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF) => {
+                return Some((number(file, at + 7, 2, true)?, number(file, at + 5, 2, true)?));
+            }
+            (0xFF, 0x01 | 0xD0..=0xD8) => at += 2,
+            (0xFF, _) => at += 2 + number(file, at + 2, 2, true)? as usize,
+            _ => return None,
+        }
+    }
+}
+
+fn number(file: &[u8], at: usize, bytes: usize, big_endian: bool) -> Option<u32> {
+    let bytes = file.get(at..at.checked_add(bytes)?)?;
+    let add = |sum: u32, byte: &u8| (sum << 8) | u32::from(*byte);
+    Some(if big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) })
+}
+
+/// Tokens of one image. `detail` is the protocol's: `low`, `high`, `auto` or nothing.
+pub(super) fn tokens(model: &str, size: Option<Size>, detail: &str) -> u32 {
+    let Size { width, height } = size.unwrap_or(UNSEEN);
+    // No format and no server goes further.
+    let (width, height) = (f64::from(width.min(65_535)), f64::from(height.min(65_535)));
+    match rule(model) {
+        Rule::Tiles { base, .. } if detail == "low" => base,
+        Rule::Tiles { base, tile } => {
+            // First into a square of 2048, then the shorter side down to 768; then tiles of 512.
+            let fit = (2048.0 / width.max(height)).min(1.0);
+            let (width, height) = (width * fit, height * fit);
+            let shrink = (768.0 / width.min(height)).min(1.0);
+            base + tile * tiles(width * shrink, 512.0) * tiles(height * shrink, 512.0)
+        }
+        Rule::Patches { percent, most } => {
+            let patches = |scale: f64| tiles(width * scale, 32.0) * tiles(height * scale, 32.0);
+            let most = if detail == "low" { 256 } else { most };
+            let mut count = patches(1.0);
+            if count > most {
+                // Down to the budget, then a little more so that one side is whole patches.
+                let scale = (f64::from(most) * 1024.0 / (width * height)).sqrt();
+                let trim = |side: f64| (side * scale / 32.0).floor().max(1.0) / (side * scale / 32.0);
+                count = patches(scale * trim(width).min(trim(height)) * 0.999_999).min(most);
+            }
+            // A few tokens stand around each image.
+            (count * percent).div_ceil(100) + 4
+        }
+        Rule::Pixels { longest, per_token, most } => {
+            let fit = (longest / width.max(height)).min(1.0);
+            whole(width * fit * height * fit / per_token).min(most) + 4
+        }
+        Rule::Crops => {
+            if width.max(height) <= 384.0 {
+                return 258;
+            }
+            let crop = (width.min(height) / 1.5).clamp(256.0, 768.0);
+            258 * tiles(width, crop) * tiles(height, crop)
+        }
+    }
+}
+
+enum Rule {
+    Tiles { base: u32, tile: u32 },
+    Patches { percent: u32, most: u32 },
+    Pixels { longest: f64, per_token: f64, most: u32 },
+    Crops,
+}
+
+/// The providers' rules as they are publicly described; the share of gpt-5.4 and later from the one recording with an image.
+fn rule(model: &str) -> Rule {
+    let is = |part: &str| model.to_ascii_lowercase().contains(part);
+    match Family::of(model).name {
+        "gpt-4o" if is("4.1-mini") => Rule::Patches { percent: 162, most: 1536 },
+        "gpt-4o" if is("4.1-nano") => Rule::Patches { percent: 246, most: 1536 },
+        "gpt-4o" if is("4o-mini") => Rule::Tiles { base: 2833, tile: 5667 },
+        "gpt-4o" | "gpt-4" => Rule::Tiles { base: 85, tile: 170 },
+        "o-series" if is("o4-mini") || is("codex") => Rule::Patches { percent: 172, most: 1536 },
+        "o-series" => Rule::Tiles { base: 75, tile: 150 },
+        "gpt-5" | "gpt-5.4" | "gpt-5.6" if is("mini") => Rule::Patches { percent: 162, most: 1536 },
+        "gpt-5" | "gpt-5.4" | "gpt-5.6" if is("nano") => Rule::Patches { percent: 246, most: 1536 },
+        "gpt-5" => Rule::Tiles { base: 70, tile: 140 },
+        "gpt-5.4" | "gpt-5.6" => Rule::Patches { percent: 120, most: 2500 },
+        "claude" => Rule::Pixels { longest: 1568.0, per_token: 750.0, most: 1600 },
+        // Since Opus 4.7 images are seen at up to 2576 pixels.
+        "claude-4.7" => Rule::Pixels { longest: 2576.0, per_token: 750.0, most: 4784 },
+        "gemini" => Rule::Crops,
+        _ => Rule::Pixels { longest: 2048.0, per_token: 784.0, most: 4096 },
+    }
+}
+
+fn tiles(length: f64, side: f64) -> u32 {
+    whole((length / side).ceil().max(1.0))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are positive and casts saturate")]
+fn whole(number: f64) -> u32 {
+    number.ceil() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_from_headers() {
+        let found = |file: &[u8]| size(file).map(|size| (size.width, size.height));
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x76\0\0\0\x8a\x08\x06";
+        assert_eq!(found(png), Some((630, 138)));
+        assert_eq!(found(b"GIF89a\x0a\x00\x14\x00"), Some((10, 20)));
+        // A thumbnail's segment before the frame, and a fill byte.
+        let jpeg = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xff\xc2\x00\x11\x08\x01\x00\x02\x00\x03";
+        assert_eq!(found(jpeg), Some((512, 256)));
+        let extended = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x7f\x02\0\xdf\x01\0";
+        assert_eq!(found(extended), Some((640, 480)));
+        let lossy = b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x40\x01\xf0\x00";
+        assert_eq!(found(lossy), Some((320, 240)));
+        let lossless = b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f\x3f\xc1\x3b\x00";
+        assert_eq!(found(lossless), Some((320, 240)));
+        for broken in [b"\xff\xd8\xff".as_slice(), b"\x89PNG", b"GIF8", b"RIFF\0\0\0\0WEBPVP8X", b"", b"hello"] {
+            assert_eq!(found(broken), None);
+        }
+    }
+
+    #[test]
+    fn tokens_by_family() {
+        let cost = |model: &str, width, height| tokens(model, Some(Size { width, height }), "auto");
+        // The examples in the providers' documentation.
+        assert_eq!(cost("gpt-4o", 1024, 1024), 765);
+        assert_eq!(cost("gpt-4o", 2048, 4096), 1105);
+        assert_eq!(tokens("gpt-4o", Some(Size { width: 4096, height: 8192 }), "low"), 85);
+        assert_eq!(cost("gpt-4.1-mini", 1024, 1024), 1659 + 4);
+        assert_eq!(cost("gpt-4.1-mini", 1800, 2400), (1452 * 162_u32).div_ceil(100) + 4);
+        assert_eq!(cost("claude-sonnet-4.5", 1000, 1000), 1334 + 4);
+        assert_eq!(cost("gemini-3-pro", 384, 384), 258);
+        assert_eq!(cost("gemini-2.5-flash", 960, 540), 6 * 258);
+        // As recorded: 227 tokens for a request of 103 without the picture.
+        assert_eq!(cost("gpt-5.5", 630, 138), 124);
+        // No size makes it fall over.
+        for model in ["gpt-4o", "gpt-5.5", "claude-opus-4.7", "gemini-3-pro", "other"] {
+            for side in [1, 31, 100_000, u32::MAX] {
+                assert!(cost(model, side, 1) < 400_000_000, "{model} {side}");
+            }
+        }
+    }
+}

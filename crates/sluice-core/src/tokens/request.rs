@@ -1,0 +1,334 @@
+//! A whole request body, piece by piece, as the server will read it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+
+use super::family::{Family, Thinking, ToolStyle};
+use super::{Counter, images, schema};
+use crate::boundary::TokenBreakdown;
+use crate::surrogates::mend_surrogates;
+use schema::text_of;
+
+/// Why a body cannot be counted.
+#[derive(Debug)]
+pub enum BadRequestBody {
+    NotJson(serde_json::Error),
+    NotAnObject,
+}
+
+impl fmt::Display for BadRequestBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson(error) => write!(f, "the request is not JSON: {error}"),
+            Self::NotAnObject => f.write_str("the request is not a JSON object with `model` and `input`"),
+        }
+    }
+}
+
+impl std::error::Error for BadRequestBody {}
+
+impl Counter {
+    /// The tokens of an Open Responses request body.
+    pub fn request_body(self, body: &[u8]) -> Result<TokenBreakdown, BadRequestBody> {
+        let body: Value = serde_json::from_slice(body).or_else(|error| {
+            let mended = mend_surrogates(&String::from_utf8_lossy(body));
+            serde_json::from_str(&mended).map_err(|_| BadRequestBody::NotJson(error))
+        })?;
+        if !body.is_object() {
+            return Err(BadRequestBody::NotAnObject);
+        }
+        let model = text_of(&body, "model");
+        let mut tally = Tally::new(self, model);
+        tally.request(&body);
+        Ok(tally.finish())
+    }
+}
+
+/// Counts as it reads.
+pub(super) struct Tally<'a> {
+    counter: Counter,
+    family: &'static Family,
+    model: &'a str,
+    sum: TokenBreakdown,
+    /// The names of calls, which come again before their results.
+    names: BTreeMap<String, u32>,
+    /// How many tools there are to choose from.
+    offered: usize,
+}
+
+impl<'a> Tally<'a> {
+    pub fn new(counter: Counter, model: &'a str) -> Self {
+        Self {
+            counter,
+            family: Family::of(model),
+            model,
+            sum: Counter::about(model),
+            names: BTreeMap::new(),
+            offered: 0,
+        }
+    }
+
+    fn request(&mut self, body: &Value) {
+        self.sum.framing += self.family.request;
+        let instructions = text_of(body, "instructions");
+        if !instructions.is_empty() {
+            self.sum.instructions += self.text(instructions) + self.family.message;
+        }
+        self.offered = body.get("tools").and_then(Value::as_array).map_or(0, Vec::len);
+        match body.get("input") {
+            Some(Value::String(text)) => self.sum.messages += self.text(text) + self.family.message,
+            Some(Value::Array(items)) => self.items(items),
+            _ => {}
+        }
+        if let Some(tools) = body.get("tools").and_then(Value::as_array) {
+            self.tools(tools);
+        }
+        if let Some(format) = body.pointer("/text/format").filter(|format| text_of(format, "type") == "json_schema") {
+            // Some nest it the way chat completions do.
+            let format = format.get("json_schema").unwrap_or(format);
+            self.format(format);
+        }
+        for (field, what) in [
+            ("previous_response_id", "the earlier conversation that it refers to"),
+            ("conversation", "the conversation that it refers to"),
+            ("prompt", "the stored prompt that it refers to"),
+        ] {
+            if body.get(field).is_some_and(|value| !value.is_null()) {
+                self.note(format!("`{field}`: {what} is known only to the server"));
+            }
+        }
+    }
+
+    fn items(&mut self, items: &[Value]) {
+        // What a compaction stands for is not read again.
+        let compacted = items.iter().rposition(|item| text_of(item, "type") == "compaction").unwrap_or(0);
+        let items = items.get(compacted..).unwrap_or_default();
+        let is_question = |item: &Value| text_of(item, "role") == "user";
+        let last_question = items.iter().rposition(is_question).unwrap_or(0);
+        for (index, item) in items.iter().enumerate() {
+            let is_seen = self.family.thinking == Thinking::All || index > last_question;
+            self.item(item, is_seen);
+            let is_call = |index: Option<usize>| {
+                index.and_then(|index| items.get(index)).is_some_and(|item| text_of(item, "type") == "function_call")
+            };
+            if is_call(Some(index)) && !is_call(index.checked_sub(1)) && !is_call(Some(index + 1)) && self.offered > 1 {
+                self.sum.tool_calls += self.family.lone_call;
+            }
+        }
+    }
+
+    fn item(&mut self, item: &Value, thinking_is_seen: bool) {
+        match text_of(item, "type") {
+            "message" | "" => {
+                let role = text_of(item, "role");
+                let content = self.content(item.get("content").unwrap_or(&Value::Null));
+                let name = text_of(item, "name");
+                let name = if name.is_empty() { 0 } else { self.text(name) + 1 };
+                let channel = if role == "assistant" { self.family.assistant } else { 0 };
+                let cost = content + name + channel + self.family.message;
+                match role {
+                    "system" | "developer" => self.sum.instructions += cost,
+                    _ => self.sum.messages += cost,
+                }
+            }
+            "function_call" | "custom_tool_call" => {
+                let name = self.text(text_of(item, "name"));
+                let input = self.text(text_of(item, "arguments")) + self.text(text_of(item, "input"));
+                self.names.insert(text_of(item, "call_id").to_owned(), name);
+                self.sum.tool_calls += name + input + self.family.call.div_ceil(2);
+            }
+            "function_call_output" | "custom_tool_call_output" => {
+                let name = self.names.get(text_of(item, "call_id")).copied().unwrap_or(1);
+                let output = self.content(item.get("output").unwrap_or(&Value::Null));
+                self.sum.tool_results += name + output + self.family.call / 2;
+            }
+            "reasoning" => {
+                if thinking_is_seen {
+                    let encrypted = text_of(item, "encrypted_content");
+                    self.sum.reasoning += if encrypted.is_empty() {
+                        self.content(item.get("content").unwrap_or(&Value::Null)) + self.family.message
+                    } else {
+                        self.family.thought(encrypted.len())
+                    };
+                }
+            }
+            "compaction" => self.sum.messages += self.family.thought(text_of(item, "encrypted_content").len()),
+            "item_reference" => self.note("`item_reference`: what it refers to is known only to the server".to_owned()),
+            other => {
+                self.note(format!("`{other}`: counted as its JSON; the server may show the model more or less of it"));
+                let mut shown = item.clone();
+                if let Value::Object(fields) = &mut shown {
+                    for hidden in ["id", "type", "status", "call_id", "encrypted_content"] {
+                        fields.remove(hidden);
+                    }
+                    // A generated picture is shown to the model as one, or not at all.
+                    if fields.get("result").and_then(Value::as_str).is_some_and(|text| text.len() > 4096) {
+                        fields.remove("result");
+                    }
+                }
+                self.sum.messages += self.text(&shown.to_string()) + self.family.message;
+            }
+        }
+    }
+
+    /// The text of a message or a result; images go to their own sum.
+    fn content(&mut self, content: &Value) -> u32 {
+        match content {
+            Value::String(text) => self.text(text),
+            Value::Array(parts) => parts.iter().map(|part| self.part(part)).sum(),
+            Value::Null => 0,
+            other => self.text(&other.to_string()),
+        }
+    }
+
+    fn part(&mut self, part: &Value) -> u32 {
+        match text_of(part, "type") {
+            "input_image" | "image_url" | "image" => {
+                self.image(part);
+                0
+            }
+            "input_file" | "file" => {
+                self.file(part);
+                0
+            }
+            "input_audio" | "audio" => {
+                self.note("audio is not counted".to_owned());
+                0
+            }
+            _ => match part {
+                Value::String(text) => self.text(text),
+                part => self.text(text_of(part, "text")) + self.text(text_of(part, "refusal")),
+            },
+        }
+    }
+
+    fn image(&mut self, part: &Value) {
+        // Chat completions nest the address one level deeper.
+        let address = part.get("image_url").map_or("", |url| url.as_str().unwrap_or_else(|| text_of(url, "url")));
+        let size = address.split_once(";base64,").and_then(|(_, base64)| images::size_in_base64(base64));
+        if size.is_none() {
+            let why =
+                if address.starts_with("data:") { "its header does not tell" } else { "it is not in the request" };
+            self.note(format!("an image is taken for 1024 x 1024 pixels: {why}"));
+        }
+        self.sum.images += images::tokens(self.model, size, text_of(part, "detail"));
+    }
+
+    fn file(&mut self, part: &Value) {
+        use base64::Engine;
+        let data = text_of(part, "file_data");
+        let base64 = data.split_once(";base64,").map_or(data, |(_, base64)| base64).trim_end_matches('=');
+        let bytes = base64::engine::general_purpose::STANDARD_NO_PAD.decode(base64).unwrap_or_default();
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.is_empty() && !text.starts_with("%PDF") => self.sum.messages += self.text(&text),
+            _ => self.note("a file is not counted: the server turns it into text and pictures".to_owned()),
+        }
+        self.sum.messages += self.text(text_of(part, "filename")) + self.family.message;
+    }
+
+    fn tools(&mut self, tools: &[Value]) {
+        let mut shown = 0;
+        let mut any = false;
+        for tool in tools {
+            match text_of(tool, "type") {
+                "function" => {
+                    // Chat completions nest it.
+                    let function = tool.get("function").unwrap_or(tool);
+                    any = true;
+                    shown += self.function(
+                        text_of(function, "name"),
+                        text_of(function, "description"),
+                        function.get("parameters"),
+                    );
+                }
+                "custom" => {
+                    any = true;
+                    let grammar = tool.pointer("/format/definition").and_then(Value::as_str).unwrap_or_default();
+                    shown += self.function(text_of(tool, "name"), text_of(tool, "description"), None);
+                    shown += self.text(grammar) + 16;
+                }
+                "namespace" => {
+                    shown += self.text(text_of(tool, "name")) + self.text(text_of(tool, "description")) + 8;
+                    if let Some(inner) = tool.get("tools").and_then(Value::as_array) {
+                        self.tools(inner);
+                    }
+                }
+                hosted => {
+                    self.note(format!(
+                        "`{hosted}`: what the server tells the model about its own tools, and what they find, is not counted"
+                    ));
+                    shown += self.text(text_of(tool, "description"));
+                    if let Some(parameters) = tool.get("parameters") {
+                        shown += self.text(&parameters.to_string());
+                    }
+                }
+            }
+        }
+        if any {
+            shown += self.around_tools();
+        }
+        self.sum.tools += shown;
+    }
+
+    /// What one function costs among others.
+    pub fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
+        match self.family.tools {
+            ToolStyle::Namespace { .. } => self.text(&schema::function_type(name, description, parameters)),
+            ToolStyle::Json { each, .. } => {
+                let parameters = parameters.map(Value::to_string).unwrap_or_default();
+                let field = |name: &str, text: &str| self.text(&format!("\"{name}\":{},", Value::from(text)));
+                field("name", name) + field("description", description) + self.text(&parameters) + each
+            }
+        }
+    }
+
+    /// What comes with the first tool.
+    pub fn around_tools(&self) -> u32 {
+        match self.family.tools {
+            ToolStyle::Namespace { around } => {
+                let frame = self.text(schema::NAMESPACE_HEAD) + self.text(schema::NAMESPACE_TAIL);
+                frame.saturating_add_signed(around)
+            }
+            ToolStyle::Json { around, .. } => around,
+        }
+    }
+
+    fn format(&mut self, format: &Value) {
+        let shown = schema::answer_format(
+            text_of(format, "name"),
+            text_of(format, "description"),
+            format.get("schema").unwrap_or(&Value::Null),
+        );
+        self.sum.format += self.text(&shown) + 1;
+    }
+
+    fn text(&self, text: &str) -> u32 {
+        self.counter.text_of(self.family, text)
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.sum.notes.contains(&note) {
+            self.sum.notes.push(note);
+        }
+    }
+
+    fn finish(self) -> TokenBreakdown {
+        let mut sum = self.sum;
+        sum.input_tokens = [
+            sum.instructions,
+            sum.messages,
+            sum.tool_calls,
+            sum.tool_results,
+            sum.reasoning,
+            sum.tools,
+            sum.format,
+            sum.images,
+            sum.framing,
+        ]
+        .into_iter()
+        .fold(0, u32::saturating_add);
+        sum
+    }
+}

@@ -1,0 +1,213 @@
+//! Tools and answer formats as OpenAI's models get to see them.
+//!
+//! Function tools are shown as TypeScript types in a namespace, with titles, descriptions and examples as comments; what
+//! TypeScript cannot say (patterns, ranges, `additionalProperties`) is not shown. The schema of an answer is shown as JSON
+//! without the fields that are the same in every strict schema.
+
+use serde_json::{Map, Value};
+
+/// Deeper schemas end here.
+const MAX_DEPTH: usize = 24;
+/// So do schemas that would unfold into far more text than they are.
+const MAX_TEXT: usize = 1 << 20;
+
+pub(super) const NAMESPACE_HEAD: &str = "# Tools\n\n## functions\n\nnamespace functions {\n\n";
+pub(super) const NAMESPACE_TAIL: &str = "} // namespace functions";
+
+/// One tool inside the namespace.
+pub(super) fn function_type(name: &str, description: &str, parameters: Option<&Value>) -> String {
+    let root = parameters.unwrap_or(&Value::Null);
+    let mut types = Types { root, text: String::new(), open: Vec::new() };
+    types.comment(description);
+    let is_empty = root.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
+    if is_empty {
+        types.text += &format!("type {name} = () => any;\n\n");
+    } else {
+        types.text += &format!("type {name} = (_: ");
+        types.write(root, 0);
+        types.text += ") => any;\n\n";
+    }
+    types.text
+}
+
+/// The schema that an answer must follow.
+pub(super) fn answer_format(name: &str, description: &str, schema: &Value) -> String {
+    let mut schema = schema.clone();
+    strip(&mut schema, 0);
+    let comment = if description.is_empty() { String::new() } else { format!("// {description}\n") };
+    format!("# Response Formats\n\n## {name}\n\n{comment}{schema}")
+}
+
+/// Strict schemas require all that they name and allow nothing else, so neither is shown.
+fn strip(schema: &mut Value, depth: usize) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    match schema {
+        Value::Object(fields) => {
+            let all_required = match (fields.get("required"), fields.get("properties")) {
+                (Some(Value::Array(required)), Some(Value::Object(properties))) => required.len() >= properties.len(),
+                _ => false,
+            };
+            if all_required {
+                fields.remove("required");
+            }
+            if fields.get("additionalProperties") == Some(&Value::Bool(false)) {
+                fields.remove("additionalProperties");
+            }
+            for (name, field) in fields {
+                match field {
+                    // Names of properties are not keywords.
+                    Value::Object(schemas) if matches!(name.as_str(), "properties" | "$defs" | "definitions") => {
+                        schemas.values_mut().for_each(|schema| strip(schema, depth + 1));
+                    }
+                    field => strip(field, depth + 1),
+                }
+            }
+        }
+        Value::Array(schemas) => schemas.iter_mut().for_each(|schema| strip(schema, depth + 1)),
+        _ => {}
+    }
+}
+
+struct Types<'a> {
+    root: &'a Value,
+    text: String,
+    /// The references being followed: one that leads back to itself is not followed again.
+    open: Vec<String>,
+}
+
+impl Types<'_> {
+    fn write(&mut self, schema: &Value, depth: usize) {
+        if depth > MAX_DEPTH || self.text.len() > MAX_TEXT {
+            self.text += "any";
+            return;
+        }
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            match target.filter(|_| !self.open.iter().any(|open| open == reference)) {
+                Some(target) => {
+                    self.open.push(reference.to_owned());
+                    self.write(target, depth + 1);
+                    self.open.pop();
+                }
+                None => self.text += "any",
+            }
+            return;
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty()) {
+            self.alternatives(values, |types, value| types.text += &value.to_string());
+            return;
+        }
+        if let Some(value) = schema.get("const") {
+            self.text += &value.to_string();
+            return;
+        }
+        for combinator in ["anyOf", "oneOf", "allOf"] {
+            if let Some(schemas) = schema.get(combinator).and_then(Value::as_array).filter(|all| !all.is_empty()) {
+                self.alternatives(schemas, |types, schema| types.write(schema, depth + 1));
+                return;
+            }
+        }
+        match schema.get("type") {
+            Some(Value::Array(kinds)) => {
+                self.alternatives(kinds, |types, kind| types.kind(kind.as_str(), schema, depth));
+            }
+            kind => self.kind(kind.and_then(Value::as_str), schema, depth),
+        }
+        if schema.get("nullable") == Some(&Value::Bool(true)) {
+            self.text += " | null";
+        }
+    }
+
+    fn kind(&mut self, kind: Option<&str>, schema: &Value, depth: usize) {
+        match kind {
+            Some("object") => self.object(schema, depth),
+            None if schema.get("properties").is_some() => self.object(schema, depth),
+            Some("array") => {
+                match schema.get("items").or_else(|| schema.get("prefixItems")) {
+                    Some(Value::Array(places)) => {
+                        self.alternatives(places, |types, place| types.write(place, depth + 1));
+                    }
+                    Some(items) => self.write(items, depth + 1),
+                    None => self.text += "any",
+                }
+                self.text += "[]";
+            }
+            Some("integer") => self.text += "number",
+            Some(kind) => self.text += kind,
+            None => self.text += "any",
+        }
+    }
+
+    fn object(&mut self, schema: &Value, depth: usize) {
+        let values = schema.get("additionalProperties").filter(|values| values.is_object());
+        let properties = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty());
+        match (properties, values) {
+            (None, None) => self.text += "object",
+            (None, Some(values)) => {
+                self.text += "Record<string, ";
+                self.write(values, depth + 1);
+                self.text += ">";
+            }
+            (Some(properties), _) => {
+                self.text += "{\n";
+                self.comment(text_of(schema, "title"));
+                // The root's description is the tool's own business and shown; that of a property is above it already.
+                if depth == 0 {
+                    self.comment(text_of(schema, "description"));
+                }
+                let required = schema.get("required").and_then(Value::as_array);
+                for (name, property) in properties {
+                    self.property(name, property, depth, required.is_some_and(|all| all.iter().any(|one| one == name)));
+                }
+                self.text += "}";
+            }
+        }
+    }
+
+    fn property(&mut self, name: &str, property: &Value, depth: usize, required: bool) {
+        // An object with properties shows its title inside.
+        if !property.get("properties").is_some_and(Value::is_object) {
+            self.comment(text_of(property, "title"));
+        }
+        self.comment(text_of(property, "description"));
+        if let Some(examples) = property.get("examples").and_then(Value::as_array).filter(|all| !all.is_empty()) {
+            self.comment("Examples:");
+            for example in examples {
+                self.comment(&format!("- {example}"));
+            }
+        }
+        self.text += name;
+        self.text += if required { ": " } else { "?: " };
+        self.write(property, depth + 1);
+        self.text += ",";
+        match property.get("default") {
+            Some(Value::String(default)) => self.text += &format!(" // default: {default}"),
+            Some(default) => self.text += &format!(" // default: {default}"),
+            None => {}
+        }
+        self.text += "\n";
+    }
+
+    fn alternatives(&mut self, all: &[Value], write: impl Fn(&mut Self, &Value)) {
+        for (index, one) in all.iter().enumerate() {
+            if index > 0 {
+                self.text += " | ";
+            }
+            write(self, one);
+        }
+    }
+
+    fn comment(&mut self, text: &str) {
+        for line in text.lines() {
+            self.text += "// ";
+            self.text += line;
+            self.text += "\n";
+        }
+    }
+}
+
+pub(super) fn text_of<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
+}

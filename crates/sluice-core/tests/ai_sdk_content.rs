@@ -1,0 +1,269 @@
+//! The rules of the AI SDK dialect for everything else: files, sources, errors, usage, other versions' names, unknown chunks.
+
+mod support;
+
+use expect_test::expect;
+use sluice_core::{BodyEnd, ChunkStream, StreamOptions};
+use support::chunks::{check, render};
+
+/// The names that version 4 used, and those of providers' own streams.
+#[test]
+fn field_names_of_version_4() {
+    check(
+        r#"
+        {"type":"step-start"}
+        {"type":"reasoning","textDelta":"Hmm"}
+        {"type":"reasoning-part-finish"}
+        {"type":"text-delta","textDelta":"Hi"}
+        {"type":"text","text":"!"}
+        {"type":"source","source":{"sourceType":"url","id":"1","url":"https://a.example"}}
+        {"type":"file","mimeType":"text/plain","data":"aGk="}
+        {"type":"tool-call-streaming-start","toolCallId":"c","toolName":"f"}
+        {"type":"tool-call-delta","toolCallId":"c","toolName":"f","argsTextDelta":"{}"}
+        {"type":"tool-call","toolCallId":"c","toolName":"f","args":{}}
+        {"type":"step-finish","usage":{"promptTokens":4,"completionTokens":2},"finishReason":"stop"}
+        {"type":"finish","finishReason":"stop","usage":{"promptTokens":4,"completionTokens":2}}
+        "#,
+        expect![[r#"
+            thinking thinking "Hmm"
+            text "Hi"
+            text "!"
+            data application/vnd.vscode.citation+json {"sourceId":"1","sourceType":"url","type":"citation","url":"https://a.example"}
+            data text/plain aGk=
+            call gw-c f {}
+            Completed, {"input_tokens":4,"output_tokens":2,"total_tokens":6,"input_tokens_details":null,"output_tokens_details":null}
+        "#]],
+    );
+}
+
+/// Nothing is fetched.
+#[test]
+fn files_in_every_form() {
+    check(
+        r#"
+        {"type":"file","file":{"mediaType":"image/png","uint8Array":"iVBORw0KGgo="}}
+        {"type":"file","file":{"mediaType":"image/gif","uint8Array":{"0":71,"1":73,"2":70}}}
+        {"type":"file","file":{"mediaType":"text/plain","data":{"type":"Buffer","data":[104,105]}}}
+        {"type":"file","file":{"base64Data":"aGk","mediaType":"text/plain"}}
+        {"type":"file","url":"data:text/plain;charset=utf-8,hi%20there","mediaType":"text/plain"}
+        {"type":"file","url":"DATA:application/json;base64,e30="}
+        {"type":"file","url":"https://files.example/a.png","mediaType":"image/png"}
+        {"type":"file","file":{"base64":"/9j/4AAQ"}}
+        {"type":"file","url":"data:image/png;base64,not base64!","mediaType":"image/png"}
+        {"type":"file","file":{"mediaType":"image/png"}}
+        {"type":"finish","finishReason":"stop"}
+        "#,
+        expect![[r#"
+            data image/png iVBORw0KGgo=
+            data image/gif R0lG
+            data text/plain aGk=
+            data text/plain aGk=
+            data text/plain aGkgdGhlcmU=
+            data application/json {}
+            data application/vnd.vercel.file+json {"mediaType":"image/png","type":"file","url":"https://files.example/a.png"}
+            data image/jpeg /9j/4AAQ
+            note IgnoredContent file
+            note IgnoredContent file
+            Completed
+        "#]],
+    );
+}
+
+/// From chunks, from the end of a text, and never as text.
+#[test]
+fn sources_once_each() {
+    check(
+        r#"
+        {"type":"source","sourceType":"url","id":"1","url":"https://a.example","title":"A"}
+        {"type":"source","sourceType":"url","id":"2","url":"https://a.example","title":"A again"}
+        {"type":"text-end","id":"0","providerMetadata":{"openai":{"annotations":[{"type":"url_citation","url":"https://b.example","title":"B"},{"type":"file_citation","file_id":"f"}]}}}
+        {"type":"source"}
+        {"type":"finish","finishReason":"stop"}
+        "#,
+        expect![[r#"
+            data application/vnd.vscode.citation+json {"sourceId":"1","sourceType":"url","title":"A","type":"citation","url":"https://a.example"}
+            data application/vnd.vscode.citation+json {"sourceType":"url","title":"B","type":"citation","url":"https://b.example"}
+            note IgnoredContent source
+            Completed
+        "#]],
+    );
+}
+
+#[test]
+fn unknown_and_broken_chunks_are_notes() {
+    check(
+        r#"
+        {"type":"text-delta","text":"a"}
+        {"type":"from-the-future","text":"no"}
+        {"no":"type"}
+        {"type":5}
+        [1]
+        "text"
+        not json
+        {"type":"text-delta","text":{"not":"text"}}
+        {"type":"reasoning-file","url":"data:,x","mediaType":"text/plain"}
+        {"type":"custom","kind":"a.b"}
+        {"type":"finish","finishReason":"stop"}
+        "#,
+        expect![[r#"
+            text "a"
+            note UnknownEvent from-the-future
+            note Malformed 
+            note Malformed 
+            note Malformed 
+            note Malformed 
+            note Malformed 
+            note IgnoredContent reasoning-file
+            note IgnoredContent custom
+            Completed
+        "#]],
+    );
+}
+
+/// By what the HTTP answer said, if there was one.
+#[test]
+fn errors_are_outcomes() {
+    check(
+        r#"
+        {"type":"text-delta","text":"partly"}
+        {"type":"error","error":{"name":"AI_RetryError","message":"Failed after 3 attempts","lastError":{"name":"AI_APICallError","message":"x","statusCode":429,"responseHeaders":{"retry-after":"7"},"responseBody":"{\"error\":{\"message\":\"Slow down\",\"type\":\"rate_limit_exceeded\"}}"}}}
+        {"type":"text-delta","text":"never"}
+        "#,
+        expect![[r#"
+            text "partly"
+            Failed, RateLimited Some("rate_limit_exceeded") "Slow down" Some(7000)
+        "#]],
+    );
+}
+
+#[test]
+fn errors_of_ui_message_streams() {
+    check(
+        r#"
+        {"type":"error","errorText":"An error occurred."}
+        {"type":"finish"}
+        "#,
+        expect![[r#"
+            Failed, Server None "An error occurred." None, may retry
+        "#]],
+    );
+}
+
+#[test]
+fn an_error_that_says_nothing() {
+    check(
+        r#"
+        {"type":"error","error":{}}
+        "#,
+        expect![[r#"
+            Failed, Server None "The server reported an error without saying which." None, may retry
+        "#]],
+    );
+}
+
+#[test]
+fn a_failed_finish() {
+    check(
+        r#"
+        {"type":"finish","finishReason":{"unified":"error","raw":"boom"}}
+        "#,
+        expect![[r#"
+            Failed, Server None "The server reported an error without saying which." None, may retry
+        "#]],
+    );
+}
+
+#[test]
+fn abort_is_a_cancellation() {
+    check(
+        r#"
+        {"type":"text-delta","text":"a"}
+        {"type":"abort","reason":"user"}
+        {"type":"text-delta","text":"b"}
+        "#,
+        expect![[r#"
+            text "a"
+            Cancelled
+        "#]],
+    );
+}
+
+/// Applications append to their streams.
+#[test]
+fn data_after_finish() {
+    check(
+        r#"
+        {"type":"text-delta","delta":"a"}
+        {"type":"finish","finishReason":"stop"}
+        {"type":"data-title","data":"T","transient":true}
+        {"type":"finish"}
+        "#,
+        expect![[r#"
+            text "a"
+            data application/vnd.vercel.title+json "T"
+            Completed
+        "#]],
+    );
+}
+
+#[test]
+fn content_filter_and_empty_answers() {
+    check(
+        r#"
+        {"type":"reasoning-delta","text":"Hmm"}
+        {"type":"finish","finishReason":"content-filter"}
+        "#,
+        expect![[r#"
+            thinking thinking "Hmm"
+            Incomplete, content_filter, empty: Filtered
+        "#]],
+    );
+}
+
+/// Details too; `finish` counts more than the steps.
+#[test]
+fn usage_in_the_words_of_every_version() {
+    check(
+        r#"
+        {"type":"finish-step","usage":{"inputTokens":1,"outputTokens":1}}
+        {"type":"finish","totalUsage":{"inputTokens":{"total":9,"cacheRead":4,"cacheWrite":1},"outputTokens":{"total":3,"reasoning":2}},"finishReason":{"unified":"stop"}}
+        "#,
+        expect![[r#"
+            Completed, empty: Nothing, {"input_tokens":9,"output_tokens":3,"total_tokens":12,"input_tokens_details":{"cache_write_tokens":1,"cached_tokens":4},"output_tokens_details":{"reasoning_tokens":2}}
+        "#]],
+    );
+}
+
+#[test]
+fn half_characters_do_no_harm() {
+    check(
+        r#"
+        {"type":"text-delta","text":"a\ud83d"}
+        {"type":"tool-call","toolCallId":"c","toolName":"f","input":{"a":"\ude00"}}
+        {"type":"finish","finishReason":"stop"}
+        "#,
+        expect![[r#"
+            text "a�"
+            call gw-c f {"a":"\ude00"}
+            Completed
+        "#]],
+    );
+}
+
+#[test]
+fn plain_call_ids_are_the_sdks_own() {
+    let mut stream = ChunkStream::new(StreamOptions { plain_call_ids: true, ..StreamOptions::default() });
+    let mut outputs = Vec::new();
+    for id in ["call_1", "a b", ""] {
+        let chunk = format!(r#"{{"type":"tool-call","toolCallId":"{id}","toolName":"f","input":{{}}}}"#);
+        outputs.extend(stream.push_chunk(&chunk));
+    }
+    let (_, outcome) = stream.finish(BodyEnd::Eof);
+    expect![[r#"
+        call call_1 f {}
+        call ab-e63f991904833892 f {}
+        call call_2 f {}
+        Completed
+    "#]]
+    .assert_eq(&render(&outputs, &outcome));
+}

@@ -1,0 +1,373 @@
+//! Counting: known counts of the two vocabularies, requests piece by piece, and what must always hold.
+
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use sluice_core::{ChatMessage, ChatRequest, Counter, Piece};
+
+/// Counts that OpenAI's own tokenizer gives: text, o200k, cl100k.
+#[test]
+fn known_counts() {
+    let cases = [
+        ("", 0, 0),
+        ("hello world", 2, 2),
+        ("The quick brown fox jumps over the lazy dog.", 10, 10),
+        (".\n/", 1, 2),
+        ("don't we'll I'M", 4, 6),
+        ("12345678901234567890", 7, 7),
+        ("\n\n\n    \t x", 3, 3),
+        ("fn main() { println!(\"{:?}\", x); }\n", 11, 11),
+        ("こんにちは世界", 2, 4),
+        ("Привет, мир!", 5, 7),
+        ("👩‍👩‍👧‍👦", 11, 18),
+        ("<|endoftext|><|im_start|>", 12, 12),
+    ];
+    for (text, o200k, cl100k) in cases {
+        let counter = Counter::exact();
+        assert_eq!((counter.text("gpt-5", text), counter.text("gpt-4", text)), (o200k, cl100k), "{text:?}");
+    }
+}
+
+#[test]
+fn hostile_text_is_counted() {
+    // No limit on time here; the benchmark has one.
+    assert_eq!(Counter::exact().text("gpt-5", &"a".repeat(100_000)), 12_500);
+    assert_eq!(Counter::exact().text("gpt-5", &" ".repeat(100_000)), 782);
+    for text in ["\u{FEFF}", "\0", "\u{10FFFF}", "e\u{301}\u{301}\u{301}", "\u{200D}\u{200D}"] {
+        assert!(Counter::exact().text("gpt-5", text) > 0, "{text:?}");
+    }
+}
+
+/// Texts as they come in chats: name, text.
+fn samples() -> Vec<(&'static str, String)> {
+    let mut hex = String::new();
+    let mut base64 = String::new();
+    let mut numbers = String::new();
+    let mut seed: u64 = 7;
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for index in 0..2000 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let _ = write!(hex, "{:02x}", seed >> 56);
+        base64.push(char::from(alphabet[(seed >> 58) as usize]));
+        let _ = writeln!(numbers, "{index},{}.{:03}", seed >> 50, (seed >> 40) % 1000);
+    }
+    let rows: Vec<Value> = (0..60)
+        .map(|index| json!({"id": index, "name": format!("user{index}"), "email": format!("u{index}@example.com"), "active": index % 2 == 0}))
+        .collect();
+    vec![
+        ("rust", include_str!("../src/tokens/schema.rs").to_owned()),
+        ("typescript", include_str!("../../sluice-wasm/js/src/core.ts").to_owned()),
+        ("markdown", include_str!("../../../ARCHITECTURE.md").to_owned()),
+        ("toml", include_str!("../../../Cargo.toml").to_owned()),
+        ("json", serde_json::to_string(&rows).unwrap()),
+        ("pretty json", serde_json::to_string_pretty(&rows).unwrap()),
+        ("english", "It was a bright cold day in April, and the clocks were striking; nobody on the stairs remembered a spring as late as this one. She put the letter back, unread, and went out. ".repeat(4)),
+        ("german", "Die Geschwindigkeitsbegrenzung gilt für alle Fahrzeuge, auch wenn die Straße außerhalb geschlossener Ortschaften völlig übersichtlich ist.".to_owned()),
+        ("french", "Après avoir été prévenu, l'élève s'était levé très tôt pour préparer son déjeuner et vérifier où se trouvait la gare.".to_owned()),
+        ("polish", "Zażółć gęślą jaźń. W Szczebrzeszynie chrząszcz brzmi w trzcinie i Szczebrzeszyn z tego słynie.".to_owned()),
+        ("russian", "В начале лета, когда дни становятся длиннее, жители города выходят на набережную и долго смотрят на воду.".to_owned()),
+        ("greek", "Η γρήγορη καφετιά αλεπού πηδάει πάνω από το τεμπέλικο σκυλί, ενώ ο ήλιος δύει πίσω από το βουνό.".to_owned()),
+        ("arabic", "في بداية الصيف يخرج الناس إلى الشاطئ ويجلسون قرب البحر حتى غروب الشمس.".to_owned()),
+        ("hebrew", "בתחילת הקיץ אנשים יוצאים אל החוף ויושבים ליד הים עד שהשמש שוקעת.".to_owned()),
+        ("hindi", "गर्मियों की शुरुआत में लोग समुद्र के किनारे जाते हैं और सूर्यास्त तक वहीं बैठते हैं।".to_owned()),
+        ("thai", "ในต้นฤดูร้อนผู้คนออกไปที่ชายหาดและนั่งอยู่ริมทะเลจนพระอาทิตย์ตก".to_owned()),
+        ("chinese", "初夏时节，人们走到海边，坐在沙滩上看着太阳慢慢落下。孩子们在水里玩耍，老人们谈论着过去的日子。".to_owned()),
+        ("japanese", "初夏になると、人々は海辺へ出かけ、日が沈むまで砂浜に座って波の音を聞いています。コンピューターの話はしません。".to_owned()),
+        ("korean", "초여름이 되면 사람들은 바닷가로 나가서 해가 질 때까지 모래사장에 앉아 파도 소리를 듣습니다.".to_owned()),
+        ("emoji", "🎉🚀 Great job! 👍🏽 See you tomorrow 🌍✨🔥 👩‍💻👨‍👩‍👧".to_owned()),
+        ("hex", hex),
+        ("base64", base64),
+        ("numbers", numbers),
+        ("uuids", "550e8400-e29b-41d4-a716-446655440000\nf47ac10b-58cc-4372-a567-0e02b2c3d479\n6ba7b810-9dad-11d1-80b4-00c04fd430c8\n".to_owned()),
+        ("paths", "/usr/local/lib/node_modules/typescript/lib/tsserver.js:12:34\n  at Object.<anonymous> (src/vs/workbench/contrib/chat/browser/chatWidget.ts:1024:17)\n".repeat(3)),
+        ("minified", "!function(e,t){\"object\"==typeof exports?module.exports=t():e.x=t()}(this,function(){var n=[],r=0;return function(a,b){for(;r<a.length;r++)n.push(b(a[r],r));return n}});".to_owned()),
+        ("shouting", "WARNING: CONNECTION_TIMEOUT_EXCEEDED ON HTTP_SERVER_PORT, RETRYING WITH MAX_BACKOFF_SECONDS".to_owned()),
+        ("ruler", format!("{}\n{}\n| a | b |\n|---|---|\n", "-".repeat(80), "=".repeat(80))),
+        ("indented", "if x {\n        if y {\n            call(\n                first,\n                second,\n            );\n        }\n    }\n".repeat(5)),
+    ]
+}
+
+#[test]
+fn the_estimate_is_close_and_rather_too_high() {
+    let ratios: Vec<(&str, f64)> = samples()
+        .iter()
+        .map(|(name, text)| {
+            let exact = Counter::exact().text("gpt-5", text);
+            (*name, f64::from(Counter::estimating().text("gpt-5", text)) / f64::from(exact))
+        })
+        .collect();
+    let shown: String = ratios.iter().map(|(name, ratio)| format!("{name} {ratio:.2}\n")).collect();
+    assert!(ratios.iter().all(|(_, ratio)| (0.9..=1.6).contains(ratio)), "{shown}");
+}
+
+/// One line for each sum that is not zero, then the notes.
+fn check(body: &Value, expected: Expect) {
+    let counted = Counter::exact().request_body(body.to_string().as_bytes()).unwrap();
+    let Value::Object(fields) = serde_json::to_value(&counted).unwrap() else { unreachable!() };
+    let order = [
+        "input_tokens",
+        "instructions",
+        "messages",
+        "tool_calls",
+        "tool_results",
+        "reasoning",
+        "tools",
+        "format",
+        "images",
+        "framing",
+    ];
+    let sums = order.iter().filter(|name| fields[**name] != 0).map(|name| format!("{name} {}", fields[*name]));
+    let mut shown = sums.collect::<Vec<_>>().join(", ") + "\n";
+    counted.notes.iter().for_each(|note| shown += &format!("{note}\n"));
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn messages_of_all_kinds() {
+    check(
+        &json!({"model": "gpt-4o", "input": "hello world"}),
+        expect![[r#"
+        input_tokens 9, messages 6, framing 3
+    "#]],
+    );
+    check(
+        &json!({"model": "gpt-5", "input": "hello world", "instructions": "Be brief."}),
+        expect![[r#"
+        input_tokens 15, instructions 7, messages 6, framing 2
+    "#]],
+    );
+    check(
+        &json!({"model": "gpt-5", "input": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "developer", "content": [{"type": "input_text", "text": "Be kind."}]},
+            {"type": "message", "role": "user", "name": "ann",
+                "content": [{"type": "input_text", "text": "One"}, {"type": "input_text", "text": " two"}]},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Three."}, {"type": "refusal", "refusal": "No."}]},
+            {"role": "user", "content": "Go on"},
+        ]}),
+        expect![[r#"
+            input_tokens 40, instructions 14, messages 24, framing 2
+        "#]],
+    );
+    check(
+        &json!({"model": "gpt-5"}),
+        expect![[r#"
+        input_tokens 2, framing 2
+    "#]],
+    );
+}
+
+#[test]
+fn calls_results_and_thoughts() {
+    let thought = json!({"type": "reasoning", "summary": [], "encrypted_content": "x".repeat(1524)});
+    let call = json!({"type": "function_call", "call_id": "a", "name": "weather", "arguments": "{\"city\":\"Rome\"}"});
+    let result = json!({"type": "function_call_output", "call_id": "a", "output": "40 C"});
+    let question = json!({"role": "user", "content": "Weather?"});
+    check(
+        &json!({"model": "gpt-5", "input": [question, thought, call, result]}),
+        expect![[r#"
+            input_tokens 136, messages 6, tool_calls 15, tool_results 11, reasoning 102, framing 2
+        "#]],
+    );
+    // A new question, and the server forgets what was thought before.
+    check(
+        &json!({"model": "gpt-5", "input": [question, thought, call, result, question]}),
+        expect![[r#"
+        input_tokens 40, messages 12, tool_calls 15, tool_results 11, framing 2
+    "#]],
+    );
+    check(
+        &json!({"model": "gpt-5.5", "input": [question, thought, call, result]}),
+        expect![[r#"
+            input_tokens 139, messages 6, tool_calls 16, tool_results 13, reasoning 102, framing 2
+        "#]],
+    );
+    check(
+        &json!({"model": "gpt-4o", "input": [question, call, call, result, result]}),
+        expect![[r#"
+            input_tokens 49, messages 6, tool_calls 24, tool_results 16, framing 3
+        "#]],
+    );
+    let image = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAYAAAA=";
+    let pictures = json!({"type": "function_call_output", "call_id": "a",
+        "output": [{"type": "input_text", "text": "Here"}, {"type": "input_image", "image_url": image}]});
+    check(
+        &json!({"model": "gpt-4o", "input": [question, call, pictures]}),
+        expect![[r#"
+            input_tokens 793, messages 6, tool_calls 12, tool_results 7, images 765, framing 3
+        "#]],
+    );
+}
+
+#[test]
+fn tools_and_formats() {
+    let parameters = json!({"type": "object", "title": "Search", "additionalProperties": false, "required": ["query", "order"],
+        "properties": {
+            "query": {"type": "string", "description": "What to look for"},
+            "order": {"enum": ["asc", "desc"], "default": "asc"},
+            "limit": {"type": ["integer", "null"], "minimum": 1},
+            "filter": {"anyOf": [{"$ref": "#/$defs/Filter"}, {"type": "null"}]},
+            "tags": {"type": "array", "items": {"type": "string", "examples": ["a"]}, "examples": [["b"]]},
+            "extra": {"type": "object", "additionalProperties": {"type": "number"}}},
+        "$defs": {"Filter": {"type": "object", "title": "Filter", "properties": {"field": {"const": "name"},
+            "inner": {"$ref": "#/$defs/Filter"}}, "required": ["field"]}}});
+    let tool = json!({"type": "function", "name": "search", "description": "Search it.", "strict": true, "parameters": parameters});
+    let empty = json!({"type": "function", "name": "now", "parameters": {"type": "object", "properties": {}}});
+    check(
+        &json!({"model": "gpt-5", "input": "x", "tools": [empty]}),
+        expect![[r#"
+        input_tokens 30, messages 5, tools 23, framing 2
+    "#]],
+    );
+    check(
+        &json!({"model": "gpt-5", "input": "x", "tools": [empty, tool], "tool_choice": "required"}),
+        expect![[r#"
+            input_tokens 111, messages 5, tools 104, framing 2
+        "#]],
+    );
+    check(
+        &json!({"model": "claude-sonnet-4.5", "input": "x", "tools": [empty, tool]}),
+        expect![[r#"
+        input_tokens 621, messages 7, tools 608, framing 6
+    "#]],
+    );
+    let format = json!({"format": {"type": "json_schema", "name": "Person", "schema": {"type": "object",
+        "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false}}});
+    check(
+        &json!({"model": "gpt-5", "input": "x", "text": format}),
+        expect![[r#"
+        input_tokens 29, messages 5, format 22, framing 2
+    "#]],
+    );
+    check(
+        &json!({"model": "gpt-5", "input": "x", "previous_response_id": "r", "tools": [{"type": "web_search"}, {"type": "acme:x"}]}),
+        expect![[r#"
+            input_tokens 7, messages 5, framing 2
+            `web_search`: what the server tells the model about its own tools, and what they find, is not counted
+            `acme:x`: what the server tells the model about its own tools, and what they find, is not counted
+            `previous_response_id`: the earlier conversation that it refers to is known only to the server
+        "#]],
+    );
+}
+
+#[test]
+fn what_only_the_server_knows_is_noted() {
+    check(
+        &json!({"model": "gpt-5", "input": [
+            {"type": "item_reference", "id": "i"},
+            {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "rust"}},
+            {"role": "user", "content": [
+                {"type": "input_image", "image_url": "https://example.com/a.png"},
+                {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
+                {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjQK"},
+                {"type": "input_file", "filename": "a.txt", "file_data": "data:text/plain;base64,aGVsbG8gd29ybGQ="},
+                {"type": "input_audio"}]},
+        ]}),
+        expect![[r#"
+            input_tokens 1295, messages 33, images 1260, framing 2
+            `item_reference`: what it refers to is known only to the server
+            `web_search_call`: counted as its JSON; the server may show the model more or less of it
+            an image is taken for 1024 x 1024 pixels: it is not in the request
+            an image is taken for 1024 x 1024 pixels: its header does not tell
+            a file is not counted: the server turns it into text and pictures
+            audio is not counted
+        "#]],
+    );
+}
+
+#[test]
+fn a_chat_costs_what_its_pieces_cost() {
+    let chat = json!({"model": "openai/gpt-5", "messages": [
+        {"role": "system", "content": [{"type": "text", "value": "You are an assistant."}]},
+        {"role": "user", "content": [{"type": "text", "value": "What is in src?"}]},
+        {"role": "assistant", "content": [{"type": "text", "value": "Let me look."},
+            {"type": "toolCall", "callId": "1", "name": "list_dir", "inputJson": "{\"path\":\"src\"}"}]},
+        {"role": "user", "content": [{"type": "toolResult", "callId": "1", "content": [{"type": "text", "value": "main.rs\nlib.rs"}]}]},
+    ], "tools": [{"name": "list_dir", "description": "List a directory", "inputSchema":
+        {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}}]});
+    let chat = ChatRequest::from_json(&chat.to_string()).unwrap();
+    let counter = Counter::exact();
+    let messages: u32 = chat.messages.iter().map(|message| counter.message(&chat.model, message)).sum();
+    let tools: u32 = chat.tools.iter().map(|tool| counter.tool(&chat.model, tool)).sum();
+    let pieces = messages + tools + counter.pieces_of(&chat)(Piece::Frame { has_tools: true });
+    let whole = counter.chat(&chat).input_tokens;
+    assert!(pieces.abs_diff(whole) <= 3, "{pieces} in pieces, {whole} as a whole");
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let words =
+        ["message", "function_call", "reasoning", "user", "input_text", "input_image", "object", "array", "#/input"];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<i32>().prop_map(Value::from),
+        prop::sample::select(words.to_vec()).prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+    ];
+    let names = [
+        "type",
+        "role",
+        "content",
+        "text",
+        "name",
+        "arguments",
+        "output",
+        "tools",
+        "parameters",
+        "properties",
+        "items",
+        "anyOf",
+        "$ref",
+        "required",
+        "enum",
+        "input",
+        "image_url",
+        "encrypted_content",
+        "call_id",
+        "schema",
+        "format",
+        "instructions",
+    ];
+    leaf.prop_recursive(6, 60, 8, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(prop::sample::select(names.to_vec()).prop_map(str::to_owned), inner, 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_request_has_a_sum_of_its_parts(input in any_json(), tools in any_json(), text in any_json()) {
+        for model in ["gpt-5", "claude-opus-4.7", "gpt-4"] {
+            let body = json!({"model": model, "input": input, "tools": tools, "text": text});
+            let counted = Counter::exact().request_body(body.to_string().as_bytes()).unwrap();
+            let parts = counted.instructions + counted.messages + counted.tool_calls + counted.tool_results
+                + counted.reasoning + counted.tools + counted.format + counted.images + counted.framing;
+            prop_assert_eq!(counted.input_tokens, parts);
+        }
+    }
+
+    #[test]
+    fn more_text_is_never_fewer_tokens_than_half(first in ".{0,80}", second in ".{0,80}") {
+        // Merging across the seam can save tokens, but never more than the seam's own.
+        for counter in [Counter::exact(), Counter::estimating()] {
+            let whole = counter.text("gpt-5", &format!("{first}{second}"));
+            prop_assert!(whole <= counter.text("gpt-5", &first) + counter.text("gpt-5", &second) + 4);
+            prop_assert!(whole * 2 + 8 >= counter.text("gpt-5", &first));
+        }
+    }
+
+    #[test]
+    fn any_message_can_be_counted(json in any_json()) {
+        if let Ok(message) = ChatMessage::from_json(&json!({"role": "user", "content": json}).to_string()) {
+            Counter::exact().message("gpt-5", &message);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `sluice count` as a user runs it: the real binary, what it prints and how it exits.
+
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use expect_test::{Expect, expect};
+
+fn check(arguments: &[&str], input: &[u8], expected: Expect) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
+        .arg("count")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A refused argument leaves the input unread.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    expected.assert_eq(&format!("{out}{err}exit {}\n", output.status.code().unwrap()));
+}
+
+const REQUEST: &str = r#"{"model":"openai/gpt-4o","instructions":"Be brief.","input":[
+    {"role":"user","content":[{"type":"input_text","text":"What's the weather in Florence?"},
+        {"type":"input_image","image_url":"https://example.com/a.png"}]},
+    {"type":"function_call","call_id":"c","name":"weather","arguments":"{\"location\":\"Florence\"}"},
+    {"type":"function_call_output","call_id":"c","output":"40 C"}],
+    "tools":[{"type":"function","name":"weather","description":"Get the weather","parameters":{"type":"object",
+        "properties":{"location":{"type":"string"}},"required":["location"]}},{"type":"web_search"}]}"#;
+
+#[test]
+fn text() {
+    check(
+        &["-"],
+        b"hello world",
+        expect![[r#"
+        2 tokens (openai/gpt-5; 11 characters)
+        exit 0
+    "#]],
+    );
+    check(
+        &["-m", "gpt-4"],
+        b"hello <|endoftext|>",
+        expect![[r#"
+        7 tokens (gpt-4; 19 characters)
+        exit 0
+    "#]],
+    );
+    check(
+        &["-m", "anthropic/claude-sonnet-4.5", "--json"],
+        "The quick brown 狐".as_bytes(),
+        expect![[r#"
+        {"bytes":19,"characters":17,"family":"claude","model":"anthropic/claude-sonnet-4.5","own_vocabulary":false,"tokens":7}
+        exit 0
+    "#]],
+    );
+    check(
+        &[],
+        b"",
+        expect![[r#"
+        0 tokens (openai/gpt-5; 0 characters)
+        exit 0
+    "#]],
+    );
+}
+
+#[test]
+fn request() {
+    check(
+        &["--request", "-"],
+        REQUEST.as_bytes(),
+        expect![[r#"
+            839 input tokens (openai/gpt-4o)
+              instructions           7
+              messages              10
+              tool calls            16
+              tool results           8
+              tools                 30
+              images               765
+              framing                3
+              not all is known: an image is taken for 1024 x 1024 pixels: it is not in the request
+              not all is known: `web_search`: what the server tells the model about its own tools, and what they find, is not counted
+            exit 0
+        "#]],
+    );
+    check(
+        &["--json", "--request", "-m", "xai/grok-4"],
+        REQUEST.as_bytes(),
+        expect![[r#"
+            {"input_tokens":1628,"model":"xai/grok-4","family":"grok","own_vocabulary":false,"instructions":9,"messages":12,"tool_calls":15,"tool_results":10,"reasoning":0,"tools":52,"format":0,"images":1342,"framing":188,"notes":["an image is taken for 1024 x 1024 pixels: it is not in the request","`web_search`: what the server tells the model about its own tools, and what they find, is not counted"]}
+            exit 0
+        "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_counted() {
+    check(
+        &["no-such-file"],
+        b"",
+        expect![[r#"
+        sluice: cannot read no-such-file: No such file or directory (os error 2). Give the path of a file, or - for standard input.
+        exit 2
+    "#]],
+    );
+    check(
+        &["--request", "-"],
+        b"hello",
+        expect![[r#"
+        sluice: standard input: the request is not JSON: expected value at line 1 column 1. For plain text leave out --request.
+        exit 2
+    "#]],
+    );
+    check(
+        &["--request", "-"],
+        b"[1]",
+        expect![[r#"
+        sluice: standard input: the request is not a JSON object with `model` and `input`. For plain text leave out --request.
+        exit 2
+    "#]],
+    );
+    check(
+        &["--request", "-m", "gpt-5", "-"],
+        b"[1]",
+        expect![[r#"
+        sluice: standard input: the request is not a JSON object with `model` and `input`. For plain text leave out --request.
+        exit 2
+    "#]],
+    );
+    check(
+        &["-"],
+        b"caf\xe9",
+        expect![[r#"
+        2 tokens (openai/gpt-5; 4 characters)
+        sluice: standard input is not UTF-8; bytes that are no text are counted as �
+        exit 0
+    "#]],
+    );
+}

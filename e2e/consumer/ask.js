@@ -1,0 +1,81 @@
+// Asking a Sluice model the way any extension does, and what came back as plain values that can be compared.
+const assert = require('node:assert/strict');
+const vscode = require('vscode');
+
+exports.user = (content) => vscode.LanguageModelChatMessage.User(content);
+exports.assistant = (content) => vscode.LanguageModelChatMessage.Assistant(content);
+
+/** A model by its id. */
+exports.model = async (id) => {
+    const [model] = await vscode.lm.selectChatModels({ vendor: 'sluice', id });
+    assert.ok(model, `there is no model ${id}`);
+    return model;
+};
+
+/** Every part of the answer, as it came. `onPart` may cancel. */
+exports.parts = async (id, messages, options = {}, token, onPart) => {
+    const model = await exports.model(id);
+    const response = await model.sendRequest(typeof messages === 'string' ? [exports.user(messages)] : messages, options, token);
+    const parts = [];
+    for await (const part of response.stream) {
+        parts.push(part);
+        onPart?.(part);
+    }
+    return parts;
+};
+
+/** What an answer says: neighbouring pieces of text and of thinking joined, everything else by what it is. */
+exports.plain = (parts) => {
+    const plain = [];
+    for (const part of parts.map(describe)) {
+        const last = plain.at(-1);
+        const kind = ['text', 'thinking'].find((kind) => last?.[kind] !== undefined && part[kind] !== undefined);
+        if (kind && part.replay === undefined) last[kind] += part[kind];
+        else plain.push(part);
+    }
+    return plain;
+};
+
+function describe(part) {
+    if (part instanceof vscode.LanguageModelTextPart) return { text: part.value };
+    if (part instanceof vscode.LanguageModelToolCallPart) return { call: part.name, id: part.callId, input: part.input };
+    if (part instanceof vscode.LanguageModelThinkingPart) {
+        const metadata = part.metadata && Object.keys(part.metadata).length ? part.metadata : undefined;
+        return metadata ? { thinking: part.value, replay: metadata } : { thinking: part.value };
+    }
+    if (part instanceof vscode.LanguageModelDataPart) {
+        const text = Buffer.from(part.data).toString();
+        if (part.mimeType === 'usage') return { usage: JSON.parse(text) };
+        if (part.mimeType === 'stateful_marker') return { marker: text };
+        return { data: part.mimeType, base64: Buffer.from(part.data).toString('base64') };
+    }
+    return { unknown: part?.constructor?.name };
+}
+
+/** The parts that are said: without the counts and the marker, which have checks of their own. */
+exports.said = (parts) => exports.plain(parts).filter((part) => part.usage === undefined && part.marker === undefined && part.replay === undefined);
+
+/** The error an answer ends with; an answer that does not is one too. */
+exports.failure = async (answer) => {
+    try {
+        await answer;
+    } catch (error) {
+        return error;
+    }
+    throw new Error('this was expected to fail');
+};
+
+/** What passed the tap, for one model. */
+exports.seen = async (id) => {
+    const response = await fetch(`${process.env.SLUICE_E2E_TAP}/seen`);
+    return (await response.json()).filter((seen) => seen.body?.model === id);
+};
+
+/** Until a condition holds. The deadline only turns a hang into an error. */
+exports.until = async (what, condition) => {
+    const end = performance.now() + 60_000;
+    while (!(await condition())) {
+        if (performance.now() > end) throw new Error(`waited a minute until ${what}, in vain`);
+        await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+};

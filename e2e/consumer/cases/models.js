@@ -1,0 +1,44 @@
+// The list of models, and counting.
+const assert = require('node:assert/strict');
+const vscode = require('vscode');
+const { model, user, assistant, until } = require('../ask');
+
+module.exports = [
+    ['every language model is listed, and nothing else', async () => {
+        let models = [];
+        await until('the models are there', async () => (models = await vscode.lm.selectChatModels({ vendor: 'sluice' })).length > 0);
+        const upstream = await (await fetch(`${process.env.SLUICE_E2E_TAP}/v1/models`)).json();
+        const wanted = upstream.data.filter((one) => one.type === 'language');
+        assert.deepEqual(models.map((one) => one.id).sort(), wanted.map((one) => one.id).sort());
+        for (const { id, name, context_window, max_tokens } of wanted) {
+            const listed = models.find((one) => one.id === id);
+            assert.equal(listed.name, name);
+            assert.equal(listed.maxInputTokens, context_window - max_tokens, id);
+        }
+    }],
+    ['text is counted', async () => {
+        const demo = await model('sluice/demo');
+        assert.equal(await demo.countTokens(''), 0);
+        assert.equal(await demo.countTokens('hello'), 1);
+        const pangram = await demo.countTokens('The quick brown fox jumps over the lazy dog.');
+        assert.ok(pangram >= 9 && pangram <= 12, `${pangram} tokens`);
+        const repeated = await demo.countTokens('The quick brown fox jumps over the lazy dog. '.repeat(100));
+        assert.ok(repeated >= 900 && repeated <= 1200, `${repeated} tokens`);
+    }],
+    ['messages are counted with all they carry', async () => {
+        const demo = await model('sluice/demo');
+        const call = new vscode.LanguageModelToolCallPart('gw-1', 'read_file', { path: 'a/rather/long/path/to/a/file.md' });
+        const result = new vscode.LanguageModelToolResultPart('gw-1', [new vscode.LanguageModelTextPart('twelve words of a result '.repeat(20))]);
+        const said = await demo.countTokens(user('hello'));
+        const called = await demo.countTokens(assistant([call]));
+        const answered = await demo.countTokens(user([result]));
+        assert.ok(said >= 1 && said <= 12, `${said} for hello`);
+        assert.ok(called >= 8 && called <= 60, `${called} for a call`);
+        assert.ok(answered >= 90 && answered <= 160, `${answered} for a result`);
+    }],
+    ['counting is quick: 3000 different texts', async () => {
+        // Chat asks about that often before every request, one after the other.
+        const demo = await model('sluice/demo');
+        for (let at = 0; at < 3000; at++) await demo.countTokens(`property ${at} of a schema`);
+    }],
+];

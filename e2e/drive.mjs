@@ -1,0 +1,33 @@
+// Drives a real VS Code through its suites: `cargo xtask vscode` installs what this needs and calls it.
+import fs from 'node:fs';
+import path from 'node:path';
+import { add, figures, results } from './lib/report.mjs';
+import { setup as readSetup } from './lib/setup.mjs';
+import { api } from './suites/api.mjs';
+import { chat } from './suites/chat.mjs';
+import { commands } from './suites/commands.mjs';
+import { key } from './suites/key.mjs';
+import { web } from './suites/web.mjs';
+
+// The last one also looks for the key in what the others have left.
+const suites = { api, chat, commands, web, key };
+
+const setup = readSetup();
+if (setup.only && !(setup.only in suites)) {
+    console.error(`There is no suite called ${setup.only}; there are ${Object.keys(suites).join(', ')}.`);
+    process.exit(1);
+}
+for (const [name, suite] of Object.entries(suites)) {
+    if (setup.only && setup.only !== name) continue;
+    const started = performance.now();
+    try {
+        await suite(setup);
+    } catch (error) {
+        add({ suite: name, name: 'runs to its end', ok: false, ms: performance.now() - started, error: String(error) });
+    }
+}
+fs.writeFileSync(path.join(setup.work, 'results.json'), JSON.stringify({ results, figures }, null, 2));
+for (const [name, value] of Object.entries(figures)) console.log(`   ${String(value).padStart(10)}  ${name}`);
+const failed = results.filter((result) => !result.ok).length;
+console.log(`   ${results.length - failed} of ${results.length} checks passed; pictures are in ${path.relative('.', setup.shots)}`);
+process.exit(failed || results.length === 0 ? 1 : 0);

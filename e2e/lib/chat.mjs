@@ -1,0 +1,108 @@
+// The Chat view as a person uses it: with the mouse and the keyboard, and by what is on the screen. The names of its parts belong
+// to the VS Code version that e2e/package.json pins.
+import { until } from './until.mjs';
+
+// Rows come and go as they are scrolled, in any order; only this attribute says which is the last.
+const LAST = '.interactive-list .monaco-list-row[data-last-element="true"]';
+
+export class Chat {
+    /** @param {any} page a workbench */
+    constructor(page) {
+        this.page = page;
+        this.input = page.locator('.interactive-input-part .monaco-editor').first();
+        this.toolbar = page.locator('.chat-input-toolbars').first();
+        this.last = page.locator(`${LAST} .interactive-response`);
+    }
+
+    /** Waits for the view and makes it wide enough to read. */
+    async open() {
+        await this.input.waitFor();
+        const { x, y, height } = await this.page.locator('.part.auxiliarybar').boundingBox();
+        await this.page.mouse.move(x - 3, y + height / 2);
+        await this.page.mouse.down();
+        await this.page.mouse.move(x - 300, y + height / 2, { steps: 4 });
+        await this.page.mouse.up();
+    }
+
+    /** Runs a command by its title. @param {string} title */
+    async command(title) {
+        await this.page.keyboard.press('F1');
+        const box = this.page.locator('.quick-input-widget input').first();
+        await box.waitFor();
+        await box.fill(`>${title}`);
+        // Other titles may begin with this one.
+        await this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${title}"], .quick-input-list .monaco-list-row[aria-label^="${title},"]`).first().click();
+    }
+
+    /** Chooses a model by its name in the picker below the input. @param {string} name */
+    async pick(name) {
+        const picker = this.toolbar.locator('.model-picker-name');
+        const list = this.page.locator('.action-widget:has(.chat-model-picker-dropdown)').first();
+        const row = list.locator('.monaco-list-row', { hasText: name }).first();
+        await picker.waitFor();
+        await until(`${name} is offered`, async () => {
+            await picker.click();
+            await list.waitFor();
+            // Models that were not used yet are folded away; the search box finds them. The first of our models brings it.
+            const search = list.locator('input');
+            if (await search.count()) await search.fill(name);
+            const offered = (await row.count()) > 0;
+            await (offered ? row.click() : this.page.keyboard.press('Escape'));
+            await list.waitFor({ state: 'hidden' });
+            return offered;
+        });
+        // In a narrow view the name itself gives way to the thinking effort.
+        await until(`${name} is chosen`, async () => (await picker.getAttribute('aria-label'))?.includes(name));
+    }
+
+    /** Types a question, sends it and waits for the answer to end. @param {string} question @returns {Promise<string>} */
+    async ask(question) {
+        await this.send(question);
+        await until('the answer ends', async () => (await this.streaming()) === false && (await this.last.innerText()).trim() !== '');
+        return this.last.innerText();
+    }
+
+    /** Types a question, sends it and waits for the answer to begin. Keep it short: the input is slow. @param {string} question */
+    async send(question) {
+        const before = await this.length();
+        await this.input.click();
+        await this.page.keyboard.insertText(question);
+        await this.page.keyboard.press('Enter');
+        await until('the question is sent', async () => (await this.length()) > before);
+        await this.last.waitFor();
+    }
+
+    /** How many questions and answers there are. */
+    async length() {
+        // One look, not two: it may vanish in between.
+        const indexes = await this.page.locator(LAST).evaluateAll((/** @type {Element[]} */ rows) => rows.map((row) => row.getAttribute('data-index')));
+        return indexes.length ? Number(indexes[0]) + 1 : 0;
+    }
+
+    async streaming() {
+        return (await this.page.locator(`${LAST} .chat-response-loading`).count()) > 0;
+    }
+
+    /** Presses the button that stops an answer. */
+    async stop() {
+        await this.page.locator('.chat-execute-toolbar .codicon-stop-circle, .chat-execute-toolbar [class*="codicon-stop"]').first().click();
+        await until('the answer has stopped', async () => !(await this.streaming()));
+    }
+
+    /** What the ring beside the input says about the context window: "19.6K / 200K tokens". @returns {Promise<string>} */
+    async contextUsage() {
+        const details = this.page.locator('.chat-context-usage-details').first();
+        await this.page.locator('.chat-context-usage-widget').first().click();
+        await details.waitFor();
+        const text = await details.locator('.quota-label').first().innerText();
+        await this.page.keyboard.press('Escape');
+        await details.waitFor({ state: 'hidden' });
+        return text;
+    }
+
+    /** A new conversation; the model stays. */
+    async startAfresh() {
+        await this.page.locator('.part.auxiliarybar .codicon-plus[aria-label^="New Chat"]:visible').first().click();
+        await until('the conversation is empty', async () => (await this.length()) === 0);
+    }
+}

@@ -1,0 +1,42 @@
+// What xtask tells the programs here.
+import fs from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+/**
+ * @typedef {object} Setup
+ * @property {string} tools where code-server, its Node and playwright-core are installed
+ * @property {string} chromium the browser's program
+ * @property {string} gateway the embedded gateway's base URL
+ * @property {string} work where the runs write
+ * @property {string} shots where the pictures go
+ * @property {string[]} vsix
+ * @property {string[]} extensions
+ * @property {string} catalogue the names of all faults, with commas
+ * @property {string} key a key that can be recognised wherever it turns up
+ * @property {string} [only] the name of a suite
+ * @property {boolean} headless
+ */
+
+/** @returns {Setup} */
+export function setup() {
+    const { values } = parseArgs({
+        options: {
+            tools: { type: 'string', default: '' },
+            chromium: { type: 'string', default: '' },
+            gateway: { type: 'string', default: '' },
+            work: { type: 'string', default: '' },
+            vsix: { type: 'string', multiple: true, default: [] },
+            extension: { type: 'string', multiple: true, default: [] },
+            catalogue: { type: 'string', default: '' },
+            only: { type: 'string' },
+            headless: { type: 'boolean', default: false },
+        },
+    });
+    const { extension: extensions, ...others } = values;
+    const shots = path.join(values.work, 'shots');
+    fs.mkdirSync(shots, { recursive: true });
+    // A signal ends the program the usual way, and with it what it started.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+    return { ...others, extensions, shots, key: 'canary-5f2c9e71b84d' };
+}

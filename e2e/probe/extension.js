@@ -1,0 +1,24 @@
+// Asks every model of Sluice that SLUICE_E2E_ASK names one question, in every window, and writes down how that went.
+const fs = require('node:fs');
+const path = require('node:path');
+const vscode = require('vscode');
+
+exports.activate = () => void run();
+
+async function run() {
+    const answers = {};
+    for (const id of process.env.SLUICE_E2E_ASK.split(' ')) {
+        try {
+            const [model] = await vscode.lm.selectChatModels({ vendor: 'sluice', id });
+            const response = await model.sendRequest([vscode.LanguageModelChatMessage.User('hello')]);
+            answers[id] = '';
+            for await (const text of response.text) answers[id] += text;
+        } catch (error) {
+            answers[id] = `failed: ${error.message}`;
+        }
+    }
+    const settings = { baseUrl: vscode.workspace.getConfiguration('sluice').get('baseUrl'), proxy: vscode.workspace.getConfiguration('http').get('proxy') };
+    const file = path.join(process.env.SLUICE_E2E_PROBES, `${(vscode.workspace.name ?? 'none').replace(/\W+/g, '-')}.json`);
+    fs.writeFileSync(`${file}.part`, JSON.stringify({ answers, settings }));
+    fs.renameSync(`${file}.part`, file);
+}

@@ -1,0 +1,57 @@
+// Another extension uses the models through vscode.lm; it does the checking, here it is only started and listened to.
+import fs from 'node:fs';
+import path from 'node:path';
+import { add, figures } from '../lib/report.mjs';
+import { startTap } from '../lib/tap.mjs';
+import { until } from '../lib/until.mjs';
+import { openWindow, startServer } from '../lib/vscode.mjs';
+
+const here = import.meta.dirname;
+
+/** @param {import('../lib/setup.mjs').Setup} setup */
+export async function api(setup) {
+    const faults = JSON.parse(fs.readFileSync(path.join(here, '../faults.json'), 'utf8'));
+    const tap = await startTap(setup.gateway, { models: [{ id: 'sluice/demo+pace=0', like: 'sluice/demo' }, ...faulty(faults)] });
+    const results = path.join(setup.work, 'api-results.json');
+    fs.rmSync(results, { force: true });
+    const server = await startServer({
+        ...setup,
+        folder: path.join(setup.work, 'api'),
+        extensions: [...setup.extensions, path.join(here, '../consumer')],
+        settings: { 'sluice.idleTimeoutSeconds': 10 },
+        env: {
+            SLUICE_BASE_URL: tap.url,
+            AI_GATEWAY_API_KEY: setup.key,
+            SLUICE_E2E_RESULTS: results,
+            SLUICE_E2E_TAP: tap.origin,
+            SLUICE_E2E_FAULTS: JSON.stringify(faults),
+            SLUICE_E2E_CATALOGUE: setup.catalogue,
+        },
+    });
+    const window = await openWindow(server, setup);
+    try {
+        const read = (/** @type {string} */ file) => (fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : undefined);
+        const hung = await until('the other extension is done', () => fs.existsSync(results)).then(() => undefined, (error) => error.message);
+        const done = read(results) ?? read(`${results}.part`) ?? { results: [], running: 'it never started' };
+        for (const result of done.results) add({ suite: 'api', ...result });
+        if (hung) throw new Error(`${hung}: ${done.running}`);
+        Object.assign(figures, done.figures);
+    } finally {
+        await window.page.screenshot({ path: path.join(setup.shots, 'api.png') });
+        await window.close();
+        await server.stop();
+        tap.close();
+    }
+}
+
+/** Answers that begin and then fail; VS Code forgets parts that nobody has read when an error comes, so they come slowly. */
+const LATER = ['incomplete', 'content-filter', 'failed', 'error'].map((name) => `sluice/${name}`);
+
+/** A model for every fault. @param {Record<string, { model: string, faults: string[] | Record<string, string> }>} kinds */
+function faulty(kinds) {
+    const later = LATER.map((like) => ({ id: `${like}+pace=60`, like }));
+    const faults = Object.values(kinds).flatMap(({ model, faults }) => {
+        return (Array.isArray(faults) ? faults : Object.keys(faults)).map((name) => ({ id: `${model}+${name}`, like: model }));
+    });
+    return [...faults, ...later];
+}

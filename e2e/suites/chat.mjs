@@ -1,0 +1,121 @@
+// The Chat view, with VS Code's built-in chat as the one who asks: what a person sees.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { Chat } from '../lib/chat.mjs';
+import { check } from '../lib/report.mjs';
+import { startTap } from '../lib/tap.mjs';
+import { until } from '../lib/until.mjs';
+import { openWindow, startServer } from '../lib/vscode.mjs';
+
+/** Models with a fault each, under names of their own. Without `pace=0` the demo speaks at reading speed. */
+const MODELS = [
+    { id: 'sluice/demo+pace=0', like: 'sluice/demo', name: 'Quick Demo' },
+    { id: 'sluice/small+pace=0', like: 'sluice/small', name: 'Quick Small' },
+    { id: 'sluice/long+pace=200', like: 'sluice/demo', name: 'Slow talker' },
+    { id: 'sluice/demo+status=402', like: 'sluice/demo', name: 'Demo without credit' },
+    { id: 'sluice/empty+pace=0', like: 'sluice/demo', name: 'Demo without words' },
+];
+
+const CHAPTERS = [1, 2, 3, 4, 5, 6, 7];
+const chapter = (/** @type {number} */ number) =>
+    Array.from({ length: 100 }, (_, line) => `Line ${line}: in chapter ${number} the gate opens at noon and closes at ${line}.`).join('\n');
+
+/** @param {import('../lib/setup.mjs').Setup} setup */
+export async function chat(setup) {
+    const tap = await startTap(setup.gateway, { models: MODELS });
+    const server = await startServer({
+        ...setup,
+        folder: path.join(setup.work, 'chat'),
+        chatGroups: [{ name: 'Sluice', vendor: 'sluice' }],
+        settings: { 'chat.utilityModel': 'sluice/sluice/demo+pace=0', 'chat.utilitySmallModel': 'sluice/sluice/demo+pace=0' },
+        env: { SLUICE_BASE_URL: tap.url, AI_GATEWAY_API_KEY: setup.key },
+        files: {
+            'notes.md': '# Notes\n\nThe gate opens at noon.\n',
+            ...Object.fromEntries(CHAPTERS.map((number) => [`chapter-${number}.md`, chapter(number)])),
+        },
+    });
+    const window = await openWindow(server, setup);
+    const { page } = window;
+    const view = new Chat(page);
+    /** What the gateway was asked by agents: requests with tools, for one model. */
+    const asked = (/** @type {string} */ model) => tap.seen.filter((seen) => seen.body?.model === model && seen.body.tools?.length);
+    let picture = 0;
+    const step = async (/** @type {string} */ name, /** @type {() => unknown} */ body) => {
+        const ok = await check('chat', name, body);
+        picture += 1;
+        await page.screenshot({ path: path.join(setup.shots, `${String(picture).padStart(2, '0')}-${name.replace(/\W+/g, '-')}.png`) });
+        // Nothing may lie in front of the next step.
+        if (!ok) await page.keyboard.press('Escape');
+    };
+    try {
+        await step('a model is picked', async () => {
+            await view.open();
+            await view.pick('Sluice Demo');
+        });
+        await step('it answers', async () => {
+            const answer = await view.ask('Hello! Who are you?');
+            assert.match(answer, /I am the Sluice demo: rules, not a language model\./);
+            assert.match(answer, /\d+ tools are on offer right now\./);
+        });
+        await step('a running answer is stopped, and the connection closed', async () => {
+            await view.pick('Slow talker');
+            await view.send('Say 500 words');
+            await view.last.getByText('water runs down').first().waitFor();
+            await view.stop();
+            const last = asked('sluice/long+pace=200').at(-1);
+            await until('the connection is closed', () => last?.ended);
+            assert.equal(last?.hungUp, true, 'the gateway could send its whole answer');
+        });
+        await step('a tool is run, and the model uses what it returned', async () => {
+            await view.pick('Quick Demo');
+            const answer = await view.ask(`Please read the file ${server.workspace}/notes.md`);
+            assert.match(answer, /Here is what read_file returned/);
+            assert.match(answer, /The gate opens at noon\./);
+            const outputs = asked('sluice/demo+pace=0').at(-1)?.body.input.filter((/** @type {any} */ item) => item.type === 'function_call_output');
+            assert.equal(outputs.length, 1);
+            assert.match(JSON.stringify(outputs), /The gate opens at noon\./);
+        });
+        await step('the context indicator says what the server used', async () => {
+            const { usage } = asked('sluice/demo+pace=0').at(-1) ?? {};
+            assert.ok(usage?.total_tokens > 1000, JSON.stringify(usage));
+            const shown = await view.contextUsage();
+            assert.ok(shown.startsWith(`${(usage.total_tokens / 1000).toFixed(1)}K / 200K tokens`), `${shown}, but the server counted ${usage.total_tokens}`);
+        });
+        await step('an error is shown in our words', async () => {
+            await view.pick('Demo without credit');
+            const answer = await view.ask('Hello?');
+            assert.match(answer, /credit/i);
+            assert.doesNotMatch(answer, /\bat .*\.js|at async|\n\s+at /, 'a stack is shown');
+        });
+        await step('an empty answer is explained', async () => {
+            await view.pick('Demo without words');
+            const answer = await view.ask('Say nothing');
+            assert.doesNotMatch(answer, /no response was returned/i);
+        });
+        await step('VS Code sums up a long conversation, and it goes on', async () => {
+            await view.startAfresh();
+            await view.pick('Quick Small');
+            const small = 'sluice/small+pace=0';
+            const summary = () => asked(small).find((seen) => JSON.stringify(seen.body.input.at(-1)).includes('<summary>'));
+            for (const number of CHAPTERS.slice(0, -1)) {
+                const answer = await view.ask(`Please read the file ${server.workspace}/chapter-${number}.md`);
+                assert.match(answer, new RegExp(`in chapter ${number} the gate opens at noon`));
+                if (summary()) break;
+            }
+            const request = summary();
+            assert.ok(request, `no summary was asked for; the last request had ${asked(small).at(-1)?.usage?.input_tokens} tokens`);
+            await until('the summary is written', () => request.ended);
+            const before = Math.max(...asked(small).map((seen) => seen.usage?.input_tokens ?? 0));
+            const answer = await view.ask(`Please read the file ${server.workspace}/chapter-${CHAPTERS.at(-1)}.md`);
+            assert.match(answer, new RegExp(`in chapter ${CHAPTERS.at(-1)} the gate opens at noon`));
+            const last = asked(small).at(-1);
+            assert.match(JSON.stringify(last?.body.input), /What happened so far/, 'the summary is not in the next request');
+            assert.ok(last?.usage.input_tokens < before, `${last?.usage.input_tokens} tokens after, ${before} before`);
+        });
+        await check('chat', 'the window talks to nobody else', () => assert.deepEqual([...window.foreign], []));
+    } finally {
+        await window.close();
+        await server.stop();
+        tap.close();
+    }
+}

@@ -1,0 +1,80 @@
+// What is around the chat: the walkthrough, the commands in the palette, the check of the settings.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { Chat } from '../lib/chat.mjs';
+import { check } from '../lib/report.mjs';
+import { until } from '../lib/until.mjs';
+import { openWindow, startServer } from '../lib/vscode.mjs';
+
+/** @param {import('../lib/setup.mjs').Setup} setup */
+export async function commands(setup) {
+    const server = await startServer({
+        ...setup,
+        folder: path.join(setup.work, 'commands'),
+        env: { SLUICE_BASE_URL: setup.gateway, AI_GATEWAY_API_KEY: setup.key },
+    });
+    const window = await openWindow(server, setup);
+    const { page } = window;
+    const view = new Chat(page);
+    const settings = path.join(server.folder, 'user/User/settings.json');
+    const toast = (/** @type {string} */ text) => page.locator('.notification-toast', { hasText: text });
+    const document = page.locator('.editor-instance .view-lines').first();
+    /** VS Code draws spaces as another character. */
+    const shown = async () => (await document.innerText()).replaceAll('\u00a0', ' ');
+    let picture = 0;
+    const step = async (/** @type {string} */ name, /** @type {() => unknown} */ body) => {
+        await check('commands', name, body);
+        picture += 1;
+        await page.screenshot({ path: path.join(setup.shots, `commands-${picture}-${name.replace(/\W+/g, '-')}.png`) });
+        await page.keyboard.press('Escape');
+        await view.command('Notifications: Clear All Notifications');
+    };
+    try {
+        await page.locator('.monaco-workbench').waitFor();
+        await step('the walkthrough shows its first step', async () => {
+            await view.command('Sluice: Open the Walkthrough');
+            const steps = page.locator('.gettingStartedContainer .getting-started-step');
+            await steps.filter({ hasText: 'Chat at once, without a key' }).waitFor();
+            assert.equal(await steps.count(), 5);
+            await steps.filter({ hasText: 'Add your key' }).click();
+        });
+        await step('a connection that works passes its test', async () => {
+            await view.command('Sluice: Test the Connection');
+            const said = toast('Sluice: Environment works.');
+            await said.waitFor();
+            await said.getByText('Show Details').click();
+            await until('the details are shown', async () => /✓ Answer/.test(await shown()));
+            for (const name of ['Address', 'Network', 'Models', 'Key', 'Answer']) assert.match(await shown(), new RegExp(`✓ ${name} `));
+        });
+        await step('a default model is chosen', async () => {
+            await view.command('Sluice: Choose the Default Model');
+            await page.locator('.quick-input-list .monaco-list-row', { hasText: 'sluice/reasoning' }).first().click();
+            await until('it is in the settings', () => JSON.parse(fs.readFileSync(settings, 'utf8'))['sluice.models.default'] === 'sluice/reasoning');
+        });
+        await step('the models are refreshed', async () => {
+            await view.command('Sluice: Refresh the Models');
+            await toast('models can chat.').waitFor();
+        });
+        await step('a report has no key in it', async () => {
+            await view.command('Sluice: Export a Redacted Report');
+            await until('the report is shown', async () => /"sluice": /.test(await shown()));
+            assert(!(await shown()).includes(setup.key));
+        });
+        await step('a sign-in without the CLI says what is missing', async () => {
+            await view.command('Sluice: Sign in with the Vercel CLI');
+            await toast('The Vercel CLI is not installed on this machine').waitFor();
+        });
+        await step('a setting that cannot work is told', async () => {
+            const now = JSON.parse(fs.readFileSync(settings, 'utf8'));
+            fs.writeFileSync(settings, JSON.stringify({ ...now, 'sluice.baseUrl': 'http://gateway.example' }));
+            const said = toast('must be https');
+            await said.waitFor();
+            await said.getByText('Open the Setting').click();
+            await page.locator('.settings-editor', { hasText: 'Base Url' }).waitFor();
+        });
+    } finally {
+        await window.close();
+        await server.stop();
+    }
+}

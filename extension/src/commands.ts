@@ -1,0 +1,249 @@
+// The commands in the palette, except those that show usage.
+
+import * as vscode from "vscode";
+
+import type { ChatModel } from "../../crates/sluice-wasm/js/src/core.js";
+import { type Step, testConnection } from "./connection-test.js";
+import { type Connections, type Known, isLoopback, settingsBaseUrl } from "./connections.js";
+import type { Log } from "./log.js";
+import type { ModelLists } from "./models.js";
+import { type ReportedList, redactedReport } from "./report.js";
+import { type SignIn, explain, problemOf, remedy } from "./sign-in.js";
+import type { Modules } from "./wasm.js";
+
+const VERCEL_GATEWAY = "https://ai-gateway.vercel.sh";
+const WALKTHROUGH = "start";
+
+export interface CommandServices {
+  readonly context: vscode.ExtensionContext;
+  readonly modules: Modules;
+  readonly connections: Connections;
+  readonly lists: ModelLists;
+  readonly signIn: SignIn;
+  readonly log: Log;
+  /** VS Code asks for the models anew. */
+  readonly refreshProvider: () => void;
+}
+
+export function registerCommands(services: CommandServices): vscode.Disposable[] {
+  const commands: { [name: string]: (services: CommandServices) => Promise<unknown> } = {
+    refreshModels,
+    chooseDefaultModel,
+    testConnection: testConnections,
+    signInWithVercelCli,
+    signOut,
+    exportReport,
+    openWalkthrough,
+  };
+  return Object.entries(commands).map(([name, run]) =>
+    vscode.commands.registerCommand(`sluice.${name}`, async () => {
+      try {
+        await run(services);
+      } catch (error) {
+        const message = services.log.redact(error instanceof Error ? error.message : String(error));
+        services.log.error(`${name}: ${message}`);
+        void vscode.window.showErrorMessage(`Sluice: ${message}`);
+      }
+    }),
+  );
+}
+
+async function refreshModels({ connections, lists, refreshProvider }: CommandServices): Promise<void> {
+  const known = await connections.all();
+  const usable = connections.usable;
+  const catalogs = await busy(vscode.l10n.t("Asking for the models"), () => Promise.all(usable.map((connection) => lists.refresh(connection))));
+  refreshProvider();
+  const problems = known.flatMap((way) => ("problem" in way ? [`${way.label}: ${way.problem}`] : []));
+  // A list that could not be refreshed says so in a note; what was known before is still there.
+  catalogs.forEach((catalog, index) => {
+    problems.push(...catalog.notes.filter(({ kind }) => kind === "modelList").map(({ detail }) => `${usable[index]!.label}: ${detail}`));
+  });
+  if (problems.length > 0) {
+    const test = vscode.l10n.t("Test the Connection");
+    if ((await vscode.window.showWarningMessage(`Sluice: ${problems.join(" ")}`, test)) === test) {
+      await vscode.commands.executeCommand("sluice.testConnection");
+    }
+    return;
+  }
+  if (usable.every(({ isDemo }) => isDemo)) {
+    return noKeyYet();
+  }
+  const count = catalogs.reduce((sum, { models }) => sum + models.length, 0);
+  void vscode.window.showInformationMessage(vscode.l10n.t("Sluice: {0} models can chat.", count));
+}
+
+async function chooseDefaultModel({ connections, lists }: CommandServices): Promise<void> {
+  await connections.all();
+  const usable = connections.usable.filter(({ isDemo }) => !isDemo);
+  if (usable.length === 0) {
+    return noKeyYet();
+  }
+  const catalogs = await busy(vscode.l10n.t("Asking for the models"), () => Promise.all(usable.map((connection) => lists.list(connection))));
+  const models = new Map(catalogs.flatMap((catalog) => catalog.models).map((model): [string, ChatModel] => [model.id, model]));
+  const configuration = vscode.workspace.getConfiguration("sluice");
+  const now = configuration.get("models.default", "");
+  const none = { label: vscode.l10n.t("None: leave the order to the server"), description: "", id: "" };
+  const items = [...models.values()].map((model) => ({
+    label: model.id === now || model.isDefault ? `$(check) ${model.name}` : model.name,
+    description: model.id,
+    detail: [model.detail, model.pricing].filter((text) => text !== null && text !== "").join(" · "),
+    id: model.id,
+  }));
+  const chosen = await vscode.window.showQuickPick(now === "" ? items : [none, ...items], {
+    title: vscode.l10n.t("Choose the Default Model"),
+    placeHolder: vscode.l10n.t("It is offered first when a chat begins"),
+    matchOnDescription: true,
+    matchOnDetail: true,
+  });
+  if (chosen !== undefined) {
+    await configuration.update("models.default", chosen.id === "" ? undefined : chosen.id, vscode.ConfigurationTarget.Global);
+  }
+}
+
+async function testConnections(services: CommandServices): Promise<void> {
+  const { connections, modules, log } = services;
+  const known = await connections.all();
+  const real = known.filter((way) => "problem" in way || !way.connection.isDemo);
+  if (real.length === 0) {
+    return noKeyYet();
+  }
+  const way = real.length === 1 ? real[0]! : await pickWay(real);
+  if (way === undefined) {
+    return;
+  }
+  if ("problem" in way) {
+    return showTest(services, way.label, [{ name: vscode.l10n.t("Address"), result: "failed", detail: way.problem, ms: 0 }]);
+  }
+  const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
+  const steps = await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Testing {0}", way.label), cancellable: true },
+    (progress, token) => {
+      const cancellation = new AbortController();
+      token.onCancellationRequested(() => cancellation.abort());
+      const onProgress = (message: string): void => progress.report({ message });
+      return testConnection({ connection: way.connection, core, requests, cancellation: cancellation.signal, onProgress });
+    },
+  );
+  for (const { name, result, detail } of steps) {
+    log.info(`Test of ${way.label}: ${name}: ${result}. ${detail}`);
+  }
+  await showTest(services, way.label, steps);
+}
+
+async function pickWay(ways: readonly Known[]): Promise<Known | undefined> {
+  const items = ways.map((way) => ({
+    label: way.label,
+    description: "problem" in way ? way.problem : way.connection.endpoint.baseUrl,
+    way,
+  }));
+  return (await vscode.window.showQuickPick(items, { title: vscode.l10n.t("Which connection should be tested?") }))?.way;
+}
+
+async function showTest({ log, context }: CommandServices, label: string, steps: readonly Step[]): Promise<void> {
+  const wrong = steps.find(({ result }) => result === "failed");
+  const marks = { ok: "✓", failed: "✗", skipped: "–" };
+  const rows = steps.map(({ name, result, detail, ms }) => `${marks[result]} ${name} (${ms} ms): ${detail}`);
+  const details = log.redact([`Sluice ${version(context)}, VS Code ${vscode.version}: ${label}`, ...rows].join("\n"));
+  const copy = vscode.l10n.t("Copy Details");
+  const show = vscode.l10n.t("Show Details");
+  const chosen =
+    wrong === undefined
+      ? await vscode.window.showInformationMessage(vscode.l10n.t("Sluice: {0} works. {1}", label, steps.at(-1)?.detail ?? ""), show, copy)
+      : await vscode.window.showErrorMessage(log.redact(`Sluice: ${wrong.name}: ${wrong.detail}`), show, copy);
+  if (chosen === copy) {
+    await vscode.env.clipboard.writeText(details);
+  } else if (chosen === show) {
+    await openDocument(details, "plaintext");
+  }
+}
+
+async function signInWithVercelCli({ modules, signIn, log }: CommandServices): Promise<void> {
+  const requests = await modules.requests();
+  let endpoint;
+  try {
+    endpoint = requests.parseEndpoint(settingsBaseUrl());
+  } catch (error) {
+    const open = vscode.l10n.t("Open the Setting");
+    if ((await vscode.window.showErrorMessage(`Sluice: ${(error as Error).message}`, open)) === open) {
+      await vscode.commands.executeCommand("workbench.action.openSettings", "@id:sluice.baseUrl");
+    }
+    return;
+  }
+  if (endpoint.origin !== VERCEL_GATEWAY && !isLoopback(endpoint.origin)) {
+    const message = vscode.l10n.t("Your settings name {0} as the gateway. The token of your Vercel project will be sent there.", endpoint.origin);
+    const send = vscode.l10n.t("Sign In for This Address");
+    if ((await vscode.window.showWarningMessage(message, { modal: true }, send)) !== send) {
+      return;
+    }
+  }
+  try {
+    const whom = await signIn.signIn(endpoint);
+    if (whom !== undefined) {
+      void vscode.window.showInformationMessage(vscode.l10n.t("Sluice: signed in for {0}. The models are in the model picker of the chat.", whom));
+    }
+  } catch (error) {
+    const problem = problemOf(error);
+    log.warn(`Sign-in: ${problem.message}`);
+    const command = remedy(problem.kind);
+    const buttons = command === undefined ? [] : [vscode.l10n.t("Run `{0}` in a Terminal", command)];
+    if ((await vscode.window.showErrorMessage(`Sluice: ${explain(problem.kind)}`, ...buttons)) !== undefined) {
+      const terminal = vscode.window.createTerminal("Vercel");
+      terminal.show();
+      terminal.sendText(command!);
+    }
+  }
+}
+
+async function signOut({ signIn }: CommandServices): Promise<void> {
+  if ((await signIn.current()) === undefined) {
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t("Sluice: nobody is signed in with the Vercel CLI. Keys that you entered are removed in Chat, Manage Models."),
+    );
+    return;
+  }
+  await signIn.signOut();
+  void vscode.window.showInformationMessage(vscode.l10n.t("Sluice: signed out. The token is deleted; the Vercel CLI stays logged in."));
+}
+
+async function exportReport({ connections, lists, log, context }: CommandServices): Promise<void> {
+  const known = await connections.all();
+  const reported: ReportedList[] = [];
+  for (const way of known) {
+    if ("connection" in way) {
+      // A connection that fails must not keep the report about it from being written.
+      const catalog = await lists.list(way.connection).catch(() => undefined);
+      reported.push({ label: way.label, models: catalog?.models.length ?? 0, state: catalog?.state ?? "unknown" });
+    }
+  }
+  const { configuration } = (context.extension.packageJSON as { contributes: { configuration: { properties: object } } }).contributes;
+  const settings = Object.keys(configuration.properties);
+  await openDocument(redactedReport({ version: version(context), known, lists: reported, log, settings }), "json");
+}
+
+async function openWalkthrough({ context }: CommandServices): Promise<void> {
+  await vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#${WALKTHROUGH}`, false);
+}
+
+async function noKeyYet(): Promise<void> {
+  const signIn = vscode.l10n.t("Sign In with the Vercel CLI");
+  const add = vscode.l10n.t("Add a Key");
+  const message = vscode.l10n.t("Sluice: there is no key yet, so only the demo model is there. It answers inside VS Code and needs no connection.");
+  const chosen = await vscode.window.showInformationMessage(message, add, signIn);
+  if (chosen === signIn) {
+    await vscode.commands.executeCommand("sluice.signInWithVercelCli");
+  } else if (chosen === add) {
+    await vscode.commands.executeCommand("workbench.action.chat.manage");
+  }
+}
+
+async function openDocument(content: string, language: string): Promise<void> {
+  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language }));
+}
+
+function version(context: vscode.ExtensionContext): string {
+  return (context.extension.packageJSON as { version: string }).version;
+}
+
+function busy<T>(title: string, work: () => Promise<T>): Promise<T> {
+  return Promise.resolve(vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, work));
+}

@@ -1,0 +1,230 @@
+// Is everything there that a chat needs? Asked step by step, so that the first step that fails names the cause.
+
+import * as vscode from "vscode";
+
+import type { Core, Decision, HttpAnswer, HttpRequest, Transport } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Requests } from "../../crates/sluice-wasm/js/src/requests.js";
+import type { Connection } from "./connections.js";
+import { exchange } from "./http.js";
+import { chatOptions, modelSettings } from "./settings.js";
+
+const STEP_TIMEOUT_MS = 30_000;
+/** Some providers refuse to be asked for fewer. */
+const FEW_TOKENS = 16;
+/** The core does not ask again after so many attempts: a test wants to know what happened to one. */
+const LAST_ATTEMPT = 1000;
+
+export interface Step {
+  readonly name: string;
+  /** Skipped steps prove nothing, either way. */
+  readonly result: "ok" | "failed" | "skipped";
+  readonly detail: string;
+  readonly ms: number;
+}
+
+export interface ConnectionTest {
+  readonly connection: Connection;
+  readonly core: Core;
+  readonly requests: Requests;
+  readonly cancellation: AbortSignal;
+  /** Called before each step, and while one takes longer. */
+  readonly onProgress: (message: string) => void;
+}
+
+/** Ends with the first step that fails. */
+export async function testConnection(test: ConnectionTest): Promise<Step[]> {
+  const steps: Step[] = [];
+  let listed: HttpAnswer | undefined;
+  let model: string | undefined;
+
+  const listRequest = test.requests.catalog({ baseUrl: test.connection.endpoint.baseUrl, snapshot: undefined, settings: {} }).listRequest;
+  const all: [name: string, run: () => Promise<Omit<Step, "name" | "ms">>][] = [
+    [vscode.l10n.t("Address"), async () => ok(test.connection.endpoint.baseUrl)],
+    [
+      vscode.l10n.t("Network"),
+      async () => {
+        const answer = await ask(test, listRequest, false);
+        if ("failure" in answer) {
+          return failed(answer.failure);
+        }
+        listed = answer;
+        return ok(vscode.l10n.t("{0} answers.", test.connection.endpoint.origin));
+      },
+    ],
+    [
+      vscode.l10n.t("Models"),
+      async () => {
+        let answer = listed!;
+        if (answer.status === 401 || answer.status === 403) {
+          // A server that tells its models only to those it knows.
+          const again = await ask(test, listRequest, true);
+          if ("failure" in again) {
+            return failed(again.failure);
+          }
+          answer = again;
+        }
+        if (answer.status !== 200) {
+          return failed(sentence(test, { answer }));
+        }
+        const { baseUrl } = test.connection.endpoint;
+        const { models, notes } = test.requests.catalog({
+          baseUrl,
+          snapshot: undefined,
+          settings: modelSettings(),
+          event: { listAnswered: answer },
+        });
+        model = (models.find(({ isDefault }) => isDefault) ?? models[0])?.id;
+        return model === undefined
+          ? failed([vscode.l10n.t("The server lists no model that can chat."), ...notes.map(({ detail }) => detail)].join(" "))
+          : ok(vscode.l10n.t("{0} models can chat.", models.length));
+      },
+    ],
+    [
+      vscode.l10n.t("Key"),
+      async () => {
+        if (test.connection.isDemo) {
+          return skipped(vscode.l10n.t("The demo needs no key."));
+        }
+        const request: HttpRequest = { ...listRequest, url: `${test.connection.endpoint.baseUrl}/credits` };
+        const answer = await ask(test, request, true);
+        if ("failure" in answer) {
+          return failed(answer.failure);
+        }
+        if (answer.status === 200) {
+          return ok(balance(answer.body));
+        }
+        if ([401, 402, 403].includes(answer.status)) {
+          return failed(sentence(test, { answer }));
+        }
+        return skipped(vscode.l10n.t("This server has nothing to ask about a key (HTTP {0}); the next step shows it.", answer.status));
+      },
+    ],
+    [
+      vscode.l10n.t("Answer"),
+      async () => {
+        const started = Date.now();
+        const { step, outcome, usage } = await fewTokens(test, model!);
+        if (step.type === "cancelled") {
+          return skipped(vscode.l10n.t("Cancelled."));
+        }
+        // Cut off after a few tokens is what was asked for.
+        if (step.type === "reject" && !(step.kind === null && outcome.status === "incomplete")) {
+          return failed(`${model!}: ${step.message}`);
+        }
+        const tokens = usage === null ? vscode.l10n.t("The server did not count the tokens.") : vscode.l10n.t("{0} tokens in, {1} out.", usage.prompt_tokens, usage.completion_tokens);
+        return ok(`${vscode.l10n.t("{0} answered in {1} s.", model!, ((Date.now() - started) / 1000).toFixed(1))} ${tokens}`);
+      },
+    ],
+  ];
+
+  for (const [name, run] of all) {
+    if (test.cancellation.aborted) {
+      break;
+    }
+    test.onProgress(name);
+    const started = Date.now();
+    const step = await run().catch((error: unknown) => failed(error instanceof Error ? error.message : String(error)));
+    steps.push({ name, ...step, ms: Date.now() - started });
+    if (step.result === "failed") {
+      break;
+    }
+  }
+  return steps;
+}
+
+const ok = (detail: string) => ({ result: "ok" as const, detail });
+const failed = (detail: string) => ({ result: "failed" as const, detail });
+const skipped = (detail: string) => ({ result: "skipped" as const, detail });
+
+async function ask(test: ConnectionTest, { method, url, headers }: HttpRequest, withKey: boolean): Promise<HttpAnswer | { failure: string }> {
+  const { connection, cancellation } = test;
+  const bearer = withKey ? await connection.bearerFor(connection.endpoint.origin) : undefined;
+  const all: [string, string][] = bearer === undefined ? headers : [...headers, ["authorization", `Bearer ${bearer}`]];
+  const timeout = AbortSignal.timeout(STEP_TIMEOUT_MS);
+  const signal = AbortSignal.any([cancellation, timeout]);
+  try {
+    const response = await connection.fetch(url, { method, headers: all, redirect: "manual", signal });
+    if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+      return { failure: sentence(test, { transport: "redirect" }) };
+    }
+    return { status: response.status, headers: [...response.headers], body: await response.text() };
+  } catch (error) {
+    const transport: Transport = timeout.aborted ? "headersTimeout" : "connect";
+    const cause = transport === "connect" ? causeOf(error) : undefined;
+    return { failure: [sentence(test, { transport }), cause].filter((text) => text !== undefined).join(" ") };
+  }
+}
+
+/** What the core says about it, as a chat would show it. */
+function sentence(test: ConnectionTest, why: { answer: HttpAnswer } | { transport: Transport }): string {
+  const { step } = test.core.decideWithoutStream(
+    { host: test.connection.endpoint.origin, attempt: LAST_ATTEMPT, calledTool: false },
+    why,
+  );
+  return step.type === "reject" ? step.message : "";
+}
+
+function fewTokens({ connection, core, requests, cancellation, onProgress }: ConnectionTest, model: string): Promise<Decision> {
+  const built = requests.buildRequest(
+    {
+      model,
+      messages: [{ role: "user", content: [{ type: "text", value: "Say yes." }] }],
+      options: { ...chatOptions(), maxOutputTokens: FEW_TOKENS },
+    },
+    connection.endpoint.baseUrl,
+  );
+  return exchange(core, {
+    connection,
+    built,
+    idleTimeoutMs: STEP_TIMEOUT_MS,
+    trace: false,
+    cancellation,
+    onOutput: () => undefined,
+    calledTool: () => false,
+    onRetry: onProgress,
+  });
+}
+
+function balance(body: string): string {
+  try {
+    const { balance: left } = JSON.parse(body) as { balance?: unknown };
+    if (typeof left === "string" || typeof left === "number") {
+      return vscode.l10n.t("Accepted. Credit left: ${0}", String(left).slice(0, 20));
+    }
+  } catch {
+    // It was accepted all the same.
+  }
+  return vscode.l10n.t("Accepted.");
+}
+
+/** Node hides the reason in the cause, Electron writes it into the message. */
+export function causeOf(error: unknown): string | undefined {
+  const { message, cause } = error as { message?: unknown; cause?: { code?: unknown } };
+  const code = typeof cause?.code === "string" ? cause.code : /net::(ERR_\w+)/.exec(String(message))?.[1];
+  if (code === undefined || !/^\w+$/.test(code)) {
+    return undefined;
+  }
+  return `${reason(code)} (${code})`;
+}
+
+function reason(code: string): string {
+  if (/NOTFOUND|EAI_AGAIN|NAME_NOT_RESOLVED|NAME_RESOLUTION/.test(code)) {
+    return vscode.l10n.t("No machine has that name, or the name server cannot be reached.");
+  }
+  if (/REFUSED/.test(code)) {
+    return vscode.l10n.t("The machine is there and nothing listens at that port.");
+  }
+  if (/CERT|SSL|TLS|SIGNATURE|ALTNAME/.test(code)) {
+    return vscode.l10n.t("The server's certificate is not trusted. Behind a company proxy, its certificate must be installed in the operating system.");
+  }
+  if (/PROXY|TUNNEL/.test(code)) {
+    return vscode.l10n.t("The proxy refuses the connection. See the setting `http.proxy`.");
+  }
+  if (/TIMEDOUT|TIMEOUT|TIMED_OUT/.test(code)) {
+    return vscode.l10n.t("Nothing answers at that address; a firewall may be in the way.");
+  }
+  if (/UNREACH|INTERNET_DISCONNECTED|NETWORK_CHANGED|ENETDOWN/.test(code)) {
+    return vscode.l10n.t("This machine has no way to that network.");
+  }
+  return vscode.l10n.t("The connection could not be made.");
+}

@@ -1,0 +1,73 @@
+// A report to attach to a bug: what runs where, how it is set, what became of the last requests. Never prompts or answers,
+// keys, values of headers, or whose machine it is.
+
+import * as vscode from "vscode";
+
+import type { Known } from "./connections.js";
+import type { Log } from "./log.js";
+
+export interface ReportedList {
+  readonly label: string;
+  readonly models: number;
+  readonly state: string;
+}
+
+export interface ReportContent {
+  readonly version: string;
+  readonly known: readonly Known[];
+  readonly lists: readonly ReportedList[];
+  readonly log: Log;
+  /** The properties in the manifest, by their full names. */
+  readonly settings: readonly string[];
+}
+
+export function redactedReport({ version, known, lists, log, settings }: ReportContent): string {
+  const { process } = globalThis as { process?: { platform?: string; arch?: string; versions?: { [name: string]: string } } };
+  const report = {
+    sluice: version,
+    vscode: {
+      version: vscode.version,
+      host: vscode.env.appHost,
+      ui: vscode.env.uiKind === vscode.UIKind.Web ? "web" : "desktop",
+      remote: vscode.env.remoteName ?? null,
+      language: vscode.env.language,
+      isTrusted: vscode.workspace.isTrusted,
+    },
+    machine: { platform: process?.platform ?? "web", arch: process?.arch ?? null, node: process?.versions?.["node"] ?? null },
+    thinkingParts: vscode.LanguageModelThinkingPart !== undefined,
+    settings: Object.fromEntries(settings.flatMap(changedSetting)),
+    connections: known.map((way, index) => ({
+      // The label may be the name of a team.
+      name: `connection ${index + 1}`,
+      ...("problem" in way
+        ? { problem: way.problem }
+        : { baseUrl: way.connection.endpoint.baseUrl, isDemo: way.connection.isDemo, ...listOf(lists, way.label) }),
+    })),
+    log: log.recent.map(({ at, level, text }) => `${at} ${level} ${text}`),
+  };
+  const labels = known.filter((way) => !("connection" in way && way.connection.isDemo)).map(({ label }) => label);
+  let json = log.redact(JSON.stringify(report, null, 2));
+  for (const label of labels) {
+    // As it stands in JSON.
+    json = json.replaceAll(JSON.stringify(label).slice(1, -1), "[connection]");
+  }
+  return json;
+}
+
+function listOf(lists: readonly ReportedList[], label: string): { models?: number; list?: string } {
+  const list = lists.find((one) => one.label === label);
+  return list === undefined ? {} : { models: list.models, list: list.state };
+}
+
+/** What the user set, without anything that could be secret. */
+function changedSetting(name: string): [string, unknown][] {
+  const value = vscode.workspace.getConfiguration().inspect<unknown>(name)?.globalValue;
+  if (value === undefined) {
+    return [];
+  }
+  if (name === "sluice.extraHeaders") {
+    const names = typeof value === "object" && value !== null ? Object.keys(value) : [];
+    return [[name, Object.fromEntries(names.map((header) => [header, "[hidden]"]))]];
+  }
+  return [[name, value]];
+}

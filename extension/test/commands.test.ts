@@ -1,0 +1,293 @@
+// The whole extension, with the real WebAssembly modules, in a VS Code that is not there. The embedded gateway answers for
+// the server.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import * as vscode from "vscode";
+
+import { type DemoGateway, loadDemo } from "../../crates/sluice-wasm/js/src/demo.js";
+import { activate } from "../src/extension.js";
+import { EventEmitter, Secrets, fake } from "./vscode.js";
+
+const KEY = "entered-canary-key";
+const BASE_URL = "https://gateway.example/v1";
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm", "sluice_tokens_wasm"].map((name): [string, Uint8Array] => {
+  const folder = process.env["SLUICE_WASM_DIR"] ?? "../target/wasm32-unknown-unknown/wasm";
+  return [`/extension/dist/${name}.wasm`, readFileSync(`${folder}/${name}.wasm`)];
+});
+
+interface Sent {
+  readonly url: string;
+  readonly key: string | null;
+}
+
+/** What the extension does when VS Code asks it. */
+interface Provider {
+  provideLanguageModelChatInformation(options: object, token: object): Promise<{ id: string; name: string }[]>;
+  onDidChangeLanguageModelChatInformation(listener: () => void): unknown;
+}
+
+async function start(options: { configuration?: object; intercept?: (url: string) => Response | Error | undefined } = {}) {
+  fake.reset();
+  modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
+  delete process.env["AI_GATEWAY_API_KEY"];
+  delete process.env["VERCEL_OIDC_TOKEN"];
+  delete process.env["SLUICE_BASE_URL"];
+  fake.settings.set("sluice.baseUrl", "https://ai-gateway.vercel.sh/v1");
+  const gateway: DemoGateway = await loadDemo(modules[2]![1] as Uint8Array<ArrayBuffer>);
+  const sent: Sent[] = [];
+  globalThis.fetch = async (input, init): Promise<Response> => {
+    const url = String(input);
+    sent.push({ url, key: new Headers(init?.headers).get("authorization") });
+    const instead = options.intercept?.(url);
+    if (instead instanceof Error) {
+      throw instead;
+    }
+    return instead ?? gateway.fetch(url, init ?? {});
+  };
+
+  const state = new Map<string, unknown>();
+  const secrets = new Secrets();
+  const context = {
+    extensionUri: vscode.Uri.file("/extension"),
+    globalStorageUri: vscode.Uri.file("/storage"),
+    globalState: { get: (key: string, otherwise?: unknown) => state.get(key) ?? otherwise, update: async (key: string, value: unknown) => void state.set(key, value) },
+    secrets,
+    subscriptions: [],
+    extension: { id: "sluice.sluice", packageJSON: manifest },
+  } as unknown as vscode.ExtensionContext;
+  activate(context);
+  const provider = fake.providers[0] as Provider;
+  const groups = options.configuration === undefined ? [undefined] : [undefined, options.configuration];
+  fake.resolveModels = async () => {
+    const lists = await Promise.all(
+      groups.map((configuration) =>
+        provider.provideLanguageModelChatInformation({ silent: true, configuration }, {}).catch(() => []),
+      ),
+    );
+    return lists.flat();
+  };
+  let asked = 0;
+  provider.onDidChangeLanguageModelChatInformation(() => asked++);
+  const run = async (name: string, ...answers: (string | undefined)[]): Promise<string[]> => {
+    fake.answers = answers;
+    fake.seen = [];
+    await vscode.commands.executeCommand(`sluice.${name}`);
+    assert.deepEqual([fake.answers, fake.mistakes], [[], []], "every answer was asked for, and no other");
+    return fake.seen;
+  };
+  return { run, sent, provider, secrets, state, changes: () => asked };
+}
+
+const keyed = { configuration: { apiKey: KEY, baseUrl: BASE_URL } };
+
+test("nothing is loaded or asked at activation", async () => {
+  const { sent } = await start();
+  assert.deepEqual(sent, []);
+  assert.deepEqual([...fake.files.keys()].filter((path) => path.startsWith("/storage")), []);
+});
+
+test("without a key there is the demo, and commands say how to get further", async () => {
+  const { run } = await start();
+  const models = (await fake.resolveModels()) as { id: string; name: string }[];
+  assert.deepEqual(models.map(({ id }) => id), ["sluice/demo"]);
+  for (const command of ["refreshModels", "chooseDefaultModel", "testConnection"]) {
+    const [seen] = await run(command, "Add a Key");
+    assert.match(seen!, /^info: Sluice: there is no key yet/);
+    assert.deepEqual(fake.executed.at(-1), ["workbench.action.chat.manage"]);
+  }
+});
+
+test("a good connection passes every step, and the key goes to its origin only", async () => {
+  const { run, sent } = await start(keyed);
+  const seen = await run("testConnection", "Show Details");
+  assert.match(seen[0]!, /^info: Sluice: gateway\.example works\. \S+ answered in .* s\. \d+ tokens in, \d+ out\.$/);
+  assert.deepEqual(
+    seen[1]!.split("\n").slice(1).map((line) => line.replace(/ \(\d+ ms\)/, "").replace(/\d+(\.\d+)?/g, "N")),
+    [
+      `✓ Address: ${BASE_URL.replace(/\d+/, "N")}`,
+      "✓ Network: https://gateway.example answers.",
+      "✓ Models: N models can chat.",
+      "✓ Key: Accepted. Credit left: $N",
+      seen[1]!.split("\n").at(-1)!.replace(/ \(\d+ ms\)/, "").replace(/\d+(\.\d+)?/g, "N"),
+    ],
+  );
+  assert(sent.length > 3 && sent.every(({ url }) => url.startsWith("https://gateway.example/")));
+  await run("testConnection", "Copy Details");
+  assert.match(fake.clipboard, /^Sluice \d+\.\d+\.\d+, VS Code 1\.139\.1: gateway\.example\n/);
+});
+
+test("what is wrong is said at the step where it is wrong", async () => {
+  const failing: [what: string, intercept: (url: string) => Response | Error | undefined, said: RegExp][] = [
+    ["no such host", () => new TypeError("fetch failed", { cause: { code: "ENOTFOUND" } }), /^error: Sluice: Network: No connection to https:\/\/gateway\.example\. .*No machine has that name.*\(ENOTFOUND\)$/],
+    ["refused, as Electron says it", () => new TypeError("net::ERR_CONNECTION_REFUSED"), /Network: .*nothing listens at that port\. \(ERR_CONNECTION_REFUSED\)$/],
+    ["a certificate", () => new TypeError("fetch failed", { cause: { code: "SELF_SIGNED_CERT_IN_CHAIN" } }), /Network: .*certificate is not trusted/],
+    ["a redirect", () => new Response(null, { status: 302, headers: { location: "https://evil.example" } }), /Network: .*redirects to another address, and the key must not follow/],
+    ["no API there", () => new Response("<html>", { status: 404, headers: { "content-type": "text/html" } }), /^error: Sluice: Models: /],
+    ["a list of nothing", (url) => (url.endsWith("/models") ? Response.json({ data: [] }) : undefined), /Models: The server lists no model that can chat/],
+    ["a wrong key", (url) => (url.endsWith("/credits") ? Response.json({ error: { message: "Invalid key", type: "authentication_error" } }, { status: 401 }) : undefined), /^error: Sluice: Key: Invalid key\./],
+    ["a model that is gone", (url) => (url.endsWith("/responses") ? Response.json({ error: { message: "Gone", type: "model_not_found" } }, { status: 404 }) : undefined), /^error: Sluice: Answer: \S+: Gone\./],
+  ];
+  for (const [what, intercept, said] of failing) {
+    const { run } = await start({ ...keyed, intercept });
+    const seen = await run("testConnection", undefined);
+    assert.match(seen[0]!, said, what);
+    assert(!fake.logged.join().includes(KEY), what);
+  }
+  // Not every server has credits; the answer proves the key then.
+  const { run } = await start({ ...keyed, intercept: (url) => (url.endsWith("/credits") ? new Response("", { status: 404 }) : undefined) });
+  assert.match((await run("testConnection", "Show Details"))[1]!, /– Key .*HTTP 404.*\n✓ Answer/);
+});
+
+test("an address that cannot be used is said, and nothing is sent", async () => {
+  const { run, sent } = await start({ configuration: { apiKey: KEY, baseUrl: "http://gateway.example/v1" } });
+  assert.match((await run("testConnection", undefined))[0]!, /^error: Sluice: Address: The base URL must be https/);
+  assert.deepEqual(sent, []);
+});
+
+test("the default model is written into the user's settings, and taken out again", async () => {
+  const { run, changes } = await start(keyed);
+  const before = changes();
+  const [picked] = await run("chooseDefaultModel", "Long");
+  assert.match(picked!, /^pick: Choose the Default Model: /);
+  assert.equal(fake.settings.get("sluice.models.default"), "sluice/long");
+  await new Promise((resolve) => setImmediate(resolve));
+  assert(changes() > before, "VS Code is told");
+  const [again] = await run("chooseDefaultModel", "None: leave the order to the server");
+  assert.match(again!, /\$\(check\) Long/);
+  assert.equal(fake.settings.get("sluice.models.default"), undefined);
+});
+
+test("refreshing says how many models there are, or why there are none", async () => {
+  const good = await start(keyed);
+  assert.match((await good.run("refreshModels"))[0]!, /^info: Sluice: \d+ models can chat\.$/);
+  const bad = await start({ ...keyed, intercept: () => new Response("no", { status: 500 }) });
+  assert.match((await bad.run("refreshModels", undefined))[0]!, /^warning: Sluice: gateway\.example: /);
+});
+
+test("a report tells what happened and nothing that is private", async () => {
+  const { run, provider } = await start(keyed);
+  fake.settings.set("sluice.extraHeaders", { "x-team": "header-canary" });
+  fake.settings.set("sluice.models.hidden", ["openai/*"]);
+  await fake.resolveModels();
+  const models = await provider.provideLanguageModelChatInformation({ silent: true, configuration: keyed.configuration }, {});
+  const parts: unknown[] = [];
+  const respond = (provider as unknown as { provideLanguageModelChatResponse(...values: unknown[]): Promise<void> }).provideLanguageModelChatResponse.bind(provider);
+  const token = { isCancellationRequested: false, onCancellationRequested: new EventEmitter<void>().event };
+  const message = { role: 1, content: [new vscode.LanguageModelTextPart("prompt-canary")], name: undefined };
+  await respond(models.find(({ id }) => id === "sluice/echo") ?? models[0]!, [message], { toolMode: 1 }, { report: (part: unknown) => parts.push(part) }, token);
+  assert(parts.length > 0);
+
+  const [seen] = await run("exportReport");
+  const report = JSON.parse(seen!.replace(/^document: /, "")) as { [name: string]: unknown };
+  assert.deepEqual(report["settings"], {
+    "sluice.baseUrl": "https://ai-gateway.vercel.sh/v1",
+    "sluice.models.hidden": ["openai/*"],
+    "sluice.extraHeaders": { "x-team": "[hidden]" },
+  });
+  assert.equal(report["sluice"], manifest.version);
+  assert.match(JSON.stringify(report["connections"]), /"models":\d+,"list":"fresh"/);
+  assert.match(JSON.stringify(report["log"]), /completed, \d+ tokens in, \d+ out/);
+  for (const canary of [KEY, "header-canary", "prompt-canary", process.env["HOME"] ?? "/root"]) {
+    assert(!seen!.includes(canary), canary);
+  }
+  assert(!fake.logged.join().includes("prompt-canary"));
+});
+
+test("settings that cannot work are told once, with a way there", async () => {
+  const { run } = await start();
+  fake.settings.set("sluice.baseUrl", "ai-gateway.vercel.sh");
+  fake.settings.set("sluice.models.hidden", ["open ai"]);
+  fake.settings.set("sluice.extraHeaders", { Authorization: "x", "x-ok": "fine", "bad name": "x", "x-empty": "${env:NO_SUCH_VARIABLE}" });
+  fake.answers = ["Open the Setting"];
+  await fake.resolveModels();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(fake.seen, ["warning: Sluice: The base URL does not start with https://. It should look like https://ai-gateway.vercel.sh/v1 (4 more in the log)"]);
+  assert.deepEqual(fake.executed, [["workbench.action.openSettings", "@id:sluice.baseUrl"]]);
+  assert.deepEqual(
+    fake.logged.filter((line) => line.startsWith("warn: sluice.")).map((line) => line.slice(0, 48)),
+    [
+      "warn: sluice.baseUrl: The base URL does not start",
+      "warn: sluice.models.hidden: The pattern `open ai`",
+      "warn: sluice.extraHeaders: The header Authorizati",
+      "warn: sluice.extraHeaders: The header bad name is",
+      "warn: sluice.extraHeaders: The header x-empty is ",
+    ].map((line) => line.slice(0, 48)),
+  );
+  await fake.resolveModels();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(fake.seen.length, 1, "told once");
+  assert.match((await run("signInWithVercelCli", undefined))[0]!, /^error: Sluice: The base URL does not start/);
+});
+
+test("a sign-in brings the models, for the address it was made for; signing out takes them away", async () => {
+  const { run, sent, secrets, changes } = await start({
+    intercept: (url) => {
+      const { origin, pathname } = new URL(url);
+      if (origin !== "https://api.vercel.com") {
+        return undefined;
+      }
+      if (pathname.endsWith("/token")) {
+        return Response.json({ token: "gateway-canary-token" });
+      }
+      return Response.json({ user: {}, teams: [{ id: "t", name: "Team", slug: "team" }], projects: [{ id: "p", name: "Project" }] });
+    },
+  });
+  const home = process.env["XDG_DATA_HOME"];
+  process.env["XDG_DATA_HOME"] = "/data";
+  try {
+    assert.match((await run("signInWithVercelCli"))[0]!, /^error: Sluice: The Vercel CLI is not installed/);
+    fake.files.set("/data/com.vercel.cli/auth.json", new TextEncoder().encode("{}"));
+    await run("signInWithVercelCli", "Run `vercel login` in a Terminal");
+    assert.deepEqual(fake.terminal, ["vercel login"]);
+
+    fake.files.set("/data/com.vercel.cli/auth.json", new TextEncoder().encode('{"token":"cli-canary-token"}'));
+    const before = changes();
+    const seen = await run("signInWithVercelCli", "Team", "Project", undefined);
+    assert.match(seen.at(-1)!, /^info: Sluice: signed in for Team \/ Project\./);
+    assert(changes() > before);
+    const models = await fake.resolveModels();
+    assert(models.length > 3);
+    assert.match((await run("testConnection", undefined))[0]!, /Team \/ Project works/);
+
+    for (const { url, key } of sent) {
+      const owner = url.startsWith("https://api.vercel.com/") ? "Bearer cli-canary-token" : "Bearer gateway-canary-token";
+      assert([owner, null].includes(key), `${url} got ${key}`);
+    }
+    assert(sent.some(({ key }) => key === "Bearer gateway-canary-token"));
+    assert(!JSON.stringify([...secrets.kept]).includes("cli-canary-token"));
+
+    // Another address in the settings: the token does not go there.
+    fake.settings.set("sluice.baseUrl", "https://elsewhere.example/v1");
+    sent.length = 0;
+    const [moved] = await run("testConnection", undefined);
+    assert.match(moved!, /You signed in for https:\/\/ai-gateway\.vercel\.sh, and the base URL in the settings is now at https:\/\/elsewhere\.example/);
+    assert.deepEqual(sent, []);
+    fake.settings.set("sluice.baseUrl", "https://ai-gateway.vercel.sh/v1");
+
+    assert.match((await run("signOut"))[0]!, /signed out/);
+    assert.equal(secrets.kept.size, 0);
+    assert.deepEqual(((await fake.resolveModels()) as { id: string }[]).map(({ id }) => id), ["sluice/demo"]);
+    assert.match((await run("signOut"))[0]!, /nobody is signed in/);
+    const everything = fake.logged.join() + fake.seen.join() + [...fake.files].filter(([path]) => path.startsWith("/storage")).map(([, bytes]) => Buffer.from(bytes as Uint8Array).toString()).join();
+    assert(!everything.includes("canary"), "no token in any log, message or file");
+  } finally {
+    home === undefined ? delete process.env["XDG_DATA_HOME"] : (process.env["XDG_DATA_HOME"] = home);
+  }
+});
+
+test("another gateway than Vercel's gets a token only after a word of the user", async () => {
+  const { run, sent } = await start();
+  fake.settings.set("sluice.baseUrl", "https://elsewhere.example/v1");
+  assert.match((await run("signInWithVercelCli", undefined))[0]!, /^warning: Your settings name https:\/\/elsewhere\.example/);
+  assert.deepEqual(sent, []);
+});
+
+test("the walkthrough opens", async () => {
+  const { run } = await start();
+  await run("openWalkthrough");
+  assert.deepEqual(fake.executed.at(-1), ["workbench.action.openWalkthrough", "sluice.sluice#start", false]);
+});

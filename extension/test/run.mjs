@@ -1,0 +1,30 @@
+// Bundles each test together with a stand-in for `vscode`, then runs them all.
+import { spawnSync } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const out = join(here, "../dist/test");
+const tests = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
+rmSync(out, { recursive: true, force: true });
+await build({
+  entryPoints: tests.map((name) => join(here, name)),
+  outdir: out,
+  outExtension: { ".js": ".cjs" },
+  bundle: true,
+  format: "cjs",
+  platform: "node",
+  target: "es2022",
+  // Large, and only read by the test of the texts.
+  external: ["typescript"],
+  alias: { vscode: join(here, "vscode.ts") },
+  sourcemap: "inline",
+  // The stand-in has to have everything that the extension uses.
+  logOverride: { "import-is-undefined": "error" },
+  logLevel: "warning",
+});
+const bundles = tests.map((name) => join(out, name.replace(/\.ts$/, ".cjs")));
+const arguments_ = ["--enable-source-maps", "--test", "--test-reporter=dot", "--test-reporter-destination=stdout", ...bundles];
+process.exitCode = spawnSync(process.execPath, arguments_, { stdio: "inherit" }).status ?? 1;

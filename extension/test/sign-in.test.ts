@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as vscode from "vscode";
+
+import { Log } from "../src/log.js";
+import { SignIn, explain, remedy } from "../src/sign-in.js";
+import type { Machine, SignInProblemKind } from "../src/vercel-cli.js";
+import { Secrets, fake } from "./vscode.js";
+
+const CLI_TOKEN = "cli-token-canary";
+const ORIGIN = "https://ai-gateway.vercel.sh";
+const ENDPOINT = { origin: ORIGIN, baseUrl: `${ORIGIN}/v1` };
+const LIFE = 12 * 3600;
+
+/** Vercel, and a clock that a test turns. Tokens are numbered in the order they are given. */
+class World implements Machine {
+  platform = "linux";
+  environment = { HOME: "/home/me" };
+  time = 1_700_000_000;
+  given = 0;
+  login: object | undefined = { token: CLI_TOKEN };
+  failure: Response | Error | undefined;
+  /** Requests for tokens wait for this. */
+  gate: Promise<void> = Promise.resolve();
+  readonly secrets = new Secrets();
+  readonly signIn: SignIn;
+
+  constructor() {
+    fake.reset();
+    this.signIn = this.window();
+  }
+
+  /** Another window of the same VS Code. */
+  window(): SignIn {
+    const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+    return new SignIn(this.secrets as unknown as vscode.SecretStorage, log, this);
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  async readFile(path: string): Promise<string | undefined> {
+    return path.endsWith("/share/com.vercel.cli/auth.json") ? this.login && JSON.stringify(this.login) : undefined;
+  }
+
+  async fetch(url: string): Promise<Response> {
+    if (url.includes("/token?")) {
+      const number = ++this.given;
+      await this.gate;
+      if (this.failure instanceof Error) {
+        throw this.failure;
+      }
+      return this.failure ?? Response.json({ token: this.token(number) });
+    }
+    if (url.includes("/v2/user")) {
+      return Response.json({ user: { username: "me", version: "northstar" } });
+    }
+    if (url.includes("/v2/teams")) {
+      return Response.json({ teams: [{ id: "team_a", name: "Alpha", slug: "alpha" }, { id: "team_b", name: "Beta", slug: "beta" }] });
+    }
+    return Response.json({ projects: [{ id: "prj_1", name: "one" }, { id: "prj_2", name: "two" }] });
+  }
+
+  token(number: number): string {
+    const payload = Buffer.from(JSON.stringify({ exp: this.time + LIFE, number })).toString("base64url");
+    return `eyJhbGciOiJSUzI1NiJ9.${payload}.sig`;
+  }
+
+  async signedIn(): Promise<this> {
+    fake.answers = ["Beta", "two"];
+    assert.equal(await this.signIn.signIn(ENDPOINT), "Beta / two");
+    return this;
+  }
+}
+
+test("a team and a project are chosen, and only the gateway's token is kept", async () => {
+  const world = await new World().signedIn();
+  assert.deepEqual(fake.seen, [
+    "pick: Sign in with the Vercel CLI: Alpha, Beta",
+    "pick: Sign in with the Vercel CLI: one, two",
+  ]);
+  const kept = [...world.secrets.kept.values()].join();
+  assert(kept.includes('"projectId":"prj_2"') && kept.includes('"teamId":"team_b"'));
+  const token = world.token(1);
+  assert.equal(await world.signIn.bearerFor(ORIGIN), token);
+  for (const text of [kept, fake.logged.join(), fake.seen.join()]) {
+    assert(!text.includes(CLI_TOKEN));
+  }
+  assert(!fake.logged.join().includes(token));
+  assert.deepEqual(await world.signIn.current(), { label: "Beta / two", origin: ORIGIN });
+});
+
+test("whoever changes their mind is not signed in", async () => {
+  for (const answers of [[undefined], ["Alpha", undefined]]) {
+    const world = new World();
+    fake.answers = answers;
+    assert.equal(await world.signIn.signIn(ENDPOINT), undefined);
+    assert.equal(world.secrets.kept.size, 0);
+    assert.equal(await world.signIn.current(), undefined);
+  }
+});
+
+test("the token goes to its own origin only", async () => {
+  const world = await new World().signedIn();
+  for (const origin of ["https://evil.example", "http://ai-gateway.vercel.sh", "https://ai-gateway.vercel.sh:8443", ""]) {
+    assert.equal(await world.signIn.bearerFor(origin), undefined, origin);
+  }
+});
+
+test("it is renewed fifteen minutes before it ends, by one request for all who wait", async () => {
+  const world = await new World().signedIn();
+  const first = await world.signIn.bearerFor(ORIGIN);
+  world.time += LIFE - 15 * 60 - 1;
+  assert.equal(await world.signIn.bearerFor(ORIGIN), first);
+  world.time += 2;
+  let open = (): void => undefined;
+  world.gate = new Promise((resolve) => (open = resolve));
+  const waiting = Promise.all(Array.from({ length: 20 }, () => world.signIn.bearerFor(ORIGIN)));
+  open();
+  assert.deepEqual(new Set(await waiting), new Set([world.token(2)]));
+  assert.equal(world.given, 2);
+  assert([...world.secrets.kept.values()].join().includes(world.token(2)), "for the next start");
+});
+
+test("a token that cannot be renewed is used to its end, and then there is a reason", async () => {
+  const world = await new World().signedIn();
+  const first = await world.signIn.bearerFor(ORIGIN);
+  world.time += LIFE - 600;
+  world.login = { token: CLI_TOKEN, expiresAt: 1 };
+  assert.equal(await world.signIn.bearerFor(ORIGIN), first);
+  world.failure = new TypeError(`fetch failed ${CLI_TOKEN}`);
+  world.login = { token: CLI_TOKEN };
+  assert.equal(await world.signIn.bearerFor(ORIGIN), first);
+  assert.equal(world.given, 1, "Vercel is not asked again at once");
+  world.time += 601;
+  await assert.rejects(world.signIn.bearerFor(ORIGIN), (error: Error) => {
+    assert.equal(error.stack, error.message);
+    assert.equal(error.message, "The sign-in with the Vercel CLI has ended. Vercel cannot be reached. Check the network and the proxy settings, then try again.");
+    return true;
+  });
+  world.failure = undefined;
+  assert.equal(await world.signIn.bearerFor(ORIGIN), world.token(3), "when Vercel is back, so is the user");
+});
+
+test("signing out deletes the token, even while it is being renewed", async () => {
+  const world = await new World().signedIn();
+  world.time += LIFE;
+  let open = (): void => undefined;
+  world.gate = new Promise((resolve) => (open = resolve));
+  const renewing = world.signIn.bearerFor(ORIGIN);
+  await world.signIn.signOut();
+  open();
+  await renewing;
+  assert.equal(world.secrets.kept.size, 0);
+  await assert.rejects(world.signIn.bearerFor(ORIGIN), /signed out/);
+});
+
+test("a renewal that began before another sign-in does not serve the new address", async () => {
+  const world = await new World().signedIn();
+  world.time += LIFE;
+  let open = (): void => undefined;
+  world.gate = new Promise((resolve) => (open = resolve));
+  const renewing = world.signIn.bearerFor(ORIGIN);
+  await Promise.resolve();
+  const elsewhere = "https://other.example";
+  fake.answers = ["Alpha", "one"];
+  const again = world.signIn.signIn({ origin: elsewhere, baseUrl: `${elsewhere}/v1` });
+  open();
+  await Promise.all([renewing, again]);
+  const bearer = await world.signIn.bearerFor(elsewhere);
+  assert([...world.secrets.kept.values()].join().includes(`"origin":"${elsewhere}"`));
+  assert([...world.secrets.kept.values()].join().includes(bearer!));
+  assert.equal(await world.signIn.bearerFor(ORIGIN), undefined);
+});
+
+test("windows know of each other, and a renewal is no news", async () => {
+  const world = new World();
+  const other = world.window();
+  const news: string[] = [];
+  world.signIn.onDidChange(() => news.push("here"));
+  other.onDidChange(() => news.push("there"));
+  assert.equal(await other.current(), undefined);
+  await world.signedIn();
+  await settled();
+  assert.equal((await other.current())?.label, "Beta / two");
+  assert.deepEqual(news.sort(), ["here", "there"]);
+  world.time += LIFE;
+  const renewed = await other.bearerFor(ORIGIN);
+  await settled();
+  assert.equal(await world.signIn.bearerFor(ORIGIN), renewed, "taken over");
+  assert.equal(news.length, 2);
+  await other.signOut();
+  await settled();
+  assert.equal(await world.signIn.current(), undefined);
+  assert.equal(news.length, 4);
+});
+
+test("what is kept and cannot be read counts for nothing", async () => {
+  for (const kept of ["", "null", "[]", "{", '{"origin":1}', '{"origin":"o","baseUrl":"b","projectId":"p","token":"t"}']) {
+    const world = new World();
+    world.secrets.kept.set("vercelSignIn", kept);
+    assert.equal(await world.signIn.current(), undefined, kept);
+  }
+});
+
+test("every problem has a sentence that says what to do", () => {
+  const kinds: { [kind in SignInProblemKind]: string | undefined } = {
+    noFiles: undefined,
+    noCli: undefined,
+    notLoggedIn: "vercel login",
+    loginExpired: "vercel whoami",
+    loginRefused: "vercel login",
+    forbidden: undefined,
+    noProject: undefined,
+    network: undefined,
+    server: undefined,
+  };
+  for (const [kind, command] of Object.entries(kinds) as [SignInProblemKind, string | undefined][]) {
+    assert.match(explain(kind), /(Add|Install|Run|Choose|Create|Check|Try) /, kind);
+    assert.equal(remedy(kind), command);
+  }
+});
+
+/** Everything that waits for a promise has run. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

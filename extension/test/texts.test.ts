@@ -1,0 +1,58 @@
+// Every text that a user reads can be translated: it is in a bundle, and the bundles have no other.
+// `UPDATE_EXPECT=1 npm test` writes the English one anew.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import ts from "typescript";
+
+type Texts = { [key: string]: string };
+
+const read = (file: string): Texts => JSON.parse(readFileSync(file, "utf8")) as Texts;
+const holes = (text: string): string[] => (text.match(/\{\d+\}|`[^`]*`|\$\([a-z-]+\)|\(command:[^)]*\)/g) ?? []).sort();
+
+/** The first arguments of all calls of `vscode.l10n.t`. */
+function texts(): string[] {
+  const found = new Set<string>();
+  for (const name of readdirSync("src").filter((file) => file.endsWith(".ts"))) {
+    const file = ts.createSourceFile(name, readFileSync(`src/${name}`, "utf8"), ts.ScriptTarget.ES2022, true);
+    const visit = (node: ts.Node): void => {
+      if (ts.isCallExpression(node) && /\bl10n\.t$/.test(node.expression.getText(file))) {
+        const [message] = node.arguments;
+        assert(message !== undefined && ts.isStringLiteralLike(message), `${name}: ${node.getText(file)} has no plain text`);
+        found.add(message.text);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(file);
+  }
+  return [...found].sort();
+}
+
+test("the English bundle has every text of the source, and no other", () => {
+  const expected = `${JSON.stringify(Object.fromEntries(texts().map((text) => [text, text])), null, 2)}\n`;
+  if (process.env["UPDATE_EXPECT"] === "1") {
+    writeFileSync("l10n/bundle.l10n.json", expected);
+  }
+  assert.equal(readFileSync("l10n/bundle.l10n.json", "utf8"), expected, "run UPDATE_EXPECT=1 npm test");
+});
+
+test("every key in the manifest has a text, and every text a key", () => {
+  const used = new Set([...readFileSync("package.json", "utf8").matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key!));
+  assert.deepEqual(Object.keys(read("package.nls.json")).sort(), [...used].sort());
+});
+
+test("translations translate what there is, and keep its holes, code and commands", () => {
+  const pairs = [
+    ...readdirSync("l10n").map((name): [string, string] => ["l10n/bundle.l10n.json", `l10n/${name}`]),
+    ...readdirSync(".").filter((name) => /^package\.nls\..+\.json$/.test(name)).map((name): [string, string] => ["package.nls.json", name]),
+  ];
+  assert(pairs.some(([, file]) => file.endsWith(".de.json")));
+  for (const [original, file] of pairs) {
+    const english = read(original);
+    for (const [key, text] of Object.entries(read(file))) {
+      assert(key in english, `${file}: ${key} is gone`);
+      assert.deepEqual(holes(text), holes(english[key]!), `${file}: ${key}`);
+    }
+  }
+});

@@ -1,0 +1,276 @@
+// A stand-in for VS Code: as much of it as the extension uses, with a user who answers as a test tells them to.
+
+type Listener<T> = (event: T) => unknown;
+
+export class EventEmitter<T> {
+  readonly #listeners = new Set<Listener<T>>();
+  readonly event = (listener: Listener<T>): { dispose(): void } => {
+    this.#listeners.add(listener);
+    return { dispose: () => void this.#listeners.delete(listener) };
+  };
+  fire(event: T): void {
+    [...this.#listeners].forEach((listener) => listener(event));
+  }
+}
+
+export class Uri {
+  readonly path: string;
+  private constructor(path: string) {
+    this.path = path;
+  }
+  static file(path: string): Uri {
+    return new Uri(path.replaceAll("\\", "/"));
+  }
+  static joinPath(base: Uri, ...names: string[]): Uri {
+    return new Uri([base.path, ...names].join("/"));
+  }
+  with({ path }: { path: string }): Uri {
+    return new Uri(path);
+  }
+  toString(): string {
+    return `file://${this.path}`;
+  }
+}
+
+export class FileSystemError extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+export class CancellationError extends Error {}
+export class LanguageModelError extends Error {}
+export class LanguageModelTextPart {
+  constructor(readonly value: string) {}
+}
+export class LanguageModelDataPart {
+  constructor(
+    readonly data: Uint8Array,
+    readonly mimeType: string,
+  ) {}
+}
+export class LanguageModelToolCallPart {
+  constructor(
+    readonly callId: string,
+    readonly name: string,
+    readonly input: object,
+  ) {}
+}
+export class LanguageModelToolResultPart {
+  constructor(
+    readonly callId: string,
+    readonly content: unknown[],
+  ) {}
+}
+export class LanguageModelPromptTsxPart {
+  constructor(readonly value: unknown) {}
+}
+export class LanguageModelThinkingPart {
+  constructor(
+    readonly value: string,
+    readonly id?: string,
+  ) {}
+}
+
+export class ThemeColor {
+  constructor(readonly id: string) {}
+}
+export class ThemeIcon {
+  constructor(readonly id: string) {}
+}
+export class MarkdownString {
+  value = "";
+  appendText(text: string): this {
+    this.value += text;
+    return this;
+  }
+  appendMarkdown(text: string): this {
+    this.value += text;
+    return this;
+  }
+}
+
+export const version = "1.139.1";
+export const LogLevel = { Off: 0, Trace: 1, Debug: 2, Info: 3, Warning: 4, Error: 5 };
+export const UIKind = { Desktop: 1, Web: 2 };
+export const ProgressLocation = { Notification: 15 };
+export const ConfigurationTarget = { Global: 1 };
+export const QuickPickItemKind = { Separator: -1, Default: 0 };
+export const StatusBarAlignment = { Left: 1, Right: 2 };
+export const LanguageModelChatMessageRole = { User: 1, Assistant: 2, System: 3 };
+export const LanguageModelChatToolMode = { Auto: 1, Required: 2 };
+export const l10n = {
+  t: (message: string, ...values: unknown[]): string => message.replace(/\{(\d+)\}/g, (_, at: string) => String(values[Number(at)])),
+};
+
+/** What a test sets and looks at. */
+export const fake = {
+  files: new Map<string, Uint8Array | Error>(),
+  settings: new Map<string, unknown>(),
+  /** What the user will choose next: the label of a button or an item, or undefined to close it. */
+  answers: [] as (string | undefined)[],
+  /** Answers to what nobody asked. */
+  mistakes: [] as string[],
+  /** Every message, list and document the user saw. */
+  seen: [] as string[],
+  /** Every line of the output channel. */
+  logged: [] as string[],
+  executed: [] as unknown[][],
+  clipboard: "",
+  terminal: [] as string[],
+  providers: [] as unknown[],
+  /** What VS Code does when it is asked for models. */
+  resolveModels: async (): Promise<unknown[]> => [],
+  reset(): void {
+    fake.files.clear();
+    fake.settings.clear();
+    fake.answers = [];
+    fake.mistakes = [];
+    fake.seen = [];
+    fake.logged = [];
+    fake.executed = [];
+    fake.clipboard = "";
+    fake.terminal = [];
+    fake.providers = [];
+    fake.resolveModels = async () => [];
+    registered.clear();
+  },
+};
+
+const configurationChanged = new EventEmitter<{ affectsConfiguration(section: string): boolean }>();
+const registered = new Map<string, (...values: unknown[]) => unknown>();
+
+function answer(choices: readonly { title: string }[]): string | undefined {
+  const wanted = fake.answers.shift();
+  if (wanted !== undefined && !choices.some(({ title }) => title === wanted)) {
+    fake.mistakes.push(`nobody can choose ${wanted} among ${choices.map(({ title }) => title).join(", ")}`);
+  }
+  return wanted;
+}
+
+function show(kind: string) {
+  return async (message: string, ...rest: (string | { modal: boolean })[]): Promise<string | undefined> => {
+    fake.seen.push(`${kind}: ${message}`);
+    return answer(rest.filter((choice) => typeof choice === "string").map((title) => ({ title })));
+  };
+}
+
+export const window = {
+  showInformationMessage: show("info"),
+  showWarningMessage: show("warning"),
+  showErrorMessage: show("error"),
+  showQuickPick: async (items: readonly { label: string }[], options: { title?: string }): Promise<unknown> => {
+    fake.seen.push(`pick: ${options.title ?? ""}: ${items.map(({ label }) => label).join(", ")}`);
+    const label = answer(items.map((item) => ({ title: item.label })));
+    return items.find((item) => item.label === label);
+  },
+  withProgress: async (_options: unknown, work: (progress: unknown, token: unknown) => Promise<unknown>): Promise<unknown> =>
+    work({ report: () => undefined }, { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) }),
+  showTextDocument: async ({ content }: { content: string }): Promise<void> => void fake.seen.push(`document: ${content}`),
+  createStatusBarItem: () => ({ text: "", show: () => undefined, dispose: () => undefined }),
+  createQuickPick: () => {
+    throw new Error("no test needs it");
+  },
+  createTerminal: () => ({ show: () => undefined, sendText: (text: string) => fake.terminal.push(text) }),
+  createOutputChannel: () => {
+    const line = (level: string) => (text: string) => fake.logged.push(`${level}: ${text}`);
+    return {
+      logLevel: LogLevel.Trace,
+      trace: line("trace"),
+      debug: line("debug"),
+      info: line("info"),
+      warn: line("warn"),
+      error: line("error"),
+      show: () => undefined,
+      dispose: () => undefined,
+    };
+  },
+};
+
+export const workspace = {
+  isTrusted: true,
+  fs: {
+    readFile: async ({ path }: Uri): Promise<Uint8Array> => {
+      const file = fake.files.get(path) ?? new FileSystemError("FileNotFound");
+      if (file instanceof Error) {
+        throw file;
+      }
+      return file;
+    },
+    writeFile: async ({ path }: Uri, bytes: Uint8Array): Promise<void> => void fake.files.set(path, bytes),
+    delete: async ({ path }: Uri): Promise<void> => void fake.files.delete(path),
+    stat: async ({ path }: Uri): Promise<{ mtime: number }> => {
+      if (!fake.files.has(path)) {
+        throw new FileSystemError("FileNotFound");
+      }
+      return { mtime: Date.now() };
+    },
+    rename: async (from: Uri, to: Uri, { overwrite }: { overwrite?: boolean } = {}): Promise<void> => {
+      if (overwrite !== true && fake.files.has(to.path)) {
+        throw new FileSystemError("FileExists");
+      }
+      fake.files.set(to.path, fake.files.get(from.path)!);
+      fake.files.delete(from.path);
+    },
+  },
+  getConfiguration: (section?: string) => {
+    const full = (name: string): string => (section === undefined ? name : `${section}.${name}`);
+    return {
+      get: (name: string, otherwise?: unknown): unknown => fake.settings.get(full(name)) ?? otherwise,
+      inspect: (name: string) => ({ globalValue: fake.settings.get(full(name)) }),
+      update: async (name: string, value: unknown): Promise<void> => {
+        value === undefined ? fake.settings.delete(full(name)) : fake.settings.set(full(name), value);
+        configurationChanged.fire({ affectsConfiguration: (which) => full(name).startsWith(which) });
+      },
+    };
+  },
+  onDidChangeConfiguration: configurationChanged.event,
+  openTextDocument: async (document: { content: string }): Promise<unknown> => document,
+};
+
+export const commands = {
+  registerCommand: (name: string, run: (...values: unknown[]) => unknown) => {
+    registered.set(name, run);
+    return { dispose: () => registered.delete(name) };
+  },
+  executeCommand: async (name: string, ...values: unknown[]): Promise<unknown> => {
+    fake.executed.push([name, ...values]);
+    return registered.get(name)?.(...values);
+  },
+};
+
+export const env = {
+  appHost: "desktop",
+  uiKind: UIKind.Desktop,
+  remoteName: undefined,
+  language: "en",
+  clipboard: { writeText: async (text: string): Promise<void> => void (fake.clipboard = text) },
+};
+
+export const lm = {
+  registerLanguageModelChatProvider: (_vendor: string, provider: unknown) => {
+    fake.providers.push(provider);
+    return { dispose: () => undefined };
+  },
+  selectChatModels: (): Promise<unknown[]> => fake.resolveModels(),
+};
+
+/** `context.secrets`, which other windows share. */
+export class Secrets {
+  readonly kept = new Map<string, string>();
+  readonly #changed = new EventEmitter<{ key: string }>();
+  readonly onDidChange = this.#changed.event;
+  async get(key: string): Promise<string | undefined> {
+    return this.kept.get(key);
+  }
+  async store(key: string, value: string): Promise<void> {
+    this.kept.set(key, value);
+    this.#changed.fire({ key });
+  }
+  async delete(key: string): Promise<void> {
+    this.kept.delete(key);
+    this.#changed.fire({ key });
+  }
+}

@@ -1,0 +1,14 @@
+// What the package gives. How a stream becomes parts, file by file:
+//
+//   source.ts   whatever was handed in -> items, one after the other, cancellable
+//   session.ts  items -> the core (WebAssembly) -> outputs; the end -> resolve or reject
+//   parts.ts    the core's parts -> VS Code's classes
+//   adapters.ts the two classes below
+
+export { OpenResponsesStreamAdapter, VSCodeStreamAdapter } from "./adapters.js";
+export type { AdapterLogger, StreamAdapterOptions, StreamUsage } from "./session.js";
+export type { Cancellation, ChunkSource, ByteSource } from "./source.js";
+export type { ResponsePart, VSCodeClasses } from "./parts.js";
+export type {
+  Empty, Failure, FailureKind, Note, NoteKind, Outcome, Overflow, Status, TokenDetails, Turn, Usage, Gateway,
+} from "../../../crates/sluice-wasm/js/src/core.js";

@@ -1,0 +1,136 @@
+// The core's parts as VS Code's. The classes are handed in, or looked up where VS Code runs us; this package never imports
+// them, so it works, and can be tested, without VS Code.
+
+import type { Part } from "../../../crates/sluice-wasm/js/src/core.js";
+import { fromBase64 } from "../../../crates/sluice-wasm/js/src/chunks.js";
+
+/** The shapes of VS Code's parts, for callers without its types. */
+export type ResponsePart =
+  | { value: string }
+  | { callId: string; name: string; input: object }
+  | { data: Uint8Array; mimeType: string };
+
+/**
+ * What is used of the `vscode` module; hand in all of it. Without `LanguageModelThinkingPart` (stable VS Code has it at run time, not
+ * in its types) thinking is left out, without `LanguageModelDataPart` (before 1.104) files and sources are.
+ */
+export interface VSCodeClasses {
+  LanguageModelTextPart: new (value: string) => { value: string };
+  LanguageModelToolCallPart: new (callId: string, name: string, input: object) => object;
+  LanguageModelDataPart?: DataPartClass;
+}
+
+interface DataPartClass {
+  new (data: Uint8Array, mimeType: string): object;
+  image?(data: Uint8Array, mimeType: string): object;
+  json?(value: unknown, mimeType?: string): object;
+  text?(value: string, mimeType?: string): object;
+}
+
+type ThinkingPartClass = new (value: string, id?: string, metadata?: { [key: string]: unknown }) => object;
+
+const CITATION = "application/vnd.vscode.citation+json";
+
+declare const require: ((module: string) => unknown) | undefined;
+
+/** VS Code's own module, if it runs us. */
+export async function lookUpVSCode(): Promise<VSCodeClasses> {
+  try {
+    return require!("vscode") as VSCodeClasses;
+  } catch {
+    // No `require`, or no VS Code behind it.
+  }
+  try {
+    // An ES module in the extension host. Bundlers must not look for it.
+    const name = "vscode";
+    return (await import(name)) as VSCodeClasses;
+  } catch {
+    throw new Error("VS Code's classes were not found. Hand them in: new VSCodeStreamAdapter({ vscode }).");
+  }
+}
+
+/** Makes VS Code's parts of the core's. */
+export class PartMaker {
+  readonly #classes: VSCodeClasses;
+  readonly #thinking: ThinkingPartClass | undefined;
+  readonly #hasNoThinking: boolean;
+  /** What could not be given because this VS Code has no class for it. */
+  readonly missing = new Set<string>();
+
+  constructor(classes: VSCodeClasses, enableReasoning: boolean) {
+    this.#classes = classes;
+    const thinking = (classes as { LanguageModelThinkingPart?: ThinkingPartClass }).LanguageModelThinkingPart;
+    this.#thinking = enableReasoning ? thinking : undefined;
+    this.#hasNoThinking = enableReasoning && thinking === undefined;
+  }
+
+  make(part: Part, report: (part: object) => void): void {
+    switch (part.type) {
+      case "text":
+        report(new this.#classes.LanguageModelTextPart(part.value));
+        break;
+      case "thinking":
+        if (this.#thinking !== undefined) {
+          const { value, id, replay } = part;
+          report(replay === undefined ? new this.#thinking(value, id) : new this.#thinking(value, id, { replay }));
+        } else if (this.#hasNoThinking) {
+          this.missing.add("LanguageModelThinkingPart");
+        }
+        break;
+      case "toolCall":
+        report(new this.#classes.LanguageModelToolCallPart(part.callId, part.name, JSON.parse(part.inputJson) as object));
+        break;
+      case "data":
+        this.#data(fromBase64(part.base64), part.mimeType, report);
+        break;
+      case "citations":
+        for (const { url, title } of part.citations) {
+          this.#json({ type: "citation", sourceType: "url", url, title }, CITATION, report);
+        }
+        break;
+    }
+  }
+
+  #data(bytes: Uint8Array, mimeType: string, report: (part: object) => void): void {
+    const Data = this.#dataClass();
+    if (Data === undefined) {
+      return;
+    }
+    const kind = mimeType.toLowerCase().split(";", 1)[0]!.trim();
+    if (kind.startsWith("image/") && Data.image) {
+      report(Data.image(bytes, mimeType));
+    } else if ((kind === "application/json" || kind.endsWith("+json")) && Data.json && isJson(bytes)) {
+      this.#json(JSON.parse(new TextDecoder().decode(bytes)), mimeType, report);
+    } else if (kind.startsWith("text/") && Data.text) {
+      report(Data.text(new TextDecoder().decode(bytes), mimeType));
+    } else {
+      report(new Data(bytes, mimeType));
+    }
+  }
+
+  #json(value: unknown, mimeType: string, report: (part: object) => void): void {
+    const Data = this.#dataClass();
+    if (Data?.json) {
+      report(Data.json(value, mimeType));
+    } else if (Data) {
+      report(new Data(new TextEncoder().encode(JSON.stringify(value)), mimeType));
+    }
+  }
+
+  #dataClass(): DataPartClass | undefined {
+    const Data = this.#classes.LanguageModelDataPart;
+    if (Data === undefined) {
+      this.missing.add("LanguageModelDataPart");
+    }
+    return Data;
+  }
+}
+
+function isJson(bytes: Uint8Array): boolean {
+  try {
+    JSON.parse(new TextDecoder().decode(bytes));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,90 @@
+// Whatever was handed in, read item by item: a Response, a ReadableStream, anything that can be iterated. Reading stops at
+// once when the caller cancels, and the source is always told that nobody reads any more.
+
+/** `vscode.CancellationToken`, or an AbortSignal. */
+export type Cancellation =
+  | { readonly isCancellationRequested: boolean; onCancellationRequested(listener: () => void): { dispose(): void } }
+  | AbortSignal;
+
+type Body = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
+
+/** A `Response`, its body, or the pieces of one in any cut. Events that are already parsed (openai SDK) work too. */
+export type ByteSource = Response | Body | AsyncIterable<object>;
+
+/** AI SDK chunks: `result.fullStream`, `result.toUIMessageStream()`, the result itself, or a UI message stream's bytes. */
+export type ChunkSource =
+  | AsyncIterable<unknown>
+  | Iterable<unknown>
+  | ReadableStream<unknown>
+  | Response
+  | { readonly fullStream: AsyncIterable<unknown> };
+
+export interface Items {
+  next(): Promise<Item>;
+  /** Nobody reads any more. */
+  stop(): void;
+  /** Whether a `next` that waits ends when `stop` is called. */
+  readonly stopsWaiting: boolean;
+}
+
+export interface Item {
+  readonly done?: boolean | undefined;
+  readonly value?: unknown;
+}
+
+export function itemsOf(source: unknown): Items {
+  const object = (typeof source === "object" && source !== null ? source : {}) as {
+    fullStream?: unknown;
+    getReader?: () => ReadableStreamDefaultReader<unknown>;
+    [Symbol.asyncIterator]?: () => AsyncIterator<unknown>;
+    [Symbol.iterator]?: () => Iterator<unknown>;
+  };
+  if (typeof object.getReader === "function") {
+    const reader = object.getReader();
+    return {
+      next: () => reader.read(),
+      stop: () => void reader.cancel().catch(() => {}),
+      stopsWaiting: true,
+    };
+  }
+  const iterator = object[Symbol.asyncIterator]?.() ?? object[Symbol.iterator]?.();
+  if (iterator !== undefined) {
+    return {
+      next: async () => iterator.next(),
+      // A generator that waits for something does not hear this before it has got it.
+      stop: () => void Promise.resolve(iterator.return?.()).catch(() => {}),
+      stopsWaiting: false,
+    };
+  }
+  if (object.fullStream !== undefined) {
+    return itemsOf(object.fullStream);
+  }
+  if (typeof source === "string") {
+    return itemsOf([source]);
+  }
+  throw new TypeError("This is no stream: give a Response, a ReadableStream or something to iterate over.");
+}
+
+/** Calls back once when the caller cancels, also if that has happened already; returns how to stop listening. */
+export function onCancel(cancellation: Cancellation | undefined, cancel: () => void): () => void {
+  if (cancellation === undefined) {
+    return () => {};
+  }
+  if (isCancelled(cancellation)) {
+    cancel();
+    return () => {};
+  }
+  if ("onCancellationRequested" in cancellation) {
+    const listener = cancellation.onCancellationRequested(cancel);
+    return () => listener.dispose();
+  }
+  cancellation.addEventListener("abort", cancel);
+  return () => cancellation.removeEventListener("abort", cancel);
+}
+
+export function isCancelled(cancellation: Cancellation | undefined): boolean {
+  if (cancellation === undefined) {
+    return false;
+  }
+  return "aborted" in cancellation ? cancellation.aborted : cancellation.isCancellationRequested;
+}

@@ -1,0 +1,59 @@
+// The README's provider is the file in sample/, and it runs: with stand-ins for VS Code and an answer made up here.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import Module, { createRequire } from "node:module";
+import { test } from "node:test";
+
+import { LanguageModelTextPart, shown, vscode } from "./vscode.mjs";
+
+const file = new URL("../sample/extension.js", import.meta.url);
+
+test("the README's code is the sample's", () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const code = readFileSync(file, "utf8");
+  assert.ok(readme.includes(`\`\`\`js\n${code}\`\`\``), "copy sample/extension.js into README.md");
+  assert.ok(code.trimEnd().split("\n").filter((line) => line !== "").length <= 30, "thirty lines");
+});
+
+test("the sample answers", async () => {
+  const asked = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const piece of request) body += piece;
+    asked.push(JSON.parse(body));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('data: {"type":"response.output_text.delta","output_index":0,"delta":"Hi"}\n\n');
+    response.end('data: {"type":"response.completed","response":{"usage":{"input_tokens":1,"output_tokens":2}}}\n\n');
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  process.env.SAMPLE_BASE_URL = `http://127.0.0.1:${server.address().port}/v1`;
+
+  let provider;
+  const editor = {
+    ...vscode,
+    LanguageModelChatMessageRole: { User: 1, Assistant: 2 },
+    lm: { registerLanguageModelChatProvider: (_vendor, given) => ((provider = given), { dispose() {} }) },
+  };
+  const require = createRequire(import.meta.url);
+  const load = Module._load;
+  const log = console.log;
+  console.log = () => {};
+  Module._load = (name, ...rest) => (name === "vscode" ? editor : load(name, ...rest));
+  try {
+    require(file.pathname).activate({ subscriptions: [] });
+    const [model] = provider.provideLanguageModelChatInformation();
+    const messages = [{ role: 1, content: [new LanguageModelTextPart("Hello")] }];
+    const parts = [];
+    const tools = [{ name: "f", description: "d", inputSchema: { type: "object" } }];
+    await provider.provideLanguageModelChatResponse(model, messages, { tools }, { report: (part) => parts.push(part) });
+    assert.deepEqual(shown(parts), [{ text: "Hi" }]);
+    assert.deepEqual(asked[0].input, [{ type: "message", role: "user", content: "Hello" }]);
+    assert.equal(await provider.provideTokenCount(model, "12345678"), 2);
+  } finally {
+    Module._load = load;
+    console.log = log;
+    server.close();
+  }
+});

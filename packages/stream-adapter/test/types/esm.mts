@@ -1,0 +1,25 @@
+// Compiled, never run: the types as a provider that is an ES module sees them, beside VS Code's own.
+
+import * as vscode from "vscode";
+import { OpenResponsesStreamAdapter, VSCodeStreamAdapter, type Outcome, type StreamUsage } from "@sluice/stream-adapter";
+
+export async function respond(
+  stream: AsyncIterable<{ type: "text-delta"; text: string }>,
+  progress: vscode.Progress<vscode.LanguageModelResponsePart>,
+  token: vscode.CancellationToken,
+): Promise<StreamUsage> {
+  const adapter = new VSCodeStreamAdapter({ vscode, enableReasoning: true, onUnknownChunk: (chunk: unknown) => void chunk, logger: console });
+  const usage = await adapter.processStream(stream, progress, token);
+  const outcome: Outcome | undefined = adapter.getOutcome();
+  const tokens: number | null = usage.inputTokens;
+  void [outcome, tokens];
+  for await (const part of adapter.adaptStream<vscode.LanguageModelResponsePart>(stream)) {
+    progress.report(part);
+  }
+  await new OpenResponsesStreamAdapter({ vscode }).processStream(fetch("https://a.example"), progress, token);
+  // @ts-expect-error A number is no stream.
+  await adapter.processStream(5, progress);
+  // @ts-expect-error There is no such option.
+  new VSCodeStreamAdapter({ enableReasonin: true });
+  return usage;
+}

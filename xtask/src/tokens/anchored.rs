@@ -1,0 +1,153 @@
+//! How close a count is once a server has answered the turn before: pairs of recorded requests in which one goes on where
+//! the other ended.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use sluice_core::{ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Known, Role, Usage};
+
+use super::{Recorded, errors};
+
+/// A request as the chat it came from.
+struct Chat<'a> {
+    recorded: &'a Recorded,
+    request: ChatRequest,
+}
+
+pub fn print(recorded: &[Recorded], counter: Counter) -> Result<(), String> {
+    let chats: Vec<Chat> = recorded.iter().filter_map(Chat::of).collect();
+    let mut families: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut broken = Vec::new();
+    println!("\nAfter one answered turn of the same conversation, median and worst:\n");
+    for later in &chats {
+        let Some(earlier) =
+            chats.iter().filter(|earlier| later.goes_on_after(earlier)).max_by_key(|chat| chat.length())
+        else {
+            continue;
+        };
+        let tokens = anchored(earlier, later, counter);
+        let actual = f64::from(later.recorded.actual);
+        families.entry(&later.recorded.counted.family).or_default().push((tokens, actual));
+        // One token in a hundred, but of the shortest chats nobody can lose less than a whole one.
+        if (tokens - actual).abs() > (actual * 0.01).max(3.0) {
+            broken.push(format!(
+                "{actual} counted as {tokens} after {}: {}",
+                earlier.recorded.actual, later.recorded.name
+            ));
+        }
+    }
+    println!("{:<12}{:>5}{:>18}", "family", "n", "anchored");
+    for (family, pairs) in families {
+        println!("{family:<12}{:>5}{:>18}", pairs.len(), errors(pairs.into_iter()));
+    }
+    for line in &broken {
+        println!("  {line}");
+    }
+    if broken.is_empty() { Ok(()) } else { Err(format!("{} anchored counts are further off than 1 %", broken.len())) }
+}
+
+/// Learns from the first, counts the second.
+fn anchored(earlier: &Chat, later: &Chat, counter: Counter) -> f64 {
+    let mut known = Known::new(InstallKey([7; 16]));
+    let usage = serde_json::from_value::<Usage>(earlier.recorded.usage.clone()).unwrap_or_default();
+    // Our own count of an answer is better than what the server counted as its output, if the vocabulary is the model's own.
+    let answer = later.request.messages.get(earlier.length()).filter(|_| !later.recorded.counted.own_vocabulary);
+    let raw = counter.pieces_of(&earlier.request);
+    known.learn(&earlier.request, answer.filter(|answer| answer.role == Role::Assistant), &usage, 1.0, &raw, 1);
+    #[expect(clippy::cast_precision_loss, reason = "token counts are small")]
+    let tokens = known.estimate(&later.request, 1.0, &counter.pieces_of(&later.request)).tokens as f64;
+    tokens
+}
+
+impl<'a> Chat<'a> {
+    /// What only the server knows cannot be put into a chat.
+    fn of(recorded: &'a Recorded) -> Option<Self> {
+        if !recorded.counted.notes.is_empty() {
+            return None;
+        }
+        let body = &recorded.body;
+        let mut messages = Vec::new();
+        if let Some(text) = body["instructions"].as_str() {
+            messages.push(message(Role::System, vec![text_part(text)]));
+        }
+        if let Some(text) = body["input"].as_str() {
+            messages.push(message(Role::User, vec![text_part(text)]));
+        }
+        for item in body["input"].as_array().into_iter().flatten() {
+            let (role, parts) = parts(item)?;
+            match messages.last_mut() {
+                // An answer of several items is one message.
+                Some(last) if last.role == Role::Assistant && role == Role::Assistant => last.content.extend(parts),
+                _ => messages.push(message(role, parts)),
+            }
+        }
+        let tools: Vec<Value> = (body["tools"].as_array().into_iter().flatten())
+            .map(|tool| json!({"name": tool["name"], "description": tool["description"].as_str().unwrap_or_default(), "inputSchema": tool["parameters"]}))
+            .collect();
+        let frame = json!({"model": body["model"], "tools": tools}).to_string();
+        let mut request = ChatRequest::from_json(&frame).ok()?;
+        request.messages = messages;
+        Some(Self { recorded, request })
+    }
+
+    fn length(&self) -> usize {
+        self.request.messages.len()
+    }
+
+    fn goes_on_after(&self, earlier: &Chat) -> bool {
+        self.request.model == earlier.request.model
+            && self.request.tools == earlier.request.tools
+            && self.length() > earlier.length()
+            && self.request.messages.starts_with(&earlier.request.messages)
+    }
+}
+
+fn parts(item: &Value) -> Option<(Role, Vec<ChatPart>)> {
+    let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
+    match item["type"].as_str() {
+        None | Some("message") => {
+            let role = match item["role"].as_str()? {
+                "assistant" => Role::Assistant,
+                "system" | "developer" => Role::System,
+                _ => Role::User,
+            };
+            let content = match &item["content"] {
+                Value::String(text) => vec![text_part(text)],
+                parts => {
+                    parts.as_array()?.iter().map(|part| part["text"].as_str().map(text_part)).collect::<Option<_>>()?
+                }
+            };
+            // Blank messages are never sent by us.
+            let is_blank = |part: &ChatPart| matches!(part, ChatPart::Text { value } if value.trim().is_empty());
+            (!content.iter().all(is_blank)).then_some((role, content))
+        }
+        Some("function_call") => {
+            let call =
+                ChatPart::ToolCall { call_id: text("call_id"), name: text("name"), input_json: text("arguments") };
+            Some((Role::Assistant, vec![call]))
+        }
+        Some("function_call_output") => {
+            let content = vec![text_part(item["output"].as_str()?)];
+            Some((Role::User, vec![ChatPart::ToolResult { call_id: text("call_id"), content, is_error: false }]))
+        }
+        Some("reasoning") if item["encrypted_content"].as_str().is_none() => {
+            let thought: Vec<&str> =
+                item["content"].as_array()?.iter().filter_map(|part| part["text"].as_str()).collect();
+            Some((Role::Assistant, vec![text_part(&thought.concat())]))
+        }
+        Some("reasoning") => {
+            let replay = json!({"type": "thinking", "replay": {"model": null, "items": [
+                {"id": item["id"], "encrypted_content": text("encrypted_content")}]}});
+            Some((Role::Assistant, vec![serde_json::from_value(replay).ok()?]))
+        }
+        Some(_) => None,
+    }
+}
+
+fn message(role: Role, content: Vec<ChatPart>) -> ChatMessage {
+    ChatMessage { role, content }
+}
+
+fn text_part(text: &str) -> ChatPart {
+    ChatPart::Text { value: text.to_owned() }
+}

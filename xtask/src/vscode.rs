@@ -1,0 +1,75 @@
+//! `cargo xtask vscode`: the extension in a real VS Code, in a real browser. The programs in `e2e/` do the driving; here
+//! they get what they need.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::gateway::{self, Gateway};
+use crate::shell::{self, capture, root};
+use crate::{Done, extension};
+
+mod browser;
+mod install;
+
+/// What a machine needs for this, once it is there.
+pub struct Tools {
+    /// Where code-server, its Node and playwright-core are installed.
+    directory: PathBuf,
+    browser: PathBuf,
+}
+
+/// Whether this machine can run a VS Code, or the line that says why not.
+pub enum Machine {
+    Ready(Tools),
+    Cannot(String),
+}
+
+/// Installs what is missing. The second time this takes no network and no time.
+pub fn prepare() -> Done<Machine> {
+    let directory = match install::code_server()? {
+        Ok(directory) => directory,
+        Err(reason) => return Ok(Machine::Cannot(reason)),
+    };
+    Ok(match browser::find_or_install() {
+        Ok(browser) => Machine::Ready(Tools { directory, browser }),
+        Err(reason) => Machine::Cannot(reason),
+    })
+}
+
+/// Where all of it writes: runs, pictures, results.
+fn work() -> PathBuf {
+    root().join("target/vscode")
+}
+
+/// `cargo xtask vscode`. Here a machine that cannot do it is an error.
+pub fn run(extension: Option<PathBuf>, only: Option<&str>) -> Done {
+    match prepare()? {
+        Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only),
+        Machine::Cannot(reason) => Err(reason),
+    }
+}
+
+/// Runs the tests in a real VS Code, on a packed extension or on a folder with one.
+pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
+    let sluice = gateway::build()?;
+    let gateway = Gateway::start(&sluice)?;
+    let catalogue = capture(Command::new(&sluice).args(["serve", "--list-faults"]))?;
+    let catalogue: Vec<&str> = catalogue.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let mut driver = tools.node("e2e/drive.mjs", &gateway, extension);
+    driver.args(["--catalogue", &catalogue.join(",")]);
+    if let Some(only) = only {
+        driver.args(["--only", only]);
+    }
+    shell::run(&mut driver)
+}
+
+impl Tools {
+    /// One of the programs in e2e/, with all it has to know.
+    pub fn node(&self, program: &str, gateway: &Gateway, extension: &Path) -> Command {
+        let mut driver = Command::new(install::node(&self.directory));
+        driver.current_dir(root()).arg(program).args(["--gateway", &gateway.url]);
+        driver.arg("--tools").arg(&self.directory).arg("--chromium").arg(&self.browser).arg("--work").arg(work());
+        driver.arg(if extension.is_dir() { "--extension" } else { "--vsix" }).arg(extension);
+        driver
+    }
+}
