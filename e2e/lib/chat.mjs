@@ -26,10 +26,17 @@ export class Chat {
 
     /** Runs a command by its title. @param {string} title */
     async command(title) {
-        await this.page.keyboard.press('F1');
         const box = this.page.locator('.quick-input-widget input').first();
-        await box.waitFor();
-        await box.fill(`>${title}`);
+        // An editor that opens just then takes the focus, and the list of commands is gone again.
+        for (let attempt = 1; ; attempt += 1) {
+            await this.page.keyboard.press('F1');
+            try {
+                await box.fill(`>${title}`, { timeout: 5_000 });
+                break;
+            } catch (error) {
+                if (attempt === 5) throw error;
+            }
+        }
         // Other titles may begin with this one.
         await this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${title}"], .quick-input-list .monaco-list-row[aria-label^="${title},"]`).first().click();
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::gateway::{self, Gateway};
 use crate::shell::{self, capture, root};
-use crate::{Done, extension};
+use crate::{Done, adapter, extension};
 
 mod browser;
 mod install;
@@ -51,6 +51,8 @@ pub fn run(extension: Option<PathBuf>, only: Option<&str>, keep: bool) -> Done {
 
 /// Runs the tests in a real VS Code, on a packed extension or on a folder with one.
 pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> Done {
+    // Its sample provider runs there too.
+    adapter::build()?;
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
     let catalogue = capture(Command::new(&sluice).args(["serve", "--list-faults"]))?;
