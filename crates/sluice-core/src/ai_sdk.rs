@@ -50,6 +50,7 @@ impl ChunkStream {
     }
 
     /// Takes the next bytes of a body and gives what they complete.
+    #[inline(never)]
     pub fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
         self.is_body = true;
         let assembler = &mut self.assembler;
@@ -67,6 +68,7 @@ impl ChunkStream {
         self.assembler.verdict.is_some()
     }
 
+    #[inline(never)]
     pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
         let mut assembler = self.assembler;
         if assembler.verdict.is_none() && end != BodyEnd::Cancelled {

@@ -27,8 +27,9 @@ pub(crate) use outcome::{Verdict, judge};
 
 use crate::boundary::{Note, NoteKind, Outcome, Output};
 use crate::send::ToolNames;
+use crate::surrogates::mend_surrogates;
 use assemble::Assembler;
-use decode::{decode, decode_delta};
+use decode::{Frame, decode, decode_delta};
 use sse::{SseEvent, SseParser};
 
 /// One answer being received.
@@ -108,22 +109,38 @@ impl ResponseStream {
     }
 
     pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
-        let mut assembler = self.assembler;
         // After a cancellation nobody wants to hear more.
-        if assembler.verdict.is_none() && end != BodyEnd::Cancelled {
-            let leftover = self.parser.finish(&mut |event| take(&mut assembler, event));
-            if leftover {
-                assembler.sink.outputs.push(Output::Note(Note::new(NoteKind::Leftover, "")));
-            }
+        if !self.is_terminal() && end != BodyEnd::Cancelled {
+            self.take_leftover();
         }
+        let mut assembler = self.assembler;
         let outputs = mem::take(&mut assembler.sink.outputs);
         (outputs, outcome::judge(assembler.verdict, assembler.about, &assembler.sink, end))
+    }
+
+    #[inline(never)]
+    fn take_leftover(&mut self) {
+        let assembler = &mut self.assembler;
+        let leftover = self.parser.finish(&mut |event| take(assembler, event));
+        if leftover {
+            assembler.sink.outputs.push(Output::Note(Note::new(NoteKind::Leftover, "")));
+        }
     }
 }
 
 fn take(assembler: &mut Assembler, event: SseEvent<'_>) {
     match decode_delta(event) {
         Some(frame) => assembler.take(frame),
-        None => assembler.take(decode(&event.data(), &event.name())),
+        None => take_general(assembler, event),
+    }
+}
+
+#[inline(never)]
+fn take_general(assembler: &mut Assembler, event: SseEvent<'_>) {
+    let (data, name) = (event.data(), event.name());
+    match decode(&data, &name) {
+        // Not JSON, unless for half a surrogate pair, which JavaScript servers write when they cut text between UTF-16 units.
+        Frame::Note(_) => assembler.take(decode(&mend_surrogates(&data), &name)),
+        frame => assembler.take(frame),
     }
 }

@@ -5,14 +5,15 @@
 
 mod event;
 mod item;
-mod lenient;
+mod json;
 mod models;
 mod request;
 mod response;
 
 pub use event::is_open_responses_event;
-pub(crate) use event::{Address, Channel, RawEvent, StreamEvent};
+pub(crate) use event::{Address, Channel, StreamEvent};
 pub(crate) use item::{Annotation, ContentPart, Item};
+pub(crate) use json::Fields;
 pub(crate) use models::{Endpoint, Model, Pricing, ReasoningOption, Tier, read_endpoints, read_models};
 pub(crate) use request::{
     Content, CreateResponse, FunctionTool, InputItem, Output as ItemOutput, ProviderOptions,

@@ -25,7 +25,8 @@ mod questions;
 use std::cell::RefCell;
 use std::vec::Drain;
 
-use sluice_core::{BodyEnd, ChunkStream, Outcome, Output, Part, ResponseStream, StreamOptions};
+use serde::Serialize;
+use sluice_core::{BodyEnd, ChunkStream, Outcome, Output, Part, ResponseStream, StreamOptions, ToolNames};
 
 pub const CONTINUED: u32 = 0;
 pub const TEXT: u32 = 1;
@@ -146,14 +147,14 @@ pub extern "C" fn ask(question: u32, length: u32) {
 #[unsafe(no_mangle)]
 pub extern "C" fn stream_open(flags: u32, length: u32) -> u32 {
     FACE.with_borrow_mut(|face| {
-        let names = face.input.get(..length as usize).unwrap_or_default();
-        let tool_names = serde_json::from_slice(names).unwrap_or_default();
-        let options = StreamOptions {
+        let mut options = StreamOptions {
             trace: flags & TRACE != 0,
             plain_call_ids: flags & PLAIN_CALL_IDS != 0,
-            tool_names,
             ..StreamOptions::default()
         };
+        if length > 0 {
+            options.tool_names = tool_names(face.input.get(..length as usize).unwrap_or_default());
+        }
         let stream = if flags & AI_SDK == 0 {
             Stream::OpenResponses(ResponseStream::new(options))
         } else {
@@ -215,10 +216,15 @@ pub extern "C" fn stream_finish(handle: u32, end: u32) {
         for output in &outputs {
             face.answer.write(output);
         }
-        face.answer.row(OUTCOME, &serde_json::to_string(&outcome).unwrap_or_default());
+        face.answer.json_row(OUTCOME, &outcome);
         face.answer.publish(true);
         face.finished = Some(outcome);
     });
+}
+
+#[inline(never)]
+fn tool_names(json: &[u8]) -> ToolNames {
+    serde_json::from_slice(json).unwrap_or_default()
 }
 
 impl Answer {
@@ -244,7 +250,7 @@ impl Answer {
             Output::Part(Part::Thinking { value, id, replay: Some(replay) }) => {
                 self.row(THINKING_REPLAY, id);
                 self.row(CONTINUED, value);
-                self.row(CONTINUED, &serde_json::to_string(replay).unwrap_or_default());
+                self.json_row(CONTINUED, replay);
             }
             Output::Part(Part::ToolCall { call_id, name, input_json }) => {
                 self.row(TOOL_CALL, call_id);
@@ -256,9 +262,9 @@ impl Answer {
                 self.row(CONTINUED, base64);
             }
             Output::Part(part @ Part::Citations { .. }) => {
-                self.row(CITATIONS, &serde_json::to_string(part).unwrap_or_default());
+                self.json_row(CITATIONS, part);
             }
-            Output::Note(note) => self.row(NOTE, &serde_json::to_string(note).unwrap_or_default()),
+            Output::Note(note) => self.json_row(NOTE, note),
         }
     }
 
@@ -277,6 +283,11 @@ impl Answer {
     fn row(&mut self, kind: u32, text: &str) {
         self.arena.push_str(text);
         self.table.extend([kind, length(text.len()), utf16_length(text)]);
+    }
+
+    #[inline(never)]
+    fn json_row(&mut self, kind: u32, value: &impl Serialize) {
+        self.row(kind, &serde_json::to_string(value).unwrap_or_default());
     }
 
     fn publish(&mut self, is_terminal: bool) {

@@ -163,10 +163,9 @@ impl Assembler {
             StreamEvent::Started(response) => self.about.learn(*response),
             StreamEvent::Completed(response) => self.completed(*response),
             StreamEvent::Incomplete(response) => self.incomplete(*response),
-            StreamEvent::Failed(mut response) => {
-                let error = response.error.take().unwrap_or_default();
+            StreamEvent::Failed(response) => {
+                self.verdict = Some(Verdict::failed(&response.error));
                 self.about.learn(*response);
-                self.verdict = Some(Verdict::failed(&error));
             }
             StreamEvent::Error(error) => self.verdict = Some(Verdict::failed(&error)),
             StreamEvent::Silent => {}
@@ -240,7 +239,7 @@ impl Assembler {
 
     fn incomplete(&mut self, mut response: Response<'_>) {
         let output = std::mem::take(&mut response.output);
-        let reason = response.incomplete_reason().map(protocol_word);
+        let reason = response.incomplete_reason.as_deref().map(protocol_word);
         self.about.learn(response);
         self.settle(&output, false);
         self.calls.drop_all(&mut self.sink);
@@ -274,11 +273,11 @@ impl Assembler {
 
 impl About {
     /// Every life-cycle event repeats these; the newest that says something counts.
-    fn learn(&mut self, mut response: Response<'_>) {
-        if let Some(usage) = response.take_usage() {
+    fn learn(&mut self, response: Response<'_>) {
+        if let Some(usage) = response.usage {
             self.usage = Some(usage);
         }
-        if let Some(metadata) = response.take_metadata() {
+        if let Some(metadata) = response.metadata {
             self.gateway = Some(Gateway::from_metadata(metadata));
         }
         if let Some(id) = response.id.filter(|id| !id.is_empty()) {

@@ -80,6 +80,7 @@ impl Calls {
         Self { tool_names, plain_ids, ..Self::default() }
     }
 
+    #[inline(never)]
     pub fn added(&mut self, at: &Address<'_>, item: &Item<'_>) {
         let known = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
         let slot = known.unwrap_or_else(|| self.items.open(at));
@@ -89,6 +90,7 @@ impl Calls {
         }
     }
 
+    #[inline(never)]
     pub fn delta(&mut self, at: &Address<'_>, delta: &str, sink: &mut Sink) {
         let Some(slot) = self.slot_for_arguments(at, sink) else { return };
         if let Some(call) = self.items.get_mut(slot) {
@@ -97,6 +99,7 @@ impl Calls {
         }
     }
 
+    #[inline(never)]
     pub fn arguments_done(&mut self, at: &Address<'_>, arguments: &str, response_id: Option<&str>, sink: &mut Sink) {
         let Some(slot) = self.slot_for_arguments(at, sink) else { return };
         let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { return };
@@ -113,6 +116,7 @@ impl Calls {
         }
     }
 
+    #[inline(never)]
     pub fn done(&mut self, at: &Address<'_>, item: &Item<'_>, response_id: Option<&str>, sink: &mut Sink) {
         let named = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
         let by_call_id = || self.with_call_id(item.call_id.as_deref()?, at.output_index);
@@ -139,6 +143,7 @@ impl Calls {
         })
     }
 
+    #[inline(never)]
     pub fn settle_final(
         &mut self,
         pair: Pairing,
@@ -165,6 +170,7 @@ impl Calls {
     }
 
     /// The answer completed: every call must be reported by now, or the reader must hear of it.
+    #[inline(never)]
     pub fn complete_all(&mut self, response_id: Option<&str>, sink: &mut Sink) -> Option<Failure> {
         let mut failure = None;
         for slot in 0..self.items.len() {
@@ -188,6 +194,7 @@ impl Calls {
     }
 
     /// The answer was cut off, and with it the calls that are still open.
+    #[inline(never)]
     pub fn drop_all(&mut self, sink: &mut Sink) {
         for entry in self.items.iter().filter(|entry| entry.value.state == State::Open) {
             sink.note(NoteKind::DroppedCall, protocol_word(entry.value.name.as_deref().unwrap_or_default()));

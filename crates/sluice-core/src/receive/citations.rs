@@ -29,9 +29,14 @@ impl Citations {
 
     /// The sources that the text does not link itself, once.
     pub fn take_part(&mut self, text: &Streamed) -> Option<Part> {
-        if self.given {
+        if self.given || self.list.is_empty() {
             return None;
         }
+        self.part_beside(text)
+    }
+
+    #[inline(never)]
+    fn part_beside(&mut self, text: &Streamed) -> Option<Part> {
         let citations: Vec<Citation> =
             self.list.iter().filter(|citation| !text.contains(&citation.url)).cloned().collect();
         if citations.is_empty() {

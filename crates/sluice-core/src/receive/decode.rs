@@ -5,14 +5,10 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::delta::{Delta, read_delta};
 use super::sse::SseEvent;
 use crate::boundary::{Note, NoteKind};
-use crate::surrogates::mend_surrogates;
-use crate::wire::{Address, Channel, RawEvent, StreamEvent};
+use crate::wire::{Address, Channel, ErrorField, Fields, StreamEvent};
 
 #[derive(Debug)]
 pub(crate) struct Decoded<'a> {
@@ -51,34 +47,26 @@ pub(crate) fn decode<'a>(data: &'a str, line_name: &'a str) -> Frame<'a> {
     if data == "[DONE]" {
         return Frame::Done;
     }
-    let Some(mut raw) = read(data) else {
+    let Some(mut fields) = Fields::read(data) else {
         return Frame::Note(Note::new(NoteKind::Malformed, protocol_word(line_name)));
     };
-    let json_name = raw.kind.take().filter(|name| !name.is_empty());
+    let json_name = fields.text("type").filter(|name| !name.is_empty());
     let names_differ = json_name.as_deref().is_some_and(|name| !line_name.is_empty() && name != line_name);
-    let name = match json_name {
-        Some(name) => name,
+    let sequence_number = fields.index("sequence_number");
+    if json_name.is_none() {
         // A bare `{"error": …}`: some gateways send it after a 200, without any type.
-        None if raw.error.as_ref().is_some_and(|error| !error.is_empty()) => Cow::Borrowed("error"),
-        None => Cow::Borrowed(line_name),
-    };
-    let sequence_number = raw.sequence_number;
-    Frame::Event(Decoded { event: raw.named(&name), name, sequence_number, names_differ })
+        let error = ErrorField::read(fields.take("error"));
+        if !error.is_empty() {
+            let (event, name) = (StreamEvent::Error(Box::new(error)), Cow::Borrowed("error"));
+            return Frame::Event(Decoded { event, name, sequence_number, names_differ });
+        }
+    }
+    let name = json_name.unwrap_or(Cow::Borrowed(line_name));
+    let event = StreamEvent::read(&name, fields);
+    Frame::Event(Decoded { event, name, sequence_number, names_differ })
 }
 
 /// A type name for a note: short, and free of anything that could be content.
 pub(crate) fn protocol_word(word: &str) -> String {
     word.chars().filter(|c| c.is_ascii_alphanumeric() || "._:-/".contains(*c)).take(80).collect()
-}
-
-fn read(data: &str) -> Option<RawEvent<'_>> {
-    if !data.starts_with('{') {
-        return None;
-    }
-    serde_json::from_str(data).ok().or_else(|| {
-        // What the direct way refuses but JSON allows: a key given twice (the last one counts), and half a surrogate
-        // pair, which JavaScript servers write when they cut text between UTF-16 units.
-        let value: Value = serde_json::from_str(data).or_else(|_| serde_json::from_str(&mend_surrogates(data))).ok()?;
-        RawEvent::deserialize(value).ok()
-    })
 }

@@ -14,6 +14,7 @@ pub(super) struct Images {
 }
 
 impl Images {
+    #[inline(never)]
     pub fn done(&mut self, item: &Item<'_>, sink: &mut Sink) {
         let Some(base64) = item.result.as_deref().filter(|result| !result.is_empty()) else {
             sink.note(NoteKind::IgnoredItem, "image_generation_call");

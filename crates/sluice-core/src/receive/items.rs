@@ -5,7 +5,7 @@
 //! right for all of them: the index, unless the id belongs exactly to another item; then the id; then the only item
 //! of this kind that is still open and is not known by an index itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Borrow;
 
 use crate::wire::{Address, Item};
 
@@ -13,9 +13,10 @@ use crate::wire::{Address, Item};
 #[derive(Clone, Debug)]
 pub(super) struct Items<T> {
     entries: Vec<Entry<T>>,
-    by_index: BTreeMap<u64, usize>,
-    by_id: BTreeMap<String, usize>,
-    open: BTreeSet<usize>,
+    by_index: Sorted<u64>,
+    by_id: Sorted<String>,
+    /// In ascending order.
+    open: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ pub(super) enum Pairing {
 
 impl<T> Default for Items<T> {
     fn default() -> Self {
-        Self { entries: Vec::new(), by_index: BTreeMap::new(), by_id: BTreeMap::new(), open: BTreeSet::new() }
+        Self { entries: Vec::new(), by_index: Sorted::default(), by_id: Sorted::default(), open: Vec::new() }
     }
 }
 
@@ -52,14 +53,14 @@ impl<T: Default> Items<T> {
 
     /// The item that the index or the id names, without guessing.
     pub fn find_named(&self, at: &Address<'_>) -> Option<usize> {
-        let by_index = at.output_index.and_then(|index| self.by_index.get(&index)).copied();
+        let by_index = at.output_index.and_then(|index| self.by_index.get(&index));
         let Some(id) = at.item_id.as_deref() else { return by_index };
         if let Some(slot) = by_index
             && self.get(slot).is_some_and(|entry| entry.id.as_deref() == Some(id))
         {
             return by_index;
         }
-        self.by_id.get(id).copied().or(by_index)
+        self.by_id.get(id).or(by_index)
     }
 
     /// The item to which a piece of text belongs. Text always has a place to go: when several items may be meant,
@@ -90,9 +91,13 @@ impl<T: Default> Items<T> {
     pub fn open(&mut self, at: &Address<'_>) -> usize {
         let slot = self.entries.len();
         let id = at.item_id.as_deref().map(str::to_owned);
-        self.by_index.extend(at.output_index.map(|index| (index, slot)));
-        self.by_id.extend(id.clone().map(|id| (id, slot)));
-        self.open.insert(slot);
+        if let Some(index) = at.output_index {
+            self.by_index.insert(index, slot);
+        }
+        if let Some(id) = id.clone() {
+            self.by_id.insert(id, slot);
+        }
+        self.open.push(slot);
         self.entries.push(Entry { id, output_index: at.output_index, paired: false, value: T::default() });
         slot
     }
@@ -102,11 +107,13 @@ impl<T: Default> Items<T> {
     }
 
     pub fn open_slots(&self) -> Vec<usize> {
-        self.open.iter().copied().collect()
+        self.open.clone()
     }
 
     pub fn close(&mut self, slot: usize) {
-        self.open.remove(&slot);
+        if let Ok(at) = self.open.binary_search(&slot) {
+            self.open.remove(at);
+        }
     }
 
     pub fn get(&self, slot: usize) -> Option<&Entry<T>> {
@@ -153,11 +160,11 @@ impl<T: Default> Items<T> {
     }
 
     pub fn unpaired_with_id(&self, id: Option<&str>) -> Option<usize> {
-        self.by_id.get(id?).copied().filter(|slot| self.is_unpaired(*slot))
+        self.by_id.get(id?).filter(|slot| self.is_unpaired(*slot))
     }
 
     pub fn unpaired_at(&self, place: u64) -> Option<usize> {
-        self.by_index.get(&place).copied().filter(|slot| self.is_unpaired(*slot))
+        self.by_index.get(&place).filter(|slot| self.is_unpaired(*slot))
     }
 
     pub fn is_unpaired(&self, slot: usize) -> bool {
@@ -174,5 +181,37 @@ impl<T: Default> Items<T> {
 
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+}
+
+/// Slots by what they are known by. An answer has few items and usually names them in order: a list does, and is a tenth
+/// of the code of a tree.
+#[derive(Clone, Debug)]
+struct Sorted<K>(Vec<(K, usize)>);
+
+impl<K> Default for Sorted<K> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<K: Ord> Sorted<K> {
+    fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        let found = self.0.binary_search_by(|(known, _)| known.borrow().cmp(key)).ok()?;
+        self.0.get(found).map(|(_, slot)| *slot)
+    }
+
+    fn insert(&mut self, key: K, slot: usize) {
+        match self.0.binary_search_by(|(known, _)| known.cmp(&key)) {
+            Ok(found) => {
+                if let Some(entry) = self.0.get_mut(found) {
+                    entry.1 = slot;
+                }
+            }
+            Err(place) => self.0.insert(place, (key, slot)),
+        }
     }
 }

@@ -35,11 +35,13 @@ impl Reasoning {
         self.items.find_named(at).is_some()
     }
 
+    #[inline(never)]
     pub fn delta(&mut self, at: &Address<'_>, key: PartKey, delta: Cow<'_, str>, sink: &mut Sink) {
         let slot = self.items.find_for_text(at);
         self.show(slot, key, delta, sink);
     }
 
+    #[inline(never)]
     pub fn part_done(&mut self, at: &Address<'_>, key: PartKey, whole: &str, sink: &mut Sink) {
         if whole.is_empty() {
             return;
@@ -51,6 +53,7 @@ impl Reasoning {
         }
     }
 
+    #[inline(never)]
     pub fn done(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
         let slot = self.items.find(at).unwrap_or_else(|| self.items.open(at));
         self.finish(slot, item, sink);
@@ -66,6 +69,7 @@ impl Reasoning {
         })
     }
 
+    #[inline(never)]
     pub fn settle_final(&mut self, pair: Pairing, item: &Item<'_>, sink: &mut Sink) {
         let slot = self.items.paired(pair);
         self.finish(slot, item, sink);

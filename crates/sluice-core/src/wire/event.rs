@@ -1,55 +1,12 @@
 //! The events of a stream.
 //!
-//! All events are read into one flat [`RawEvent`] in a single pass (serde's tagged enums would buffer each event
-//! first) and then named: [`StreamEvent`] has one variant for each thing the assembler must tell apart.
+//! [`StreamEvent`] has one variant for each thing the assembler must tell apart.
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::item::{Annotation, ContentPart, Item};
-use super::lenient;
-use super::response::{ErrorField, Response, code_text};
-
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct RawEvent<'a> {
-    #[serde(rename = "type", default, deserialize_with = "lenient::text", borrow)]
-    pub kind: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::index")]
-    pub sequence_number: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::index")]
-    pub output_index: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
-    pub item_id: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::index")]
-    pub content_index: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::index")]
-    pub summary_index: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
-    pub delta: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
-    pub text: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
-    pub refusal: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::json_text", borrow)]
-    pub arguments: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::object", borrow)]
-    pub item: Option<Box<Item<'a>>>,
-    #[serde(default, deserialize_with = "lenient::object", borrow)]
-    pub part: Option<Box<ContentPart<'a>>>,
-    #[serde(default, deserialize_with = "lenient::object", borrow)]
-    pub annotation: Option<Box<Annotation<'a>>>,
-    #[serde(default, deserialize_with = "lenient::object", borrow)]
-    pub response: Option<Box<Response<'a>>>,
-    #[serde(default, borrow)]
-    pub error: Option<Box<ErrorField<'a>>>,
-    /// Flat errors carry these beside `type`.
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
-    pub message: Option<Cow<'a, str>>,
-    #[serde(default)]
-    pub code: Value,
-}
+use super::json::Fields;
+use super::response::{ErrorField, Response};
 
 /// Which output item an event speaks of. Ids rotate on some servers and indexes are missing on others, so both are
 /// kept and [`crate::receive`] decides.
@@ -146,56 +103,62 @@ pub(crate) enum StreamEvent<'a> {
     Unknown,
 }
 
-impl<'a> RawEvent<'a> {
-    /// Says what the event is. `name` is its type, from the JSON or else from the `event:` line.
-    pub fn named(self, name: &str) -> StreamEvent<'a> {
-        let at = Address { output_index: self.output_index, item_id: self.item_id.filter(|id| !id.is_empty()) };
+impl<'a> StreamEvent<'a> {
+    /// `name` is the event's type, from the JSON or else from the `event:` line.
+    pub fn read(name: &str, mut fields: Fields<'a>) -> Self {
+        let item_id = fields.text("item_id").filter(|id| !id.is_empty());
+        let at = Address { output_index: fields.index("output_index"), item_id };
         if let Some(channel) = Channel::of_delta(name) {
-            let index = channel.index(self.content_index, self.summary_index);
-            return StreamEvent::Delta { at, channel, index, delta: self.delta.unwrap_or_default() };
+            let index = channel.index(fields.index("content_index"), fields.index("summary_index"));
+            return Self::Delta { at, channel, index, delta: fields.text("delta").unwrap_or_default() };
         }
         if let Some(channel) = Channel::of_done(name) {
-            let index = channel.index(self.content_index, self.summary_index);
+            let index = channel.index(fields.index("content_index"), fields.index("summary_index"));
             let whole = match channel {
-                Channel::Text | Channel::Reasoning | Channel::Summary => self.text,
-                Channel::Refusal => self.refusal,
-                Channel::Arguments => self.arguments,
+                Channel::Text | Channel::Reasoning | Channel::Summary => fields.text("text"),
+                Channel::Refusal => fields.text("refusal"),
+                Channel::Arguments => fields.json_text("arguments"),
             };
-            return StreamEvent::Done { at, channel, index, whole: whole.unwrap_or_default() };
+            return Self::Done { at, channel, index, whole: whole.unwrap_or_default() };
         }
+        let object = |fields: &mut Fields<'a>, name| fields.object(name).unwrap_or_default();
+        let mut response = || Box::new(Response::read(object(&mut fields, "response")));
         match name {
-            "response.output_item.added" => StreamEvent::ItemAdded { at, item: self.item.unwrap_or_default() },
-            "response.output_item.done" => StreamEvent::ItemDone { at, item: self.item.unwrap_or_default() },
+            "response.created" | "response.queued" | "response.in_progress" => Self::Started(response()),
+            "response.completed" => Self::Completed(response()),
+            "response.incomplete" => Self::Incomplete(response()),
+            "response.failed" => Self::Failed(response()),
+            "response.output_item.added" | "response.output_item.done" => {
+                let item = Box::new(Item::read(object(&mut fields, "item")));
+                if name.ends_with("added") { Self::ItemAdded { at, item } } else { Self::ItemDone { at, item } }
+            }
             "response.content_part.done" => {
-                let content_index = self.content_index;
-                StreamEvent::ContentPartDone { at, content_index, part: self.part.unwrap_or_default() }
+                let part = Box::new(ContentPart::read(object(&mut fields, "part")));
+                Self::ContentPartDone { at, content_index: fields.index("content_index"), part }
             }
             // OpenAI's spelling of March 2025 comes second.
             "response.output_text.annotation.added" | "response.output_text_annotation.added" => {
-                StreamEvent::AnnotationAdded { at, annotation: self.annotation.unwrap_or_default() }
+                let annotation = Box::new(Annotation::read(object(&mut fields, "annotation")));
+                Self::AnnotationAdded { at, annotation }
             }
-            "response.created" | "response.queued" | "response.in_progress" => {
-                StreamEvent::Started(self.response.unwrap_or_default())
-            }
-            "response.completed" => StreamEvent::Completed(self.response.unwrap_or_default()),
-            "response.incomplete" => StreamEvent::Incomplete(self.response.unwrap_or_default()),
-            "response.failed" => StreamEvent::Failed(self.response.unwrap_or_default()),
             "error" | "response.error" => {
-                let nested = self.error.filter(|error| !error.is_empty());
-                StreamEvent::Error(nested.unwrap_or_else(|| {
-                    Box::new(ErrorField { message: self.message, code: code_text(&self.code).map(Cow::Owned) })
+                let nested = ErrorField::read(fields.take("error"));
+                Self::Error(Box::new(if nested.is_empty() {
+                    ErrorField { message: fields.text("message"), code: fields.word("code") }
+                } else {
+                    nested
                 }))
             }
             "response.content_part.added"
             | "response.reasoning_summary_part.added"
-            | "response.reasoning_summary_part.done" => StreamEvent::Silent,
-            _ => StreamEvent::Unknown,
+            | "response.reasoning_summary_part.done" => Self::Silent,
+            _ => Self::Unknown,
         }
     }
 }
 
 /// Whether a JSON text is an event of this protocol, for telling streams apart.
 pub fn is_open_responses_event(json: &str) -> bool {
-    let event = serde_json::from_str::<RawEvent<'_>>(json).ok();
-    event.and_then(|event| event.kind).is_some_and(|kind| kind.starts_with("response."))
+    let kind = Fields::read(json).and_then(|mut event| event.text("type"));
+    kind.is_some_and(|kind| kind.starts_with("response."))
 }

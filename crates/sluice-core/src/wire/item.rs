@@ -3,41 +3,44 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use super::json::Fields;
 
-use super::lenient;
-
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Item<'a> {
-    #[serde(rename = "type", default, deserialize_with = "lenient::text", borrow)]
     kind: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub id: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub status: Option<Cow<'a, str>>,
     /// Of a message.
-    #[serde(default, deserialize_with = "lenient::list", borrow)]
     pub content: Vec<ContentPart<'a>>,
     /// Of a reasoning item.
-    #[serde(default, deserialize_with = "lenient::list", borrow)]
     pub summary: Vec<ContentPart<'a>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub encrypted_content: Option<Cow<'a, str>>,
     /// Of a function call.
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub call_id: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub name: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::json_text", borrow)]
     pub arguments: Option<Cow<'a, str>>,
     /// Of a generated image: base64, and its format.
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub result: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub output_format: Option<Cow<'a, str>>,
 }
 
-impl Item<'_> {
+impl<'a> Item<'a> {
+    pub fn read(mut fields: Fields<'a>) -> Self {
+        Self {
+            kind: fields.text("type"),
+            id: fields.text("id"),
+            status: fields.text("status"),
+            content: ContentPart::read_all(fields.objects("content")),
+            summary: ContentPart::read_all(fields.objects("summary")),
+            encrypted_content: fields.text("encrypted_content"),
+            call_id: fields.text("call_id"),
+            name: fields.text("name"),
+            arguments: fields.json_text("arguments"),
+            result: fields.text("result"),
+            output_format: fields.text("output_format"),
+        }
+    }
+
     /// The item's type. One that was lost on the way is read off what only that kind of item has.
     pub fn kind(&self) -> &str {
         match self.kind.as_deref() {
@@ -50,22 +53,37 @@ impl Item<'_> {
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub(crate) struct ContentPart<'a> {
-    #[serde(rename = "type", default, deserialize_with = "lenient::text", borrow)]
     pub kind: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub text: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub refusal: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::list", borrow)]
     pub annotations: Vec<Annotation<'a>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+impl<'a> ContentPart<'a> {
+    pub fn read(mut fields: Fields<'a>) -> Self {
+        Self {
+            kind: fields.text("type"),
+            text: fields.text("text"),
+            refusal: fields.text("refusal"),
+            annotations: fields.objects("annotations").into_iter().map(Annotation::read).collect(),
+        }
+    }
+
+    fn read_all(list: Vec<Fields<'a>>) -> Vec<Self> {
+        list.into_iter().map(Self::read).collect()
+    }
+}
+
+#[derive(Debug, Default)]
 pub(crate) struct Annotation<'a> {
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub url: Option<Cow<'a, str>>,
-    #[serde(default, deserialize_with = "lenient::text", borrow)]
     pub title: Option<Cow<'a, str>>,
+}
+
+impl<'a> Annotation<'a> {
+    pub fn read(mut fields: Fields<'a>) -> Self {
+        Self { url: fields.text("url"), title: fields.text("title") }
+    }
 }

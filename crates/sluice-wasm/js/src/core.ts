@@ -67,8 +67,9 @@ export class QuestionError extends Error {
 
 /** Compiles and starts the core. Later instances, after a crash, reuse the compiled module. */
 export async function loadCore(wasm: BufferSource | WebAssembly.Module): Promise<Core> {
-  const module = wasm instanceof WebAssembly.Module ? wasm : await WebAssembly.compile(wasm);
-  return new Core(module);
+  // Functions are compiled when they are first called: to check the module here takes less time than to wait for another
+  // thread to do it.
+  return new Core(wasm instanceof WebAssembly.Module ? wasm : new WebAssembly.Module(wasm));
 }
 
 export class Core {
