@@ -27,7 +27,7 @@ export async function commands(setup) {
     const step = async (/** @type {string} */ name, /** @type {() => unknown} */ body) => {
         await check('commands', name, body);
         picture += 1;
-        await page.screenshot({ path: path.join(setup.shots, `commands-${picture}-${name.replace(/\W+/g, '-')}.png`) });
+        await page.screenshot({ path: path.join(setup.shots, `${picture}-${name.replace(/\W+/g, '-')}.png`) });
         await page.keyboard.press('Escape');
         await view.command('Notifications: Clear All Notifications');
     };
@@ -49,7 +49,10 @@ export async function commands(setup) {
             assert.equal(await steps.count(), 5);
             await steps.filter({ hasText: 'Add your key' }).click();
             await page.locator('.getting-started-media').waitFor();
-            await page.frameLocator('.getting-started-media iframe, iframe.webview').frameLocator('iframe').getByText('https://ai-gateway.vercel.sh/v1').waitFor();
+            const picture = page.frameLocator('iframe.webview').frameLocator('iframe').locator('svg');
+            await picture.getByText('https://ai-gateway.vercel.sh/v1').waitFor();
+            const colours = await picture.locator('rect').evaluateAll((/** @type {Element[]} */ shapes) => shapes.map((shape) => getComputedStyle(shape).fill));
+            assert(new Set(colours).size > 3 && !colours.includes('rgb(0, 0, 0)'), `it has no colours: ${colours}`);
         });
         await step('a connection that works passes its test', async () => {
             await view.command('Sluice: Test the Connection');

@@ -1,27 +1,33 @@
 // Draws the walkthrough's pictures, media/*.svg: VS Code in the colours of the reader's theme. node scripts/pictures.mjs
 import { writeFileSync } from "node:fs";
 
-const STYLE = `
-    .paper { fill: var(--vscode-editor-background, #1f1f1f); stroke: var(--vscode-widget-border, #3c3c3c); }
-    .side { fill: var(--vscode-sideBar-background, #181818); stroke: var(--vscode-widget-border, #3c3c3c); }
-    .box { fill: var(--vscode-input-background, #313131); stroke: var(--vscode-widget-border, #3c3c3c); }
-    .chosen { fill: var(--vscode-list-activeSelectionBackground, #04395e); }
-    .button { fill: var(--vscode-button-background, #0078d4); }
-    .bar { fill: var(--vscode-statusBar-background, #181818); stroke: var(--vscode-widget-border, #3c3c3c); }
-    text { fill: var(--vscode-foreground, #cccccc); }
-    text.on { fill: var(--vscode-list-activeSelectionForeground, #ffffff); }
-    text.label { fill: var(--vscode-button-foreground, #ffffff); }
-    text.faint { fill: var(--vscode-descriptionForeground, #9d9d9d); font-size: 13px; }
-    text.small { font-size: 13px; }
-    .good { fill: var(--vscode-charts-green, #89d185) !important; }
-    .bad { fill: var(--vscode-charts-red, #f14c4c) !important; }
-  `;
+// As attributes: VS Code shows a walkthrough's picture in a page that takes no style sheet from it.
+const BORDER = `stroke="var(--vscode-widget-border, #3c3c3c)"`;
+const SHAPES = {
+  paper: `fill="var(--vscode-editor-background, #1f1f1f)" ${BORDER}`,
+  side: `fill="var(--vscode-sideBar-background, #181818)" ${BORDER}`,
+  box: `fill="var(--vscode-input-background, #313131)" ${BORDER}`,
+  bar: `fill="var(--vscode-statusBar-background, #181818)" ${BORDER}`,
+  chosen: `fill="var(--vscode-list-activeSelectionBackground, #04395e)"`,
+  button: `fill="var(--vscode-button-background, #0078d4)"`,
+};
+const PLAIN = "var(--vscode-foreground, #cccccc)";
+const TEXTS = {
+  plain: `fill="${PLAIN}"`,
+  small: `fill="${PLAIN}" font-size="13"`,
+  faint: `fill="var(--vscode-descriptionForeground, #9d9d9d)" font-size="13"`,
+  on: `fill="var(--vscode-list-activeSelectionForeground, #ffffff)"`,
+  onSmall: `fill="var(--vscode-list-activeSelectionForeground, #ffffff)" font-size="13"`,
+  label: `fill="var(--vscode-button-foreground, #ffffff)" font-size="13"`,
+  good: `fill="var(--vscode-charts-green, #89d185)"`,
+  bad: `fill="var(--vscode-charts-red, #f14c4c)"`,
+};
 
 const box = (x, y, width, height, kind, radius = 6) =>
-  `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="${radius}" class="${kind}"/>`;
-const text = (x, y, words, kind = "") => `<text x="${x}" y="${y}" class="${kind}">${words}</text>`;
+  `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="${radius}" ${SHAPES[kind]}/>`;
+const text = (x, y, words, kind = "plain") => `<text x="${x}" y="${y}" ${TEXTS[kind]}>${words}</text>`;
 const row = (y, mark, kind, name, detail) => [text(88, y, mark, kind), text(116, y, name), text(210, y, detail, "faint")];
-const model = (y, name, detail, kind = "") => [text(116, y, name, kind), text(116, y + 21, detail, "faint")];
+const model = (y, name, detail, kind = "plain") => [text(116, y, name, kind), text(116, y + 21, detail, "faint")];
 
 draw("demo", 400, [
   box(40, 20, 560, 360, "side", 10),
@@ -32,13 +38,13 @@ draw("demo", 400, [
   text(64, 174, "Hello! I am a demo: I live inside the extension"),
   text(64, 196, "and need neither a key nor a network."),
   box(64, 216, 250, 34, "box"),
-  `<circle cx="84" cy="233" r="6" class="good"/>`,
+  `<circle cx="84" cy="233" r="6" ${TEXTS.good}/>`,
   text(100, 238, "Ran a tool: list directory", "faint"),
   text(64, 276, "Your folder has 12 files. Ask me about one."),
   box(56, 300, 528, 64, "box", 8),
   text(74, 326, "Ask anything", "faint"),
   box(74, 336, 196, 22, "chosen", 4),
-  text(84, 352, "Sluice Demo (demo)", "on small"),
+  text(84, 352, "Sluice Demo (demo)", "onSmall"),
 ]);
 draw("key", 400, [
   box(40, 20, 560, 360, "paper", 10),
@@ -46,7 +52,7 @@ draw("key", 400, [
   box(64, 74, 512, 34, "box"),
   text(80, 96, "Search models", "faint"),
   box(440, 78, 130, 26, "button", 4),
-  text(466, 96, "Add Models", "label small"),
+  text(466, 96, "Add Models", "label"),
   box(300, 116, 276, 84, "side"),
   text(318, 142, "Another provider", "faint"),
   box(306, 156, 264, 32, "chosen", 4),
@@ -78,7 +84,7 @@ draw("tokens", 300, [
   box(40, 244, 560, 36, "bar", 8),
   text(64, 267, "main", "faint"),
   box(432, 250, 152, 24, "chosen", 4),
-  text(446, 267, "52.0k/128k · 41 %", "on small"),
+  text(446, 267, "52.0k/128k · 41 %", "onSmall"),
 ]);
 draw("test", 340, [
   box(60, 20, 520, 300, "paper", 10),
@@ -88,7 +94,7 @@ draw("test", 340, [
   ...row(176, "✓", "good", "Models", "214 models can chat."),
   ...row(216, "✗", "bad", "Key", "The key is not valid. Enter it again."),
   box(88, 258, 130, 30, "button", 4),
-  text(108, 278, "Show Details", "label small"),
+  text(108, 278, "Show Details", "label"),
   box(232, 258, 130, 30, "box", 4),
   text(252, 278, "Copy Details", "small"),
 ]);
@@ -97,7 +103,6 @@ function draw(name, height, shapes) {
   const font = `font-family="var(--vscode-font-family, system-ui, sans-serif)" font-size="15"`;
   const lines = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 ${height}" ${font}>`,
-    `  <style>${STYLE}</style>`,
     ...shapes.map((shape) => `  ${shape}`),
     "</svg>",
     "",

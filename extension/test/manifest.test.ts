@@ -125,7 +125,7 @@ test("the walkthrough's pictures, commands and settings exist", () => {
   const commands = new Set(contributes.commands.map(({ command }) => command));
   for (const { id, description, media, completionEvents } of walkthrough!.steps) {
     assert(existsSync(media.svg), media.svg);
-    assert(!readFileSync(media.svg, "utf8").includes("<script"));
+    assert(!/<script|<style|style=/.test(readFileSync(media.svg, "utf8")), "VS Code's page for it takes neither scripts nor styles");
     const words = english[description.slice(1, -1)]!;
     const used = [...words.matchAll(/\(command:([\w.]+)/g), ...completionEvents.join(" ").matchAll(/onCommand:([\w.]+)/g)];
     assert(used.length > 0, id);
