@@ -1,4 +1,5 @@
 // `cargo xtask demo`: VS Code with Sluice in it, for a person in a browser; or, headless, one conversation that is printed.
+import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
@@ -16,6 +17,8 @@ const GATE = `export function open(gate) {
 `;
 
 const setup = readSetup();
+const shots = path.join(setup.shots, 'demo');
+fs.mkdirSync(shots, { recursive: true });
 const server = await startServer({
     ...setup,
     folder: path.join(setup.work, 'demo'),
@@ -37,7 +40,7 @@ if (setup.headless) {
     const questions = ['Hello! Who are you?', `Please read the file ${server.workspace}/README.md`, 'What can you tell me about sources?'];
     for (const [at, question] of questions.entries()) {
         const answer = await view.ask(question);
-        const picture = path.join(setup.shots, `demo-${at + 1}.png`);
+        const picture = path.join(shots, `${at + 1}.png`);
         await window.page.screenshot({ path: picture });
         console.log(`\nYou: ${question}\n\n${answer.trim().replace(/^/gm, '  ')}\n\n  [${path.relative('.', picture)}]`);
     }

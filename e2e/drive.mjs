@@ -7,10 +7,11 @@ import { api } from './suites/api.mjs';
 import { chat } from './suites/chat.mjs';
 import { commands } from './suites/commands.mjs';
 import { key } from './suites/key.mjs';
+import { sample } from './suites/sample.mjs';
 import { web } from './suites/web.mjs';
 
 // The last one also looks for the key in what the others have left.
-const suites = { api, chat, commands, web, key };
+const suites = { api, chat, commands, web, sample, key };
 
 const setup = readSetup();
 if (setup.only && !(setup.only in suites)) {
@@ -20,8 +21,11 @@ if (setup.only && !(setup.only in suites)) {
 for (const [name, suite] of Object.entries(suites)) {
     if (setup.only && setup.only !== name) continue;
     const started = performance.now();
+    const shots = path.join(setup.shots, name);
+    fs.rmSync(shots, { recursive: true, force: true });
+    fs.mkdirSync(shots, { recursive: true });
     try {
-        await suite(setup);
+        await suite({ ...setup, shots });
     } catch (error) {
         add({ suite: name, name: 'runs to its end', ok: false, ms: performance.now() - started, error: String(error) });
     }

@@ -1,5 +1,6 @@
 // A second extension that uses Sluice's models as any other extension would, and writes down what came of it.
 const fs = require('node:fs');
+const figures = require('./figures');
 
 const cases = [
     ...require('./cases/models'),
@@ -13,6 +14,7 @@ exports.activate = () => void run();
 async function run() {
     const file = process.env.SLUICE_E2E_RESULTS;
     const results = [];
+    await figures.activation();
     for (const [name, check] of cases) {
         // All so far, so that a hang shows where it is.
         fs.writeFileSync(`${file}.part`, JSON.stringify({ results, running: name }));
@@ -25,6 +27,6 @@ async function run() {
         }
         results.push({ name, ok: error === undefined, ms: performance.now() - started, error });
     }
-    fs.writeFileSync(`${file}.part`, JSON.stringify({ results, figures: require('./figures').figures }));
+    fs.writeFileSync(`${file}.part`, JSON.stringify({ results, figures: figures.figures }));
     fs.renameSync(`${file}.part`, file);
 }

@@ -26,33 +26,71 @@ export class Chat {
 
     /** Runs a command by its title. @param {string} title */
     async command(title) {
-        await this.page.keyboard.press('F1');
         const box = this.page.locator('.quick-input-widget input').first();
-        await box.waitFor();
-        await box.fill(`>${title}`);
+        // An editor that opens just then takes the focus, and the list of commands is gone again.
+        for (let attempt = 1; ; attempt += 1) {
+            await this.page.keyboard.press('F1');
+            try {
+                await box.fill(`>${title}`, { timeout: 5_000 });
+                break;
+            } catch (error) {
+                if (attempt === 5) throw error;
+            }
+        }
         // Other titles may begin with this one.
         await this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${title}"], .quick-input-list .monaco-list-row[aria-label^="${title},"]`).first().click();
     }
 
+    /** Enters a key in VS Code's own dialogs. @param {string} key @param {string} baseUrl */
+    async enterKey(key, baseUrl) {
+        await this.inPicker('Manage Models');
+        await this.page.getByText('Add Models').first().click();
+        await this.page.locator('.context-view, .monaco-menu').getByText('Sluice', { exact: true }).first().click();
+        await this.answer('Enter a name for the group', 'Sluice');
+        await this.answer('Enter value for apiKey', key);
+        await this.answer('Enter value for baseUrl', baseUrl);
+    }
+
+    /** Closes the page with the list of models, which lies in front of everything else. */
+    async closeModels() {
+        await until('the page is closed', async () => {
+            await this.page.keyboard.press('Escape');
+            return (await this.page.locator('.monaco-modal-editor-block').count()) === 0;
+        });
+    }
+
+    /** Fills in one of VS Code's input boxes, known by what it shows while it is empty. @param {string} placeholder @param {string} text */
+    async answer(placeholder, text) {
+        const box = this.page.locator(`.quick-input-widget input[placeholder="${placeholder}"]`);
+        await box.fill(text);
+        await box.press('Enter');
+    }
+
     /** Chooses a model by its name in the picker below the input. @param {string} name */
     async pick(name) {
+        await this.inPicker(name);
+        const picker = this.toolbar.locator('.model-picker-name');
+        // In a narrow view the name itself gives way to the thinking effort.
+        await until(`${name} is chosen`, async () => (await picker.getAttribute('aria-label'))?.includes(name));
+    }
+
+    /** Clicks on a row of the model picker. @param {string} text */
+    async inPicker(text) {
         const picker = this.toolbar.locator('.model-picker-name');
         const list = this.page.locator('.action-widget:has(.chat-model-picker-dropdown)').first();
-        const row = list.locator('.monaco-list-row', { hasText: name }).first();
+        const row = list.locator('.monaco-list-row', { hasText: text }).first();
         await picker.waitFor();
-        await until(`${name} is offered`, async () => {
+        await until(`${text} is offered`, async () => {
             await picker.click();
             await list.waitFor();
             // Models that were not used yet are folded away; the search box finds them. The first of our models brings it.
             const search = list.locator('input');
-            if (await search.count()) await search.fill(name);
+            if (await search.count()) await search.fill(text);
             const offered = (await row.count()) > 0;
             await (offered ? row.click() : this.page.keyboard.press('Escape'));
             await list.waitFor({ state: 'hidden' });
             return offered;
         });
-        // In a narrow view the name itself gives way to the thinking effort.
-        await until(`${name} is chosen`, async () => (await picker.getAttribute('aria-label'))?.includes(name));
     }
 
     /** Types a question, sends it and waits for the answer to end. @param {string} question @returns {Promise<string>} */

@@ -1,5 +1,4 @@
 // What xtask tells the programs here.
-import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -16,6 +15,7 @@ import { parseArgs } from 'node:util';
  * @property {string} key a key that can be recognised wherever it turns up
  * @property {string} [only] the name of a suite
  * @property {boolean} headless
+ * @property {boolean} keep leave VS Code open after the suite
  */
 
 /** @returns {Setup} */
@@ -31,11 +31,11 @@ export function setup() {
             catalogue: { type: 'string', default: '' },
             only: { type: 'string' },
             headless: { type: 'boolean', default: false },
+            keep: { type: 'boolean', default: false },
         },
     });
     const { extension: extensions, ...others } = values;
     const shots = path.join(values.work, 'shots');
-    fs.mkdirSync(shots, { recursive: true });
     // A signal ends the program the usual way, and with it what it started.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
     return { ...others, extensions, shots, key: 'canary-5f2c9e71b84d' };

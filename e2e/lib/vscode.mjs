@@ -179,6 +179,20 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
     return { page, foreign, close: () => context.close() };
 }
 
+/**
+ * Ends a run; or, if it is to be kept, says where it is and never returns.
+ * @param {import('./setup.mjs').Setup} setup @param {Awaited<ReturnType<typeof startServer>>} server
+ * @param {Awaited<ReturnType<typeof openWindow>>} window
+ */
+export async function finish(setup, server, window) {
+    if (setup.keep) {
+        console.log(`   VS Code stays at ${server.url}?folder=${encodeURIComponent(server.workspace)} until Ctrl-C`);
+        await new Promise(() => {});
+    }
+    await window.close();
+    await server.stop();
+}
+
 /** Runs in the browser. @param {Record<string, string>} items */
 function seedState(items) {
     return new Promise((resolve, reject) => {

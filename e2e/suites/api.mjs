@@ -4,7 +4,7 @@ import path from 'node:path';
 import { add, figures } from '../lib/report.mjs';
 import { startTap } from '../lib/tap.mjs';
 import { until } from '../lib/until.mjs';
-import { openWindow, startServer } from '../lib/vscode.mjs';
+import { finish, openWindow, startServer } from '../lib/vscode.mjs';
 
 const here = import.meta.dirname;
 
@@ -37,9 +37,8 @@ export async function api(setup) {
         if (hung) throw new Error(`${hung}: ${done.running}`);
         Object.assign(figures, done.figures);
     } finally {
-        await window.page.screenshot({ path: path.join(setup.shots, 'api.png') });
-        await window.close();
-        await server.stop();
+        await window.page.screenshot({ path: path.join(setup.shots, 'window.png') });
+        await finish(setup, server, window);
         tap.close();
     }
 }

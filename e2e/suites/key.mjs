@@ -55,7 +55,7 @@ export async function key(setup) {
         try {
             const file = path.join(probes, `${name}.json`);
             await until('the probe is done', () => fs.existsSync(file));
-            await window.page.screenshot({ path: path.join(setup.shots, `key-${name}.png`) });
+            await window.page.screenshot({ path: path.join(setup.shots, `${name}.png`) });
             const stored = await window.page.evaluate(storedInBrowser);
             return { ...JSON.parse(fs.readFileSync(file, 'utf8')), stored };
         } finally {

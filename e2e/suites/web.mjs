@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { check } from '../lib/report.mjs';
 import { until } from '../lib/until.mjs';
-import { openWindow, startServer } from '../lib/vscode.mjs';
+import { finish, openWindow, startServer } from '../lib/vscode.mjs';
 
 /** @param {import('../lib/setup.mjs').Setup} setup */
 export async function web(setup) {
@@ -26,8 +26,7 @@ export async function web(setup) {
         await check('web', 'it answers, with WebAssembly and without a server', () => assert.match(result.answer ?? result.error, /I am the Sluice demo: rules, not a language model\./));
         await check('web', 'it calls a tool', () => assert.deepEqual(result.calls, [{ name: 'read_file', input: { path: 'notes.md' } }]));
     } finally {
-        await window.page.screenshot({ path: path.join(setup.shots, 'web.png') });
-        await window.close();
-        await server.stop();
+        await window.page.screenshot({ path: path.join(setup.shots, 'window.png') });
+        await finish(setup, server, window);
     }
 }

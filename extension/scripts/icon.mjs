@@ -1,4 +1,4 @@
-// Draws media/icon.png from media/icon.svg with a headless Chromium: node scripts/icon.mjs [chromium]
+// Draws media/icon.png from scripts/icon.svg with a headless Chromium: node scripts/icon.mjs [chromium]
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ const media = fileURLToPath(new URL("../media/", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "icon-"));
 try {
   const page = join(folder, "icon.html");
-  writeFileSync(page, `<style>body{margin:0}svg{display:block}</style>${readFileSync(join(media, "icon.svg"), "utf8")}`);
+  writeFileSync(page, `<style>body{margin:0}svg{display:block}</style>${readFileSync(new URL("icon.svg", import.meta.url), "utf8")}`);
   const { status, stderr } = spawnSync(
     process.argv[2] ?? "chromium",
     [

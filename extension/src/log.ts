@@ -61,7 +61,7 @@ export class Log {
     this.#write("error", message);
   }
 
-  /** What became of a request. The message may quote what the server said, and is not remembered. */
+  /** What became of a request. What the server said about it may quote the prompt: that is for trace, and not remembered. */
   outcome(model: string, outcome: Outcome, message?: string): void {
     const { status, reason, error, empty, usage } = outcome;
     const facts = [
@@ -76,8 +76,10 @@ export class Log {
     ].filter((fact) => fact !== null && fact !== undefined);
     const level = message === undefined ? "debug" : "error";
     const summary = `${model}: ${facts.join(", ")}`;
-    this.#remember(level, this.redact(summary));
-    this.#channel[level](this.redact(message === undefined ? summary : `${summary}. ${message}`));
+    this.#write(level, summary);
+    if (message !== undefined) {
+      this.#channel.trace(this.redact(`${model}: ${message}`));
+    }
   }
 
   redact(text: string): string {
@@ -105,7 +107,9 @@ export class Log {
   #remember(level: LogLine["level"], text: string): void {
     this.#recent.push({ at: new Date().toISOString(), level, text });
     if (this.#recent.length > REMEMBERED) {
-      this.#recent.shift();
+      // At trace one long answer would push out everything else.
+      const leastWorth = this.#recent.findIndex((line) => line.level === "trace");
+      this.#recent.splice(Math.max(leastWorth, 0), 1);
     }
   }
 }

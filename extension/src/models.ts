@@ -17,6 +17,7 @@ export class ModelLists {
   readonly #changed = new vscode.EventEmitter<void>();
   /** By base URL. */
   readonly #catalogs = new Map<string, Catalog>();
+  readonly #enriched = new Set<string>();
   readonly #refreshing = new Map<string, Promise<Catalog>>();
   readonly onDidChange = this.#changed.event;
 
@@ -53,6 +54,22 @@ export class ModelLists {
     const refresh = this.#refresh(connection).finally(() => this.#refreshing.delete(baseUrl));
     this.#refreshing.set(baseUrl, refresh);
     return refresh;
+  }
+
+  /** Who serves a model, and with which limits: asked for when it is used, because the list knows little of it. */
+  async enrich(connection: Connection, model: string): Promise<void> {
+    const requests = await this.#modules.requests();
+    const { baseUrl } = connection.endpoint;
+    const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
+    const { endpointsRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings(), about: model });
+    if (endpointsRequest !== null && !this.#enriched.has(model)) {
+      // A server that does not tell is not asked at every turn.
+      this.#enriched.add(model);
+      const answer = await get(connection, endpointsRequest);
+      if (typeof answer !== "string") {
+        await this.#apply(connection, { endpointsAnswered: [model, answer] });
+      }
+    }
   }
 
   /** A conversation was too long for a model: its real limit may stand in the message. */

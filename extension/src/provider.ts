@@ -7,18 +7,13 @@ import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import { exchange } from "./http.js";
 import type { Log } from "./log.js";
+import { DEMO_MODEL, type SluiceModel, information } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { chatOptions, idleTimeoutMs, thinkingFallback } from "./settings.js";
 import type { StatusBar } from "./status-bar.js";
 import { toMessage, toMessages, toToolMode, toTools } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
 import type { Modules } from "./wasm.js";
-
-/** What we give VS Code, and get back with each request. */
-export interface SluiceModel extends vscode.LanguageModelChatInformation {
-  readonly model: ChatModel;
-  readonly connection: Connection;
-}
 
 export interface Services {
   readonly modules: Modules;
@@ -70,7 +65,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (connection === undefined) {
       return [];
     }
-    const { models } = await lists.list(connection);
+    const { models, notes } = await lists.list(connection);
+    if (models.length === 0) {
+      // VS Code shows the reason where the models would be.
+      throw plainError(notes.at(-1)?.detail ?? vscode.l10n.t("{0} lists no models.", connection.label));
+    }
     const shown = connection.isDemo ? models.filter(({ id }) => id === DEMO_MODEL) : models;
     return shown.map((model) => information(model, connection));
   }
@@ -82,7 +81,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { modules, log, counts, status } = this.#services;
+    const { modules, log, counts, status, lists } = this.#services;
     const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
     const chat = chatRequest(model, messages, options);
     const built = requests.buildRequest(chat, connection.endpoint.baseUrl);
@@ -128,7 +127,10 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     } finally {
       subscription.dispose();
     }
-    void books.end(decision);
+    books.end(decision).catch((error: unknown) => log.error(`The books are not kept: ${String(error)}`));
+    if (decision.step.type === "done" && !connection.isDemo) {
+      lists.enrich(connection, model.id).catch((error: unknown) => log.debug(`${model.id}: ${String(error)}`));
+    }
     await this.#finish(decision, reporter, built.marker, options, { model, connection });
   }
 
@@ -175,46 +177,6 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   }
 }
 
-const DEMO_MODEL = "sluice/demo";
-
-function information(model: ChatModel, connection: Connection): SluiceModel {
-  const { id, family, version, maxInputTokens, maxOutputTokens, contextWindow, capabilities } = model;
-  const name = connection.isDemo ? vscode.l10n.t("{0} (demo, not a real model)", model.name) : model.name;
-  return {
-    id,
-    name,
-    family,
-    version,
-    maxInputTokens,
-    maxOutputTokens,
-    maxContextWindowTokens: contextWindow,
-    capabilities: { imageInput: capabilities.imageInput, toolCalling: capabilities.toolCalling },
-    detail: model.detail,
-    tooltip: model.tooltip,
-    isUserSelectable: model.isUserSelectable,
-    ...(model.pricing === null ? {} : { pricing: model.pricing }),
-    ...(model.effort === null ? {} : { configurationSchema: effortSchema(model.effort) }),
-    model,
-    connection,
-  };
-}
-
-/** The picker for the thinking effort, in the shape of Copilot's own. */
-function effortSchema({ values, default: byDefault }: NonNullable<ChatModel["effort"]>): { properties: { reasoningEffort: object } } {
-  return {
-    properties: {
-      reasoningEffort: {
-        type: "string",
-        title: vscode.l10n.t("Thinking Effort"),
-        enum: values,
-        enumItemLabels: values.map((value) => value.charAt(0).toUpperCase() + value.slice(1)),
-        default: byDefault,
-        group: "navigation",
-      },
-    },
-  };
-}
-
 function chatRequest(
   model: ChatModel,
   messages: readonly vscode.LanguageModelChatRequestMessage[],
@@ -240,10 +202,10 @@ function isCopilot(initiator: string | undefined): boolean {
   return initiator?.toLowerCase().startsWith("github.copilot") ?? false;
 }
 
-/** Chat shows the message and the stack; the message alone says it better. */
+/** Chat shows the message and behind it the stack, unless there is none. */
 function plainError(message: string): Error {
   const error = new Error(message);
-  error.stack = message;
+  error.stack = "";
   return error;
 }
 

@@ -29,7 +29,8 @@ export function redactedReport({ version, known, lists, log, settings }: ReportC
       version: vscode.version,
       host: vscode.env.appHost,
       ui: vscode.env.uiKind === vscode.UIKind.Web ? "web" : "desktop",
-      remote: vscode.env.remoteName ?? null,
+      // Some servers put their address there.
+      remote: vscode.env.remoteName?.replace(/^.*[^a-z-].*$/, "other") ?? null,
       language: vscode.env.language,
       isTrusted: vscode.workspace.isTrusted,
     },

@@ -246,7 +246,7 @@ export function problemOf(error: unknown): SignInProblem {
 /** Chat shows the stack too; the message alone says it better. */
 function plain(message: string): Error {
   const error = new Error(message);
-  error.stack = message;
+  error.stack = "";
   return error;
 }
 

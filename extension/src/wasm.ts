@@ -9,10 +9,7 @@ import { type Tokens, loadTokens } from "../../crates/sluice-wasm/js/src/tokens.
 
 export class Modules {
   readonly #folder: vscode.Uri;
-  #core: Promise<Core> | undefined;
-  #requests: Promise<Requests> | undefined;
-  #tokens: Promise<Tokens> | undefined;
-  #demo: Promise<DemoGateway> | undefined;
+  readonly #loaded = new Map<string, Promise<unknown>>();
 
   constructor(extension: vscode.Uri) {
     this.#folder = vscode.Uri.joinPath(extension, "dist");
@@ -20,26 +17,34 @@ export class Modules {
 
   /** Reads answers. */
   core(): Promise<Core> {
-    return (this.#core ??= this.#read("sluice_wasm.wasm").then(loadCore));
+    return this.#load("sluice_wasm.wasm", loadCore);
   }
 
   /** Builds requests, knows the models. */
   requests(): Promise<Requests> {
-    return (this.#requests ??= this.#read("sluice_requests_wasm.wasm").then(loadRequests));
+    return this.#load("sluice_requests_wasm.wasm", loadRequests);
   }
 
   /** Counts tokens; has the vocabularies and is by far the largest. */
   tokens(): Promise<Tokens> {
-    return (this.#tokens ??= this.#read("sluice_tokens_wasm.wasm").then(loadTokens));
+    return this.#load("sluice_tokens_wasm.wasm", loadTokens);
   }
 
   /** Answers in the place of a server while there is no key. */
   demo(): Promise<DemoGateway> {
-    return (this.#demo ??= this.#read("sluice_demo_wasm.wasm").then(loadDemo));
+    return this.#load("sluice_demo_wasm.wasm", loadDemo);
   }
 
-  async #read(name: string): Promise<BufferSource> {
-    const bytes = await vscode.workspace.fs.readFile(vscode.Uri.joinPath(this.#folder, name));
-    return bytes as Uint8Array<ArrayBuffer>;
+  #load<T>(name: string, load: (bytes: BufferSource) => Promise<T>): Promise<T> {
+    const known = this.#loaded.get(name) as Promise<T> | undefined;
+    if (known !== undefined) {
+      return known;
+    }
+    const file = vscode.Uri.joinPath(this.#folder, name);
+    const loading = Promise.resolve(vscode.workspace.fs.readFile(file)).then((bytes) => load(bytes as Uint8Array<ArrayBuffer>));
+    this.#loaded.set(name, loading);
+    // What failed once may work the next time.
+    loading.catch(() => this.#loaded.delete(name));
+    return loading;
   }
 }

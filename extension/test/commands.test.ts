@@ -128,14 +128,14 @@ test("what is wrong is said at the step where it is wrong", async () => {
     ["a redirect", () => new Response(null, { status: 302, headers: { location: "https://evil.example" } }), /Network: .*redirects to another address, and the key must not follow/],
     ["no API there", () => new Response("<html>", { status: 404, headers: { "content-type": "text/html" } }), /^error: Sluice: Models: /],
     ["a list of nothing", (url) => (url.endsWith("/models") ? Response.json({ data: [] }) : undefined), /Models: The server lists no model that can chat/],
-    ["a wrong key", (url) => (url.endsWith("/credits") ? Response.json({ error: { message: "Invalid key", type: "authentication_error" } }, { status: 401 }) : undefined), /^error: Sluice: Key: Invalid key\./],
+    ["a wrong key", (url) => (url.endsWith("/credits") ? Response.json({ error: { message: `Invalid key: ${KEY}`, type: "authentication_error" } }, { status: 401 }) : undefined), /^error: Sluice: Key: Invalid key: \[hidden\]\./],
     ["a model that is gone", (url) => (url.endsWith("/responses") ? Response.json({ error: { message: "Gone", type: "model_not_found" } }, { status: 404 }) : undefined), /^error: Sluice: Answer: \S+: Gone\./],
   ];
   for (const [what, intercept, said] of failing) {
     const { run } = await start({ ...keyed, intercept });
     const seen = await run("testConnection", undefined);
     assert.match(seen[0]!, said, what);
-    assert(!fake.logged.join().includes(KEY), what);
+    assert(!(fake.logged.join() + seen.join()).includes(KEY), what);
   }
   // Not every server has credits; the answer proves the key then.
   const { run } = await start({ ...keyed, intercept: (url) => (url.endsWith("/credits") ? new Response("", { status: 404 }) : undefined) });
@@ -217,9 +217,12 @@ test("settings that cannot work are told once, with a way there", async () => {
       "warn: sluice.extraHeaders: The header x-empty is ",
     ].map((line) => line.slice(0, 48)),
   );
-  await fake.resolveModels();
+  await vscode.workspace.getConfiguration("sluice").update("caching", false);
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(fake.seen.length, 1, "told once");
+  await vscode.workspace.getConfiguration("sluice").update("models.hidden", []);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.match(fake.seen[1]!, /\(3 more in the log\)$/, "and again when something changed");
   assert.match((await run("signInWithVercelCli", undefined))[0]!, /^error: Sluice: The base URL does not start/);
 });
 

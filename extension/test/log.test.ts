@@ -46,11 +46,15 @@ test("the memory is short, and does not keep what a server said", () => {
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
   const failure = { kind: "badRequest", status: 400, code: "invalid_prompt", requestId: "req_1" };
   log.outcome("a/b", { status: "failed", reason: null, empty: null, usage: null, error: failure } as Outcome, "You wrote: my diary");
-  assert.equal(fake.logged[0], "error: a/b: failed, badRequest, HTTP 400, invalid_prompt, request req_1. You wrote: my diary");
+  assert.deepEqual(fake.logged, [
+    "error: a/b: failed, badRequest, HTTP 400, invalid_prompt, request req_1",
+    "trace: a/b: You wrote: my diary",
+  ]);
   assert.equal(log.recent[0]?.text, "a/b: failed, badRequest, HTTP 400, invalid_prompt, request req_1");
   for (let line = 0; line < 1000; line++) {
     log.trace(`line ${line}`);
   }
   assert.equal(log.recent.length, 200);
   assert.equal(log.recent.at(-1)?.text, "line 999");
+  assert.match(log.recent[0]!.text, /badRequest/, "a flood of trace lines does not wash away what happened");
 });

@@ -11,6 +11,9 @@ export class EventEmitter<T> {
   fire(event: T): void {
     [...this.#listeners].forEach((listener) => listener(event));
   }
+  dispose(): void {
+    this.#listeners.clear();
+  }
 }
 
 export class Uri {
@@ -136,6 +139,7 @@ export const fake = {
     fake.providers = [];
     fake.resolveModels = async () => [];
     registered.clear();
+    configurationChanged.dispose();
   },
 };
 

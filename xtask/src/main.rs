@@ -70,6 +70,9 @@ enum Task {
         /// A packed extension, or a folder with one, instead of the project's own
         #[arg(long)]
         extension: Option<PathBuf>,
+        /// Leave VS Code open after the suite
+        #[arg(long, requires = "only")]
+        keep: bool,
     },
     /// Run every fuzz target (needs the nightly toolchain)
     Fuzz {
@@ -112,7 +115,7 @@ fn main() -> ExitCode {
         Task::Load => example("load"),
         Task::Persist => example("persist"),
         Task::Sdks => gateway::check_with_sdks(),
-        Task::Vscode { only, extension } => vscode::run(extension, only.as_deref()),
+        Task::Vscode { only, extension, keep } => vscode::run(extension, only.as_deref(), keep),
         Task::Fuzz { seconds } => fuzz::all(seconds),
     };
     match done {

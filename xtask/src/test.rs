@@ -45,7 +45,7 @@ pub fn all() -> Done {
     }
     let mut skipped = None;
     step("the extension in a real VS Code", || match vscode::prepare()? {
-        Machine::Ready(tools) => vscode::test(&tools, &extension::pack()?, None),
+        Machine::Ready(tools) => vscode::test(&tools, &extension::pack()?, None, false),
         Machine::Cannot(reason) => {
             println!("   SKIPPED: {reason}");
             skipped = Some(reason);

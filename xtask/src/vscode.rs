@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::gateway::{self, Gateway};
 use crate::shell::{self, capture, root};
-use crate::{Done, extension};
+use crate::{Done, adapter, extension};
 
 mod browser;
 mod install;
@@ -42,15 +42,17 @@ fn work() -> PathBuf {
 }
 
 /// `cargo xtask vscode`. Here a machine that cannot do it is an error.
-pub fn run(extension: Option<PathBuf>, only: Option<&str>) -> Done {
+pub fn run(extension: Option<PathBuf>, only: Option<&str>, keep: bool) -> Done {
     match prepare()? {
-        Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only),
+        Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only, keep),
         Machine::Cannot(reason) => Err(reason),
     }
 }
 
 /// Runs the tests in a real VS Code, on a packed extension or on a folder with one.
-pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
+pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> Done {
+    // Its sample provider runs there too.
+    adapter::build()?;
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
     let catalogue = capture(Command::new(&sluice).args(["serve", "--list-faults"]))?;
@@ -59,6 +61,9 @@ pub fn test(tools: &Tools, extension: &Path, only: Option<&str>) -> Done {
     driver.args(["--catalogue", &catalogue.join(",")]);
     if let Some(only) = only {
         driver.args(["--only", only]);
+    }
+    if keep {
+        driver.arg("--keep");
     }
     shell::run(&mut driver)
 }

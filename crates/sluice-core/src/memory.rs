@@ -10,7 +10,7 @@ pub use file::MAX_FILE;
 
 pub use crate::boundary::FileState;
 use crate::boundary::{ChatMessage, ChatRequest, RequestUsage, Usage};
-use crate::tokens::{Calibration, Estimate, InstallKey, Known, Piece};
+use crate::tokens::{Calibration, Counter, Estimate, InstallKey, Known, Piece};
 use crate::usage::History;
 
 #[derive(Clone, Debug)]
@@ -59,6 +59,8 @@ impl Memory {
         today: u32,
     ) {
         let factor = self.calibration.factor(family);
+        // The output tokens of an answer hold more than the answer. Where the vocabulary is public our own count is nearer.
+        let answer = answer.filter(|_| !Counter::about(&chat.model).own_vocabulary);
         if let Some(measured) = self.known.learn(chat, answer, usage, factor, raw, today) {
             self.calibration.learn(family, measured, today);
         }

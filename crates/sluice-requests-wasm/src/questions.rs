@@ -54,6 +54,8 @@ fn catalog(json: &str) -> Result<Value, String> {
         /// Seconds since 1970.
         now: u64,
         event: Option<Event>,
+        /// A model to know more about.
+        about: Option<String>,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -66,7 +68,7 @@ fn catalog(json: &str) -> Result<Value, String> {
         /// A request to a model ended with this message.
         Overflowed(String, String),
     }
-    let Question { base_url, snapshot, settings, now, event } = read(json)?;
+    let Question { base_url, snapshot, settings, now, event, about } = read(json)?;
     let endpoint = Endpoint::parse(&base_url).map_err(|problem| problem.0)?;
     let (mut catalog, note) = match snapshot {
         Some(snapshot) => ModelCatalog::restore(&snapshot, &endpoint),
@@ -96,6 +98,7 @@ fn catalog(json: &str) -> Result<Value, String> {
         "others": to_value(&list.others),
         "state": to_value(&catalog.state(now)),
         "listRequest": to_value(&catalog.list_request()),
+        "endpointsRequest": to_value(&about.and_then(|id| catalog.endpoints_request(&id, now))),
         "changed": changed,
         "notes": to_value(&notes),
         "snapshot": catalog.snapshot(),

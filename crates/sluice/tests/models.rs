@@ -55,6 +55,7 @@ fn the_table() {
     expect![[r#"
         ID                          CONTEXT  OUTPUT  $/M IN / OUT   CACHED  CAN
         sluice/demo                    200k     32k  $0.50 / $2+     $0.05  tools, images, files, thinking
+        sluice/small                    36k      4k  $0.10 / $0.40   $0.01  tools, images, files, thinking
         sluice/echo                    128k   16.4k  $0.10 / $0.40   $0.01
         sluice/long                    128k   16.4k  $0.10 / $0.40   $0.01
         sluice/tools                   128k   16.4k  $0.10 / $0.40   $0.01  tools

@@ -2,12 +2,20 @@
 const assert = require('node:assert/strict');
 const { monitorEventLoopDelay } = require('node:perf_hooks');
 const { parts, said } = require('../ask');
+const figures = require('../figures');
 
 const COUNT = 2000;
 
 module.exports = [
     ['twenty requests at once, each with its own answer', async () => {
+        figures.memory('before 20 streams');
         const delay = monitorEventLoopDelay({ resolution: 1 });
+        // What the host and the machine do anyway.
+        delay.enable();
+        await new Promise((resolve) => setTimeout(resolve, 3000));
+        delay.disable();
+        figures.note('event loop at rest: longest delay in ms', delay.max / 1e6);
+        delay.reset();
         delay.enable();
         const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => parts('sluice/burst', `count to ${COUNT + at}`)));
         delay.disable();
@@ -15,7 +23,8 @@ module.exports = [
             const text = Array.from({ length: COUNT + at }, (_, number) => ` ${number}`).join('');
             assert.deepEqual(said(answer), [{ text }]);
         });
-        require('../figures').note('event loop, 20 streams at once: longest delay in ms', delay.max / 1e6);
-        require('../figures').note('event loop, 20 streams at once: 99th percentile in ms', delay.percentile(99) / 1e6);
+        figures.note('event loop with 20 streams: longest delay in ms', delay.max / 1e6);
+        figures.note('event loop with 20 streams: 99th percentile in ms', delay.percentile(99) / 1e6);
+        figures.memory('after 20 streams');
     }],
 ];

@@ -239,6 +239,7 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
 mod tests {
     use expect_test::{Expect, expect};
 

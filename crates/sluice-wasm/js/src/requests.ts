@@ -43,6 +43,8 @@ export interface CatalogQuestion {
   readonly snapshot: string | undefined;
   readonly settings: ModelSettings;
   readonly event?: CatalogEvent;
+  /** A model to know more about. */
+  readonly about?: string;
 }
 
 /** What is known now. Keep the snapshot; a list that was known is never lost. */
@@ -51,6 +53,8 @@ export interface Catalog {
   readonly others: readonly OtherModel[];
   readonly state: ListState;
   readonly listRequest: HttpRequest;
+  /** Who serves the model asked about; absent if that is known well enough. */
+  readonly endpointsRequest: HttpRequest | null;
   readonly changed: boolean;
   readonly notes: readonly Note[];
   readonly snapshot: string;
@@ -94,7 +98,7 @@ export class Requests {
   }
 
   catalog(question: CatalogQuestion): Catalog {
-    return this.#ask(CATALOG, { event: null, ...question, now: Math.floor(Date.now() / 1000) });
+    return this.#ask(CATALOG, { event: null, about: null, ...question, now: Math.floor(Date.now() / 1000) });
   }
 
   /** Tokens without a vocabulary: at once, some per cent too many. For the moment before the vocabularies are there. */
