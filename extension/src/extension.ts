@@ -14,9 +14,12 @@ import { TokenCounts } from "./tokens.js";
 import { showUsage } from "./usage-view.js";
 import { Modules } from "./wasm.js";
 
+/** When the bundle began to run; its first line sets it. */
+declare const bundleStarted: number;
+
 let counts: TokenCounts | undefined;
 
-export function activate(context: vscode.ExtensionContext): void {
+export function activate(context: vscode.ExtensionContext): { readonly activationMs: number } {
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
   const modules = new Modules(context.extensionUri);
   const signIn = new SignIn(context.secrets, log);
@@ -56,6 +59,7 @@ export function activate(context: vscode.ExtensionContext): void {
       }
     }),
   );
+  return { activationMs: performance.now() - bundleStarted };
 }
 
 /** What was used since the last save must not be lost. */

@@ -58,13 +58,16 @@ export class ModelLists {
 
   /** Who serves a model, and with which limits: asked for when it is used, because the list knows little of it. */
   async enrich(connection: Connection, model: string): Promise<void> {
-    const requests = await this.#modules.requests();
     const { baseUrl } = connection.endpoint;
+    // Once a window: looking into the catalogue takes milliseconds, and some servers never tell.
+    if (this.#enriched.has(`${baseUrl} ${model}`)) {
+      return;
+    }
+    this.#enriched.add(`${baseUrl} ${model}`);
+    const requests = await this.#modules.requests();
     const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
     const { endpointsRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings(), about: model });
-    if (endpointsRequest !== null && !this.#enriched.has(model)) {
-      // A server that does not tell is not asked at every turn.
-      this.#enriched.add(model);
+    if (endpointsRequest !== null) {
       const answer = await get(connection, endpointsRequest);
       if (typeof answer !== "string") {
         await this.#apply(connection, { endpointsAnswered: [model, answer] });

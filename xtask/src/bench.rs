@@ -1,9 +1,21 @@
 //! `cargo xtask bench`: the native figures, then those in Node; the peers are installed by the benchmark itself.
 
+use std::fs;
 use std::path::PathBuf;
 
 use crate::shell::{cargo, command, root, run};
-use crate::{Done, adapter, javascript, wasm};
+use crate::{Done, adapter, extension, javascript, vscode, wasm};
+
+/// The extension's budgets, measured in a real VS Code. The suite of the API checks what it measures.
+pub fn extension() -> Done {
+    let vsix = extension::pack()?;
+    let bytes = fs::metadata(&vsix).map_err(|error| format!("{}: {error}", vsix.display()))?.len();
+    vscode::run(Some(vsix), Some("api"), false)?;
+    println!();
+    println!("   aims: activation by our own clock <= 50 ms, no delay of the event loop > 50 ms while 20 streams run");
+    println!("   the VSIX has {} KB (aim: <= 4000)", bytes / 1000);
+    Ok(())
+}
 
 pub fn all(quick: bool) -> Done {
     let quick: &[&str] = if quick { &["--quick"] } else { &[] };

@@ -53,6 +53,9 @@ enum Task {
         /// Fewer rounds: a first impression
         #[arg(long)]
         quick: bool,
+        /// What the extension costs a real VS Code, instead
+        #[arg(long, conflicts_with = "quick")]
+        extension: bool,
     },
     /// Play every fault of the embedded gateway to the client and print what became of it
     Faults,
@@ -110,7 +113,8 @@ fn main() -> ExitCode {
         Task::Vsix => extension::report(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),
-        Task::Bench { quick } => bench::all(quick),
+        Task::Bench { extension: true, .. } => bench::extension(),
+        Task::Bench { quick, .. } => bench::all(quick),
         Task::Faults => example("faults"),
         Task::Load => example("load"),
         Task::Persist => example("persist"),

@@ -19,7 +19,7 @@ const provider = {
       headers: { authorization: `Bearer ${process.env.SAMPLE_KEY ?? "demo"}`, "content-type": "application/json" },
       body: JSON.stringify({ model: model.id, input, tools, stream: true }),
     });
-    const usage = await new OpenResponsesStreamAdapter({ vscode }).processStream(response, progress, token);
+    const usage = await new OpenResponsesStreamAdapter({ vscode, reportUsage: true }).processStream(response, progress, token);
     console.log(`${usage.inputTokens} tokens in, ${usage.outputTokens} out`);
   },
   provideTokenCount: async (model, text) => Math.ceil((typeof text === "string" ? text : JSON.stringify(text.content)).length / 4),

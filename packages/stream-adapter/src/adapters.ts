@@ -16,6 +16,7 @@ abstract class Adapter<Source> {
       enableReasoning: options.enableReasoning ?? true,
       onUnknownChunk: options.onUnknownChunk ?? (() => {}),
       logger: options.logger ?? console,
+      reportUsage: options.reportUsage ?? false,
       prefixCallIds: options.prefixCallIds ?? dialect === "openResponses",
     };
   }

@@ -1,7 +1,7 @@
 // The core's parts as VS Code's. The classes are handed in, or looked up where VS Code runs us; this package never imports
 // them, so it works, and can be tested, without VS Code.
 
-import type { Part } from "../../../crates/sluice-wasm/js/src/core.js";
+import type { Part, VsCodeUsage } from "../../../crates/sluice-wasm/js/src/core.js";
 import { fromBase64 } from "../../../crates/sluice-wasm/js/src/chunks.js";
 
 /** The shapes of VS Code's parts, for callers without its types. */
@@ -88,6 +88,13 @@ export class PartMaker {
           this.#json({ type: "citation", sourceType: "url", url, title }, CITATION, report);
         }
         break;
+    }
+  }
+
+  makeUsage(usage: VsCodeUsage, report: (part: object) => void): void {
+    const Data = this.#dataClass();
+    if (Data !== undefined) {
+      report(new Data(new TextEncoder().encode(JSON.stringify(usage)), "usage"));
     }
   }
 

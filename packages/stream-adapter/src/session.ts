@@ -26,6 +26,11 @@ export interface StreamAdapterOptions {
    * Open Responses, false for the AI SDK, whose messages need their own ids back.
    */
   prefixCallIds?: boolean;
+  /**
+   * Report what the server counted as a data part of the type `usage` at the end. VS Code's chat reads it; without it the context
+   * indicator stays at zero and long chats are never summarized. Default: false.
+   */
+  reportUsage?: boolean;
 }
 
 /** What the server counted; `null` where it said nothing. */
@@ -190,10 +195,16 @@ export class Session {
 
   #finish(end: "eof" | "cancelled" | "broken", report: (part: object) => void, cause?: unknown): void {
     this.#isFinished = true;
-    const { outputs, outcome } = this.#stream.finish(end);
+    const circumstances = { host: "", attempt: 1, calledTool: false };
+    const { outputs, outcome, usage } = this.#settings.reportUsage
+      ? this.#stream.conclude(end, circumstances)
+      : { ...this.#stream.finish(end), usage: null };
     this.outcome = outcome;
     for (const output of outputs) {
       this.#give(output, report);
+    }
+    if (usage !== null && end !== "cancelled") {
+      this.#parts.makeUsage(usage, report);
     }
     const { logger } = this.#settings;
     for (const name of this.#parts.missing) {

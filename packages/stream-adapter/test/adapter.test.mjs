@@ -23,6 +23,14 @@ async function read(source, options = {}, Adapter = VSCodeStreamAdapter) {
 const finish = { type: "finish", finishReason: "stop", totalUsage: { inputTokens: 10, outputTokens: 5 } };
 
 describe("VSCodeStreamAdapter", () => {
+  test("with reportUsage VS Code's chat is told what the server counted", async () => {
+    const adapter = new VSCodeStreamAdapter({ vscode, logger: quiet, reportUsage: true });
+    const parts = [];
+    await adapter.processStream(streamOf({ type: "text-delta", id: "t", text: "Hi" }, finish), { report: (part) => parts.push(part) });
+    assert.equal(parts.at(-1).mimeType, "usage");
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(parts.at(-1).data)), { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 });
+  });
+
   test("text, reasoning, a call, a file, a source and usage", async () => {
     const { parts, usage } = await read(
       streamOf(

@@ -48,7 +48,8 @@ test("the sample answers", async () => {
     const parts = [];
     const tools = [{ name: "f", description: "d", inputSchema: { type: "object" } }];
     await provider.provideLanguageModelChatResponse(model, messages, { tools }, { report: (part) => parts.push(part) });
-    assert.deepEqual(shown(parts), [{ text: "Hi" }]);
+    assert.deepEqual(shown(parts.slice(0, -1)), [{ text: "Hi" }]);
+    assert.equal(parts.at(-1).mimeType, "usage");
     assert.deepEqual(asked[0].input, [{ type: "message", role: "user", content: "Hello" }]);
     assert.equal(await provider.provideTokenCount(model, "12345678"), 2);
   } finally {

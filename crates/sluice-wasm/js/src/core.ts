@@ -104,14 +104,24 @@ export class Core {
     return this.#alive().ask(question, value);
   }
 
-  /** An instance that crashed is thrown away. */
+  /** How much memory the instance for the next stream holds. */
+  get memoryBytes(): number {
+    return this.#alive().memoryBytes;
+  }
+
+  /**
+   * An instance that crashed is thrown away. So is one that a large answer made large, because WebAssembly gives no memory
+   * back; streams that run in it keep it until they end.
+   */
   #alive(): Instance {
-    if (this.#instance.crashed) {
+    if (this.#instance.crashed || this.#instance.memoryBytes > MAX_MEMORY) {
       this.#instance = new Instance(this.#module);
     }
     return this.#instance;
   }
 }
+
+const MAX_MEMORY = 32 << 20;
 
 // As crates/sluice-wasm/src/questions.rs numbers them.
 const DECISION = 0;
@@ -237,6 +247,10 @@ class Instance {
     this.#header = this.#exports.header() >>> 2;
     this.#bytes = new Uint8Array(this.#exports.memory.buffer as ArrayBuffer);
     this.#words = new Uint32Array(this.#exports.memory.buffer as ArrayBuffer);
+  }
+
+  get memoryBytes(): number {
+    return this.#exports.memory.buffer.byteLength;
   }
 
   open(flags: number, toolNames: ToolNames | undefined): number {

@@ -72,6 +72,8 @@ interface Exports {
   ask(question: number, length: number): number;
 }
 
+const MAX_MEMORY = 64 << 20;
+
 // As crates/sluice-requests-wasm/src/questions.rs numbers them.
 const PARSE_ENDPOINT = 0;
 const BUILD_REQUEST = 1;
@@ -107,6 +109,10 @@ export class Requests {
   }
 
   #ask<T>(question: number, value: unknown): T {
+    // WebAssembly gives no memory back; what one large conversation took is let go of with its instance.
+    if ((this.#exports?.memory.buffer.byteLength ?? 0) > MAX_MEMORY) {
+      this.#exports = undefined;
+    }
     const exports = (this.#exports ??= new WebAssembly.Instance(this.#module).exports as unknown as Exports);
     let isAnswer: number;
     let text: string;

@@ -44,6 +44,20 @@ test("hundreds of thousands of small pushes, through deoptimisation and growing 
   }
 });
 
+test("what a large answer took is given back, and the streams beside it go on", async () => {
+  const own = await loadCore(wasmBytes);
+  const beside = own.openStream();
+  beside.push(delta("begun "));
+  const large = own.openStream();
+  large.push(delta("x".repeat(40 << 20)));
+  large.push(completed);
+  assert.equal(large.finish("eof").outcome.status, "completed");
+  assert.ok(own.memoryBytes < 8 << 20, `${own.memoryBytes} bytes are held`);
+  assert.deepEqual(beside.push(delta("and ended")), [{ type: "text", value: "and ended" }]);
+  beside.push(completed);
+  assert.equal(beside.finish("eof").outcome.status, "completed");
+});
+
 test("streams side by side do not mix", () => {
   const streams = Array.from({ length: 50 }, () => core.openStream());
   const texts = streams.map(() => "");
