@@ -44,7 +44,6 @@ if (setup.headless) {
         await window.page.screenshot({ path: picture });
         console.log(`\nYou: ${question}\n\n${answer.trim().replace(/^/gm, '  ')}\n\n  [${path.relative('.', picture)}]`);
     }
-    console.log(`\nThe context window, by VS Code's own count: ${(await view.contextUsage()).replace(/\s+/g, ' ')}`);
     await window.close();
     await server.stop();
     process.exit(0);

@@ -12,9 +12,9 @@ exports.model = async (id) => {
     return model;
 };
 
-/** Every part of the answer, as it came. `onPart` may cancel. */
-exports.parts = async (id, messages, options = {}, token, onPart) => {
-    const model = await exports.model(id);
+/** Every part of the answer, as it came; from a model, or from one that is found by its id. `onPart` may cancel. */
+exports.parts = async (which, messages, options = {}, token, onPart) => {
+    const model = typeof which === 'string' ? await exports.model(which) : which;
     const response = await model.sendRequest(typeof messages === 'string' ? [exports.user(messages)] : messages, options, token);
     const parts = [];
     for await (const part of response.stream) {

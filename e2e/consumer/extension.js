@@ -12,12 +12,11 @@ const cases = [
 exports.activate = () => void run();
 
 async function run() {
-    const file = process.env.SLUICE_E2E_RESULTS;
-    const results = [];
+    // A line for everything as it happens, so that a hang shows where it is.
+    const tell = (line) => fs.appendFileSync(process.env.SLUICE_E2E_RESULTS, `${JSON.stringify(line)}\n`);
     await figures.activation();
     for (const [name, check] of cases) {
-        // All so far, so that a hang shows where it is.
-        fs.writeFileSync(`${file}.part`, JSON.stringify({ results, running: name }));
+        tell({ running: name });
         const started = performance.now();
         let error;
         try {
@@ -25,8 +24,7 @@ async function run() {
         } catch (thrown) {
             error = thrown?.message ?? String(thrown);
         }
-        results.push({ name, ok: error === undefined, ms: performance.now() - started, error });
+        tell({ result: { name, ok: error === undefined, ms: performance.now() - started, error } });
     }
-    fs.writeFileSync(`${file}.part`, JSON.stringify({ results, figures: figures.figures }));
-    fs.renameSync(`${file}.part`, file);
+    tell({ figures: figures.figures });
 }

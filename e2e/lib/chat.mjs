@@ -27,18 +27,20 @@ export class Chat {
     /** Runs a command by its title. @param {string} title */
     async command(title) {
         const box = this.page.locator('.quick-input-widget input').first();
-        // An editor that opens just then takes the focus, and the list of commands is gone again.
-        for (let attempt = 1; ; attempt += 1) {
+        // Other titles may begin with this one.
+        const row = this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${title}"], .quick-input-list .monaco-list-row[aria-label^="${title},"]`).first();
+        // The list is made when it opens, maybe before the command is known; and an editor that opens just then closes it.
+        await until(`there is a command ${title}`, async () => {
             await this.page.keyboard.press('F1');
             try {
-                await box.fill(`>${title}`, { timeout: 5_000 });
-                break;
-            } catch (error) {
-                if (attempt === 5) throw error;
+                await box.fill(`>${title}`, { timeout: 3_000 });
+                await row.click({ timeout: 3_000 });
+                return true;
+            } catch {
+                await this.page.keyboard.press('Escape');
+                return false;
             }
-        }
-        // Other titles may begin with this one.
-        await this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${title}"], .quick-input-list .monaco-list-row[aria-label^="${title},"]`).first().click();
+        });
     }
 
     /** Enters a key in VS Code's own dialogs. @param {string} key @param {string} baseUrl */
@@ -127,15 +129,17 @@ export class Chat {
         await until('the answer has stopped', async () => !(await this.streaming()));
     }
 
-    /** What the ring beside the input says about the context window: "19.6K / 200K tokens". @returns {Promise<string>} */
-    async contextUsage() {
+    /** Waits until the ring beside the input says how much of the context window is used: "19.6K / 200K tokens". @param {string} expected */
+    async showsUsage(expected) {
         const details = this.page.locator('.chat-context-usage-details').first();
         await this.page.locator('.chat-context-usage-widget').first().click();
         await details.waitFor();
-        const text = await details.locator('.quota-label').first().innerText();
+        // It may open before the count of the last answer is there.
+        let shown = '';
+        const right = await until('it is right', async () => (shown = await details.locator('.quota-label').first().innerText()).startsWith(expected)).catch(() => false);
+        if (!right) throw new Error(`VS Code shows ${JSON.stringify(shown)} instead of ${expected}`);
         await this.page.keyboard.press('Escape');
         await details.waitFor({ state: 'hidden' });
-        return text;
     }
 
     /** A new conversation; the model stays. */

@@ -12,7 +12,7 @@ const here = import.meta.dirname;
 export async function api(setup) {
     const faults = JSON.parse(fs.readFileSync(path.join(here, '../faults.json'), 'utf8'));
     const tap = await startTap(setup.gateway, { models: [{ id: 'sluice/demo+pace=0', like: 'sluice/demo' }, ...faulty(faults)] });
-    const results = path.join(setup.work, 'api-results.json');
+    const results = path.join(setup.work, 'api-results.jsonl');
     fs.rmSync(results, { force: true });
     const server = await startServer({
         ...setup,
@@ -30,12 +30,20 @@ export async function api(setup) {
     });
     const window = await openWindow(server, setup);
     try {
-        const read = (/** @type {string} */ file) => (fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : undefined);
-        const hung = await until('the other extension is done', () => fs.existsSync(results)).then(() => undefined, (error) => error.message);
-        const done = read(results) ?? read(`${results}.part`) ?? { results: [], running: 'it never started' };
-        for (const result of done.results) add({ suite: 'api', ...result });
-        if (hung) throw new Error(`${hung}: ${done.running}`);
-        Object.assign(figures, done.figures);
+        let running = 'nothing, it never started';
+        let told = 0;
+        while (Object.keys(figures).length === 0) {
+            const lines = await until(`there is news from the other extension (it runs: ${running})`, () => {
+                const whole = fs.existsSync(results) ? fs.readFileSync(results, 'utf8').split('\n').slice(0, -1) : [];
+                return whole.length > told && whole;
+            });
+            for (const line of lines.slice(told).map((text) => JSON.parse(text))) {
+                running = line.running ?? running;
+                if (line.result) add({ suite: 'api', ...line.result });
+                Object.assign(figures, line.figures);
+            }
+            told = lines.length;
+        }
     } finally {
         await window.page.screenshot({ path: path.join(setup.shots, 'window.png') });
         await finish(setup, server, window);

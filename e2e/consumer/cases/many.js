@@ -1,7 +1,7 @@
 // Many at once, and what that does to the extension host.
 const assert = require('node:assert/strict');
 const { monitorEventLoopDelay } = require('node:perf_hooks');
-const { parts, said } = require('../ask');
+const { model, parts, said } = require('../ask');
 const figures = require('../figures');
 
 const COUNT = 2000;
@@ -16,8 +16,9 @@ module.exports = [
         delay.disable();
         figures.note('event loop at rest: longest delay in ms', delay.max / 1e6);
         delay.reset();
+        const burst = await model('sluice/burst');
         delay.enable();
-        const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => parts('sluice/burst', `count to ${COUNT + at}`)));
+        const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => parts(burst, `count to ${COUNT + at}`)));
         delay.disable();
         answers.forEach((answer, at) => {
             const text = Array.from({ length: COUNT + at }, (_, number) => ` ${number}`).join('');
