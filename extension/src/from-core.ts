@@ -75,6 +75,14 @@ export class Reporter {
     }
   }
 
+  /** When the last part has left the host, which keeps parts for 30 ms. */
+  async settled(): Promise<void> {
+    const wait = this.#lastReport + 2 * PACE_MS - Date.now();
+    if (wait > 0) {
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+
   /** Nothing may be reported any more. */
   abandon(): void {
     clearTimeout(this.#timer);

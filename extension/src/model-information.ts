@@ -29,7 +29,7 @@ export function information(model: ChatModel, connection: Connection): SluiceMod
     detail: model.detail,
     tooltip: model.tooltip,
     isUserSelectable: model.isUserSelectable,
-    ...(model.pricing === null ? {} : { pricing: model.pricing }),
+    ...(model.pricing === null || connection.isDemo ? {} : { pricing: model.pricing }),
     ...(model.effort === null ? {} : { configurationSchema: effortSchema(model.effort) }),
     model,
     connection,

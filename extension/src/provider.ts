@@ -164,6 +164,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (step.kind === "contextOverflow" && outcome.error !== null) {
       await lists.overflowed(connection, model.id, outcome.error.message);
     }
+    // VS Code throws parts away that nobody has read when the error comes.
+    await reporter.settled();
     throw isCopilot(options.requestInitiator) || options.requestInitiator === "core"
       ? plainError(step.message)
       : errorWithCode(step.message, step.kind);

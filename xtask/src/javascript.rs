@@ -1,5 +1,6 @@
 //! The TypeScript side: installed, compiled and tested with the machine's Node.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Done;
@@ -33,8 +34,13 @@ pub fn build() -> Done {
 
 /// Runs the loader's tests against the built modules and a directory of invented streams.
 pub fn test(core: &Path, tokens: &Path, streams: &Path) -> Done {
+    // File by file: what a folder means to `node --test` differs between versions.
+    let folder = loader().join("dist/test");
+    let files = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let tests = files.flatten().map(|file| file.path()).filter(|path| path.to_string_lossy().ends_with(".test.js"));
     run(command("node")
-        .args(["--test", "--test-reporter=dot", "dist/test/"])
+        .args(["--test", "--test-reporter=dot"])
+        .args(tests)
         .env("SLUICE_WASM", core)
         .env("SLUICE_TOKENS_WASM", tokens)
         .env("SLUICE_STREAMS", streams)
