@@ -46,8 +46,19 @@ export class Chat {
     /** Enters a key in VS Code's own dialogs. @param {string} key @param {string} baseUrl */
     async enterKey(key, baseUrl) {
         await this.inPicker('Manage Models');
-        await this.page.getByText('Add Models').first().click();
-        await this.page.locator('.context-view, .monaco-menu').getByText('Sluice', { exact: true }).first().click();
+        const vendor = this.page.locator('.context-view, .monaco-menu').getByText('Sluice', { exact: true }).first();
+        const name = this.page.locator('.quick-input-widget input[placeholder="Enter a name for the group"]');
+        // A menu that has just opened takes no click.
+        await until('the name of the group is asked for', async () => {
+            if (!(await vendor.isVisible())) await this.page.getByText('Add Models').first().click();
+            try {
+                await vendor.click({ timeout: 3_000 });
+                await name.waitFor({ timeout: 3_000 });
+                return true;
+            } catch {
+                return false;
+            }
+        });
         await this.answer('Enter a name for the group', 'Sluice');
         await this.answer('Enter value for apiKey', key);
         await this.answer('Enter value for baseUrl', baseUrl);
