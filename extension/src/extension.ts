@@ -17,9 +17,13 @@ import { Modules } from "./wasm.js";
 /** When the bundle began to run; its first line sets it. */
 declare const bundleStarted: number;
 
+/** What running the bundle took. Between that and `activate` VS Code has other things to do. */
+const evaluationMs = performance.now() - bundleStarted;
+
 let counts: TokenCounts | undefined;
 
 export function activate(context: vscode.ExtensionContext): { readonly activationMs: number } {
+  const started = performance.now();
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
   const modules = new Modules(context.extensionUri);
   const signIn = new SignIn(context.secrets, log);
@@ -59,7 +63,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
       }
     }),
   );
-  return { activationMs: performance.now() - bundleStarted };
+  return { activationMs: evaluationMs + performance.now() - started };
 }
 
 /** What was used since the last save must not be lost. */
