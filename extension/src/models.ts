@@ -19,6 +19,7 @@ export class ModelLists {
   readonly #catalogs = new Map<string, Catalog>();
   readonly #enriched = new Set<string>();
   readonly #refreshing = new Map<string, Promise<Catalog>>();
+  readonly #said = new Set<string>();
   readonly onDidChange = this.#changed.event;
 
   constructor(modules: Modules, storage: vscode.Uri, log: Log) {
@@ -102,8 +103,11 @@ export class ModelLists {
     const settings = modelSettings();
     const catalog = requests.catalog({ baseUrl, snapshot, settings, ...(event === undefined ? {} : { event }) });
     this.#catalogs.set(baseUrl, catalog);
-    for (const { detail } of catalog.notes) {
-      this.#log.info(`Models of ${connection.label}: ${detail}`);
+    // The list is read often, and what is odd about a setting stays so: said once.
+    const notes = catalog.notes.map(({ detail }) => `Models of ${connection.label}: ${detail}`);
+    for (const note of notes.filter((note) => !this.#said.has(note))) {
+      this.#said.add(note);
+      this.#log.info(note);
     }
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
       await this.#store(connection, catalog.snapshot);

@@ -25,12 +25,15 @@ export interface Services {
   readonly images: vscode.Uri;
 }
 
+const GROUPS_COME_WITHIN_MS = 1_000;
+
 export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   readonly #services: Services;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeLanguageModelChatInformation = this.#changed.event;
-  /** Some group of models has a key: the demo has done its work. */
-  #hasConfiguredKey = false;
+  /** A group with a key came in this round of VS Code's, which asks without a configuration first. */
+  #keyInRound = false;
+  #demoIsShown = false;
 
   constructor(services: Services) {
     this.#services = services;
@@ -50,15 +53,21 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const { connections, lists } = this.#services;
     let connection: Connection | undefined;
     if (configuration === undefined) {
+      const hadKey = this.#keyInRound;
+      this.#keyInRound = false;
       connection = (await connections.fromSignIn()) ?? (await connections.fromEnvironment(silent));
-      if (connection === undefined && this.#hasConfiguredKey) {
+      if (connection === undefined && hadKey) {
+        // The key may be gone since. If no group comes, another round shows the demo.
+        setTimeout(() => this.#keyInRound || this.#changed.fire(), GROUPS_COME_WITHIN_MS);
         return [];
       }
+      this.#demoIsShown = connection === undefined;
       connection ??= await connections.demo();
     } else {
       connection = await connections.configured(configuration, silent);
-      if (connection !== undefined && !this.#hasConfiguredKey) {
-        this.#hasConfiguredKey = true;
+      this.#keyInRound ||= connection !== undefined;
+      if (this.#keyInRound && this.#demoIsShown) {
+        this.#demoIsShown = false;
         this.#changed.fire();
       }
     }

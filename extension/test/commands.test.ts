@@ -101,6 +101,32 @@ test("without a key there is the demo, and commands say how to get further", asy
   }
 });
 
+test("the demo goes when a key comes, and comes back when the key is gone", async (context) => {
+  const later: (() => void)[] = [];
+  const { setTimeout } = globalThis;
+  context.mock.method(globalThis, "setTimeout", (run: () => void, ms: number) => (ms === 1_000 ? later.push(run) : setTimeout(run, ms)));
+  const { provider, changes } = await start();
+  const round = async (...groups: object[]): Promise<{ shown: string[]; asksAgain: boolean }> => {
+    const before = changes();
+    const shown: string[] = [];
+    for (const configuration of [undefined, ...groups]) {
+      const models = await provider.provideLanguageModelChatInformation({ silent: true, configuration }, {});
+      shown.push(models.some(({ id }) => id === "sluice/demo") ? (models.length === 1 ? "demo" : "all") : "none");
+    }
+    later.splice(0).forEach((run) => run());
+    return { shown, asksAgain: changes() > before };
+  };
+  const group = keyed.configuration;
+  await round();
+  assert.deepEqual(await round(), { shown: ["demo"], asksAgain: false });
+  assert.deepEqual(await round(group), { shown: ["demo", "all"], asksAgain: true });
+  await round(group);
+  assert.deepEqual(await round(group), { shown: ["none", "all"], asksAgain: false });
+  assert.deepEqual(await round(), { shown: ["none"], asksAgain: true });
+  assert.deepEqual(await round(), { shown: ["demo"], asksAgain: false });
+  assert.deepEqual(await round({ apiKey: "" }), { shown: ["demo", "none"], asksAgain: false });
+});
+
 test("a good connection passes every step, and the key goes to its origin only", async () => {
   const { run, sent } = await start(keyed);
   const seen = await run("testConnection", "Show Details");
