@@ -59,6 +59,9 @@ impl Memory {
         today: u32,
     ) {
         let factor = self.calibration.factor(family);
+        if let Some(answer) = answer {
+            self.known.learn_thoughts(answer, usage, today);
+        }
         // The output tokens of an answer hold more than the answer. Where the vocabulary is public our own count is nearer.
         let answer = answer.filter(|_| !Counter::about(&chat.model).own_vocabulary);
         if let Some(measured) = self.known.learn(chat, answer, usage, factor, raw, today) {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sluice_core::{
-    Calibration, ChatMessage, ChatPart, ChatRequest, InstallKey, Known, Measured, Piece, ReasoningItem, Role,
+    Calibration, ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Known, Measured, Piece, ReasoningItem, Role,
     ThinkingReplay, ToolDefinition, Usage,
 };
 
@@ -76,6 +76,36 @@ fn the_next_request_is_the_total_the_answer_and_an_estimate() {
     assert_eq!(tokens(&known, &next), 40 + 9 + 5);
     // Only what nobody has counted is corrected.
     assert_eq!(known.estimate(&next, 2.0, &raw).tokens, 40 + 9 + 10);
+}
+
+/// Nobody can count what is encrypted, but the server says how many tokens it thought.
+#[test]
+fn a_thought_costs_what_the_server_counted() {
+    let thinking = |lengths: &[usize]| {
+        let item = |length: &usize| ReasoningItem { id: None, encrypted_content: "x".repeat(*length) };
+        let replay = ThinkingReplay { model: None, items: lengths.iter().map(item).collect() };
+        let content = vec![ChatPart::Thinking { replay: Some(replay) }];
+        ChatMessage { role: Role::Assistant, content }
+    };
+    let counted = |known: &Known, messages: Vec<ChatMessage>| {
+        let chat = ChatRequest { model: "gpt-5.4".to_owned(), messages, ..ChatRequest::default() };
+        Counter::estimating().pieces_of(&chat, known)(Piece::Message(&chat.messages[1]))
+    };
+    let question = || message(Role::User, "why?");
+    let check = |lengths: &[usize], reasoning: u64, known: u32| {
+        let usage = format!(r#"{{"output_tokens_details":{{"reasoning_tokens":{reasoning}}}}}"#);
+        let mut memory = Known::new(KEY);
+        memory.learn_thoughts(&thinking(lengths), &serde_json::from_str(&usage).unwrap(), TODAY);
+        assert_eq!(counted(&memory, vec![question(), thinking(lengths)]), known, "{lengths:?}");
+        assert_eq!(counted(&memory, vec![question(), thinking(lengths), question()]), 0, "answered: thrown away");
+    };
+    // Not told: by its length.
+    check(&[1080], 0, 28);
+    check(&[1080], 100, 100 + 2);
+    // Two thoughts have twice as much around them.
+    check(&[1000, 3000], 101, 101 + 2 * 2);
+    // Most of what was thought does not come back.
+    check(&[1080], 5000, 28);
 }
 
 #[test]

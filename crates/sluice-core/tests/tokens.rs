@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use sluice_core::{ChatMessage, ChatRequest, Counter, Piece};
+use sluice_core::{ChatMessage, ChatRequest, Counter, InstallKey, Known, Piece};
 
 /// Counts that OpenAI's own tokenizer gives: text, o200k, cl100k.
 #[test]
@@ -293,7 +293,8 @@ fn a_chat_costs_what_its_pieces_cost() {
     let counter = Counter::exact();
     let messages: u32 = chat.messages.iter().map(|message| counter.message(&chat.model, message)).sum();
     let tools: u32 = chat.tools.iter().map(|tool| counter.tool(&chat.model, tool)).sum();
-    let pieces = messages + tools + counter.pieces_of(&chat)(Piece::Frame { has_tools: true });
+    let pieces =
+        messages + tools + counter.pieces_of(&chat, &Known::new(InstallKey([0; 16])))(Piece::Frame { has_tools: true });
     let whole = counter.chat(&chat).input_tokens;
     assert!(pieces.abs_diff(whole) <= 3, "{pieces} in pieces, {whole} as a whole");
 }

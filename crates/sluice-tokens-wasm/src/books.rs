@@ -71,7 +71,7 @@ impl Books {
         }
         let Question { id, conversation, chat, family, max_input_tokens, now } = read(json)?;
         let chat = ChatRequest::from_json(&chat).map_err(|error| format!("the chat cannot be read: {error}"))?;
-        let estimate = self.memory.estimate(&chat, &family, &Counter::exact().pieces_of(&chat));
+        let estimate = self.memory.estimate(&chat, &family, &Counter::exact().pieces_of(&chat, self.memory.known()));
         let warning = preflight(&chat.model, estimate.tokens, Some(max_input_tokens));
         let start = RequestStart {
             id: id.clone(),
@@ -129,7 +129,7 @@ impl Books {
         if let (Some((chat, family)), Some(usage)) = (self.running.remove(&id), usage) {
             // Only a whole answer is what the server counted.
             let message = is_completed.then_some(ChatMessage { role: Role::Assistant, content: answer });
-            let raw = Counter::exact().pieces_of(&chat);
+            let raw = Counter::exact().pieces_of(&chat, self.memory.known());
             self.memory.learn(&chat, &family, message.as_ref(), &usage, &raw, today);
         }
         Ok(json!({

@@ -51,11 +51,14 @@ fn anchored(earlier: &Chat, later: &Chat, counter: Counter) -> f64 {
     let mut known = Known::new(InstallKey([7; 16]));
     let usage = serde_json::from_value::<Usage>(earlier.recorded.usage.clone()).unwrap_or_default();
     // Our own count of an answer is better than what the server counted as its output, if the vocabulary is the model's own.
-    let answer = later.request.messages.get(earlier.length()).filter(|_| !later.recorded.counted.own_vocabulary);
-    let raw = counter.pieces_of(&earlier.request);
-    known.learn(&earlier.request, answer.filter(|answer| answer.role == Role::Assistant), &usage, 1.0, &raw, 1);
+    let answer = later.request.messages.get(earlier.length()).filter(|answer| answer.role == Role::Assistant);
+    if let Some(answer) = answer {
+        known.learn_thoughts(answer, &usage, 1);
+    }
+    let answer = answer.filter(|_| !later.recorded.counted.own_vocabulary);
+    known.learn(&earlier.request, answer, &usage, 1.0, &counter.pieces_of(&earlier.request, &known), 1);
     #[expect(clippy::cast_precision_loss, reason = "token counts are small")]
-    let tokens = known.estimate(&later.request, 1.0, &counter.pieces_of(&later.request)).tokens as f64;
+    let tokens = known.estimate(&later.request, 1.0, &counter.pieces_of(&later.request, &known)).tokens as f64;
     tokens
 }
 

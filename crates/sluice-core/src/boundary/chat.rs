@@ -37,6 +37,15 @@ impl ChatMessage {
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json).or_else(|error| serde_json::from_str(&mend_surrogates(json)).map_err(|_| error))
     }
+
+    /// What was thought and may be sent back, as the server encrypted it.
+    pub fn thoughts(&self) -> impl Iterator<Item = &str> {
+        let replays = self.content.iter().filter_map(|part| match part {
+            ChatPart::Thinking { replay } => replay.as_ref(),
+            _ => None,
+        });
+        replays.flat_map(|replay| &replay.items).map(|item| item.encrypted_content.as_str())
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::family::{Family, Thinking};
+use super::known::Thoughts;
 use super::request::Tally;
-use super::{Counter, Piece, images};
+use super::{Counter, Known, Piece, images};
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, Role, TokenBreakdown, ToolDefinition};
 use crate::send::{Endpoint, build_request, textual};
 
@@ -12,11 +13,14 @@ use crate::send::{Endpoint, build_request, textual};
 const USUAL_NAME: u32 = 3;
 
 /// What the cost of a message depends on beside itself.
+#[derive(Default)]
 struct Context {
     /// The lengths of the names of calls, by call id.
     names: BTreeMap<String, u32>,
     /// How many tools there are to choose from.
     offered: usize,
+    /// Of the server's own count.
+    thoughts: Thoughts,
 }
 
 impl Counter {
@@ -30,14 +34,14 @@ impl Counter {
 
     /// One message, with what stands around it in a request.
     pub fn message(self, model: &str, message: &ChatMessage) -> u32 {
-        self.message_among(model, message, &Context { names: BTreeMap::new(), offered: 2 })
+        self.message_among(model, message, &Context { offered: 2, ..Context::default() })
     }
 
     fn message_among(self, model: &str, message: &ChatMessage, context: &Context) -> u32 {
         let family = Family::of(model);
         let mut calls = 0;
         let mut said: Option<u32> = None;
-        let mut rest = thoughts(family, message);
+        let mut rest = context.thoughts(family, message);
         for part in &message.content {
             match part {
                 ChatPart::Text { value } if value.is_empty() => {}
@@ -84,9 +88,9 @@ impl Counter {
         Tally::new(self, model).function(&tool.name, &tool.description, tool.input_schema.as_ref())
     }
 
-    /// Counts the pieces of a chat, as [`Known`](super::Known) wants them counted. What was thought before the last question
-    /// costs nothing where the server throws it away.
-    pub fn pieces_of(self, chat: &ChatRequest) -> impl Fn(Piece<'_>) -> u32 {
+    /// Counts the pieces of a chat, as [`Known`] wants them counted. What was thought before the last question costs nothing
+    /// where the server throws it away.
+    pub fn pieces_of(self, chat: &ChatRequest, known: &Known) -> impl Fn(Piece<'_>) -> u32 + use<> {
         let is_question = |message: &ChatMessage| {
             message.role == Role::User && message.content.iter().any(|part| matches!(part, ChatPart::Text { .. }))
         };
@@ -98,7 +102,8 @@ impl Counter {
             ChatPart::ToolCall { call_id, name, .. } => Some((call_id.clone(), self.text_of(family, name))),
             _ => None,
         });
-        let context = Context { names: calls.collect(), offered: chat.tools.len() };
+        let context =
+            Context { names: calls.collect(), offered: chat.tools.len(), thoughts: known.thoughts_of(&chat.messages) };
         move |piece| match piece {
             Piece::Frame { has_tools: false } => family.request,
             Piece::Frame { has_tools: true } => family.request + Tally::new(self, &model).around_tools(),
@@ -107,18 +112,15 @@ impl Counter {
                 let whole = self.message_among(&model, message, &context);
                 let is_forgotten =
                     family.thinking == Thinking::SinceLastQuestion && answered.contains(&std::ptr::from_ref(message));
-                if is_forgotten { whole - thoughts(family, message) } else { whole }
+                if is_forgotten { whole - context.thoughts(family, message) } else { whole }
             }
         }
     }
 }
 
-fn thoughts(family: &Family, message: &ChatMessage) -> u32 {
-    let of = |part: &ChatPart| match part {
-        ChatPart::Thinking { replay: Some(replay) } => {
-            replay.items.iter().map(|item| family.thought(item.encrypted_content.len())).sum()
-        }
-        _ => 0,
-    };
-    message.content.iter().map(of).sum()
+impl Context {
+    fn thoughts(&self, family: &Family, message: &ChatMessage) -> u32 {
+        let cost = |encrypted: &str| self.thoughts.cost(encrypted).unwrap_or_else(|| family.thought(encrypted.len()));
+        message.thoughts().map(cost).sum()
+    }
 }

@@ -11,6 +11,9 @@
 //!
 //! Any of them is only the start: after one answer, the server's own count of the conversation takes its place.
 
+/// What stands around a thought that is sent back.
+pub(super) const THOUGHT_AROUND: u32 = 2;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     O200k,
@@ -165,7 +168,9 @@ impl Family {
 
     /// Tokens of an encrypted thought of so many characters.
     pub fn thought(&self, encrypted: usize) -> u32 {
-        u32::try_from(encrypted.saturating_sub(self.thought_head) * 10 / self.thought_tenths + 2).unwrap_or(u32::MAX)
+        u32::try_from(encrypted.saturating_sub(self.thought_head) * 10 / self.thought_tenths)
+            .unwrap_or(u32::MAX)
+            .saturating_add(THOUGHT_AROUND)
     }
 
     pub fn scaled(&self, tokens: usize) -> u32 {

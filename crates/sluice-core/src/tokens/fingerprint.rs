@@ -16,7 +16,7 @@ use crate::send::same_model;
 /// Counts of another scheme are worthless: to be raised whenever the hashes below change.
 pub(crate) const SCHEME: u32 = 1;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Fingerprints {
     key: [u8; 16],
 }
@@ -71,6 +71,13 @@ impl Fingerprints {
             Role::System => b's',
         });
         print.parts(&message.content, message.role, model);
+        print.finish()
+    }
+
+    /// An encrypted thought goes back to the model that had it, and to no other.
+    pub fn thought(&self, encrypted: &str) -> u128 {
+        let mut print = self.start(b'r', "");
+        print.text(encrypted);
         print.finish()
     }
 

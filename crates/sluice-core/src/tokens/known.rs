@@ -15,6 +15,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::family::THOUGHT_AROUND;
 use super::fingerprint::{Fingerprints, Prints};
 pub use crate::boundary::Estimate;
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ToolDefinition, Usage};
@@ -145,6 +146,35 @@ impl Known {
         measured
     }
 
+    /// Takes in what an answer's thoughts will cost when they are sent back: the server says how many tokens it thought, and
+    /// nobody can count what is encrypted.
+    pub fn learn_thoughts(&mut self, answer: &ChatMessage, usage: &Usage, today: u32) {
+        let thought = usage.reasoning_tokens().and_then(|tokens| u32::try_from(tokens).ok()).unwrap_or(0);
+        let characters: usize = answer.thoughts().map(str::len).sum();
+        // An encrypted token takes some six characters. Where far fewer come back, the rest was left out.
+        if thought == 0 || (characters as u64) < u64::from(thought) * 2 {
+            return;
+        }
+        let quality = Quality::shared_by(answer.thoughts().count());
+        let (mut before, mut given) = (0, 0);
+        for encrypted in answer.thoughts() {
+            before += encrypted.len();
+            let until = u32::try_from(u64::from(thought) * before as u64 / characters as u64).unwrap_or(thought);
+            let count = until - given + THOUGHT_AROUND;
+            given = until;
+            self.keep(self.fingerprints.thought(encrypted), Entry { count, quality, day: today });
+        }
+        self.evict();
+    }
+
+    /// What is known about the thoughts in these messages.
+    pub(super) fn thoughts_of(&self, messages: &[ChatMessage]) -> Thoughts {
+        let prints =
+            messages.iter().flat_map(ChatMessage::thoughts).map(|encrypted| self.fingerprints.thought(encrypted));
+        let costs = prints.filter_map(|print| Some((print, self.entries.get(&print)?.count))).collect();
+        Thoughts { fingerprints: self.fingerprints, costs }
+    }
+
     /// The union: for every key the better of the two counts.
     pub fn merge(&mut self, mut other: Self) {
         if self.entries.len() < other.entries.len() {
@@ -263,6 +293,22 @@ impl Known {
                 self.entries.remove(key);
             }
         }
+    }
+}
+
+/// The known costs of some thoughts.
+#[derive(Default)]
+pub(super) struct Thoughts {
+    fingerprints: Fingerprints,
+    costs: BTreeMap<u128, u32>,
+}
+
+impl Thoughts {
+    pub fn cost(&self, encrypted: &str) -> Option<u32> {
+        if self.costs.is_empty() {
+            return None;
+        }
+        self.costs.get(&self.fingerprints.thought(encrypted)).copied()
     }
 }
 

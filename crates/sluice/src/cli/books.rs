@@ -47,7 +47,11 @@ impl Books {
 
     /// Before a request: how many tokens it will have. Warns if that is nearly more than the model takes.
     pub fn begin(&mut self, request: &ChatRequest) -> Estimate {
-        let estimate = self.memory.estimate(request, self.family(request), &Counter::exact().pieces_of(request));
+        let estimate = self.memory.estimate(
+            request,
+            self.family(request),
+            &Counter::exact().pieces_of(request, self.memory.known()),
+        );
         let max_input_tokens = self.model.as_ref().map(|model| u64::from(model.max_input_tokens));
         if let Some(warning) = preflight(&request.model, estimate.tokens, max_input_tokens) {
             eprintln!("sluice: {}", warning.message);
@@ -82,7 +86,7 @@ impl Books {
             let answer = (outcome.status == Status::Completed)
                 .then(|| ChatMessage { role: Role::Assistant, content: answer.to_vec() });
             let family = self.family(request).to_owned();
-            let raw = Counter::exact().pieces_of(request);
+            let raw = Counter::exact().pieces_of(request, self.memory.known());
             self.memory.learn(request, &family, answer.as_ref(), usage, &raw, today);
         }
         if let Err(message) = self.store.save(&mut self.memory) {
