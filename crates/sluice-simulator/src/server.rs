@@ -18,6 +18,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use socket2::{Domain, Socket, Type};
 
 use crate::http::{Opening, Reply, Request};
 use crate::problem::Problem;
@@ -73,8 +74,7 @@ pub async fn serve(config: Config) -> io::Result<()> {
 
 impl Server {
     pub fn bind(config: Config) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, config.port))?;
-        listener.set_nonblocking(true)?;
+        let listener = listen(config.port)?;
         let shared = Shared {
             port: listener.local_addr()?.port(),
             responder: Responder::new(config.options),
@@ -109,6 +109,19 @@ impl Server {
             tokio::spawn(serving);
         }
     }
+}
+
+/// As [`TcpListener::bind`] does it, but with room for a thousand clients that come at once: the system lets whoever finds
+/// the queue full try again after a second.
+fn listen(port: u16) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    // Elsewhere it would mean that two servers can share the port.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
+    socket.listen(1024)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
 }
 
 impl Shared {
