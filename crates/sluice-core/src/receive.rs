@@ -1,4 +1,8 @@
 //! The receive path: a body's bytes in, parts and notes out, and one outcome at the end.
+//!
+//! What runs for every delta is kept in small functions, and what runs now and then stands beside them as `inline(never)`. To a
+//! WebAssembly engine, a large function that is called often is a hot one, and optimizing it would take longer than to read
+//! the first answer without.
 
 mod assemble;
 mod calls;
@@ -96,9 +100,7 @@ impl ResponseStream {
         if assembler.verdict.is_none()
             && let Err(error) = self.parser.push(body, &mut |event| take(assembler, event))
         {
-            // A verdict reached before the oversized event stands.
-            let message = format!("One event of the answer is larger than {} bytes.", error.max_bytes);
-            assembler.verdict.get_or_insert(Verdict::TooLarge(message));
+            assembler.give_up(error);
         }
         assembler.sink.outputs.drain(..)
     }

@@ -20,6 +20,10 @@
 //! | [`ANSWER`] | the answer to a question as JSON |
 //! | [`PROBLEM`] | what is wrong with the question |
 
+#[cfg(target_arch = "wasm32")]
+mod allocator;
+#[cfg(target_arch = "wasm32")]
+mod compare;
 mod questions;
 
 use std::cell::RefCell;
@@ -108,6 +112,10 @@ struct Answer {
     table: Vec<u32>,
     arena: String,
 }
+
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static MEMORY: allocator::SmallBlocks = allocator::SmallBlocks::new();
 
 thread_local! {
     static FACE: RefCell<Face> = RefCell::default();

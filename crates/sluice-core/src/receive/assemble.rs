@@ -15,6 +15,7 @@ use super::images::Images;
 use super::messages::{Messages, text_of};
 use super::outcome::Verdict;
 use super::reasoning::Reasoning;
+use super::sse::EventTooLarge;
 use super::streamed::PartKey;
 use super::{Limits, StreamOptions};
 use crate::boundary::{Gateway, Note, NoteKind, Output, Part, Usage};
@@ -71,6 +72,7 @@ impl Sink {
         self.outputs.push(Output::Part(part));
     }
 
+    #[inline(never)]
     pub fn note(&mut self, kind: NoteKind, detail: impl Into<String>) {
         self.outputs.push(Output::Note(Note::new(kind, detail)));
     }
@@ -82,6 +84,7 @@ impl Sink {
         }
     }
 
+    #[inline(never)]
     pub fn over_limit(&mut self, what: &str, limit: usize) {
         self.over_limit.get_or_insert_with(|| format!("The answer has more than {limit} {what}."));
     }
@@ -111,19 +114,29 @@ impl Assembler {
         match frame {
             Frame::Event(decoded) => self.take_event(decoded),
             Frame::Done => self.verdict = Some(Verdict::CutOff("done_marker")),
-            Frame::Note(note) => {
-                // A frame that cannot be read may have been a piece of a call.
-                self.calls.doubt_open_calls();
-                self.sink.outputs.push(Output::Note(note));
-            }
+            Frame::Note(note) => self.take_note(note),
         }
         let items = self.messages.len() + self.reasoning.len() + self.calls.len();
         if items > self.sink.limits.max_items {
             self.sink.over_limit("output items", self.sink.limits.max_items);
         }
-        if let Some(message) = self.sink.over_limit.take() {
-            self.verdict = Some(Verdict::TooLarge(message));
+        if self.sink.over_limit.is_some() {
+            self.verdict = self.sink.over_limit.take().map(Verdict::TooLarge);
         }
+    }
+
+    /// A frame that cannot be read may have been a piece of a call.
+    #[inline(never)]
+    fn take_note(&mut self, note: Note) {
+        self.calls.doubt_open_calls();
+        self.sink.outputs.push(Output::Note(note));
+    }
+
+    /// A verdict reached before the oversized event stands.
+    #[inline(never)]
+    pub fn give_up(&mut self, error: EventTooLarge) {
+        let message = format!("One event of the answer is larger than {} bytes.", error.max_bytes);
+        self.verdict.get_or_insert(Verdict::TooLarge(message));
     }
 
     fn take_event(&mut self, decoded: Decoded<'_>) {
@@ -134,9 +147,7 @@ impl Assembler {
             self.sink.note(NoteKind::TypeMismatch, protocol_word(&decoded.name));
         }
         self.check_sequence(decoded.sequence_number);
-
         let sink = &mut self.sink;
-        let response_id = self.about.response_id.as_deref();
         match decoded.event {
             StreamEvent::Delta { at, channel, index, delta } => match channel {
                 Channel::Text | Channel::Refusal => self.messages.delta(&at, PartKey { channel, index }, delta, sink),
@@ -145,6 +156,16 @@ impl Assembler {
                 }
                 Channel::Arguments => self.calls.delta(&at, &delta, sink),
             },
+            event => self.take_other(event, &decoded.name),
+        }
+    }
+
+    /// All that is no delta.
+    #[inline(never)]
+    fn take_other(&mut self, event: StreamEvent<'_>, name: &str) {
+        let sink = &mut self.sink;
+        let response_id = self.about.response_id.as_deref();
+        match event {
             StreamEvent::Done { at, channel, index, whole } => match channel {
                 Channel::Text | Channel::Refusal => {
                     self.messages.part_done(&at, PartKey { channel, index }, &whole, sink);
@@ -168,8 +189,8 @@ impl Assembler {
                 self.about.learn(*response);
             }
             StreamEvent::Error(error) => self.verdict = Some(Verdict::failed(&error)),
-            StreamEvent::Silent => {}
-            StreamEvent::Unknown => sink.note(NoteKind::UnknownEvent, protocol_word(&decoded.name)),
+            StreamEvent::Silent | StreamEvent::Delta { .. } => {}
+            StreamEvent::Unknown => sink.note(NoteKind::UnknownEvent, protocol_word(name)),
         }
     }
 
@@ -179,7 +200,7 @@ impl Assembler {
         let expected = self.last_sequence.map(|last| last.saturating_add(1));
         if expected.is_some_and(|expected| expected != number) && !self.sequence_noted {
             self.sequence_noted = true;
-            self.sink.note(NoteKind::Sequence, format!("{number}"));
+            self.sink.note(NoteKind::Sequence, number.to_string());
         }
         self.last_sequence = Some(number);
     }

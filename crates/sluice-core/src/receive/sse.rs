@@ -75,6 +75,12 @@ struct Borrowed<'a> {
     data: Option<&'a [u8]>,
 }
 
+impl Borrowed<'_> {
+    fn is_some(self) -> bool {
+        self.name.is_some() || self.data.is_some()
+    }
+}
+
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 impl SseParser {
@@ -91,7 +97,7 @@ impl SseParser {
 
     /// Takes the next bytes of the body and hands on each event they complete.
     pub fn push(&mut self, chunk: &[u8], on_event: &mut impl FnMut(SseEvent<'_>)) -> Result<(), EventTooLarge> {
-        let chunk = self.without_bom(chunk);
+        let chunk = if self.bom_seen < BOM.len() { self.without_bom(chunk) } else { chunk };
         let mut borrowed = Borrowed::default();
         let mut line_start = 0;
         for line_end in memchr2_iter(b'\n', b'\r', chunk) {
@@ -114,9 +120,17 @@ impl SseParser {
                 self.take_buffered_line(&mut borrowed)?;
             }
         }
+        // Servers send whole events, and then nothing of the chunk is left.
+        match chunk.get(line_start..) {
+            Some(rest) if !rest.is_empty() || borrowed.is_some() => self.keep(borrowed, rest),
+            _ => Ok(()),
+        }
+    }
 
+    /// The chunk ends here: copy what it held of the current event, and the start of a line.
+    #[inline(never)]
+    fn keep(&mut self, borrowed: Borrowed<'_>, rest: &[u8]) -> Result<(), EventTooLarge> {
         self.block.keep(borrowed);
-        let rest = chunk.get(line_start..).unwrap_or_default();
         if !rest.is_empty() {
             self.after_cr = false;
             if !self.skipping_line {
@@ -152,6 +166,7 @@ impl SseParser {
         !whole
     }
 
+    #[inline(never)]
     fn without_bom<'a>(&mut self, mut chunk: &'a [u8]) -> &'a [u8] {
         while self.bom_seen < BOM.len() {
             match (chunk.split_first(), BOM.get(self.bom_seen)) {
@@ -170,6 +185,7 @@ impl SseParser {
         chunk
     }
 
+    #[inline(never)]
     fn take_line<'a>(
         &mut self,
         line: &'a [u8],
@@ -200,6 +216,7 @@ impl SseParser {
     }
 
     /// Like `take_line`, for the line collected in `self.line`, which is never empty.
+    #[inline(never)]
     fn take_buffered_line(&mut self, borrowed: &mut Borrowed<'_>) -> Result<(), EventTooLarge> {
         if let Some(value) = field(&self.line, b"data") {
             self.block.count(&self.line, self.max_event_bytes)?;
@@ -249,7 +266,6 @@ impl Block {
         self.data.extend_from_slice(value);
     }
 
-    /// The chunk ends here: copy what it held of the current event.
     fn keep(&mut self, borrowed: Borrowed<'_>) {
         if let Some(name) = borrowed.name {
             self.name.clear();
