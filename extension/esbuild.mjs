@@ -1,14 +1,14 @@
-// One bundle for both extension hosts: nothing in it needs Node.
+// One bundle for both extension hosts: nothing in it needs Node. Beside it the thread that builds vocabularies where Node is.
 import { build } from "esbuild";
 
 await build({
-  entryPoints: ["src/extension.ts"],
-  outfile: "dist/extension.js",
+  entryPoints: ["src/extension.ts", "src/vocabulary-thread.ts"],
+  outdir: "dist",
   bundle: true,
   format: "cjs",
   platform: "browser",
   target: "es2022",
-  external: ["vscode"],
+  external: ["vscode", "node:worker_threads"],
   minify: true,
   sourcemap: false,
   legalComments: "none",

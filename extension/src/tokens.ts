@@ -82,8 +82,9 @@ export class TokenCounts {
   }
 
   #load(model?: ChatModel): Promise<Tokens> {
-    return (this.#loading ??= (async () => {
-      const tokens = await this.#modules.tokens();
+    const load = async (): Promise<Tokens> => {
+      // Whoever asks for no model gets the vocabulary that most models share.
+      const tokens = await this.#modules.tokens(model?.id ?? "openai/gpt-5");
       const state = tokens.readBooks(await this.#key(), await this.#read("memory"));
       if (state === "damaged") {
         this.#log.warn("What was remembered of token counts and usage was damaged; it starts anew.");
@@ -91,12 +92,15 @@ export class TokenCounts {
       } else if (state === "newer") {
         this.#log.warn("Token counts and usage are kept by a newer Sluice; this one leaves them alone.");
       }
-      if (model !== undefined) {
-        tokens.prepare(model.id);
-      }
       this.#estimates = new Map();
       return (this.#tokens = tokens);
-    })());
+    };
+    // What failed once may work the next time.
+    this.#loading ??= load().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
+    return this.#loading;
   }
 
   async #estimate(model: ChatModel, what: string | ChatMessage): Promise<number> {

@@ -5,14 +5,15 @@ import * as vscode from "vscode";
 import { type Core, loadCore } from "../../crates/sluice-wasm/js/src/core.js";
 import { type DemoGateway, loadDemo } from "../../crates/sluice-wasm/js/src/demo.js";
 import { type Requests, loadRequests } from "../../crates/sluice-wasm/js/src/requests.js";
-import { type Tokens, loadTokens } from "../../crates/sluice-wasm/js/src/tokens.js";
+import { Tokens } from "../../crates/sluice-wasm/js/src/tokens.js";
+import { buildOnThread } from "./vocabulary.js";
 
 export class Modules {
-  readonly #folder: vscode.Uri;
+  readonly #extension: vscode.Uri;
   readonly #loaded = new Map<string, Promise<unknown>>();
 
   constructor(extension: vscode.Uri) {
-    this.#folder = vscode.Uri.joinPath(extension, "dist");
+    this.#extension = extension;
   }
 
   /** Reads answers. */
@@ -25,9 +26,14 @@ export class Modules {
     return this.#load("sluice_requests_wasm.wasm", loadRequests);
   }
 
-  /** Counts tokens; has the vocabularies and is by far the largest. */
-  tokens(): Promise<Tokens> {
-    return this.#load("sluice_tokens_wasm.wasm", loadTokens);
+  /** Counts tokens; has the vocabularies and is by far the largest. That of the model is built at once. */
+  tokens(model: string): Promise<Tokens> {
+    return this.#load("sluice_tokens_wasm.wasm", async (bytes) => {
+      const module = await WebAssembly.compile(bytes);
+      const tokens = new Tokens(module, await buildOnThread(this.#extension, { module, model }));
+      tokens.prepare(model);
+      return tokens;
+    });
   }
 
   /** Answers in the place of a server while there is no key. */
@@ -40,7 +46,7 @@ export class Modules {
     if (known !== undefined) {
       return known;
     }
-    const file = vscode.Uri.joinPath(this.#folder, name);
+    const file = vscode.Uri.joinPath(this.#extension, "dist", name);
     const loading = Promise.resolve(vscode.workspace.fs.readFile(file)).then((bytes) => load(bytes as Uint8Array<ArrayBuffer>));
     this.#loaded.set(name, loading);
     // What failed once may work the next time.

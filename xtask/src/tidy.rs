@@ -53,7 +53,8 @@ const PLATFORMS: [&str; 3] = ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"
 pub fn check() -> Done {
     let files = capture(command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
     let files: Vec<&str> = files.lines().filter(|file| root().join(file).is_file()).collect();
-    let problems: Vec<String> = [long_files(&files), unmapped_files(&files)?, core_tree()?, licences()?].concat();
+    let problems: Vec<String> =
+        [long_files(&files), unmerged_files(&files), unmapped_files(&files)?, core_tree()?, licences()?].concat();
     if problems.is_empty() { Ok(()) } else { Err(format!("\n  {}", problems.join("\n  "))) }
 }
 
@@ -67,18 +68,31 @@ fn long_files(files: &[&str]) -> Vec<String> {
     files.iter().filter(source).filter_map(long).collect()
 }
 
+/// What a merge leaves behind is valid prose to every other check.
+fn unmerged_files(files: &[&str]) -> Vec<String> {
+    let is_unmerged = |file: &&&str| {
+        let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+        ["<<<<<<< ", ">>>>>>> "].iter().any(|marker| text.lines().any(|line| line.starts_with(marker)))
+    };
+    files.iter().filter(is_unmerged).map(|file| format!("{file} has the marks of an unfinished merge")).collect()
+}
+
 /// ARCHITECTURE.md maps every source file of the product, and no file that is gone. The simulator maps itself: it is no part
 /// of the two journeys.
 fn unmapped_files(files: &[&str]) -> Done<Vec<String>> {
     let map =
         fs::read_to_string(root().join("ARCHITECTURE.md")).map_err(|error| format!("ARCHITECTURE.md: {error}"))?;
     let is_product = |file: &&&str| {
-        file.starts_with("crates/") && file.contains("/src/") && !file.starts_with("crates/sluice-simulator/")
+        file.starts_with("extension/src/")
+            || file.starts_with("crates/") && file.contains("/src/") && !file.starts_with("crates/sluice-simulator/")
     };
     let missing = files.iter().filter(is_product).filter(|file| !map.contains(**file));
     let mut problems: Vec<String> = missing.map(|file| format!("ARCHITECTURE.md does not mention {file}")).collect();
     for word in map.split(|c: char| c.is_whitespace() || c == '`') {
-        if word.starts_with("crates/") && word.contains('.') && !files.contains(&word) {
+        if (word.starts_with("crates/") || word.starts_with("extension/"))
+            && word.contains('.')
+            && !files.contains(&word)
+        {
             problems.push(format!("ARCHITECTURE.md mentions {word}, which does not exist"));
         }
     }

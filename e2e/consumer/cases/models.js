@@ -1,7 +1,9 @@
 // The list of models, and counting.
 const assert = require('node:assert/strict');
+const { monitorEventLoopDelay } = require('node:perf_hooks');
 const vscode = require('vscode');
 const { model, user, assistant, until } = require('../ask');
+const figures = require('../figures');
 
 module.exports = [
     ['every language model is listed, and nothing else', async () => {
@@ -15,6 +17,17 @@ module.exports = [
             assert.equal(listed.name, name);
             assert.equal(listed.maxInputTokens, context_window - max_tokens, id);
         }
+    }],
+    ['the vocabulary comes, and the host does not wait for it', async () => {
+        const demo = await model('sluice/demo');
+        // Until it is there, counts are estimates, which are too high for this.
+        const text = 'internationalization '.repeat(50);
+        const delay = monitorEventLoopDelay({ resolution: 1 });
+        delay.enable();
+        const estimate = await demo.countTokens(text);
+        await until('counts are exact', async () => (await demo.countTokens(text)) < estimate);
+        delay.disable();
+        figures.note('event loop while the vocabulary loads: longest delay in ms', delay.max / 1e6);
     }],
     ['text is counted', async () => {
         const demo = await model('sluice/demo');

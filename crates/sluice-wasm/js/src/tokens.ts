@@ -85,13 +85,22 @@ export class Tokens {
   #lastFamily = 0;
   #lastCache = new Cache();
 
-  constructor(module: WebAssembly.Module) {
+  /** With the memory of another one, it goes on where that one was. */
+  constructor(module: WebAssembly.Module, memory?: Uint8Array) {
     this.#module = module;
+    if (memory !== undefined) {
+      this.#instance = new Instance(module, memory);
+    }
   }
 
-  /** Builds the vocabulary of a model, so that no later call has to wait for it. */
+  /** Builds the vocabulary of a model, so that no later call has to wait for it. Takes a tenth of a second or two. */
   prepare(model: string): void {
     this.countText(model, "a");
+  }
+
+  /** All that was built and learned so far: a copy for the same module on another thread. */
+  memory(): Uint8Array<ArrayBuffer> {
+    return this.#run((instance) => instance.memory());
   }
 
   /** The tokens of plain text. Special tokens in it are text like any other. */
@@ -268,6 +277,7 @@ interface Exports {
 
 /** What a count is that could not be made; read as signed. */
 const BAD_INPUT = -1;
+const PAGE = 64 * 1024;
 const SMALLEST_WINDOW = 64 * 1024;
 /** One large text must not hold its memory for ever. */
 const LARGEST_WINDOW = 4 * 1024 * 1024;
@@ -281,10 +291,19 @@ class Instance {
   #windowAddress = 0;
   #windowLength = 0;
 
-  constructor(module: WebAssembly.Module) {
+  constructor(module: WebAssembly.Module, memory?: Uint8Array) {
     this.#exports = new WebAssembly.Instance(module).exports as unknown as Exports;
+    if (memory !== undefined) {
+      // Everything an instance knows lies in its memory, as long as none of its functions runs.
+      this.#exports.memory.grow((memory.length - this.#exports.memory.buffer.byteLength) / PAGE);
+      new Uint8Array(this.#exports.memory.buffer).set(memory);
+    }
     this.#bytes = new Uint8Array(this.#exports.memory.buffer as ArrayBuffer);
     this.#reserve(SMALLEST_WINDOW);
+  }
+
+  memory(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#exports.memory.buffer as ArrayBuffer).slice();
   }
 
   family(model: string): number {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFileSync } from "node:fs";
-import { loadTokens, TokensError, type Tokens } from "../src/tokens.js";
+import { loadTokens, TokensError, Tokens } from "../src/tokens.js";
 import { fromEnvironment, wasmBytes } from "./support.js";
 
 const tokensBytes = new Uint8Array(readFileSync(fromEnvironment("SLUICE_TOKENS_WASM")));
@@ -45,6 +45,20 @@ test("far more different texts than the cache holds", () => {
     assert.ok(tokens.countText("gpt-5", `text ${at}`) >= 2);
   }
   assert.equal(tokens.countText("gpt-5", "text 7"), 3);
+});
+
+test("a vocabulary that was built elsewhere is as good", () => {
+  const module = new WebAssembly.Module(tokensBytes);
+  const built = new Tokens(module);
+  built.prepare("gpt-5");
+  const memory = built.memory();
+  const copies = [new Tokens(module, memory), new Tokens(module, memory)];
+  built.countText("gpt-5", "x".repeat(1_000_000));
+  for (const copy of copies) {
+    assert.equal(copy.countText("gpt-5", "こんにちは世界"), 2);
+    assert.equal(copy.countText("gpt-4", "こんにちは世界"), 4, "others are built beside it");
+    assert.equal(copy.memory().length > memory.length, true);
+  }
 });
 
 test("messages, chats and requests", () => {
