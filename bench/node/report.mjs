@@ -5,7 +5,7 @@ export class Table {
   #rows;
 
   constructor(title) {
-    this.#rows = [[title, "median", "figure", "aim", ""]];
+    this.#rows = [[title, "measured", "figure", "aim", ""]];
   }
 
   /** A row for comparison only. */

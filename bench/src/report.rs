@@ -33,7 +33,7 @@ impl Table {
     }
 
     pub fn print(self, title: &str) {
-        let head = [title, "median", "figure", "aim", ""].map(String::from);
+        let head = [title, "measured", "figure", "aim", ""].map(String::from);
         let rows: Vec<_> = std::iter::once(head).chain(self.rows).collect();
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths = [0, 1, 2, 3, 4].map(width);
