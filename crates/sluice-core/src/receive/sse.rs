@@ -185,7 +185,8 @@ impl SseParser {
         chunk
     }
 
-    #[inline(never)]
+    // Natively the call would cost more than the line.
+    #[cfg_attr(target_family = "wasm", inline(never))]
     fn take_line<'a>(
         &mut self,
         line: &'a [u8],
