@@ -158,7 +158,7 @@ export class Session {
       return this.#stream.push(ArrayBuffer.isView(item) ? new Uint8Array(item.buffer, item.byteOffset, item.byteLength) : new Uint8Array(item));
     }
     if (this.#settings.dialect === "aiSdk") {
-      return (this.#stream as ChunkStream).pushChunk(item);
+      return (this.#stream as ChunkStream).pushChunk(chunkToJson(item));
     }
     // An event that somebody parsed already.
     return this.#stream.push(this.#encoder.encode(`data: ${chunkToJson(item)}\n\n`));
