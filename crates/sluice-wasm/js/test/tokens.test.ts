@@ -57,7 +57,6 @@ test("a vocabulary that was built elsewhere is as good", () => {
   for (const copy of copies) {
     assert.equal(copy.countText("gpt-5", "こんにちは世界"), 2);
     assert.equal(copy.countText("gpt-4", "こんにちは世界"), 4, "others are built beside it");
-    assert.equal(copy.memory().length > memory.length, true);
   }
 });
 
