@@ -9,6 +9,7 @@
 pub mod chunks;
 pub mod events;
 pub mod faults;
+pub mod hostile;
 pub mod model;
 pub mod streams;
 mod streams_odd;

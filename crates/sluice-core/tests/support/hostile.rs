@@ -1,0 +1,143 @@
+//! Hostile input: what a server can send to make its reader slow or large. Each generator aims at one place where a
+//! reader may be tempted to do work that grows faster than the input.
+//!
+//! Deterministic, and free of dependencies: tests, benchmarks, the meter and the fuzz targets all include this file.
+
+#[path = "hostile_answers.rs"]
+mod answers;
+#[path = "hostile_calls.rs"]
+mod calls;
+#[path = "hostile_chunks.rs"]
+mod chunks;
+#[path = "hostile_framing.rs"]
+mod framing;
+
+/// A way to make hostile input of any size.
+#[derive(Clone, Copy, Debug)]
+pub struct Generator {
+    pub name: &'static str,
+    pub input: Input,
+    /// Makes about this many bytes.
+    pub make: fn(usize) -> Vec<u8>,
+}
+
+/// What the bytes of a generator are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The body of a streamed Open Responses answer.
+    OpenResponses,
+    /// The body of an AI SDK message stream.
+    AiSdk,
+    /// The answer to `GET /models`.
+    ModelList,
+    /// The answer to `GET /models/{creator}/{model}/endpoints`.
+    ModelEndpoints,
+    /// The body of an HTTP error.
+    ErrorBody,
+    /// The value of an HTTP error's `Retry-After` header.
+    RetryAfter,
+    /// A whole answer as JSON, from a server that does not stream.
+    WholeAnswer,
+}
+
+/// All generators. Names are unique.
+pub fn generators() -> Vec<Generator> {
+    let open_responses = [framing::GENERATORS, answers::GENERATORS, calls::GENERATORS].concat();
+    let streams = open_responses.into_iter().map(|(name, make)| Generator { name, input: Input::OpenResponses, make });
+    let chunks = chunks::GENERATORS.iter().map(|(name, make)| Generator { name, input: Input::AiSdk, make: *make });
+    let others = answers::OTHERS.iter().map(|(name, input, make)| Generator { name, input: *input, make: *make });
+    streams.chain(chunks).chain(others).collect()
+}
+
+type Streams<'a> = &'a [(&'static str, fn(usize) -> Vec<u8>)];
+type Others<'a> = &'a [(&'static str, Input, fn(usize) -> Vec<u8>)];
+
+/// A body under construction.
+#[derive(Default)]
+struct Body(Vec<u8>);
+
+impl Body {
+    /// One event.
+    fn event(mut self, json: &str) -> Self {
+        self.0.extend_from_slice(b"data: ");
+        self.0.extend_from_slice(json.as_bytes());
+        self.0.extend_from_slice(b"\n\n");
+        self
+    }
+
+    /// About `bytes` bytes of events; `json` gets the number of each, from 0.
+    fn events(mut self, bytes: usize, json: impl Fn(usize) -> String) -> Self {
+        let end = self.0.len() + bytes;
+        let mut number = 0;
+        while self.0.len() < end {
+            self = self.event(&json(number));
+            number += 1;
+        }
+        self
+    }
+
+    /// About `bytes` bytes of whatever `piece` gives.
+    fn raw(mut self, bytes: usize, piece: impl Fn(usize) -> Vec<u8>) -> Self {
+        let end = self.0.len() + bytes;
+        let mut number = 0;
+        while self.0.len() < end {
+            self.0.extend(piece(number));
+            number += 1;
+        }
+        self
+    }
+
+    fn completed(self) -> Vec<u8> {
+        self.completed_with("")
+    }
+
+    /// The end, with a final output.
+    fn completed_with(self, output: &str) -> Vec<u8> {
+        self.event(&format!(r#"{{"type":"response.completed","response":{{"output":[{output}]}}}}"#)).0
+    }
+}
+
+/// About `bytes` bytes of elements with commas between them.
+fn list(bytes: usize, element: impl Fn(usize) -> String) -> String {
+    let mut list = String::with_capacity(bytes);
+    let mut number = 0;
+    while list.len() < bytes {
+        if number > 0 {
+            list.push(',');
+        }
+        list.push_str(&element(number));
+        number += 1;
+    }
+    list
+}
+
+/// As many repetitions as fit into `bytes`.
+fn fill(bytes: usize, text: &str) -> String {
+    text.repeat(bytes / text.len())
+}
+
+/// An `output_item.added` event.
+fn added(index: impl std::fmt::Display, item: &str) -> String {
+    format!(r#"{{"type":"response.output_item.added","output_index":{index},"item":{{{item}}}}}"#)
+}
+
+/// An `output_item.done` event.
+fn done(index: impl std::fmt::Display, item: &str) -> String {
+    format!(r#"{{"type":"response.output_item.done","output_index":{index},"item":{{{item}}}}}"#)
+}
+
+/// The fields of a call.
+fn call(call_id: &str, name: &str, arguments: &str) -> String {
+    let arguments = arguments.replace('\\', "\\\\").replace('"', "\\\"");
+    format!(r#""type":"function_call","call_id":"{call_id}","name":"{name}","arguments":"{arguments}""#)
+}
+
+/// The fields of a message with one text.
+fn message(text: &str) -> String {
+    format!(r#""type":"message","content":[{{"type":"output_text","text":"{text}"}}]"#)
+}
+
+/// A `.delta` event: `kind` is `output_text`, `function_call_arguments`, ….
+fn delta(kind: &str, place: &str, text: &str) -> String {
+    format!(r#"{{"type":"response.{kind}.delta",{place},"delta":"{text}"}}"#)
+}
