@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::boundary::{Failure, FailureKind, Overflow, Turn};
 use crate::receive::plain_line;
+use crate::secrets::Secrets;
 
 use overflow::is_overflow;
 pub(crate) use overflow::overflow_numbers;
@@ -130,7 +131,8 @@ impl Failure {
     fn classified(said: &Said, status: Option<u16>) -> Self {
         let kind = said.kind(status);
         let (turn, next, otherwise) = advice(kind);
-        let message = said.message.as_deref().map(|message| plain_line(&without_keys(message), MAX_MESSAGE_CHARS));
+        let message =
+            said.message.as_deref().map(|message| plain_line(&Secrets::default().mask(message), MAX_MESSAGE_CHARS));
         let status_words = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
         let message = message.filter(|message| !message.is_empty());
         Self {
@@ -248,22 +250,4 @@ impl Said {
         }
         overflow_numbers(self.message.as_deref()?)
     }
-}
-
-/// Servers quote the key they refuse. Whatever looks like one is replaced.
-fn without_keys(message: &str) -> String {
-    const PREFIXES: [&str; 9] = ["sk-", "sk_", "vck_", "vcp_", "eyJ", "ghp_", "AIza", "xai-", "gsk_"];
-    const SHORTEST: usize = 12;
-    let is_inside = |c: char| c.is_ascii_alphanumeric() || "-_.*".contains(c);
-    let mut shown = String::with_capacity(message.len());
-    let mut rest = message;
-    while let Some(start) = rest.find(is_inside) {
-        let (between, word_on) = rest.split_at(start);
-        let (word, after) = word_on.split_at(word_on.find(|c| !is_inside(c)).unwrap_or(word_on.len()));
-        let is_key = word.len() >= SHORTEST && PREFIXES.iter().any(|prefix| word.starts_with(prefix));
-        shown.push_str(between);
-        shown.push_str(if is_key { "[key]" } else { word });
-        rest = after;
-    }
-    shown + rest
 }

@@ -24,7 +24,7 @@ use serde::Deserialize;
 
 pub(crate) use assemble::{About, Sink};
 pub(crate) use calls::{is_object, same_json};
-pub(crate) use citations::plain_line;
+pub(crate) use citations::{is_hidden, plain_line};
 pub(crate) use decode::protocol_word;
 pub(crate) use images::image_type;
 pub(crate) use outcome::{Verdict, judge};

@@ -229,7 +229,7 @@ fn keys_that_a_server_quotes_are_not_shown() {
     let shown = message(
         "Incorrect API key provided: sk-proj-abcdefgh****wxyz. Bearer eyJhbGciOiJIUzI1NiJ9.e30.abc, 'vck_0123456789abcdef'",
     );
-    assert_eq!(shown, "Incorrect API key provided: [key] Bearer [key], '[key]'");
+    assert_eq!(shown, "Incorrect API key provided: [hidden]. Bearer [hidden], '[hidden]'");
     // Words that only start like one stay.
     assert_eq!(message("sk-short and skip-this-very-long-word"), "sk-short and skip-this-very-long-word");
 }

@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatMessage, ChatRequest, Counter, Endpoint, Failure, HttpAnswer, ModelCatalog, ModelSettings, Refresh, Transport,
-    build_request, request_kind,
+    ChatMessage, ChatRequest, Counter, Endpoint, Failure, HttpAnswer, ModelCatalog, ModelSettings, Refresh, Secrets,
+    Transport, build_request, request_kind,
 };
 
 /// What is wrong with a question comes as `Err`, in words fit to show.
@@ -15,6 +15,7 @@ pub fn answer(question: u32, json: &str) -> Result<String, String> {
         1 => request(json)?,
         2 => catalog(json)?,
         3 => estimate(json)?,
+        4 => mask(json)?,
         _ => return Err(format!("no question has the number {question}")),
     };
     serde_json::to_string(&answer).map_err(|error| error.to_string())
@@ -117,6 +118,18 @@ fn estimate(json: &str) -> Result<Value, String> {
     let counter = Counter::estimating();
     let text = text.map_or(0, |text| counter.text(&model, &text));
     Ok(json!(text + message.map_or(0, |message| counter.message(&model, &message))))
+}
+
+/// Any value without secrets in its strings.
+fn mask(json: &str) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    struct Question {
+        secrets: Vec<String>,
+        value: Value,
+    }
+    let Question { secrets, mut value } = read(json)?;
+    Secrets::new(secrets).mask_value(&mut value);
+    Ok(value)
 }
 
 fn read<T: DeserializeOwned>(json: &str) -> Result<T, String> {

@@ -56,18 +56,20 @@ fn web_address(url: &str) -> Option<String> {
         let (start, rest) = url.split_at_checked(scheme.len())?;
         start.eq_ignore_ascii_case(scheme).then_some(rest)
     })?;
-    let clean = !rest.is_empty() && url.len() <= MAX_URL_BYTES && !url.chars().any(|c| c.is_whitespace() || hidden(c));
+    let clean =
+        !rest.is_empty() && url.len() <= MAX_URL_BYTES && !url.chars().any(|c| c.is_whitespace() || is_hidden(c));
     clean.then(|| url.to_owned())
 }
 
 /// One line without control characters and without those that reorder or hide text.
 pub(crate) fn plain_line(text: &str, max_chars: usize) -> String {
     let one_line = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
-    let visible: String = one_line.filter(|c| !hidden(*c)).collect();
+    let visible: String = one_line.filter(|c| !is_hidden(*c)).collect();
     visible.trim().chars().take(max_chars).collect()
 }
 
-fn hidden(c: char) -> bool {
+/// Control characters, and others that are not seen or change how the text around them is shown.
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{061C}')
 }

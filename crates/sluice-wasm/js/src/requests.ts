@@ -79,6 +79,7 @@ const PARSE_ENDPOINT = 0;
 const BUILD_REQUEST = 1;
 const CATALOG = 2;
 const ESTIMATE = 3;
+const MASK = 4;
 
 export class Requests {
   readonly #module: WebAssembly.Module;
@@ -106,6 +107,15 @@ export class Requests {
   /** Tokens without a vocabulary: at once, some per cent too many. For the moment before the vocabularies are there. */
   estimateTokens(model: string, what: string | ChatMessage): number {
     return this.#ask(ESTIMATE, typeof what === "string" ? { model, text: what } : { model, message: what });
+  }
+
+  /**
+   * A copy of a JSON value (a text, a failure, an outcome, a note, an answer) with `[hidden]` in place of the given secrets,
+   * however they are spelled, and of whatever looks like a key. The time is linear in the length. Secrets of fewer than
+   * eight bytes are ignored.
+   */
+  mask<T>(secrets: Iterable<string>, value: T): T {
+    return this.#ask(MASK, { secrets: [...secrets], value });
   }
 
   #ask<T>(question: number, value: unknown): T {

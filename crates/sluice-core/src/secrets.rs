@@ -1,0 +1,156 @@
+//! Takes secrets out of text that a server wrote: servers quote the key they refuse, and what they write is shown, logged
+//! and saved.
+
+mod find;
+mod look;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::boundary::{Failure, Note, Outcome, TokenDetails, Usage};
+use crate::failure::HttpAnswer;
+
+use find::Needle;
+
+/// Shorter secrets would black out ordinary words.
+const SHORTEST: usize = 8;
+
+/// What stands where a secret was.
+const HIDDEN: &str = "[hidden]";
+
+/// Removes secrets from text.
+///
+/// Two kinds are removed, and `[hidden]` stands in their place:
+///
+/// - the exact values given to [`new`](Self::new), in any letter case, also if they are percent-encoded, escaped as in
+///   JSON, written as hexadecimal digits, part of base64 (whatever stands before them: `Bearer `, a user's name), or
+///   interrupted by invisible characters; and their first eight characters or more where the text is cut off;
+/// - whatever looks like a secret: keys with a well-known prefix such as `sk-` or `ghp_`, JSON web tokens, credentials
+///   after `Bearer` or `Basic`, passwords in URLs, and query parameters named like a key.
+///
+/// The time is linear in the length of the text. JSON text stays JSON text, unless a secret is a bare number in it.
+///
+/// ```
+/// let secrets = sluice_core::Secrets::new(["canary-0123456789"]);
+/// assert_eq!(secrets.mask("Wrong key: canary-0123456789"), "Wrong key: [hidden]");
+/// assert_eq!(secrets.mask("Wrong key: sk-abcdefghijkl"), "Wrong key: [hidden]");
+/// ```
+#[derive(Clone, Default)]
+pub struct Secrets {
+    needles: Vec<Needle>,
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Secrets(hidden)")
+    }
+}
+
+impl Secrets {
+    /// Remembers the values to remove: keys, tokens, values of headers. `Bearer ` or `Basic ` in front of one is no part of
+    /// the secret. Values of fewer than eight bytes are ignored, because they would black out ordinary words.
+    pub fn new<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> Self {
+        let mut needles = Vec::new();
+        for value in values {
+            let value = value.as_ref().trim();
+            let secret = match value.split_once(char::is_whitespace) {
+                Some((scheme, rest)) if look::is_scheme(scheme) => rest.trim_start(),
+                _ => value,
+            };
+            if secret.len() >= SHORTEST {
+                needles.extend(Needle::all_of(secret));
+            }
+        }
+        Self { needles }
+    }
+
+    /// The text without secrets.
+    pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut found = look::alike(text);
+        find::spellings(text, &self.needles, &mut found);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        found.sort_unstable_by_key(|range| range.start);
+        let mut masked = String::with_capacity(text.len());
+        let mut done = 0;
+        for Range { start, end } in found {
+            // Ranges that touch or overlap are one secret.
+            if start > done || done == 0 {
+                masked.push_str(text.get(done..start).unwrap_or_default());
+                masked.push_str(HIDDEN);
+            }
+            done = done.max(end);
+        }
+        masked.push_str(text.get(done..).unwrap_or_default());
+        Cow::Owned(masked)
+    }
+
+    fn mask_in_place(&self, text: &mut String) {
+        if let Cow::Owned(masked) = self.mask(text) {
+            *text = masked;
+        }
+    }
+
+    /// Masks everything in a failure that a server wrote.
+    pub fn mask_failure(&self, failure: &mut Failure) {
+        let Failure { message, code, tool, next, request_id, generation_id, .. } = failure;
+        let texts = [code, tool, request_id, generation_id].into_iter().flatten();
+        texts.chain([message, next]).for_each(|text| self.mask_in_place(text));
+    }
+
+    /// Masks everything in an outcome that a server wrote, its failure included.
+    pub fn mask_outcome(&self, outcome: &mut Outcome) {
+        let Outcome { reason, error, response_id, model, usage, gateway, .. } = outcome;
+        if let Some(failure) = error {
+            self.mask_failure(failure);
+        }
+        if let Some(Usage { input_tokens_details, output_tokens_details, more, .. }) = usage {
+            let details = [input_tokens_details, output_tokens_details].into_iter().flatten();
+            for map in details.map(|TokenDetails(map)| map).chain([more]) {
+                self.mask_fields(map);
+            }
+        }
+        let mut texts: Vec<_> = [reason, response_id, model].into_iter().collect();
+        if let Some(gateway) = gateway {
+            self.mask_value(&mut gateway.metadata);
+            texts.extend([&mut gateway.generation_id, &mut gateway.cost, &mut gateway.provider]);
+        }
+        texts.into_iter().flatten().for_each(|text| self.mask_in_place(text));
+    }
+
+    /// Masks a note's detail.
+    pub fn mask_note(&self, note: &mut Note) {
+        self.mask_in_place(&mut note.detail);
+    }
+
+    /// Masks the values of an answer's headers, and its body.
+    pub fn mask_answer(&self, answer: &mut HttpAnswer) {
+        let values = answer.headers.iter_mut().map(|(_, value)| value);
+        values.chain([&mut answer.body]).for_each(|text| self.mask_in_place(text));
+    }
+
+    /// Masks every string in a JSON value, names of fields included.
+    pub fn mask_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.mask_in_place(text),
+            Value::Array(list) => list.iter_mut().for_each(|value| self.mask_value(value)),
+            Value::Object(fields) => self.mask_fields(fields),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn mask_fields<Map>(&self, fields: &mut Map)
+    where
+        Map: Default + IntoIterator<Item = (String, Value)> + Extend<(String, Value)>,
+    {
+        let masked = std::mem::take(fields).into_iter().map(|(mut name, mut value)| {
+            self.mask_in_place(&mut name);
+            self.mask_value(&mut value);
+            (name, value)
+        });
+        fields.extend(masked);
+    }
+}

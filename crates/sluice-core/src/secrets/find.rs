@@ -1,0 +1,180 @@
+//! Finds known values in text, however they are spelled. One walk for each spelling (Knuth, Morris and Pratt), so that no
+//! text can make the search slow.
+
+use std::ops::Range;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+use super::SHORTEST;
+use crate::receive::is_hidden;
+
+/// Text inside text inside text: a provider's error, quoted in a gateway's.
+const MAX_LEVELS: usize = 2;
+
+/// One spelling of a secret.
+#[derive(Clone)]
+pub(super) struct Needle {
+    bytes: Vec<u8>,
+    /// For every prefix, how long the longest other prefix is that it ends with.
+    borders: Vec<usize>,
+    in_base64: bool,
+}
+
+impl Needle {
+    /// The secret as it is, in hexadecimal, and in base64 behind nothing, one and two bytes of anything.
+    pub fn all_of(secret: &str) -> impl Iterator<Item = Self> {
+        let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let base64 = (0..3).filter_map(|before| {
+            let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(secret.bytes()).collect();
+            // Characters that also depend on what stands before or after the secret are not part of the needle.
+            let whole = bytes.len() * 8 / 6;
+            let encoded = STANDARD_NO_PAD.encode(bytes);
+            encoded.as_bytes().get((before * 8).div_ceil(6)..whole).map(<[u8]>::to_vec)
+        });
+        let plain = [secret.as_bytes().to_ascii_lowercase(), hex.into_bytes()].map(|bytes| Self::new(&bytes, false));
+        plain.into_iter().chain(base64.map(|bytes| Self::new(&bytes, true)).collect::<Vec<_>>())
+    }
+
+    fn new(bytes: &[u8], in_base64: bool) -> Self {
+        let mut needle = Self { borders: Vec::with_capacity(bytes.len()), bytes: Vec::new(), in_base64 };
+        for (at, byte) in bytes.iter().enumerate() {
+            let border = if at == 0 { 0 } else { needle.step(needle.borders.last().copied().unwrap_or(0), *byte) };
+            needle.borders.push(border);
+            needle.bytes.push(*byte);
+        }
+        needle
+    }
+
+    /// How much of the needle the text ends with, after one more byte.
+    fn step(&self, mut matched: usize, byte: u8) -> usize {
+        loop {
+            if self.bytes.get(matched) == Some(&byte) {
+                return matched + 1;
+            }
+            if matched == 0 {
+                return 0;
+            }
+            matched = self.borders.get(matched - 1).copied().unwrap_or(0);
+        }
+    }
+
+    fn find(&self, text: &[Unit], found: &mut Vec<Range<usize>>) {
+        let mut matched = 0;
+        for (at, unit) in text.iter().enumerate() {
+            let byte = match unit.byte {
+                byte if !self.in_base64 => byte.to_ascii_lowercase(),
+                // The alphabet for URLs.
+                b'-' => b'+',
+                b'_' => b'/',
+                byte => byte,
+            };
+            matched = self.step(matched, byte);
+            let is_whole = matched == self.bytes.len();
+            let is_cut_off = || match text.get(at + 1..) {
+                None | Some([]) => true,
+                Some([next, ..]) => next.byte == b'*' || next.is_ellipsis || starts_with_dots(text, at + 1),
+            };
+            if !is_whole && (matched < SHORTEST || !is_cut_off()) {
+                continue;
+            }
+            let mut first = at + 1 - matched;
+            let mut last = at;
+            if self.in_base64 {
+                // The characters around it hold parts of the secret's first and last bytes.
+                let is_inside = |at: usize| text.get(at).is_some_and(|unit| is_base64(unit.byte));
+                first = first
+                    .saturating_sub((1..=2).take_while(|back| first.checked_sub(*back).is_some_and(is_inside)).count());
+                last += (1..=2).take_while(|on| is_inside(last + on)).count();
+            }
+            if let (Some(first), Some(last)) = (text.get(first), text.get(last)) {
+                found.push(first.start..last.end);
+            }
+        }
+    }
+}
+
+fn starts_with_dots(text: &[Unit], at: usize) -> bool {
+    text.get(at..at + 3).is_some_and(|dots| dots.iter().all(|unit| unit.byte == b'.'))
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte)
+}
+
+/// A byte that the text means, and where the text says it.
+#[derive(Clone, Copy)]
+struct Unit {
+    byte: u8,
+    is_ellipsis: bool,
+    start: usize,
+    end: usize,
+}
+
+/// Adds where any of the needles stands.
+pub(super) fn spellings(text: &str, needles: &[Needle], found: &mut Vec<Range<usize>>) {
+    if needles.is_empty() {
+        return;
+    }
+    let visible = text.char_indices().filter(|(_, c)| !is_hidden(*c));
+    let mut units: Vec<Unit> = Vec::with_capacity(text.len());
+    for (start, c) in visible {
+        let end = start + c.len_utf8();
+        let unit = |byte: u8| Unit { byte, is_ellipsis: c == '…', start, end };
+        units.extend(c.encode_utf8(&mut [0; 4]).bytes().map(unit));
+    }
+    for needle in needles {
+        needle.find(&units, found);
+    }
+    // One kind of escape at a time as well: the other may be part of the secret.
+    for escapes in [b"%" as &[u8], b"\\", b"%\\"] {
+        if !escapes.iter().all(|escape| text.as_bytes().contains(escape)) {
+            continue;
+        }
+        let mut units = units.clone();
+        for _ in 0..MAX_LEVELS {
+            let before = units.len();
+            units = unescaped(&units, escapes);
+            if units.len() == before {
+                break;
+            }
+            for needle in needles {
+                needle.find(&units, found);
+            }
+        }
+    }
+}
+
+/// Without one level of `%2D`, `\u002d`, `\/` and the like.
+fn unescaped(text: &[Unit], escapes: &[u8]) -> Vec<Unit> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        let mut buffer = [0; 4];
+        let (length, bytes): (usize, &[u8]) = match (first.byte, after) {
+            (other, _) if !escapes.contains(&other) => (1, &[first.byte]),
+            (b'%', [high, low, ..]) => match hex_value(&[*high, *low]).and_then(|value| u8::try_from(value).ok()) {
+                Some(byte) => (3, &[byte]),
+                None => (1, b"%"),
+            },
+            (b'\\', [u, digits @ ..]) if u.byte == b'u' => {
+                match digits.get(..4).and_then(hex_value).and_then(char::from_u32) {
+                    Some(c) if is_hidden(c) => (6, &[]),
+                    Some(c) => (6, c.encode_utf8(&mut buffer).as_bytes()),
+                    None => (1, b"\\"),
+                }
+            }
+            (b'\\', [escaped, ..]) if b"\"\\/".contains(&escaped.byte) => (2, &[escaped.byte]),
+            _ => (1, &[first.byte]),
+        };
+        let (taken, left) = rest.split_at(length.min(rest.len()));
+        let end = taken.last().map_or(first.end, |last| last.end);
+        plain.extend(bytes.iter().map(|byte| Unit { byte: *byte, end, ..*first }));
+        rest = left;
+    }
+    plain
+}
+
+fn hex_value(digits: &[Unit]) -> Option<u32> {
+    digits.iter().try_fold(0, |value, digit| Some(value * 16 + char::from(digit.byte).to_digit(16)?))
+}

@@ -1,0 +1,130 @@
+//! Finds what looks like a secret: by its prefix, or by what stands before it.
+
+use std::ops::Range;
+
+/// With a separator behind them, these begin keys.
+const PREFIXES: [&str; 27] = [
+    "ak",
+    "fw",
+    "gho",
+    "ghp",
+    "ghr",
+    "ghs",
+    "ghu",
+    "github_pat",
+    "glpat",
+    "gsk",
+    "hf",
+    "npm",
+    "nvapi",
+    "pk",
+    "pplx",
+    "r8",
+    "rk",
+    "sk",
+    "tgp",
+    "vca",
+    "vck",
+    "vcp",
+    "vcr",
+    "vercel",
+    "xai",
+    "xapp",
+    "xox",
+];
+/// These need no separator.
+const STARTS: [&str; 4] = ["AIza", "AKIA", "ASIA", "eyJ"];
+const SHORTEST_KEY: usize = 12;
+/// No word is longer than this without a digit.
+const LONGEST_WORD: usize = 20;
+/// What names of query parameters have in them whose values are secret.
+const PARAMETERS: [&str; 6] = ["key", "token", "secret", "password", "auth", "signature"];
+
+/// The authentication schemes that put the secret itself into a header.
+pub(super) fn is_scheme(word: &str) -> bool {
+    ["bearer", "basic"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
+/// Where such things stand, each as the range to hide.
+pub(super) fn alike(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut before = "";
+    let mut scheme: Option<&str> = None;
+    for (start, word) in words(text) {
+        let end = start + word.len();
+        let is_credential = scheme.is_some_and(|before| {
+            let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+            has_digit && word.len() >= 8
+                || word.len() > LONGEST_WORD
+                || before.to_ascii_lowercase().ends_with("authorization")
+        });
+        if is_key(word) || is_credential {
+            found.push(start..end);
+        }
+        scheme = is_scheme(word).then_some(before);
+        before = word;
+    }
+    in_urls(text, &mut found);
+    found
+}
+
+/// Runs of characters that keys are made of, without the full stop of a sentence.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || "-_.*+~".contains(c);
+    let mut at = 0;
+    text.split(move |c: char| !is_inside(c)).filter_map(move |word| {
+        let start = at;
+        // Whatever splits words is one character, of one to four bytes.
+        at += word.len();
+        at += text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        let trimmed = word.trim_start_matches(['.', '-', '*', '+', '~']);
+        let start = start + word.len() - trimmed.len();
+        let trimmed = trimmed.trim_end_matches('.');
+        (!trimmed.is_empty()).then_some((start, trimmed))
+    })
+}
+
+fn is_key(word: &str) -> bool {
+    let is_prefixed = |prefix: &str| {
+        let rest = word.strip_prefix(prefix).unwrap_or_default();
+        // Slack's prefixes have one more letter: `xoxb-`.
+        let rest = if prefix == "xox" { rest.trim_start_matches(|c: char| c.is_ascii_lowercase()) } else { rest };
+        rest.starts_with(['-', '_'])
+    };
+    let is_word = |word: &str| word.starts_with("vercel") && !word.bytes().any(|byte| byte.is_ascii_digit());
+    word.len() >= SHORTEST_KEY
+        && !is_word(word)
+        && (PREFIXES.iter().any(|prefix| is_prefixed(prefix)) || STARTS.iter().any(|start| word.starts_with(start)))
+}
+
+/// `://user:password@` and `?api_key=…`
+fn in_urls(text: &str, found: &mut Vec<Range<usize>>) {
+    let ends = |c: char| c.is_whitespace() || "\"'`<>\\".contains(c);
+    for (at, _) in text.match_indices("://") {
+        let start = at + 3;
+        let rest = text.get(start..).unwrap_or_default();
+        // No further than to the next `://`, so the walks together are as long as the text.
+        let end = rest.char_indices().find(|(_, c)| ends(*c) || "/?#@".contains(*c));
+        if let Some((length, '@')) = end {
+            found.push(start..start + length);
+        }
+    }
+    let mut done = 0;
+    for (at, _) in text.match_indices(['?', '&']) {
+        // A question mark inside a value that is hidden already.
+        if at < done {
+            continue;
+        }
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let name_end = rest.char_indices().take(64).find(|(_, c)| !c.is_ascii_alphanumeric() && !"-_".contains(*c));
+        let Some((length, '=')) = name_end else { continue };
+        let name = rest.get(..length).unwrap_or_default().to_ascii_lowercase();
+        if PARAMETERS.iter().any(|secret| name.contains(secret)) {
+            let start = at + 1 + length + 1;
+            let value = text.get(start..).unwrap_or_default();
+            let length = value.find(|c: char| ends(c) || c == '&' || c == '#').unwrap_or(value.len());
+            done = start + length;
+            found.push(start..done);
+        }
+    }
+}

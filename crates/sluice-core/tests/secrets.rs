@@ -1,0 +1,177 @@
+//! Which secrets are taken out of what a server wrote.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use sluice_core::{Failure, HttpAnswer, Note, NoteKind, Outcome, Secrets};
+
+const KEY: &str = "canary0123456789abcdefXYZ";
+
+#[expect(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+fn check(texts: &[&str], expected: Expect) {
+    let secrets = Secrets::new([KEY]);
+    let masked: Vec<_> = texts.iter().map(|text| secrets.mask(text)).collect();
+    expected.assert_eq(&masked.join("\n"));
+}
+
+#[test]
+fn a_known_key_in_any_spelling() {
+    let base64 = |before: &str| STANDARD.encode(format!("{before}{KEY}:end"));
+    check(
+        &[
+            KEY,
+            &format!("Incorrect API key provided: Bearer {KEY}."),
+            &format!("twice {KEY}{KEY}, and {}", KEY.to_uppercase()),
+            &format!("percent %63anary{}", &KEY[6..]),
+            &format!("twice percent %2563%2561nary{}", &KEY[6..]),
+            &format!(r#"{{"json":"\u0063anary{}"}}"#, &KEY[6..]),
+            &format!(r#"{{"twice":"{{\"json\":\"\\u0063anary{}\"}}"}}"#, &KEY[6..]),
+            &format!("invisible ca\u{200b}na\u{7}ry{}", &KEY[6..]),
+            &format!(r#"{{"invisible":"ca\u200bnary{}"}}"#, &KEY[6..]),
+            &format!("base64 {} {} {}", base64(""), base64("u:"), base64("Bearer ")),
+            &format!("for URLs {}", URL_SAFE_NO_PAD.encode(KEY)),
+            &format!("hex {}", KEY.bytes().map(|byte| format!("{byte:02X}")).collect::<String>()),
+            &format!("cut off {}", &KEY[..12]),
+            &format!("shortened {}...XYZ, {}…, {}****", &KEY[..10], &KEY[..10], &KEY[..10]),
+            // A word that only begins like it stays.
+            &format!("{} is no key", &KEY[..10]),
+        ],
+        expect![[r#"
+            [hidden]
+            Incorrect API key provided: Bearer [hidden].
+            twice [hidden], and [hidden]
+            percent [hidden]
+            twice percent [hidden]
+            {"json":"[hidden]"}
+            {"twice":"{\"json\":\"[hidden]\"}"}
+            invisible [hidden]
+            {"invisible":"[hidden]"}
+            base64 [hidden]lbmQ= d[hidden]VuZA== QmVhcmVy[hidden]ZW5k
+            for URLs [hidden]
+            hex [hidden]
+            cut off [hidden]
+            shortened [hidden]...XYZ, [hidden]…, [hidden]****
+            canary0123 is no key"#]],
+    );
+}
+
+#[test]
+fn what_looks_like_a_key() {
+    check(
+        &[
+            "sk-short and skip-this-very-long-word, task-management-for-all",
+            "anthropic/claude-sonnet-4.5 response.output_text.delta req_0123456789abcdef vercel-ai-gateway",
+            "1fe0d9c4-0a8e-4b5b-9df3-2e9c0d9a1b2c",
+            "sk-proj-1234567890abcdef, sk_live_1234567890 (vck_1234567890abcdef) 'vcp_1234567890abcdef'",
+            "pk-1234567890ab rk_1234567890ab gsk_1234567890ab hf_1234567890ab r8_1234567890ab xai-1234567890ab",
+            "ghp_1234567890ab gho_1234567890ab ghs_1234567890ab ghu_1234567890ab github_pat_1234567890ab vca_1234567890ab",
+            "xoxb-1234567890ab xoxp-1234567890ab AIzaSy1234567890ab AKIA1234567890AB ASIA1234567890AB vercel_1234567890ab",
+            "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.c2ln!",
+            "api_key=sk-1234567890abcdef;token:sk-1234567890abcdef",
+            "Authorization: Bearer abc, authorization: basic YWJj",
+            "The bearer token is not valid in the basic plan. Bearer a1b2c3d4e5",
+            "https://me:secret@host/v1 https://host/v1?api_key=abc&x=1 https://host/?x=2&X-Amz-Signature=00?11#top",
+        ],
+        expect![[r#"
+            sk-short and skip-this-very-long-word, task-management-for-all
+            anthropic/claude-sonnet-4.5 response.output_text.delta req_0123456789abcdef vercel-ai-gateway
+            1fe0d9c4-0a8e-4b5b-9df3-2e9c0d9a1b2c
+            [hidden], [hidden] ([hidden]) '[hidden]'
+            [hidden] [hidden] [hidden] [hidden] [hidden] [hidden]
+            [hidden] [hidden] [hidden] [hidden] [hidden] [hidden]
+            [hidden] [hidden] [hidden] [hidden] [hidden] [hidden]
+            [hidden]!
+            api_key=[hidden];token:[hidden]
+            Authorization: Bearer [hidden], authorization: basic [hidden]
+            The bearer token is not valid in the basic plan. Bearer [hidden]
+            https://[hidden]@host/v1 https://host/v1?api_key=[hidden]&x=1 https://host/?x=2&X-Amz-Signature=[hidden]#top"#]],
+    );
+}
+
+#[test]
+fn short_values_and_schemes_are_no_secrets() {
+    let secrets = Secrets::new(["", "short", "Bearer  0123456789-token", "  padded-value "]);
+    assert_eq!(secrets.mask("a short Bearer answer"), "a short Bearer answer");
+    assert_eq!(secrets.mask("0123456789-token and padded-value"), "[hidden] and [hidden]");
+    assert_eq!(format!("{secrets:?}"), "Secrets(hidden)");
+}
+
+#[test]
+fn everything_that_a_server_wrote_is_masked() {
+    let secrets = Secrets::new([KEY]);
+    let headers = vec![("x-request-id".to_owned(), format!("id {KEY}"))];
+    let body = format!(r#"{{"error":{{"message":"m {KEY}","code":"c-{KEY}","generationId":"g{KEY}"}}}}"#);
+    let mut answer = HttpAnswer { status: 500, headers, body };
+    let mut outcome = Outcome::refused(Failure::from_http(&answer, 0));
+    outcome.response_id = Some(KEY.to_owned());
+    outcome.model = Some(format!("creator/{KEY}"));
+    outcome.reason = Some(KEY.to_owned());
+    outcome.usage =
+        serde_json::from_value(serde_json::json!({ "input_tokens_details": { KEY: [KEY] }, KEY: KEY })).ok();
+    secrets.mask_outcome(&mut outcome);
+    assert!(!format!("{outcome:?}").contains(KEY), "{outcome:?}");
+    secrets.mask_answer(&mut answer);
+    assert!(!format!("{answer:?}").contains(KEY), "{answer:?}");
+    let mut note = Note::new(NoteKind::ModelList, format!("see {KEY}"));
+    secrets.mask_note(&mut note);
+    assert_eq!(note.detail, "see [hidden]");
+    let mut value = serde_json::json!([{ KEY: { "x": [KEY, 1, null] } }]);
+    secrets.mask_value(&mut value);
+    assert_eq!(value.to_string(), r#"[{"[hidden]":{"x":["[hidden]",1,null]}}]"#);
+}
+
+/// Random text of the characters that matter to the search, in any order.
+fn context() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[ -~]{0,12}",
+        "\\PC{0,4}",
+        Just("Bearer ".to_owned()),
+        Just("://".to_owned()),
+        Just("?key=".to_owned()),
+        Just("sk-".to_owned()),
+        Just("%25".to_owned()),
+        Just("\\u00".to_owned()),
+        Just("…".to_owned()),
+    ];
+    prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
+}
+
+fn spelled(secret: &str, how: u8) -> String {
+    match how {
+        0 => secret.to_owned(),
+        1 => secret.bytes().map(|byte| format!("%{byte:02x}")).collect(),
+        2 => secret.bytes().map(|byte| format!("\\u{byte:04x}")).collect(),
+        3 => serde_json::Value::from(secret).to_string(),
+        4 => STANDARD.encode(secret),
+        5 => URL_SAFE_NO_PAD.encode(format!("Bearer {secret}")),
+        6 => secret.to_uppercase(),
+        _ => secret.chars().flat_map(|c| [c, '\u{200b}']).collect(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_secret_is_left(secret in "[!-~]{8,40}", before in context(), after in context(), how in 0_u8..8) {
+        let spelling = spelled(&secret, how);
+        let text = format!("{before}{spelling}{after}");
+        let masked = Secrets::new([&secret]).mask(&text).into_owned();
+        let bare = masked.replace("[hidden]", "");
+        prop_assert!(!bare.contains(spelling.trim_matches('"')), "{text:?} became {masked:?}");
+        prop_assert!(!bare.to_lowercase().contains(&secret.to_lowercase()), "{text:?} became {masked:?}");
+    }
+
+    #[test]
+    fn a_json_text_stays_one(secret in "[a-zA-Z_][a-zA-Z0-9_-]{7,40}", texts in prop::collection::vec(context(), 1..4), how in 0_u8..8) {
+        let mut texts = texts;
+        texts.push(spelled(&secret, how));
+        let json = serde_json::json!({ "texts": texts, "key": secret, "number": 12_345_678 }).to_string();
+        let masked = Secrets::new([&secret]).mask(&json).into_owned();
+        prop_assert!(serde_json::from_str::<serde_json::Value>(&masked).is_ok(), "{json} became {masked}");
+    }
+
+    #[test]
+    fn text_without_secrets_stays_as_it_is(text in "[a-z ,.]{0,200}") {
+        prop_assert_eq!(Secrets::new([KEY]).mask(&text), &*text);
+    }
+}
