@@ -8,6 +8,10 @@ use crate::{Done, javascript};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
+/// The most memory that one instance of a module may use. An instance reads one answer, so this is what a hostile answer can
+/// take; it leaves room for the largest answer that the core accepts.
+const MAX_MEMORY: u32 = 512 << 20;
+
 /// The modules of one build. Each is loaded when it is needed and not before.
 #[derive(Debug)]
 pub struct Modules(PathBuf);
@@ -73,7 +77,7 @@ fn build_in(target_directory: &Path) -> Done<Modules> {
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
     let remap_home = home.map(|home| format!(" --remap-path-prefix={home}=/cargo")).unwrap_or_default();
     let remap_root = format!(" --remap-path-prefix={}=/sluice", root().display());
-    let flags = format!("-C target-feature=+simd128{remap_home}{remap_root}");
+    let flags = format!("-C target-feature=+simd128 -C link-arg=--max-memory={MAX_MEMORY}{remap_home}{remap_root}");
     run(cargo()
         .args(["build", "--quiet", "--locked", "--lib", "--target", TARGET])
         .args(PACKAGES.iter().flat_map(|package| ["--package", package]))

@@ -13,20 +13,35 @@ const LISTS: usize = 16;
 /// What the standard allocator guarantees for any block.
 const ALIGN: usize = 8;
 
-/// Of each size the blocks that are free; the first word of one says where the next is.
-pub struct SmallBlocks([Cell<*mut u8>; LISTS]);
+pub struct SmallBlocks {
+    /// For each size, the blocks that are free; the first word of one says where the next is.
+    free: [Cell<*mut u8>; LISTS],
+    ran_out: Cell<bool>,
+}
 
 // SAFETY: there is one thread.
 unsafe impl Sync for SmallBlocks {}
 
 impl SmallBlocks {
     pub const fn new() -> Self {
-        Self([const { Cell::new(ptr::null_mut()) }; LISTS])
+        Self { free: [const { Cell::new(ptr::null_mut()) }; LISTS], ran_out: Cell::new(false) }
+    }
+
+    /// Whether there was no memory for a block. The program has ended then: JavaScript asks after a trap, to learn why.
+    pub fn ran_out(&self) -> bool {
+        self.ran_out.get()
+    }
+
+    fn checked(&self, block: *mut u8) -> *mut u8 {
+        if block.is_null() {
+            self.ran_out.set(true);
+        }
+        block
     }
 
     /// Where blocks of this kind are kept; `None` if the standard allocator has them back at once.
     fn list(&self, layout: Layout) -> Option<&Cell<*mut u8>> {
-        if layout.align() > ALIGN { None } else { self.0.get(layout.size().wrapping_sub(1) / STEP) }
+        if layout.align() > ALIGN { None } else { self.free.get(layout.size().wrapping_sub(1) / STEP) }
     }
 }
 
@@ -42,10 +57,10 @@ fn rounded(layout: Layout) -> Layout {
 unsafe impl GlobalAlloc for SmallBlocks {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let Some(list) = self.list(layout) else { return unsafe { System.alloc(layout) } };
+        let Some(list) = self.list(layout) else { return self.checked(unsafe { System.alloc(layout) }) };
         let block = list.get();
         if block.is_null() {
-            return unsafe { System.alloc(rounded(layout)) };
+            return self.checked(unsafe { System.alloc(rounded(layout)) });
         }
         list.set(unsafe { block.cast::<*mut u8>().read() });
         block
@@ -67,7 +82,7 @@ unsafe impl GlobalAlloc for SmallBlocks {
         // SAFETY: the caller's promise.
         let larger = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (self.list(layout), self.list(larger)) {
-            (None, None) => unsafe { System.realloc(block, layout, size) },
+            (None, None) => self.checked(unsafe { System.realloc(block, layout, size) }),
             (Some(list), Some(other)) if ptr::eq(list, other) => block,
             _ => unsafe {
                 let moved = self.alloc(larger);

@@ -127,6 +127,13 @@ pub extern "C" fn header() -> u32 {
     FACE.with_borrow(|face| address(&raw const face.answer.header))
 }
 
+/// Whether the last call trapped because there was no memory left; the only export that may be called after a trap.
+#[cfg(target_arch = "wasm32")]
+#[unsafe(no_mangle)]
+pub extern "C" fn ran_out_of_memory() -> u32 {
+    u32::from(MEMORY.ran_out())
+}
+
 /// The address where the next `length` bytes may be written.
 #[unsafe(no_mangle)]
 pub extern "C" fn input_window(length: u32) -> u32 {

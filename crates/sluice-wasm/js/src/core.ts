@@ -12,52 +12,22 @@
 import type {
   BodyEnd,
   Citation,
+  Failure,
   HttpAnswer,
-  NextStep,
   Note,
   Outcome,
-  Part,
   ThinkingReplay,
   Transport,
-  VsCodeUsage,
 } from "./boundary.js";
 
+import type { Attempt, Decision, Output, StreamOptions, ToolNames } from "./stream-types.js";
+
 export type * from "./boundary.js";
+export type * from "./stream-types.js";
 
-/** What a push gives: parts to show, notes to log. */
-export type Output = Part | ({ type: "note" } & Note);
-
-/** A bug in the core. The stream is lost; the next one gets a fresh instance. */
+/** The core was used wrongly, crashed on a question, or could not be started. */
 export class CoreError extends Error {
   override readonly name = "CoreError";
-}
-
-export interface StreamOptions {
-  /** Give a note for every event read. */
-  readonly trace?: boolean;
-  /** Call ids as the server gave them, without the prefix `gw-`. */
-  readonly plainCallIds?: boolean;
-  /** What the request called its tools. */
-  readonly toolNames?: ToolNames;
-}
-
-/** Tool names as the server knows them, and as VS Code does. */
-export type ToolNames = { readonly [sent: string]: string };
-
-/** Circumstances of an attempt to get an answer that decide what comes next. */
-export interface Attempt {
-  readonly host: string;
-  /** Counts from 1. */
-  readonly attempt: number;
-  /** Whether a tool call was given. */
-  readonly calledTool: boolean;
-}
-
-/** What to do after it, and the counts VS Code wants to know. */
-export interface Decision {
-  readonly step: NextStep;
-  readonly usage: VsCodeUsage | null;
-  readonly outcome: Outcome;
 }
 
 /** The question was wrong; the message says how, in words fit to show. */
@@ -65,63 +35,82 @@ export class QuestionError extends Error {
   override readonly name = "QuestionError";
 }
 
-/** Compiles and starts the core. Later instances, after a crash, reuse the compiled module. */
+/** Compiles the core and starts its first instance. Later instances reuse the compiled module. */
 export async function loadCore(wasm: BufferSource | WebAssembly.Module): Promise<Core> {
   // Functions are compiled when they are first called: to check the module here takes less time than to wait for another
   // thread to do it.
   return new Core(wasm instanceof WebAssembly.Module ? wasm : new WebAssembly.Module(wasm));
 }
 
+/**
+ * Opens streams. Each stream that runs has an instance of the module to itself, so a stream that uses up its memory or crashes
+ * ends alone. Instances are reused: an idle one is given to the next stream.
+ */
 export class Core {
   readonly #module: WebAssembly.Module;
-  #instance: Instance;
+  readonly #idle: Instance[];
 
   constructor(module: WebAssembly.Module) {
     this.#module = module;
-    this.#instance = new Instance(module);
+    this.#idle = [new Instance(module)];
   }
 
   openStream(options: StreamOptions = {}): ResponseStream {
-    return new ResponseStream(this.#alive(), options);
+    return new ResponseStream(this.#take(), this.#giveBack, options);
   }
 
   /** A stream of the Vercel AI SDK's chunks: `fullStream`, or a UI message stream. */
   openChunkStream(options: StreamOptions = {}): ChunkStream {
-    return new ChunkStream(this.#alive(), options, AI_SDK);
+    return new ChunkStream(this.#take(), this.#giveBack, options, AI_SDK);
   }
 
   /** What to do after an attempt that gave no stream: an answer of another kind, or none at all. */
   decideWithoutStream(attempt: Attempt, why: { answer: HttpAnswer } | { transport: Transport }): Decision {
-    return this.#alive().decide({ ...attempt, ...why });
+    return this.#with((instance) => instance.decide({ ...attempt, ...why }));
   }
 
   /** The stream that says the same as a whole answer in JSON; null if the JSON is no answer. */
   asStream(json: string): string | null {
-    return this.#ask(AS_STREAM, json);
+    return this.#with((instance) => instance.ask(AS_STREAM, json));
   }
 
-  #ask<T>(question: number, value: unknown): T {
-    return this.#alive().ask(question, value);
+  #with<T>(use: (instance: Instance) => T): T {
+    const instance = this.#take();
+    try {
+      return use(instance);
+    } finally {
+      this.#giveBack(instance);
+    }
   }
 
-  /** How much memory the instance for the next stream holds. */
+  /** How much memory the idle instances hold. */
   get memoryBytes(): number {
-    return this.#alive().memoryBytes;
+    return this.#idle.reduce((sum, instance) => sum + instance.memoryBytes, 0);
+  }
+
+  #take(): Instance {
+    try {
+      return this.#idle.pop() ?? new Instance(this.#module);
+    } catch (cause) {
+      throw new CoreError("There is no memory left to read another answer. Wait until one of the others has ended.", { cause });
+    }
   }
 
   /**
-   * An instance that crashed is thrown away. So is one that a large answer made large, because WebAssembly gives no memory
-   * back; streams that run in it keep it until they end.
+   * Keeps an instance for the next stream, unless it crashed or a large answer made it large: WebAssembly never gives memory
+   * back. An instance whose stream is never finished is collected together with the stream.
    */
-  #alive(): Instance {
-    if (this.#instance.crashed || this.#instance.memoryBytes > MAX_MEMORY) {
-      this.#instance = new Instance(this.#module);
+  readonly #giveBack = (instance: Instance): void => {
+    if (!instance.crashed && instance.memoryBytes <= MAX_IDLE_MEMORY && this.#idle.length < MAX_IDLE) {
+      this.#idle.push(instance);
     }
-    return this.#instance;
-  }
+  };
 }
 
-const MAX_MEMORY = 32 << 20;
+const MAX_IDLE = 4;
+const MAX_IDLE_MEMORY = 8 << 20;
+/** Larger chunks are pushed in pieces of this size, so that the core never holds all of one beside what it made of it. */
+const MAX_PIECE = 1 << 20;
 
 // As crates/sluice-wasm/src/questions.rs numbers them.
 const DECISION = 0;
@@ -130,12 +119,14 @@ const AS_STREAM = 1;
 /** One answer being received. */
 export class ResponseStream {
   readonly #instance: Instance;
+  readonly #giveBack: (instance: Instance) => void;
   readonly #handle: number;
   #isTerminal = false;
   #isFinished = false;
 
-  constructor(instance: Instance, options: StreamOptions, dialect = 0) {
+  constructor(instance: Instance, giveBack: (instance: Instance) => void, options: StreamOptions, dialect = 0) {
     this.#instance = instance;
+    this.#giveBack = giveBack;
     const flags = dialect | (options.trace ? TRACE : 0) | (options.plainCallIds ? PLAIN_CALL_IDS : 0);
     this.#handle = instance.open(flags, options.toolNames);
   }
@@ -145,46 +136,60 @@ export class ResponseStream {
     return this.#isTerminal;
   }
 
-  /** Takes the next bytes of the body, however they were cut. */
+  /** Takes the next bytes of the body, however they were cut. If the core crashes on them, the outcome says so. */
   push(chunk: Uint8Array): Output[] {
     const outputs: Output[] = [];
-    if (this.#takesMore()) {
-      this.#isTerminal = this.#instance.push(this.#handle, chunk, outputs);
+    this.#checkUnfinished();
+    for (let at = 0; at < chunk.length && !this.#isTerminal; at += MAX_PIECE) {
+      const piece = chunk.length <= MAX_PIECE ? chunk : chunk.subarray(at, at + MAX_PIECE);
+      this.#isTerminal = this.#instance.push(this.#handle, piece, outputs);
     }
     return outputs;
   }
 
   protected pushText(json: string): Output[] {
     const outputs: Output[] = [];
-    if (this.#takesMore()) {
+    this.#checkUnfinished();
+    if (!this.#isTerminal) {
       this.#isTerminal = this.#instance.pushChunk(this.#handle, json, outputs);
     }
     return outputs;
   }
 
-  #takesMore(): boolean {
+  #checkUnfinished(): void {
     if (this.#isFinished) {
       throw new CoreError("push after finish");
     }
-    return !this.#isTerminal;
   }
 
   /** Ends the stream, says what it amounts to, and frees its memory. */
   finish(end: BodyEnd): { outputs: Output[]; outcome: Outcome } {
-    if (this.#isFinished) {
-      throw new CoreError("finish called twice");
-    }
-    this.#isFinished = true;
     const outputs: Output[] = [];
-    const outcome = this.#instance.finish(this.#handle, end, outputs);
-    this.#isTerminal = true;
+    const outcome = this.#end(end, outputs);
+    this.#giveBack(this.#instance);
     return { outputs, outcome };
   }
 
   /** The same, and what to do now. */
   conclude(end: BodyEnd, attempt: Attempt): Decision & { outputs: Output[] } {
-    const { outputs } = this.finish(end);
-    return { outputs, ...this.#instance.decide({ ...attempt, end }) };
+    const outputs: Output[] = [];
+    const outcome = this.#end(end, outputs);
+    if (this.#instance.crashed) {
+      const { message, next, kind } = outcome.error!;
+      return { outputs, outcome, usage: null, step: { type: "reject", message: `${message} ${next}`, kind } };
+    }
+    const decision = this.#instance.decide({ ...attempt, end });
+    this.#giveBack(this.#instance);
+    return { outputs, ...decision };
+  }
+
+  #end(end: BodyEnd, outputs: Output[]): Outcome {
+    if (this.#isFinished) {
+      throw new CoreError("finish called twice");
+    }
+    this.#isFinished = true;
+    this.#isTerminal = true;
+    return this.#instance.finish(this.#handle, end, outputs);
   }
 }
 
@@ -199,6 +204,7 @@ export class ChunkStream extends ResponseStream {
 interface Exports {
   readonly memory: WebAssembly.Memory;
   header(): number;
+  ran_out_of_memory(): number;
   input_window(length: number): number;
   ask(question: number, length: number): void;
   stream_open(flags: number, length: number): number;
@@ -231,7 +237,8 @@ const BODY_ENDS: Record<BodyEnd, number> = { eof: 0, cancelled: 1, idleTimeout: 
 
 /** One instance of the WebAssembly module, and the views onto its memory. */
 class Instance {
-  crashed = false;
+  /** The first trap. It leaves the memory in no known state, so the exports aren't called again. */
+  #trap: CoreError | undefined;
   readonly #exports: Exports;
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -249,15 +256,18 @@ class Instance {
     this.#words = new Uint32Array(this.#exports.memory.buffer as ArrayBuffer);
   }
 
+  get crashed(): boolean {
+    return this.#trap !== undefined;
+  }
+
   get memoryBytes(): number {
     return this.#exports.memory.buffer.byteLength;
   }
 
   open(flags: number, toolNames: ToolNames | undefined): number {
-    this.#checkAlive();
+    const names = toolNames === undefined ? "" : JSON.stringify(toolNames);
     try {
-      const length = toolNames === undefined ? 0 : this.#write(this.#encoder.encode(JSON.stringify(toolNames)));
-      return this.#exports.stream_open(flags, length);
+      return this.#exports.stream_open(flags, this.#write(this.#encoder.encode(names)));
     } catch (cause) {
       throw this.#crash(cause);
     }
@@ -268,9 +278,9 @@ class Instance {
   }
 
   ask<T>(question: number, value: unknown): T {
-    this.#checkAlive();
+    const json = this.#encoder.encode(JSON.stringify(value));
     try {
-      this.#exports.ask(question, this.#write(this.#encoder.encode(JSON.stringify(value))));
+      this.#exports.ask(question, this.#write(json));
     } catch (cause) {
       throw this.#crash(cause);
     }
@@ -288,43 +298,39 @@ class Instance {
     return JSON.parse(text) as T;
   }
 
+  /** Whether the stream has ended, which it also has if the core crashed. */
   push(handle: number, chunk: Uint8Array, outputs: Output[]): boolean {
-    this.#checkAlive();
     try {
       this.#exports.stream_push(handle, this.#write(chunk));
     } catch (cause) {
-      throw this.#crash(cause);
+      this.#crash(cause);
+      return true;
     }
     this.#read(outputs);
     return this.#words[this.#header + IS_TERMINAL] === 1;
   }
 
   pushChunk(handle: number, json: string, outputs: Output[]): boolean {
-    this.#checkAlive();
     try {
-      // No UTF-16 unit needs more than three bytes.
-      this.#makeRoom(json.length * 3);
-      const window = this.#bytes.subarray(this.#windowAddress, this.#windowAddress + this.#windowLength);
-      this.#exports.stream_push_chunk(handle, this.#encoder.encodeInto(json, window).written);
+      this.#exports.stream_push_chunk(handle, this.#writeText(json));
     } catch (cause) {
-      throw this.#crash(cause);
+      this.#crash(cause);
+      return true;
     }
     this.#read(outputs);
     return this.#words[this.#header + IS_TERMINAL] === 1;
   }
 
   finish(handle: number, end: BodyEnd, outputs: Output[]): Outcome {
-    this.#checkAlive();
-    try {
-      this.#exports.stream_finish(handle, BODY_ENDS[end]);
-    } catch (cause) {
-      throw this.#crash(cause);
+    if (this.#trap === undefined) {
+      try {
+        this.#exports.stream_finish(handle, BODY_ENDS[end]);
+        return JSON.parse(this.#read(outputs)!) as Outcome;
+      } catch (cause) {
+        this.#crash(cause);
+      }
     }
-    const outcome = this.#read(outputs);
-    if (outcome === undefined) {
-      throw new CoreError("the core gave no outcome");
-    }
-    return JSON.parse(outcome) as Outcome;
+    return this.#lost();
   }
 
   /** Puts bytes into the input window. */
@@ -332,6 +338,15 @@ class Instance {
     this.#makeRoom(bytes.length);
     this.#bytes.set(bytes, this.#windowAddress);
     return bytes.length;
+  }
+
+  #writeText(text: string): number {
+    // No UTF-16 unit needs more than three bytes. A long text is measured first, because that much room may be too much.
+    if (text.length > 1 << 20) {
+      return this.#write(this.#encoder.encode(text));
+    }
+    this.#makeRoom(text.length * 3);
+    return this.#encoder.encodeInto(text, this.#bytes.subarray(this.#windowAddress, this.#windowAddress + this.#windowLength)).written;
   }
 
   #makeRoom(length: number): void {
@@ -342,16 +357,24 @@ class Instance {
     this.#refreshViews();
   }
 
-  #checkAlive(): void {
-    if (this.crashed) {
-      throw new CoreError("the core crashed earlier in another stream; start this one again");
-    }
+  #crash(cause: unknown): CoreError {
+    this.#trap ??= new CoreError("the core crashed", { cause });
+    return this.#trap;
   }
 
-  /** A trap leaves the instance's memory in no known state, so nothing may use it again. */
-  #crash(cause: unknown): CoreError {
-    this.crashed = true;
-    return new CoreError("the core crashed on this stream", { cause });
+  /** The outcome of a stream that the core crashed on. */
+  #lost(): Outcome {
+    const isMemory = this.#exports.ran_out_of_memory() === 1;
+    const error: Failure = {
+      kind: isMemory ? "tooLarge" : "server",
+      message: isMemory ? "This answer is too large: it used up the memory for one answer." : "Sluice crashed while it read this answer.",
+      next: isMemory ? "Ask for a shorter answer." : "Ask again, and report this as a bug in Sluice if it happens again.",
+      turn: "server",
+      ...{ code: null, tool: null, status: null, requestId: null, generationId: null, overflow: null },
+      ...{ mayRetry: false, retryAfterMs: null },
+    };
+    const unknown = { reason: null, empty: null, responseId: null, model: null, usage: null, gateway: null };
+    return { status: "failed", error, ...unknown, retrySafe: false };
   }
 
   /** Memory that grew is a new buffer, and the views onto the old one are empty. */

@@ -102,16 +102,101 @@ test("a finished stream says so", () => {
   assert.throws(() => stream.finish("eof"), CoreError);
 });
 
-test("after a crash the next stream works", async () => {
-  const own = await loadCore(wasmBytes);
-  const broken = own.openStream();
-  // Nothing known makes the core trap; a chunk that is no byte array fails at the same place.
-  assert.throws(() => broken.push({ length: 1e12 } as unknown as Uint8Array), CoreError);
-  assert.throws(() => broken.push(completed), CoreError);
-  const fresh = own.openStream();
-  fresh.push(completed);
-  assert.equal(fresh.finish("eof").outcome.status, "completed");
+test("a stream that uses up the memory ends alone, by name", async () => {
+  const own = await loadCore(withMaximumMemory(wasmBytes, 32));
+  const beside = Array.from({ length: 20 }, () => own.openStream());
+  beside.forEach((stream) => stream.push(delta("begun ")));
+  for (const end of ["finish", "conclude"] as const) {
+    const hostile = own.openStream();
+    for (let at = 0; at < 100 && !hostile.isTerminal; at++) {
+      hostile.push(delta("x".repeat(100_000)));
+    }
+    assert.ok(hostile.isTerminal, "the memory is not bounded");
+    assert.deepEqual(hostile.push(delta("more")), []);
+    const attempt = { host: "a.example", attempt: 1, calledTool: false };
+    const decision = end === "conclude" ? hostile.conclude("eof", attempt) : { step: null, ...hostile.finish("eof") };
+    assert.equal(decision.outcome.status, "failed");
+    assert.equal(decision.outcome.error?.kind, "tooLarge");
+    assert.match(decision.outcome.error.message, /too large: it used up the memory/);
+    if (end === "conclude") {
+      assert.deepEqual(decision.step, {
+        type: "reject",
+        kind: "tooLarge",
+        message: "This answer is too large: it used up the memory for one answer. Ask for a shorter answer.",
+      });
+    }
+  }
+  // One chunk of the AI SDK, and an answer in JSON, that are too large at once.
+  const chunks = own.openChunkStream();
+  chunks.pushChunk(JSON.stringify({ type: "text-delta", text: "x".repeat(4 << 20) }));
+  assert.equal(chunks.finish("eof").outcome.error?.kind, "tooLarge");
+  assert.throws(() => own.asStream(JSON.stringify({ output: "x".repeat(4 << 20) })), CoreError);
+  for (const stream of [...beside, own.openStream()]) {
+    assert.deepEqual(stream.push(delta("and ended")), [{ type: "text", value: "and ended" }]);
+    stream.push(completed);
+    assert.equal(stream.finish("eof").outcome.status, "completed");
+  }
 });
+
+test("the real module has a maximum of memory, and room below it", () => {
+  const { limits } = memorySection(wasmBytes);
+  assert.deepEqual([limits.length, limits[2]], [3, 8192], "512 MiB in pages of 64 KiB");
+});
+
+test("a large chunk is pushed in pieces, and the memory goes with the stream", async () => {
+  const own = await loadCore(wasmBytes);
+  const stream = own.openStream();
+  // Comments are read and forgotten: 64 MiB of them in one chunk need no memory worth mentioning.
+  const comments = encode(`: ${"x".repeat(1021)}\n`.repeat(64 << 10));
+  assert.deepEqual(stream.push(comments), []);
+  stream.push(completed);
+  assert.equal(stream.finish("eof").outcome.status, "completed");
+  assert.ok(own.memoryBytes > 0 && own.memoryBytes < 8 << 20, `${own.memoryBytes} bytes are held`);
+});
+
+test("idle instances are few and small, whatever ran before", async () => {
+  const own = await loadCore(wasmBytes);
+  const streams = Array.from({ length: 20 }, () => own.openStream());
+  streams.forEach((stream, at) => stream.push(delta("x".repeat(at % 4 === 0 ? 10 << 20 : 10))));
+  streams.forEach((stream) => stream.finish("cancelled"));
+  assert.ok(own.memoryBytes < 32 << 20, `${own.memoryBytes} bytes are held`);
+  assert.equal(own.openStream().finish("eof").outcome.status, "truncated");
+});
+
+/** The same module, with another maximum of memory in pages of 64 KiB. */
+function withMaximumMemory(wasm: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
+  const { from, to, limits } = memorySection(wasm);
+  assert.ok(pages > limits[1]! && pages < 0x80 && limits[1]! < 0x80);
+  return Uint8Array.from([...wasm.subarray(0, from), 5, 4, 1, 1, limits[1]!, pages, ...wasm.subarray(to)]);
+}
+
+/** Where the section that declares the memory lies, and its limits: flag, minimum, maximum. */
+function memorySection(wasm: Uint8Array): { from: number; to: number; limits: number[] } {
+  let at = 8;
+  const number = (): number => {
+    for (let value = 0, shift = 0; ; shift += 7) {
+      const byte = wasm[at++]!;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        return value;
+      }
+    }
+  };
+  for (;;) {
+    const from = at;
+    const section = wasm[at++];
+    const to = number() + at;
+    if (section === 5) {
+      assert.equal(number(), 1);
+      const limits: number[] = [];
+      while (at < to) {
+        limits.push(number());
+      }
+      return { from, to, limits };
+    }
+    at = to;
+  }
+}
 
 /** The result types of every function type in the module's type section. */
 function* functionResults(wasm: Uint8Array): Generator<number[]> {
