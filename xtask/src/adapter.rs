@@ -22,7 +22,8 @@ pub fn build_around(module: &Path) -> Done {
 
 /// The package's own tests, against what `build_around` built.
 pub fn test() -> Done {
-    let tests = ["adapter", "browser", "sample", "types"].map(|name| format!("test/{name}.test.mjs"));
+    let tests =
+        ["adapter", "browser", "hostile", "random", "sample", "types"].map(|name| format!("test/{name}.test.mjs"));
     let options = ["--experimental-vm-modules", "--no-warnings", "--test", "--test-reporter=dot"];
     run(command("node").args(options).args(tests).current_dir(package()))
 }

@@ -29,6 +29,8 @@ interface DataPartClass {
 
 type ThinkingPartClass = new (value: string, id?: string, metadata?: { [key: string]: unknown }) => object;
 
+/** `type/subtype`, and whatever parameters follow. */
+const MEDIA_TYPE = /^[a-z0-9][\w!#$&^.+-]*\/[a-z0-9][\w!#$&^.+-]*\s*(;|$)/i;
 const CITATION = "application/vnd.vscode.citation+json";
 
 declare const require: ((module: string) => unknown) | undefined;
@@ -54,11 +56,13 @@ export class PartMaker {
   readonly #classes: VSCodeClasses;
   readonly #thinking: ThinkingPartClass | undefined;
   readonly #hasNoThinking: boolean;
+  readonly #warn: (message: string) => void;
   /** What could not be given because this VS Code has no class for it. */
   readonly missing = new Set<string>();
 
-  constructor(classes: VSCodeClasses, enableReasoning: boolean) {
+  constructor(classes: VSCodeClasses, enableReasoning: boolean, warn: (message: string) => void) {
     this.#classes = classes;
+    this.#warn = warn;
     const thinking = (classes as { LanguageModelThinkingPart?: ThinkingPartClass }).LanguageModelThinkingPart;
     this.#thinking = enableReasoning ? thinking : undefined;
     this.#hasNoThinking = enableReasoning && thinking === undefined;
@@ -81,7 +85,7 @@ export class PartMaker {
         report(new this.#classes.LanguageModelToolCallPart(part.callId, part.name, JSON.parse(part.inputJson) as object));
         break;
       case "data":
-        this.#data(fromBase64(part.base64), part.mimeType, report);
+        this.#file(part.base64, part.mimeType, report);
         break;
       case "citations":
         for (const { url, title } of part.citations) {
@@ -98,16 +102,26 @@ export class PartMaker {
     }
   }
 
-  #data(bytes: Uint8Array, mimeType: string, report: (part: object) => void): void {
+  #file(base64: string, mimeType: string, report: (part: object) => void): void {
     const Data = this.#dataClass();
     if (Data === undefined) {
       return;
     }
-    const kind = mimeType.toLowerCase().split(";", 1)[0]!.trim();
+    // VS Code steers itself with data parts whose types are single words (`usage`, `stateful_marker`): a model must not.
+    if (!MEDIA_TYPE.test(mimeType)) {
+      this.#warn("a file was left out, because its type is not a media type");
+      return;
+    }
+    let bytes: Uint8Array;
+    try {
+      bytes = fromBase64(base64);
+    } catch {
+      this.#warn("a file was left out, because its content is not valid base64");
+      return;
+    }
+    const kind = mimeType.toLowerCase();
     if (kind.startsWith("image/") && Data.image) {
       report(Data.image(bytes, mimeType));
-    } else if ((kind === "application/json" || kind.endsWith("+json")) && Data.json && isJson(bytes)) {
-      this.#json(JSON.parse(new TextDecoder().decode(bytes)), mimeType, report);
     } else if (kind.startsWith("text/") && Data.text) {
       report(Data.text(new TextDecoder().decode(bytes), mimeType));
     } else {
@@ -130,14 +144,5 @@ export class PartMaker {
       this.missing.add("LanguageModelDataPart");
     }
     return Data;
-  }
-}
-
-function isJson(bytes: Uint8Array): boolean {
-  try {
-    JSON.parse(new TextDecoder().decode(bytes));
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,9 +1,9 @@
 // One stream from its first item to its outcome: items go to the core, outputs come back, the end resolves or rejects.
 
 import type { ChunkStream, Core, Note, Outcome, Output, ResponseStream } from "../../../crates/sluice-wasm/js/src/core.js";
-import { chunkToJson } from "../../../crates/sluice-wasm/js/src/chunks.js";
+import { bytesOf, chunkToJson } from "../../../crates/sluice-wasm/js/src/chunks.js";
 import { PartMaker, lookUpVSCode, type VSCodeClasses } from "./parts.js";
-import { isCancelled, itemsOf, onCancel, type Cancellation, type Item, type Items } from "./source.js";
+import { isCancelled, itemsOf, onCancel, quietly, unlessCancelled, type Cancellation, type Item, type Items } from "./source.js";
 import { theCore } from "./wasm.js";
 
 export interface AdapterLogger {
@@ -46,6 +46,8 @@ export interface Settings extends Required<Omit<StreamAdapterOptions, "vscode">>
 
 export const NO_USAGE: StreamUsage = { inputTokens: null, outputTokens: null };
 
+const NOTHING: unknown[] = [];
+
 /** One stream being read. `step` until it says that there is no more; `close` in any case. */
 export class Session {
   outcome: Outcome | undefined;
@@ -59,12 +61,17 @@ export class Session {
   #wake: (() => void) | undefined;
   #stopListening: () => void = () => {};
   #isFinished = false;
+  #notes = 0;
+  /** When this turn of the event loop began, or the first one. */
+  #turnBegan = Date.now();
+  #taken = 0;
   /** The first half of a character that a text was cut in. */
   #half = "";
 
-  private constructor(stream: ResponseStream, parts: PartMaker, settings: Settings, items: Items, cancellation?: Cancellation) {
-    this.#stream = stream;
-    this.#parts = parts;
+  private constructor(core: Core, vscode: VSCodeClasses, settings: Settings, items: Items, cancellation?: Cancellation) {
+    const options = { plainCallIds: !settings.prefixCallIds };
+    this.#stream = settings.dialect === "aiSdk" ? core.openChunkStream(options) : core.openStream(options);
+    this.#parts = new PartMaker(vscode, settings.enableReasoning, (message) => this.#log("warn", message));
     this.#settings = settings;
     this.#items = items;
     this.#cancellation = cancellation;
@@ -75,61 +82,85 @@ export class Session {
   }
 
   static async open(source: unknown, settings: Settings, cancellation?: Cancellation): Promise<Session> {
-    const [core, vscode, given] = await Promise.all([theCore(), settings.vscode ?? lookUpVSCode(), source]);
-    const items = itemsOf(isResponse(given) ? await bodyOf(given, core) : given);
-    const options = { plainCallIds: !settings.prefixCallIds };
-    const stream = settings.dialect === "aiSdk" ? core.openChunkStream(options) : core.openStream(options);
-    const parts = new PartMaker(vscode, settings.enableReasoning);
-    return new Session(stream, parts, settings, items, cancellation);
+    const given = unlessCancelled(source, cancellation, NOTHING);
+    const [core, vscode, stream] = await Promise.all([theCore(), settings.vscode ?? lookUpVSCode(), given]);
+    if (stream === NOTHING) {
+      // Whatever comes of it later, nobody reads it.
+      quietly(async () => {
+        const late = await source;
+        itemsOf(isResponse(late) ? late.body : late).stop();
+      });
+    }
+    const items = itemsOf(isResponse(stream) ? await bodyOf(stream, core, cancellation) : stream);
+    return new Session(core, vscode, settings, items, cancellation);
   }
 
   /** Reads all there is. Throws if the end is not how an answer should end. */
   async run(report: (part: object) => void): Promise<void> {
-    let goesOn = true;
-    while (goesOn) {
-      let next: Item;
+    // Not by `step`, which would cost every item another promise.
+    for (;;) {
+      let done: boolean | undefined;
+      let value: unknown;
       try {
-        next = await this.#next();
+        ({ done, value } = await this.#next());
       } catch (error) {
         return this.#broken(error, report);
       }
-      goesOn = this.#take(next, report);
+      if (!this.#take(done, value, report)) {
+        return;
+      }
     }
   }
 
   /** Reads the next item only, and says whether there may be more. */
   async step(report: (part: object) => void): Promise<boolean> {
-    let next: Item;
+    let done: boolean | undefined;
+    let value: unknown;
     try {
-      next = await this.#next();
+      ({ done, value } = await this.#next());
     } catch (error) {
       this.#broken(error, report);
       return false;
     }
-    return this.#take(next, report);
+    return this.#take(done, value, report);
   }
 
   #next(): Promise<Item> {
+    const next = this.#isTimeToPause() ? this.#pause().then(() => this.#items.next()) : this.#items.next();
     if (this.#cancellation === undefined || this.#items.stopsWaiting) {
-      return this.#items.next();
+      return next;
     }
     return new Promise((resolve, reject) => {
       this.#wake = () => resolve({ done: true });
-      this.#items.next().then(resolve, reject);
+      next.then(resolve, reject);
     });
   }
 
-  #take(next: Item, report: (part: object) => void): boolean {
+  /**
+   * A source that has everything at hand never lets the event loop turn: nobody could cancel it, and nothing else in this process
+   * would go on.
+   */
+  #isTimeToPause(): boolean {
+    this.#taken++;
+    return this.#taken % 64 === 0 && Date.now() - this.#turnBegan > 50;
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    this.#turnBegan = Date.now();
+  }
+
+  #take(done: boolean | undefined, value: unknown, report: (part: object) => void): boolean {
     if (isCancelled(this.#cancellation)) {
       this.#finish("cancelled", report);
       return false;
     }
-    if (next.done) {
+    if (done) {
       this.#finish("eof", report);
       return false;
     }
-    for (const output of this.#push(next.value)) {
-      this.#give(output, report, next.value);
+    for (const output of this.#push(value)) {
+      this.#give(output, report, value);
     }
     if (this.#stream.isTerminal) {
       this.#finish("eof", report);
@@ -139,7 +170,7 @@ export class Session {
 
   /** Nobody reads any more. */
   close(): void {
-    this.#stopListening();
+    quietly(this.#stopListening);
     this.#items.stop();
     // Left in the middle: by the caller, or because a part could not be reported.
     if (this.outcome === undefined && !this.#isFinished) {
@@ -148,20 +179,28 @@ export class Session {
   }
 
   #push(item: unknown): Output[] {
-    if (item instanceof Uint8Array) {
-      return this.#stream.push(item);
+    const bytes = typeof item === "string" ? this.#encode(item) : bytesOf(item);
+    if (bytes !== undefined) {
+      return this.#stream.push(bytes);
     }
-    if (typeof item === "string") {
-      return this.#stream.push(this.#encode(item));
+    const isAiSdk = this.#settings.dialect === "aiSdk";
+    const { json, problem } = chunkToJson(item);
+    if (problem !== undefined) {
+      this.#log("warn", `a chunk cannot be read: ${problem}`);
     }
-    if (ArrayBuffer.isView(item) || item instanceof ArrayBuffer) {
-      return this.#stream.push(ArrayBuffer.isView(item) ? new Uint8Array(item.buffer, item.byteOffset, item.byteLength) : new Uint8Array(item));
+    // It may have been a call, or an error: an answer without it must not pass for complete. The parsed events of Open Responses
+    // come from JSON, so that nothing in them is unreadable by accident.
+    const text = json === undefined || (problem !== undefined && !isAiSdk) ? UNREADABLE : json;
+    if (isAiSdk) {
+      return (this.#stream as ChunkStream).pushChunk(text);
     }
-    if (this.#settings.dialect === "aiSdk") {
-      return (this.#stream as ChunkStream).pushChunk(chunkToJson(item));
-    }
-    // An event that somebody parsed already.
-    return this.#stream.push(this.#encoder.encode(`data: ${chunkToJson(item)}\n\n`));
+    return this.#stream.push(this.#encoder.encode(`data: ${text}\n\n`));
+  }
+
+  /** A logger that throws is not the answer's problem. */
+  #log(level: keyof AdapterLogger, message: string): void {
+    const { logger } = this.#settings;
+    quietly(() => logger[level](message));
   }
 
   #encode(text: string): Uint8Array {
@@ -181,15 +220,19 @@ export class Session {
   }
 
   #note(note: Note, item: unknown): void {
-    const { logger, onUnknownChunk } = this.#settings;
-    logger[LOUD.has(note.kind) ? "warn" : "debug"](`${EXPLAINED[note.kind] ?? note.kind}: ${note.detail}`);
+    this.#notes++;
+    if (this.#notes <= MAX_NOTES) {
+      this.#log(LOUD.has(note.kind) ? "warn" : "debug", `${EXPLAINED[note.kind] ?? note.kind}: ${note.detail}`);
+    } else if (this.#notes === MAX_NOTES + 1) {
+      this.#log("warn", "more notes about this answer are not logged");
+    }
     if (note.kind === "unknownEvent" || note.kind === "malformed") {
-      const isBytes = typeof item === "string" || ArrayBuffer.isView(item) || item instanceof ArrayBuffer;
-      try {
-        onUnknownChunk(isBytes ? { type: note.detail } : item);
-      } catch (error) {
-        logger.error("onUnknownChunk threw", error);
-      }
+      const isBytes = typeof item === "string" || bytesOf(item) !== undefined;
+      const { onUnknownChunk } = this.#settings;
+      quietly(
+        () => onUnknownChunk(isBytes ? { type: note.detail } : item),
+        (error) => this.#log("error", `onUnknownChunk threw: ${identified(error)}`),
+      );
     }
   }
 
@@ -206,15 +249,14 @@ export class Session {
     if (usage !== null && end !== "cancelled") {
       this.#parts.makeUsage(usage, report);
     }
-    const { logger } = this.#settings;
     for (const name of this.#parts.missing) {
-      logger.debug(`this VS Code has no ${name}: parts that need it were left out`);
+      this.#log("debug", `this VS Code has no ${name}: parts that need it were left out`);
     }
     switch (outcome.status) {
       case "completed":
         break;
       case "incomplete":
-        logger.warn(`the answer is incomplete: ${outcome.reason ?? "no reason given"}`);
+        this.#log("warn", `the answer is incomplete: ${word(outcome.reason) ?? "no reason given"}`);
         break;
       case "cancelled":
         // The SDK was aborted, and not by the caller of this stream.
@@ -231,18 +273,17 @@ export class Session {
 
   /** The source threw. */
   #broken(error: unknown, report: (part: object) => void): void {
-    const name = (error as { name?: unknown } | null)?.name;
-    if (isCancelled(this.#cancellation) || name === "AbortError") {
+    if (isCancelled(this.#cancellation) || field(error, "name") === "AbortError") {
       this.#isFinished = true;
       this.outcome = this.#stream.finish("cancelled").outcome;
       return;
     }
-    this.#settings.logger.error("the stream broke", error);
+    this.#log("error", `the stream broke: ${identified(error)}`);
     try {
       this.#finish("broken", report, error);
     } catch (failure) {
-      const message = (error as { message?: unknown } | null)?.message ?? error;
-      const words = String(message).split("\n", 1)[0]!.trim().slice(0, 300);
+      const message = typeof error === "string" ? error : field(error, "message");
+      const words = typeof message === "string" ? message.slice(0, 1000).split("\n", 1)[0]!.trim().slice(0, 300) : "";
       if (this.outcome?.status === "truncated" && words !== "") {
         throw failed(`The answer broke off: ${words}`, this.outcome, error);
       }
@@ -251,6 +292,9 @@ export class Session {
   }
 }
 
+/** Stands in for a chunk that cannot be read, in both dialects. */
+const UNREADABLE = JSON.stringify({ type: "error", error: { message: "A part of the answer cannot be read. Ask again." } });
+const MAX_NOTES = 200;
 /** Notes that a developer wants to see without asking. */
 const LOUD = new Set<Note["kind"]>(["malformed", "ranElsewhere", "droppedCall", "orphanArguments", "takenBack"]);
 const EXPLAINED: Partial<Record<Note["kind"], string>> = {
@@ -270,19 +314,70 @@ function failed(message: string, outcome: Outcome, cause: unknown): Error {
   return Object.assign(error, { outcome, failure: outcome.error });
 }
 
-function isResponse(source: unknown): source is Response {
-  const { body, status, headers } = (source ?? {}) as Partial<Response>;
-  return typeof status === "number" && typeof headers?.get === "function" && body !== undefined;
+/** What may be logged of an error: which one it is. Its message, and more so its other fields, may say what the user said. */
+function identified(error: unknown): string {
+  const cause = field(error, "cause");
+  const words = [error, cause].flatMap((each) => [field(each, "name"), field(each, "code"), field(each, "statusCode")]);
+  return [...new Set(words.map(word).filter((each) => each !== undefined))].join(", ") || "an error without a name";
 }
 
-async function bodyOf(response: Response, core: Core): Promise<unknown> {
+/** A field of anything, however hard it resists. */
+function field(value: unknown, name: string): unknown {
+  try {
+    return (value as Record<string, unknown> | null | undefined)?.[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name or a number, but no prose. */
+function word(value: unknown): string | undefined {
+  return (typeof value === "string" || typeof value === "number") && /^[\w.-]{1,60}$/.test(`${value}`) ? `${value}` : undefined;
+}
+
+function isResponse(source: unknown): source is Response {
+  const headers = field(source, "headers");
+  return typeof field(source, "status") === "number" && typeof field(headers, "get") === "function" && field(source, "body") !== undefined;
+}
+
+/** The body, if it is a stream. Otherwise throws what the server said instead. */
+async function bodyOf(response: Response, core: Core, cancellation: Cancellation | undefined): Promise<unknown> {
   const type = response.headers.get("content-type") ?? "";
   const isStream = response.ok && response.body !== null && !/json|html/i.test(type);
   if (isStream) {
     return response.body;
   }
-  const answer = { status: response.status, headers: [...response.headers], body: (await response.text()).slice(0, 64 * 1024) };
+  const body = await beginningOf(response.body, cancellation);
+  if (isCancelled(cancellation)) {
+    return [];
+  }
+  const answer = { status: response.status, headers: [...response.headers], body };
   const host = URL.canParse(response.url) ? new URL(response.url).host : "The server";
   const { outcome } = core.decideWithoutStream({ host, attempt: 1, calledTool: false }, { answer });
   throw failed(outcome.error?.message ?? "The server gave no stream.", outcome, undefined);
 }
+
+/** The first 64 KiB of a body, or as much as came before it broke off. The rest is not read. */
+async function beginningOf(body: ReadableStream<Uint8Array> | null, cancellation: Cancellation | undefined): Promise<string> {
+  let text = "";
+  if (body === null) {
+    return text;
+  }
+  const items = itemsOf(body);
+  const decoder = new TextDecoder();
+  try {
+    while (text.length < MAX_ERROR_BODY) {
+      const { done, value } = await unlessCancelled(items.next(), cancellation, { done: true });
+      if (done) {
+        break;
+      }
+      text += decoder.decode((value as Uint8Array).subarray(0, MAX_ERROR_BODY), { stream: true });
+    }
+  } catch {
+    // What came is still worth telling.
+  }
+  items.stop();
+  return text.slice(0, MAX_ERROR_BODY);
+}
+
+const MAX_ERROR_BODY = 64 << 10;

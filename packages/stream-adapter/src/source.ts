@@ -43,7 +43,7 @@ export function itemsOf(source: unknown): Items {
     const reader = object.getReader();
     return {
       next: () => reader.read(),
-      stop: () => void reader.cancel().catch(() => {}),
+      stop: () => quietly(() => reader.cancel()),
       stopsWaiting: true,
     };
   }
@@ -52,17 +52,40 @@ export function itemsOf(source: unknown): Items {
     return {
       next: async () => iterator.next(),
       // A generator that waits for something does not hear this before it has got it.
-      stop: () => void Promise.resolve(iterator.return?.()).catch(() => {}),
+      stop: () => quietly(() => iterator.return?.()),
       stopsWaiting: false,
     };
   }
-  if (object.fullStream !== undefined) {
+  if (object.fullStream !== undefined && object.fullStream !== source) {
     return itemsOf(object.fullStream);
   }
   if (typeof source === "string") {
     return itemsOf([source]);
   }
   throw new TypeError("This is no stream: give a Response, a ReadableStream or something to iterate over.");
+}
+
+/** Calls what isn't ours; whether it throws at once or gives a promise that fails, nothing is thrown here. */
+export function quietly(call: () => unknown, failed: (error: unknown) => void = () => {}): void {
+  try {
+    const result = call();
+    if (result instanceof Promise) {
+      result.catch(failed);
+    }
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** What a promise gives, or `fallback` if the caller cancels before it does. */
+export function unlessCancelled<T>(promise: T | PromiseLike<T>, cancellation: Cancellation | undefined, fallback: T): Promise<T> {
+  if (cancellation === undefined) {
+    return Promise.resolve(promise);
+  }
+  return new Promise<T>((resolve, reject) => {
+    const stopListening = onCancel(cancellation, () => resolve(fallback));
+    Promise.resolve(promise).then(resolve, reject).finally(stopListening);
+  });
 }
 
 /** Calls back once when the caller cancels, also if that has happened already; returns how to stop listening. */

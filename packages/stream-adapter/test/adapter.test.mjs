@@ -141,7 +141,6 @@ describe("VSCodeStreamAdapter", () => {
       date: new Date(0), url: new URL("https://a.example/"), big: 12n, huge: 2n ** 64n, nothing: undefined, not: NaN,
       map: new Map([["a", 1]]), set: new Set([1]), bytes: new Uint8Array([1, 2]), nested: [undefined, () => {}],
     };
-    input.self = input;
     const { parts } = await read([
       { type: "file", file: new File() },
       { type: "file", mediaType: "text/plain", data: Buffer.from("hi") },

@@ -1,6 +1,15 @@
-// AI SDK chunks as JSON text. A chunk is any JavaScript value: plain for nearly all of a stream, but files hold bytes,
-// errors are Error objects, tool inputs may hold dates or big integers, and nothing stops anybody from a cycle. Whatever it
-// is, this gives a JSON text and does not throw. It knows no chunk by name; that is the core's business.
+// AI SDK chunks as JSON text. A chunk is any JavaScript value: plain for nearly all of a stream, but files hold bytes, errors are
+// Error objects, tool inputs may hold dates or big integers, and nothing stops anybody from a cycle, a getter that throws or an
+// array with four billion holes. Whatever it is, `chunkToJson` doesn't throw, does a bounded amount of work, and never gives
+// another value than the chunk has: a field that cannot be written faithfully becomes `[]`, which the core takes for nothing and
+// least of all for the arguments of a call. It knows no chunk by name; that is the core's business.
+
+/** The JSON text of a chunk, and what is wrong with it, in words that hold nothing of what the chunk says. */
+export interface ChunkText {
+  /** `undefined` if the chunk cannot be read at all. */
+  readonly json: string | undefined;
+  readonly problem?: string;
+}
 
 /** Fields of an Error that say what happened. Others are left out: an API error also holds the whole request. */
 const ERROR_FIELDS = [
@@ -8,105 +17,264 @@ const ERROR_FIELDS = [
   "data", "lastError", "cause",
 ] as const;
 const MAX_DEPTH = 100;
+/** The most that a chunk may hold, in characters of JSON; as much as the core takes as one event. */
+const MAX_SIZE = 64 << 20;
+/** What an object or a list costs beside its content: the work of visiting it. */
+const VISIT = 128;
 
-export function chunkToJson(chunk: unknown): string {
-  if (isFlat(chunk)) {
-    return JSON.stringify(chunk);
-  }
+export function chunkToJson(chunk: unknown): ChunkText {
   try {
-    return JSON.stringify(plain(chunk, [])) ?? "null";
-  } catch {
-    // A getter that throws, a proxy that refuses: nothing of it can be used.
-    return "null";
+    const flat = flatCopy(chunk);
+    if (flat !== undefined) {
+      return withinSize(JSON.stringify(flat));
+    }
+    return new Writer().write(chunk);
+  } catch (error) {
+    return { json: undefined, problem: error instanceof Unreadable ? error.message : "it cannot be read" };
   }
 }
 
-/** Deltas: a plain object of strings and numbers, which JSON.stringify writes by itself and fastest. */
-function isFlat(chunk: unknown): boolean {
-  if (typeof chunk !== "object" || chunk === null || Object.getPrototypeOf(chunk) !== Object.prototype) {
-    return false;
+/** The reason is fit for a log. */
+class Unreadable extends Error {}
+
+function withinSize(json: string, problem?: string): ChunkText {
+  if (json.length > MAX_SIZE) {
+    throw new Unreadable("it is too large");
   }
+  return problem === undefined ? { json } : { json, problem };
+}
+
+/**
+ * A copy of a plain object of strings and numbers, as deltas are, for JSON.stringify to write. Each field is read once: a getter
+ * may have another answer the next time.
+ */
+function flatCopy(chunk: unknown): object | undefined {
+  if (typeof chunk !== "object" || chunk === null || Object.getPrototypeOf(chunk) !== Object.prototype) {
+    return undefined;
+  }
+  const copy: Record<string, unknown> = {};
   for (const name in chunk) {
-    switch (typeof (chunk as Record<string, unknown>)[name]) {
+    const value = (chunk as Record<string, unknown>)[name];
+    switch (typeof value) {
       case "string":
       case "boolean":
       case "number":
       case "undefined":
+        copy[name] = value;
         break;
       default:
-        return false;
+        return undefined;
     }
   }
-  return true;
+  // Its fields may be there without being listed.
+  return "type" in copy || (chunk as { type?: unknown }).type === undefined ? copy : undefined;
 }
 
-/** The same value in words that JSON has. `above` are the objects it lies in. */
-function plain(value: unknown, above: object[]): unknown {
-  if (typeof value === "bigint") {
-    // A number that JSON can hold exactly stays one.
-    return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+/** Writes one chunk, and counts what it costs. */
+class Writer {
+  #size = 0;
+  /** The objects that the value being written lies in. */
+  readonly #above: object[] = [];
+
+  write(chunk: unknown): ChunkText {
+    if (typeof chunk !== "object" || chunk === null || Array.isArray(chunk)) {
+      // No chunk, and nothing that the core could use.
+      return { json: "null" };
+    }
+    const fields: Record<string, unknown> = {};
+    let problem: string | undefined;
+    for (const [name, value] of this.#topFields(chunk)) {
+      let field: unknown;
+      try {
+        field = this.#plain(value);
+      } catch (error) {
+        this.#above.length = 0;
+        const reason = error instanceof Unreadable ? error.message : "it cannot be read";
+        problem ??= /^\w{1,40}$/.test(name) ? `its field ${name}: ${reason}` : `one of its fields: ${reason}`;
+        field = [];
+      }
+      set(fields, name, field);
+    }
+    return withinSize(JSON.stringify(fields), problem);
   }
-  if (typeof value !== "object" || value === null) {
-    return typeof value === "function" || typeof value === "symbol" ? undefined : value;
+
+  /** Names and values of the chunk's own fields. A field that throws when it is read costs the chunk. */
+  #topFields(chunk: object): [string, unknown][] {
+    const named = chunk as Record<string, unknown>;
+    if (typeof named["toJSON"] === "function") {
+      const other: unknown = (named["toJSON"] as () => unknown)();
+      return typeof other === "object" && other !== null ? Object.entries(other) : [];
+    }
+    if (isError(chunk)) {
+      return ERROR_FIELDS.map((name) => [name, named[name]]);
+    }
+    if (Object.hasOwn(named, "type") || named["type"] === undefined) {
+      return Object.entries(named);
+    }
+    // An instance of a class, whose fields may be getters.
+    const names = new Set<string>();
+    for (let at: object | null = chunk; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null) {
+      Object.getOwnPropertyNames(at).forEach((name) => names.add(name));
+      this.#spend(VISIT * (names.size + 1));
+    }
+    if (!names.has("type")) {
+      throw new Unreadable("it does not say which fields it has");
+    }
+    return [...names].map((name): [string, unknown] => [name, named[name]]).filter(([, value]) => typeof value !== "function");
   }
-  if (above.includes(value) || above.length > MAX_DEPTH) {
+
+  #spend(cost: number): void {
+    this.#size += cost;
+    if (this.#size > MAX_SIZE) {
+      throw new Unreadable("it is too large");
+    }
+  }
+
+  /** The same value in words that JSON has. */
+  #plain(value: unknown): unknown {
+    switch (typeof value) {
+      case "string":
+        this.#spend(value.length + 16);
+        return value;
+      case "bigint":
+        // A number that JSON can hold exactly stays one.
+        return Number.isSafeInteger(Number(value)) ? Number(value) : this.#plain(value.toString());
+      case "function":
+      case "symbol":
+        return undefined;
+      case "object":
+        return value === null ? null : this.#object(value);
+      default:
+        this.#spend(4);
+        return value;
+    }
+  }
+
+  #object(value: object): unknown {
+    this.#spend(VISIT);
+    if (this.#above.includes(value)) {
+      throw new Unreadable("it contains itself");
+    }
+    if (this.#above.length >= MAX_DEPTH) {
+      throw new Unreadable(`it is nested more than ${MAX_DEPTH} deep`);
+    }
+    const bytes = bytesOf(value);
+    if (bytes !== undefined) {
+      this.#spend(Math.ceil(bytes.length / 3) * 4);
+      return toBase64(bytes);
+    }
+    this.#above.push(value);
+    const result = this.#content(value);
+    this.#above.pop();
+    return result;
+  }
+
+  #content(value: object): unknown {
+    if (Array.isArray(value)) {
+      return this.#list(value.length, (at) => value[at] as unknown);
+    }
+    const named = value as Record<string, unknown>;
+    if (isError(value)) {
+      return this.#error(named);
+    }
+    if (typeof named["toJSON"] === "function") {
+      return this.#plain((named["toJSON"] as () => unknown)());
+    }
+    if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+      return this.#plain(value.valueOf());
+    }
+    if (value instanceof Map) {
+      const fields: Record<string, unknown> = {};
+      // Not by its iterator, which may be another that never ends.
+      Map.prototype.forEach.call(value, (field: unknown, key: unknown) => {
+        if (typeof key !== "string" && typeof key !== "number") {
+          throw new Unreadable("it has a map whose keys are not texts");
+        }
+        set(fields, this.#plain(String(key)) as string, this.#plain(field));
+      });
+      return fields;
+    }
+    if (value instanceof Set) {
+      const elements: unknown[] = [];
+      Set.prototype.forEach.call(value, (element: unknown) => {
+        this.#spend(4);
+        elements.push(element);
+      });
+      return this.#list(elements.length, (at) => elements[at]);
+    }
+    // The SDK's file objects have getters, which are not the object's own: `base64` converts when it is asked.
+    if (typeof named["mediaType"] === "string" && !Object.hasOwn(named, "base64") && "base64" in named) {
+      return { mediaType: this.#plain(named["mediaType"]), base64: this.#plain(named["base64"]) };
+    }
+    const fields: Record<string, unknown> = {};
+    const hasText = typeof named["base64"] === "string";
+    for (const name of Object.keys(named)) {
+      const field = named[name];
+      // A file with its content in both forms needs to cross only once.
+      if (!hasText || bytesOf(field) === undefined) {
+        set(fields, this.#plain(name) as string, this.#plain(field));
+      }
+    }
+    return fields;
+  }
+
+  #list(length: number, element: (at: number) => unknown): unknown[] {
+    // Before the first element: an array may be nothing but a length, and a proxy's length may be anything.
+    if (!Number.isSafeInteger(length) || length < 0) {
+      throw new Unreadable("it has a list without a length");
+    }
+    this.#spend(length * 4);
+    const result: unknown[] = [];
+    for (let at = 0; at < length; at++) {
+      result.push(this.#plain(element(at)) ?? null);
+    }
+    return result;
+  }
+
+  /** What can be read of an error. It is told to people, so that some of it is better than none. */
+  #error(error: Record<string, unknown>): Record<string, unknown> {
+    const fields: Record<string, unknown> = {};
+    const depth = this.#above.length;
+    for (const name of ERROR_FIELDS) {
+      try {
+        set(fields, name, this.#plain(error[name]));
+      } catch {
+        this.#above.length = depth;
+      }
+    }
+    return fields;
+  }
+}
+
+function isError(value: object): boolean {
+  return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
+}
+
+/** Not by assignment: a field may be called `__proto__`. */
+function set(fields: Record<string, unknown>, name: string, value: unknown): void {
+  if (value !== undefined) {
+    Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+}
+
+/** The bytes of an array buffer or a view onto one, of any realm; `undefined` for everything else, whatever it calls itself. */
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(value)) {
+    return value instanceof Uint8Array ? value : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  }
+  try {
+    if (Object.prototype.toString.call(value) !== "[object ArrayBuffer]") {
+      return undefined;
+    }
+    byteLength.call(value);
+    return new Uint8Array(value as ArrayBuffer);
+  } catch {
+    // A proxy that refuses, or something that only calls itself so.
     return undefined;
   }
-  const bytes = bytesOf(value);
-  if (bytes !== undefined) {
-    return toBase64(bytes);
-  }
-  above.push(value);
-  const result = plainObject(value, above);
-  above.pop();
-  return result;
 }
 
-function plainObject(value: object, above: object[]): unknown {
-  if (Array.isArray(value)) {
-    return value.map((element) => plain(element, above) ?? null);
-  }
-  const named = value as Record<string, unknown>;
-  if (value instanceof Error || Object.prototype.toString.call(value) === "[object Error]") {
-    return fieldsOf(named, ERROR_FIELDS, above);
-  }
-  if (typeof named["toJSON"] === "function") {
-    return plain((named["toJSON"] as () => unknown)(), above);
-  }
-  if (value instanceof Map) {
-    return fieldsOf(Object.fromEntries(value) as Record<string, unknown>, [...value.keys()].map(String), above);
-  }
-  if (value instanceof Set) {
-    return [...value].map((element) => plain(element, above) ?? null);
-  }
-  // The SDK's file objects have getters, which are not the object's own: `base64` converts when it is asked.
-  if (typeof named["mediaType"] === "string" && !Object.hasOwn(named, "base64") && "base64" in named) {
-    return { mediaType: named["mediaType"], base64: named["base64"] };
-  }
-  // A file with its content in both forms needs to cross only once.
-  const names = Object.keys(named);
-  const once = typeof named["base64"] === "string" ? names.filter((name) => bytesOf(named[name]) === undefined) : names;
-  return fieldsOf(named, once, above);
-}
-
-function fieldsOf(value: Record<string, unknown>, names: readonly string[], above: object[]): Record<string, unknown> {
-  const result: Record<string, unknown> = {};
-  for (const name of names) {
-    const field = plain(value[name], above);
-    if (field !== undefined) {
-      // Not by assignment: a field may be called `__proto__`.
-      Object.defineProperty(result, name, { value: field, enumerable: true, configurable: true, writable: true });
-    }
-  }
-  return result;
-}
-
-function bytesOf(value: unknown): Uint8Array | undefined {
-  if (ArrayBuffer.isView(value)) {
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  }
-  return Object.prototype.toString.call(value) === "[object ArrayBuffer]" ? new Uint8Array(value as ArrayBuffer) : undefined;
-}
+const byteLength = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength")!.get as (this: unknown) => number;
 
 export function toBase64(bytes: Uint8Array): string {
   let binary = "";
