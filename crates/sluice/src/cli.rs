@@ -8,13 +8,17 @@ pub mod count;
 pub mod decode;
 mod dialect;
 mod human;
+mod interrupts;
 mod json;
 mod keyboard;
 mod model_cache;
 mod model_table;
 pub mod models;
+pub mod output;
 pub mod serve;
 mod spinner;
+mod text;
+mod tool_process;
 mod tools;
 pub mod usage;
 
@@ -24,14 +28,18 @@ use std::time::Duration;
 
 use sluice_core::{Outcome, Output, Status};
 
-/// Something that prints a stream's outputs as they come.
+use output::tell;
+
+/// Prints a stream's outputs as they come.
 pub trait Printer: Send {
     fn output(&mut self, output: &Output) -> io::Result<()>;
     fn outcome(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()>;
+    /// Shows what has been printed so far.
+    fn flush(&mut self) -> io::Result<()>;
 }
 
 /// Bad arguments, a file that cannot be read, a setting that makes no sense.
-const USAGE: u8 = 2;
+pub const USAGE: u8 = 2;
 /// What shells report for a program that Ctrl-C ended.
 const CANCELLED: u8 = 130;
 
@@ -44,6 +52,6 @@ fn exit_code(status: Status) -> ExitCode {
 }
 
 fn complain(message: &str) -> ExitCode {
-    eprintln!("sluice: {message}");
+    tell!("sluice: {message}");
     ExitCode::from(USAGE)
 }

@@ -2,6 +2,7 @@
 
 mod cli;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -34,7 +35,22 @@ enum Command {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match Arguments::parse().command {
+    cli::output::exit_code(run().await)
+}
+
+/// Runs the subcommand. An error is one of writing to standard output.
+async fn run() -> io::Result<ExitCode> {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let printed = error.print();
+            if !error.use_stderr() {
+                printed?;
+            }
+            return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(cli::USAGE)));
+        }
+    };
+    match arguments.command {
         Command::Chat(chat) => chat.run().await,
         Command::Models(models) => models.run().await,
         Command::Count(count) => count.run(),
@@ -43,8 +59,10 @@ async fn main() -> ExitCode {
         Command::Capture(capture) => capture.run().await,
         Command::Serve(serve) => serve.run().await,
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "sluice", &mut std::io::stdout());
-            ExitCode::SUCCESS
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "sluice", &mut script);
+            io::stdout().write_all(&script)?;
+            Ok(ExitCode::SUCCESS)
         }
     }
 }

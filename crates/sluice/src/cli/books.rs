@@ -11,6 +11,7 @@ use sluice_core::{
 };
 
 use super::model_cache::ModelCache;
+use super::output::tell;
 
 /// One conversation at a time, one request at a time.
 const REQUEST: &str = "chat";
@@ -54,7 +55,7 @@ impl Books {
         );
         let max_input_tokens = self.model.as_ref().map(|model| u64::from(model.max_input_tokens));
         if let Some(warning) = preflight(&request.model, estimate.tokens, max_input_tokens) {
-            eprintln!("sluice: {}", warning.message);
+            tell!("sluice: {}", warning.message);
         }
         let start = RequestStart {
             id: REQUEST.to_owned(),
@@ -110,7 +111,7 @@ impl Books {
     /// Once: the conversation goes on without.
     fn complain(&mut self, message: &str) {
         if !std::mem::replace(&mut self.has_complained, true) {
-            eprintln!("sluice: {message}.");
+            tell!("sluice: {message}.");
         }
     }
 }

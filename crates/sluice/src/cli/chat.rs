@@ -1,9 +1,9 @@
 //! `sluice chat`: one question, or a conversation at the terminal; with tools, until the model needs no more of them.
 
-use std::io::{BufReader, IsTerminal, Read, Write, stdin, stdout};
+use std::io::{self, BufReader, IsTerminal, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,19 +12,21 @@ use sluice::{Answer, Event};
 use sluice_core::{
     ChatMessage, ChatOptions, ChatPart, ChatRequest, NoteKind, Outcome, Output, Part, Role, Status, ThinkingReplay,
 };
-use tokio::signal::ctrl_c;
+use tokio::sync::Notify;
 
 use super::books::Books;
 use super::capture::CaptureFile;
 use super::connection::Connection;
 use super::human::Human;
+use super::interrupts::Interrupts;
 use super::json::JsonLines;
 use super::keyboard::Keyboard;
+use super::output::{self, tell};
 use super::spinner::Spinner;
-use super::tools::Tools;
+use super::tools::{Call, MAX_CALLS, Tools};
 use super::{Printer, complain, exit_code};
 
-/// A model that calls tools for ever is stopped here.
+/// How often in a row the model may answer with tool calls.
 const MAX_TOOL_ROUNDS: usize = 25;
 
 /// Ask a model, or talk with it when no prompt is given.
@@ -73,22 +75,25 @@ struct Question {
     /// Tools to offer: {"tools": [{"name", "description", "inputSchema", "command": […]}]}
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    /// How long one command of a tool may take
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    tool_timeout: Duration,
     /// Show what was ignored or repaired, and why
     #[arg(short, long)]
     verbose: bool,
 }
 
 impl Chat {
-    pub async fn run(self) -> ExitCode {
+    pub async fn run(self) -> io::Result<ExitCode> {
         match Conversation::open(self.question, self.capture.as_deref()) {
             Ok(conversation) => conversation.hold().await,
-            Err(message) => complain(&message),
+            Err(message) => Ok(complain(&message)),
         }
     }
 }
 
 impl Capture {
-    pub async fn run(self) -> ExitCode {
+    pub async fn run(self) -> io::Result<ExitCode> {
         Chat { question: self.question, capture: Some(self.file) }.run().await
     }
 }
@@ -99,8 +104,11 @@ struct Conversation {
     prompt: Option<String>,
     images: Vec<ChatPart>,
     tools: Tools,
+    tool_timeout: Duration,
     keyboard: Option<Keyboard>,
+    interrupts: Interrupts,
     capture: Option<CaptureFile>,
+    capture_failed: bool,
     books: Books,
     json: bool,
     verbose: bool,
@@ -145,73 +153,99 @@ impl Conversation {
             ..ChatRequest::default()
         };
         let keyboard = stdin().is_terminal().then(|| Keyboard::new(BufReader::new(stdin())));
-        let Question { json, verbose, .. } = question;
+        let interrupts = Interrupts::listen(!tools.is_empty());
+        let interrupts = interrupts.map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
         let books = Books::open(connection.client.endpoint(), &request.model);
-        Ok(Self { connection, request, prompt, images, tools, keyboard, capture, books, json, verbose })
+        Ok(Self {
+            connection,
+            request,
+            prompt,
+            images,
+            tools,
+            tool_timeout: question.tool_timeout,
+            keyboard,
+            interrupts,
+            capture,
+            capture_failed: false,
+            books,
+            json: question.json,
+            verbose: question.verbose,
+        })
     }
 
-    async fn hold(mut self) -> ExitCode {
+    async fn hold(mut self) -> io::Result<ExitCode> {
+        let mut code = ExitCode::SUCCESS;
         if let Some(prompt) = self.prompt.take() {
-            return exit_code(self.ask(prompt).await);
+            code = exit_code(self.ask(prompt).await?);
+        } else {
+            self.talk().await?;
         }
-        eprintln!("Talking with {}. An empty line or Ctrl-D ends.", self.request.model);
+        if self.capture_failed && code == ExitCode::SUCCESS {
+            code = ExitCode::FAILURE;
+        }
+        Ok(code)
+    }
+
+    async fn talk(&mut self) -> io::Result<()> {
+        tell!("Talking with {}. An empty line or Ctrl-D ends.", self.request.model);
         while let Some(keyboard) = &mut self.keyboard {
-            let _ = stdout().flush();
-            eprint!("\n> ");
+            stdout().flush()?;
+            tell!("");
+            output::prompt(">");
             let line = tokio::select! {
                 line = keyboard.line() => line,
-                _ = ctrl_c() => None,
+                () = self.interrupts.next() => None,
             };
             match line {
-                Some(line) if !line.trim().is_empty() => {
-                    self.ask(line).await;
-                }
+                Some(line) if !line.trim().is_empty() => self.ask(line).await?,
                 _ => break,
-            }
+            };
         }
-        ExitCode::SUCCESS
+        Ok(())
     }
 
     /// One turn: the question, and as many rounds of tool calls as it takes.
-    async fn ask(&mut self, prompt: String) -> Status {
+    async fn ask(&mut self, prompt: String) -> io::Result<Status> {
         let mut content = vec![ChatPart::Text { value: prompt }];
         content.append(&mut self.images);
         self.request.messages.push(message(Role::User, content));
         for round in 0..MAX_TOOL_ROUNDS {
             if round > 0 && !self.json {
-                println!();
+                writeln!(stdout())?;
             }
-            let (outcome, parts) = self.round().await;
+            let (outcome, parts) = self.round().await?;
             let calls: Vec<ChatPart> =
                 parts.iter().filter(|part| matches!(part, ChatPart::ToolCall { .. })).cloned().collect();
             if !parts.is_empty() {
                 self.request.messages.push(message(Role::Assistant, parts));
             }
             if calls.is_empty() || self.tools.is_empty() || outcome.status != Status::Completed {
-                return outcome.status;
+                return Ok(outcome.status);
             }
-            for call in calls {
-                if let ChatPart::ToolCall { call_id, name, input_json } = call {
-                    let result = tokio::select! {
-                        result = self.tools.answer(&call_id, &name, &input_json, self.keyboard.as_mut()) => result,
-                        // The call stays without its result, which the core makes up for if the conversation goes on.
-                        _ = ctrl_c() => return Status::Cancelled,
-                    };
-                    self.request.messages.push(message(Role::User, vec![result]));
-                }
+            for (number, call) in calls.iter().enumerate() {
+                let ChatPart::ToolCall { call_id, name, input_json } = call else { continue };
+                let call = Call { id: call_id, name, input_json };
+                let result = if number < MAX_CALLS {
+                    let Self { tools, tool_timeout, keyboard, interrupts, .. } = self;
+                    tools.answer(&call, *tool_timeout, keyboard.as_mut(), interrupts.next()).await
+                } else {
+                    Some(call.one_too_many())
+                };
+                // A call without a result is completed by the core if the conversation goes on.
+                let Some(result) = result else { return Ok(Status::Cancelled) };
+                self.request.messages.push(message(Role::User, vec![result]));
             }
         }
-        eprintln!("sluice: the model called tools {MAX_TOOL_ROUNDS} times in a row; stopping here.");
-        Status::Failed
+        tell!("sluice: the model called tools {MAX_TOOL_ROUNDS} times in a row; stopping here.");
+        Ok(Status::Failed)
     }
 
     /// One request: prints what comes and gathers what the next request must repeat.
-    async fn round(&mut self) -> (Outcome, Vec<ChatPart>) {
-        let Self { connection, request, capture, books, json, verbose, .. } = self;
-        if let Some(capture) = capture
-            && let Err(error) = capture.request(request, connection.client.endpoint())
-        {
-            eprintln!("sluice: cannot write the capture: {error}");
+    async fn round(&mut self) -> io::Result<(Outcome, Vec<ChatPart>)> {
+        let Self { connection, request, interrupts, books, json, verbose, .. } = self;
+        let (mut capture, mut capture_error, mut write_error) = (self.capture.take(), None, None);
+        if let Some(capture) = &capture {
+            capture_error = capture.request(request, connection.client.endpoint()).err();
         }
         let mut printer: Box<dyn Printer> =
             if *json { Box::new(JsonLines::new()) } else { Box::new(Human::new(*verbose, false)) };
@@ -219,8 +253,12 @@ impl Conversation {
         let mut parts = Vec::new();
         let estimate = books.begin(request);
         let started = Instant::now();
+        let unwritable = Notify::new();
         let cancel = async {
-            let _ = ctrl_c().await;
+            tokio::select! {
+                () = interrupts.next() => {}
+                () = unwritable.notified() => {}
+            }
         };
         let Answer { outcome, .. } = connection
             .client
@@ -234,33 +272,51 @@ impl Conversation {
                         books.part(matches!(part, Part::Thinking { .. }));
                     }
                     remember(&mut parts, &output);
-                    let _ = printer.output(&output);
+                    if write_error.is_none()
+                        && let Err(error) = printer.output(&output).and_then(|()| printer.flush())
+                    {
+                        // An answer that nobody can read is not worth waiting for.
+                        write_error = Some(error);
+                        unwritable.notify_one();
+                    }
                 }
                 Event::Bytes(bytes) => {
-                    if let Some(capture) = capture {
-                        let _ = capture.bytes(bytes);
+                    if capture_error.is_none()
+                        && let Some(capture) = &mut capture
+                    {
+                        capture_error = capture.bytes(bytes).err();
                     }
                 }
                 Event::Retrying { failure, delay, attempt } => {
                     spinner.stop();
-                    eprintln!("sluice: {} Attempt {attempt} in {:.1} s.", failure.message, delay.as_secs_f64());
+                    tell!("sluice: {} Attempt {attempt} in {:.1} s.", failure.message, delay.as_secs_f64());
                     spinner = Spinner::start();
                 }
             })
             .await;
         spinner.stop();
-        let _ = printer.outcome(&outcome, started.elapsed());
+        let printed = match write_error {
+            Some(error) => Err(error),
+            None => printer.outcome(&outcome, started.elapsed()).and_then(|()| printer.flush()),
+        };
         books.end(request, &parts, &outcome);
+        if let Some(error) = &capture_error {
+            tell!("sluice: cannot write the capture: {error}. It is not complete.");
+            self.capture_failed = true;
+        } else {
+            self.capture = capture;
+        }
+        printed?;
         if *verbose && !*json {
-            eprintln!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
+            tell!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
             if let Some(status) = books.status() {
-                eprintln!("· context: {}", status.text);
+                tell!("· context: {}", status.text);
             }
         }
         if let Some(failure) = outcome.error.as_ref().filter(|_| !*json) {
-            eprintln!("sluice: {}", failure.next);
+            tell!("sluice: {}", failure.next);
         }
-        (outcome, parts)
+        Ok((outcome, parts))
     }
 }
 
@@ -282,6 +338,11 @@ fn remember(parts: &mut Vec<ChatPart>, output: &Output) {
         }
         Output::Part(_) | Output::Note(_) => {}
     }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| "not a number of seconds above 0".to_owned())
 }
 
 fn message(role: Role, content: Vec<ChatPart>) -> ChatMessage {

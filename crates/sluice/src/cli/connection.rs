@@ -7,6 +7,7 @@ use sluice_core::{Endpoint, VERCEL};
 use sluice_simulator::server::{Config, Simulator};
 
 use super::model_cache::ModelCache;
+use super::output::tell;
 
 /// A client, and the embedded gateway behind it if that is what it talks to.
 pub struct Connection {
@@ -34,7 +35,7 @@ impl Connection {
         let key = key.map(|key| ApiKey::for_origin(&key, &endpoint.origin));
         let client = Client::new(endpoint, key, Timeouts::default())?;
         if embedded.is_some() {
-            eprintln!("No AI_GATEWAY_API_KEY is set: the embedded gateway serves, a demo on this machine.");
+            tell!("No AI_GATEWAY_API_KEY is set: the embedded gateway serves, a demo on this machine.");
         }
         Ok(Self { client, embedded })
     }

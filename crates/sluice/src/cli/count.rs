@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use sluice_core::{Counter, TokenBreakdown};
 
 use super::complain;
+use super::output::tell;
+use super::text::{self, one_line};
 
 /// Count the tokens of a text, or of a whole request.
 ///
@@ -33,10 +35,10 @@ pub struct Count {
 const DEFAULT_MODEL: &str = "openai/gpt-5";
 
 impl Count {
-    pub fn run(self) -> ExitCode {
+    pub fn run(self) -> io::Result<ExitCode> {
         let from_pipe = self.file.as_deref().is_none_or(|file| file == Path::new("-"));
         if self.file.is_none() && io::stdin().is_terminal() {
-            return complain("nothing to count. Give the path of a file, or pipe text into `sluice count`.");
+            return Ok(complain("nothing to count. Give the path of a file, or pipe text into `sluice count`."));
         }
         let source = self.file.as_deref().filter(|_| !from_pipe);
         let shown = source.map_or_else(|| "standard input".to_owned(), |file| file.display().to_string());
@@ -46,27 +48,26 @@ impl Count {
             None => io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
         };
         if let Err(error) = read {
-            return complain(&format!(
+            return Ok(complain(&format!(
                 "cannot read {shown}: {error}. Give the path of a file, or - for standard input."
-            ));
+            )));
         }
         // What editors put at the start of a file is not part of its text.
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
         let line = if self.request { self.of_request(bytes, &shown) } else { Ok(self.of_text(bytes, &shown)) };
         match line {
             Ok(line) => {
-                // Whoever closed the pipe has seen enough.
-                let _ = writeln!(anstream::stdout(), "{line}");
-                ExitCode::SUCCESS
+                writeln!(io::stdout(), "{}", if self.json { text::json(&line) } else { line.into() })?;
+                Ok(ExitCode::SUCCESS)
             }
-            Err(message) => complain(&message),
+            Err(message) => Ok(complain(&message)),
         }
     }
 
     fn of_text(&self, bytes: &[u8], shown: &str) -> String {
         let text = String::from_utf8_lossy(bytes);
         if matches!(text, std::borrow::Cow::Owned(_)) {
-            eprintln!("sluice: {shown} is not UTF-8; bytes that are no text are counted as \u{FFFD}");
+            tell!("sluice: {shown} is not UTF-8; bytes that are no text are counted as \u{FFFD}");
         }
         let model = self.model.as_deref().unwrap_or(DEFAULT_MODEL);
         let tokens = Counter::exact().text(model, &text);
@@ -84,6 +85,7 @@ impl Count {
             .to_string();
         }
         let how = if about.own_vocabulary { "" } else { ", estimated" };
+        let model = one_line(model);
         format!("{} tokens ({model}{how}; {} characters)", grouped(tokens as usize), grouped(characters))
     }
 
@@ -109,7 +111,7 @@ impl Count {
 
 fn table(counted: &TokenBreakdown) -> String {
     let how = if counted.own_vocabulary { "" } else { ", estimated" };
-    let model = if counted.model.is_empty() { "no model named" } else { &counted.model };
+    let model = if counted.model.is_empty() { "no model named".into() } else { one_line(&counted.model) };
     let mut lines = vec![format!("{} input tokens ({model}{how})", grouped(counted.input_tokens as usize))];
     let parts = [
         ("instructions", counted.instructions),
@@ -125,7 +127,7 @@ fn table(counted: &TokenBreakdown) -> String {
     for (name, tokens) in parts.into_iter().filter(|(_, tokens)| *tokens > 0) {
         lines.push(format!("  {name:<14}{:>10}", grouped(tokens as usize)));
     }
-    lines.extend(counted.notes.iter().map(|note| format!("  not all is known: {note}")));
+    lines.extend(counted.notes.iter().map(|note| format!("  not all is known: {}", one_line(note))));
     lines.join("\n")
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -13,6 +12,7 @@ use sluice_core::{Outcome, Status, StreamOptions};
 use super::dialect::{Dialect, Reader, Unrecognised};
 use super::human::Human;
 use super::json::JsonLines;
+use super::output::tell;
 use super::{Printer, USAGE, exit_code};
 
 /// Replay a captured event stream and print the parts VS Code would get.
@@ -30,8 +30,8 @@ pub struct Decode {
     #[arg(long)]
     json: bool,
     /// Feed the stream in pieces of exactly N bytes, instead of as they come
-    #[arg(long, value_name = "N")]
-    chunk: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_CHUNK))]
+    chunk: Option<u32>,
     /// Show every event as it is read
     #[arg(long)]
     events: bool,
@@ -40,34 +40,35 @@ pub struct Decode {
     verbose: bool,
 }
 
+/// The most bytes that `--chunk` may ask for.
+const MAX_CHUNK: i64 = 64 << 20;
+
 /// Why a replay stopped before the end.
 enum Stopped {
     Unreadable(io::Error),
     NoStream(Unrecognised),
-    /// Nobody reads our output any more, as after `| head`.
-    OutputClosed,
+    Unwritable(io::Error),
 }
 
 impl Decode {
-    pub fn run(self) -> ExitCode {
+    pub fn run(self) -> io::Result<ExitCode> {
         let mut printer: Box<dyn Printer> =
             if self.json { Box::new(JsonLines::new()) } else { Box::new(Human::new(self.verbose, self.events)) };
         match self.replay(printer.as_mut()) {
-            Ok(outcome) => exit_code(outcome.status),
-            Err(Stopped::OutputClosed) => ExitCode::SUCCESS,
-            Err(Stopped::NoStream(Unrecognised { start })) => {
-                let what = if start.is_empty() { "is empty".to_owned() } else { format!("starts with {start}") };
-                eprintln!("sluice: {} is no stream that can be replayed: it {what}", self.source());
-                eprintln!(
+            Ok(outcome) => Ok(exit_code(outcome.status)),
+            Err(Stopped::Unwritable(error)) => Err(error),
+            Err(Stopped::NoStream(Unrecognised { why })) => {
+                tell!("sluice: {} is no stream that can be replayed: it {why}", self.source());
+                tell!(
                     "Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; \
                      --dialect says which it is."
                 );
-                ExitCode::from(USAGE)
+                Ok(ExitCode::from(USAGE))
             }
             Err(Stopped::Unreadable(error)) => {
-                eprintln!("sluice: cannot read {}: {error}", self.source());
-                eprintln!("Give the path of a captured stream, or - to read one from standard input.");
-                ExitCode::from(USAGE)
+                tell!("sluice: cannot read {}: {error}", self.source());
+                tell!("Give the path of a captured stream, or - to read one from standard input.");
+                Ok(ExitCode::from(USAGE))
             }
         }
     }
@@ -81,7 +82,7 @@ impl Decode {
         let started = Instant::now();
         let options = StreamOptions { trace: self.events, ..StreamOptions::default() };
         let mut stream = Reader::new(self.dialect, options);
-        let mut chunk = vec![0; self.chunk.map_or(64 << 10, NonZeroUsize::get)];
+        let mut chunk = vec![0; self.chunk.unwrap_or(64 << 10) as usize];
         let mut total = 0;
         while !stream.is_terminal() {
             let read = if self.chunk.is_some() { fill(&mut input, &mut chunk) } else { input.read(&mut chunk) };
@@ -93,17 +94,17 @@ impl Decode {
                 break;
             }
             total += length;
-            for output in stream.push(&chunk[..length], self.dialect) {
-                printer.output(&output).map_err(|_| Stopped::OutputClosed)?;
+            for output in stream.push(&chunk[..length], self.dialect).map_err(Stopped::NoStream)? {
+                printer.output(&output).map_err(Stopped::Unwritable)?;
             }
         }
         let (outputs, outcome) = stream.finish(self.dialect).map_err(Stopped::NoStream)?;
         for output in &outputs {
-            printer.output(output).map_err(|_| Stopped::OutputClosed)?;
+            printer.output(output).map_err(Stopped::Unwritable)?;
         }
-        printer.outcome(&outcome, started.elapsed()).map_err(|_| Stopped::OutputClosed)?;
+        printer.outcome(&outcome, started.elapsed()).map_err(Stopped::Unwritable)?;
         if outcome.status == Status::Truncated && outcome.response_id.is_none() && outcome.retry_safe {
-            eprintln!("sluice: {total} bytes and no answer in them. Is {} the body of an event stream?", self.source());
+            tell!("sluice: {total} bytes and no answer in them. Is {} the body of an event stream?", self.source());
         }
         Ok(outcome)
     }

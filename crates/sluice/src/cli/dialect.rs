@@ -20,31 +20,40 @@ pub enum Dialect {
     UiMessage,
 }
 
-/// How much of a stream is looked at before one of the dialects is taken for granted.
+/// How much of a stream is kept to find out its dialect.
 const ENOUGH: usize = 1 << 20;
 
 /// A stream that is read in the dialect it turns out to be in.
 #[derive(Debug)]
 pub enum Reader {
-    /// Not decided yet; the bytes so far.
-    Undecided(Vec<u8>, StreamOptions),
+    /// Not decided yet: the bytes so far, and how many of them have been looked at.
+    Undecided(Vec<u8>, usize, StreamOptions),
     OpenResponses(Box<ResponseStream>),
     Events(Box<ChunkStream>),
     Lines(Box<ChunkStream>, Lines),
-    Array(Box<ChunkStream>, Vec<u8>),
+    /// The bytes so far, and how many there may be.
+    Array(Box<ChunkStream>, Vec<u8>, usize),
 }
 
-/// Nothing that any dialect could be.
+/// A stream in no dialect that can be read.
 #[derive(Debug)]
 pub struct Unrecognised {
-    /// How it starts.
-    pub start: String,
+    /// Continues a sentence that begins with "it".
+    pub why: String,
 }
 
 impl Unrecognised {
     fn of(bytes: &[u8]) -> Self {
-        let start: String = String::from_utf8_lossy(bytes.trim_ascii()).chars().take(60).collect();
-        Self { start: start.escape_debug().to_string() }
+        let bytes = bytes.trim_ascii();
+        let start: String = String::from_utf8_lossy(bytes.get(..240).unwrap_or(bytes)).chars().take(60).collect();
+        if start.is_empty() {
+            return Self { why: "is empty".to_owned() };
+        }
+        Self { why: format!("starts with {}", start.escape_debug()) }
+    }
+
+    fn too_large(what: &str, limit: usize) -> Self {
+        Self { why: format!("has {what} of more than {limit} bytes") }
     }
 }
 
@@ -52,7 +61,7 @@ impl Reader {
     pub fn new(dialect: Option<Dialect>, options: StreamOptions) -> Self {
         match dialect {
             Some(Dialect::Openresponses) => Self::OpenResponses(Box::new(ResponseStream::new(options))),
-            None | Some(Dialect::AiSdk | Dialect::UiMessage) => Self::Undecided(Vec::new(), options),
+            None | Some(Dialect::AiSdk | Dialect::UiMessage) => Self::Undecided(Vec::new(), 0, options),
         }
     }
 
@@ -65,42 +74,50 @@ impl Reader {
     }
 
     /// Takes the next bytes, in any cut. `asked` is what the user called the dialect.
-    pub fn push(&mut self, bytes: &[u8], asked: Option<Dialect>) -> Vec<Output> {
+    pub fn push(&mut self, bytes: &[u8], asked: Option<Dialect>) -> Result<Vec<Output>, Unrecognised> {
         match self {
-            Self::Undecided(start, options) => {
-                let is_first = start.trim_ascii_start().is_empty();
+            Self::Undecided(start, looked_at, options) => {
                 start.extend_from_slice(bytes);
-                // Only the end of a line can tell more than was known before it.
-                if !is_first && !bytes.contains(&b'\n') && !bytes.contains(&b'\r') {
-                    return Vec::new();
+                let is_enough = start.len() > ENOUGH;
+                // Before that, only the end of a line can tell more than was known before it. Looking again only at twice
+                // as many bytes keeps the time linear.
+                let has_line_end = || start[*looked_at..].iter().any(|byte| matches!(byte, b'\n' | b'\r'));
+                if *looked_at > 0 && !is_enough && (start.len() < 2 * *looked_at || !has_line_end()) {
+                    return Ok(Vec::new());
                 }
-                let Some(mut decided) = decide(start, asked, options, false) else { return Vec::new() };
+                *looked_at = if start.trim_ascii().is_empty() { 0 } else { start.len() };
+                let Some(mut decided) = decide(start, asked, options, false) else {
+                    return if is_enough { Err(Unrecognised::of(start)) } else { Ok(Vec::new()) };
+                };
                 let start = mem::take(start);
                 let outputs = decided.push(&start, asked);
                 *self = decided;
                 outputs
             }
-            Self::OpenResponses(stream) => stream.push(bytes).collect(),
-            Self::Events(stream) => stream.push(bytes).collect(),
+            Self::OpenResponses(stream) => Ok(stream.push(bytes).collect()),
+            Self::Events(stream) => Ok(stream.push(bytes).collect()),
             Self::Lines(stream, lines) => {
                 let mut outputs = Vec::new();
-                lines.push(bytes, &mut |json| outputs.extend(stream.push_chunk(json)));
-                outputs
+                lines.push(bytes, &mut |json| outputs.extend(stream.push_chunk(json)))?;
+                Ok(outputs)
             }
-            Self::Array(_, all) => {
+            Self::Array(_, all, limit) => {
+                if all.len() + bytes.len() > *limit {
+                    return Err(Unrecognised::too_large("a JSON array", *limit));
+                }
                 all.extend_from_slice(bytes);
-                Vec::new()
+                Ok(Vec::new())
             }
         }
     }
 
     pub fn finish(self, asked: Option<Dialect>) -> Result<(Vec<Output>, Outcome), Unrecognised> {
         match self {
-            Self::Undecided(start, options) => {
+            Self::Undecided(start, _, options) => {
                 let Some(mut decided) = decide(&start, asked, &options, true) else {
                     return Err(Unrecognised::of(&start));
                 };
-                let mut outputs = decided.push(&start, asked);
+                let mut outputs = decided.push(&start, asked)?;
                 let (rest, outcome) = decided.finish(asked)?;
                 outputs.extend(rest);
                 Ok((outputs, outcome))
@@ -114,10 +131,10 @@ impl Reader {
                 outputs.extend(rest);
                 Ok((outputs, outcome))
             }
-            Self::Array(mut stream, all) => {
+            Self::Array(mut stream, all, _) => {
                 let chunks = serde_json::from_slice::<Vec<Box<RawValue>>>(&all);
-                let chunks =
-                    chunks.map_err(|error| Unrecognised { start: format!("[, but is no JSON array: {error}") })?;
+                let chunks = chunks
+                    .map_err(|error| Unrecognised { why: format!("starts with [, but is no JSON array: {error}") })?;
                 if asked.is_none() && !chunks.iter().any(|chunk| is_ai_sdk_chunk(chunk.get())) {
                     return Err(Unrecognised::of(&all));
                 }
@@ -136,18 +153,19 @@ impl Reader {
 /// What a stream that starts like this is. `None` if that cannot be told yet, or, at its end, at all.
 fn decide(start: &[u8], asked: Option<Dialect>, options: &StreamOptions, is_end: bool) -> Option<Reader> {
     let stream = || Box::new(ChunkStream::new(options.clone()));
+    let limit = options.limits.max_event_bytes;
     let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start).trim_ascii_start();
     match text.first() {
         None => return None,
-        Some(b'[') => return Some(Reader::Array(stream(), Vec::new())),
+        Some(b'[') => return Some(Reader::Array(stream(), Vec::new(), limit)),
         Some(b'{') => {
             let mut is_ai_sdk = asked.is_some();
-            let mut lines = Lines::default();
-            lines.push(start, &mut |json| is_ai_sdk |= is_ai_sdk_chunk(json));
+            let mut lines = Lines::new(usize::MAX);
+            let _ = lines.push(start, &mut |json| is_ai_sdk |= is_ai_sdk_chunk(json));
             if is_end {
                 lines.finish(&mut |json| is_ai_sdk |= is_ai_sdk_chunk(json));
             }
-            return (is_ai_sdk || start.len() > ENOUGH).then(|| Reader::Lines(stream(), Lines::default()));
+            return (is_ai_sdk || start.len() > ENOUGH).then(|| Reader::Lines(stream(), Lines::new(limit)));
         }
         Some(_) => {}
     }
@@ -182,22 +200,34 @@ fn looks_like_events(start: &[u8]) -> bool {
 }
 
 /// JSON texts one after the other: one a line, or spread over lines as people print them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Lines {
+    limit: usize,
     line: Vec<u8>,
     /// Lines that are no JSON text yet.
     open: String,
+    /// How many brackets are open at the end of `open`.
+    depth: usize,
 }
 
 impl Lines {
-    fn push(&mut self, bytes: &[u8], on_json: &mut impl FnMut(&str)) {
+    fn new(limit: usize) -> Self {
+        Self { limit, line: Vec::new(), open: String::new(), depth: 0 }
+    }
+
+    fn push(&mut self, bytes: &[u8], on_json: &mut impl FnMut(&str)) -> Result<(), Unrecognised> {
         let mut rest = bytes;
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(&rest[..end]);
-            rest = &rest[end + 1..];
+        loop {
+            let end = rest.iter().position(|byte| *byte == b'\n');
+            let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
+            if self.open.len() + self.line.len() + line.len() > self.limit {
+                return Err(Unrecognised::too_large("a JSON text", self.limit));
+            }
+            self.line.extend_from_slice(line);
+            let Some((_, after)) = after.split_first() else { return Ok(()) };
+            rest = after;
             self.end_line(on_json);
         }
-        self.line.extend_from_slice(rest);
     }
 
     fn finish(mut self, on_json: &mut impl FnMut(&str)) {
@@ -215,6 +245,7 @@ impl Lines {
         // What is indented belongs to what was begun before it.
         if line.starts_with('{') && is_json(line) {
             let open = mem::take(&mut self.open);
+            self.depth = 0;
             if !open.is_empty() {
                 on_json(&open);
             }
@@ -222,9 +253,78 @@ impl Lines {
         } else if !line.is_empty() {
             self.open.push_str(line);
             self.open.push('\n');
-            if line.starts_with('}') && is_json(&self.open) {
+            self.depth = depth_after(line, self.depth);
+            if line.starts_with('}') && self.depth == 0 {
                 on_json(&mem::take(&mut self.open));
             }
+        }
+    }
+}
+
+/// How many brackets are open after a line of JSON. No string of JSON goes beyond its line.
+fn depth_after(line: &str, mut depth: usize) -> usize {
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in line.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    depth
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_core::{Limits, Status};
+
+    use super::*;
+
+    const LIMIT: usize = 2 << 20;
+
+    /// How much of an endless stream was taken before it was given up, and why.
+    fn taken(start: &str, piece: &str) -> (usize, String) {
+        let limits = Limits { max_event_bytes: LIMIT, ..Limits::default() };
+        let mut reader = Reader::new(None, StreamOptions { limits, ..StreamOptions::default() });
+        let piece = piece.repeat((64 << 10) / piece.len());
+        let mut total = start.len();
+        let mut pushed = reader.push(start.as_bytes(), None).map(|_| ());
+        while pushed.is_ok() && !reader.is_terminal() {
+            total += piece.len();
+            pushed = reader.push(piece.as_bytes(), None).map(|_| ());
+        }
+        if let Err(unrecognised) = pushed {
+            return (total, unrecognised.why);
+        }
+        let (_, outcome) = reader.finish(None).unwrap();
+        assert_eq!(outcome.status, Status::Failed);
+        (total, outcome.error.unwrap().message)
+    }
+
+    #[test]
+    fn no_stream_is_kept_whole() {
+        let check = |start, piece, why: &str| {
+            let (total, given) = taken(start, piece);
+            assert!(total < LIMIT + (128 << 10) && given.contains(why), "{start}{piece}: {total} bytes, {given}");
+        };
+        check("data: ", "x", "larger than 2097152 bytes");
+        check("data: {\"type\":\"text-delta\"}\n\ndata: ", "x", "larger than 2097152 bytes");
+        check("{\"a\":\"", "x", "has a JSON text of more than 2097152 bytes");
+        check("{\n", "\n  1,", "has a JSON text of more than 2097152 bytes");
+        check("{\"type\":\"text-delta\"}\n{\n", "}", "has a JSON text of more than 2097152 bytes");
+        check("[", "1,", "has a JSON array of more than 2097152 bytes");
+        check("<html>", "x", "starts with <html>xxxx");
+        check("<html>", "x\n", "starts with <html>x\\nx");
+        check("", " ", "is empty");
+    }
+
+    #[test]
+    fn brackets_in_strings_do_not_count() {
+        for (line, before, after) in [("{\"a\": [", 0, 2), (r#""}]\"}" ]"#, 2, 1), ("}}}", 1, 0), (r#""\\" }"#, 1, 0)] {
+            assert_eq!(depth_after(line, before), after, "{line}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! For people: the answer as plain text, all else in colour, and one closing line. Colours vanish when piped.
+//! Output for people: the answer as plain text, everything else in colour, and one closing line. There are no colours in
+//! a pipe or a file.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -10,6 +11,7 @@ use sluice_core::{Empty, NoteKind, Outcome, Output, Part, Status, Usage};
 
 use super::Printer;
 use super::json::without_white_space;
+use super::text::{RunningText, one_line};
 
 const THINKING: Style = Style::new().dimmed().italic();
 const TOOL: Style = AnsiColor::Cyan.on_default();
@@ -26,27 +28,26 @@ pub struct Human {
     /// The thinking block on the screen.
     thinking: Option<String>,
     at_line_start: bool,
+    text: RunningText,
 }
 
 impl Human {
     pub fn new(notes: bool, events: bool) -> Self {
-        Self { out: stdout(), notes, events, thinking: None, at_line_start: true }
+        Self { out: stdout(), notes, events, thinking: None, at_line_start: true, text: RunningText::default() }
     }
 
     fn write(&mut self, style: Style, text: &str) -> io::Result<()> {
-        let text = printable(text);
+        let text = self.text.next(text);
         if let Some(last) = text.chars().last() {
             self.at_line_start = last == '\n';
             write!(self.out, "{style}{text}{style:#}")?;
-            self.out.flush()?;
         }
         Ok(())
     }
 
     fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.new_line()?;
-        self.write(style, text)?;
-        self.new_line()
+        writeln!(self.out, "{style}{}{style:#}", one_line(text))
     }
 
     fn new_line(&mut self) -> io::Result<()> {
@@ -131,7 +132,11 @@ impl Printer for Human {
         if let Some(cost) = outcome.gateway.as_ref().and_then(|gateway| gateway.cost.as_ref()) {
             write!(line, " · ${cost}").unwrap_or_default();
         }
-        writeln!(self.out, "{style}{word}{style:#}{} · {:.1} ms", printable(&line), elapsed.as_secs_f64() * 1e3)
+        writeln!(self.out, "{style}{word}{style:#}{} · {:.1} ms", one_line(&line), elapsed.as_secs_f64() * 1e3)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -150,9 +155,4 @@ fn usage_words(usage: &Usage) -> String {
         write!(words, " · {output} out{reasoning}").unwrap_or_default();
     }
     words
-}
-
-/// Model and server text must not steer the terminal.
-fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use sluice_core::{Citation, Note, Outcome, Output, Part, ThinkingReplay};
 
 use super::Printer;
+use super::text;
 
 pub struct JsonLines {
     out: BufWriter<Stdout>,
@@ -50,8 +51,7 @@ enum Content<'a> {
 
 impl JsonLines {
     fn line(&mut self, line: &Line<'_>) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, line)?;
-        writeln!(self.out)
+        writeln!(self.out, "{}", text::json(&serde_json::to_string(line)?))
     }
 }
 
@@ -66,7 +66,8 @@ impl Printer for JsonLines {
                 // The input goes out as the model wrote it: no number type of ours could hold all of its numbers.
                 let (call_id, name) = (Value::from(call_id.as_str()), Value::from(name.as_str()));
                 let input = without_white_space(input_json);
-                writeln!(self.out, r#"{{"type":"toolCall","callId":{call_id},"name":{name},"input":{input}}}"#)
+                let line = format!(r#"{{"type":"toolCall","callId":{call_id},"name":{name},"input":{input}}}"#);
+                writeln!(self.out, "{}", text::json(&line))
             }
             Output::Part(Part::Data { mime_type, base64 }) => {
                 self.line(&Line::Data { mime_type, content: Content::Bytes { base64 } })
@@ -81,6 +82,10 @@ impl Printer for JsonLines {
 
     fn outcome(&mut self, outcome: &Outcome, _elapsed: Duration) -> io::Result<()> {
         self.line(&Line::Outcome(outcome))?;
+        self.out.flush()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
 }

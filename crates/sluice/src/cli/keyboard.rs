@@ -46,11 +46,12 @@ impl Keyboard {
 #[cfg(test)]
 mod tests {
     use std::io::{BufReader, Read, Write, pipe};
+    use std::time::Duration;
 
     use sluice_core::ChatPart;
 
     use super::Keyboard;
-    use crate::cli::tools::Tools;
+    use crate::cli::tools::{Call, Tools};
 
     #[tokio::test]
     async fn an_interrupted_wait_loses_no_line() {
@@ -73,11 +74,12 @@ mod tests {
         let tools: Tools = serde_json::from_str(r#"{"tools": [{"name": "level", "description": ""}]}"#).unwrap();
         let mut keyboard = Some(Keyboard::new("What is the level?\n3 metres\nThank you\n".as_bytes()));
         let question = keyboard.as_mut().unwrap().line().await;
-        let result = tools.answer("gw-1", "level", "{}", keyboard.as_mut()).await;
+        let call = Call { id: "gw-1", name: "level", input_json: "{}" };
+        let result = tools.answer(&call, Duration::MAX, keyboard.as_mut(), std::future::pending()).await;
         let next = keyboard.as_mut().unwrap().line().await;
         assert_eq!((question.as_deref(), next.as_deref()), (Some("What is the level?"), Some("Thank you")));
         let content = vec![ChatPart::Text { value: "3 metres".into() }];
-        assert_eq!(result, ChatPart::ToolResult { call_id: "gw-1".into(), content, is_error: false });
+        assert_eq!(result, Some(ChatPart::ToolResult { call_id: "gw-1".into(), content, is_error: false }));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use sluice_core::{ChatModel, LimitsFrom, OtherModel, short_count};
 
+use super::text::one_line;
+
 const HEAD: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 const ID: Style = AnsiColor::Cyan.on_default();
@@ -46,7 +48,7 @@ impl Row {
         let cached = rest.trim_start_matches([',', ' ']).split(';').next().unwrap_or_default();
         let tiers = if rest.contains(';') { "+" } else { "" };
         Self {
-            id: model.id.clone(),
+            id: one_line(&model.id).into_owned(),
             kind: None,
             context: count(model.context_window),
             output: count(model.max_output_tokens),
@@ -57,7 +59,8 @@ impl Row {
     }
 
     pub fn of_other(model: &OtherModel) -> Self {
-        let (none, id, kind) = (String::new, model.id.clone(), Some(model.kind.clone()));
+        let (none, id) = (String::new, one_line(&model.id).into_owned());
+        let kind = Some(one_line(&model.kind).into_owned());
         let price = model.pricing.as_deref().unwrap_or_default();
         let price = price.split(" per M tokens").next().unwrap_or_default().to_owned();
         Self { id, kind, context: none(), output: none(), price, cached: none(), abilities: Vec::new() }

@@ -11,6 +11,8 @@ use sluice_core::{ChatModel, ListState, ModelList, ModelSettings, OtherModel, Re
 use super::complain;
 use super::connection::Connection;
 use super::model_table::{Row, print_table};
+use super::output::tell;
+use super::text;
 
 /// List the models of the endpoint.
 ///
@@ -31,23 +33,22 @@ pub struct Models {
 }
 
 impl Models {
-    pub async fn run(self) -> ExitCode {
+    pub async fn run(self) -> io::Result<ExitCode> {
         let connection = match Connection::open() {
             Ok(connection) => connection,
-            Err(message) => return complain(&message),
+            Err(message) => return Ok(complain(&message)),
         };
-        let Some(list) = self.fetch(&connection).await else { return ExitCode::FAILURE };
+        let Some(list) = self.fetch(&connection).await else { return Ok(ExitCode::FAILURE) };
         let wanted = |id: &str, name: &str| self.pattern.as_ref().is_none_or(|query| finds_model(query, id, name));
         let models: Vec<&ChatModel> = list.models.iter().filter(|model| wanted(&model.id, &model.name)).collect();
         let others: Vec<&OtherModel> =
             list.others.iter().filter(|model| self.all && wanted(&model.id, &model.name)).collect();
-        // Whoever closed the pipe has seen enough.
-        let _ = if self.json { print_json(&models, &others) } else { print_rows(&models, &others) };
+        if self.json { print_json(&models, &others) } else { print_rows(&models, &others) }?;
         if models.is_empty() && others.is_empty() {
             self.explain_nothing(&list);
-            return ExitCode::FAILURE;
+            return Ok(ExitCode::FAILURE);
         }
-        ExitCode::SUCCESS
+        Ok(ExitCode::SUCCESS)
     }
 
     /// From the kept list while it is fresh, else from the endpoint, else from the kept list however old.
@@ -55,25 +56,25 @@ impl Models {
         let cache = connection.model_cache();
         let (mut catalog, note) = cache.load(connection.client.endpoint());
         if let Some(note) = note {
-            eprintln!("sluice: {}", note.detail);
+            tell!("sluice: {}", note.detail);
         }
         if self.refresh || catalog.state(now()) != ListState::Fresh {
             match connection.client.refresh_models(&mut catalog).await {
                 Refresh::Changed | Refresh::Unchanged => {
                     if let Err(problem) = cache.save(&catalog) {
-                        eprintln!("sluice: {problem}");
+                        tell!("sluice: {problem}");
                     }
                 }
                 Refresh::Kept(note) => {
-                    eprintln!("sluice: {}", note.detail);
+                    tell!("sluice: {}", note.detail);
                     let age = catalog.age(now())?;
-                    eprintln!("sluice: this list is {} old", words_for(age));
+                    tell!("sluice: this list is {} old", words_for(age));
                 }
             }
         }
         let list = catalog.models(&ModelSettings::default(), now());
         for note in &list.notes {
-            eprintln!("sluice: {}", note.detail);
+            tell!("sluice: {}", note.detail);
         }
         Some(list)
     }
@@ -82,7 +83,7 @@ impl Models {
         let pattern = self.pattern.as_deref().unwrap_or_default();
         let found_other = list.others.iter().find(|model| finds_model(pattern, &model.id, &model.name));
         if let Some(other) = found_other.filter(|_| !self.all) {
-            eprintln!("sluice: {} does not chat ({}); --all lists it too", other.id, other.kind);
+            tell!("sluice: {} does not chat ({}); --all lists it too", other.id, other.kind);
             return;
         }
         let shown = if self.all { list.others.as_slice() } else { &[] };
@@ -93,7 +94,7 @@ impl Models {
         } else {
             format!("did you mean {}?", similar.join(", "))
         };
-        eprintln!("sluice: no model matches {pattern:?}; {advice}");
+        tell!("sluice: no model matches {pattern:?}; {advice}");
     }
 }
 
@@ -108,7 +109,7 @@ fn print_json(models: &[&ChatModel], others: &[&OtherModel]) -> io::Result<()> {
     let others = others.iter().map(|model| serde_json::to_value(model).unwrap_or_default().to_string());
     let lines: Vec<String> = chat.chain(others).collect();
     let mut out = anstream::stdout();
-    if lines.is_empty() { writeln!(out, "[]") } else { writeln!(out, "[\n{}\n]", lines.join(",\n")) }
+    if lines.is_empty() { writeln!(out, "[]") } else { writeln!(out, "[\n{}\n]", text::json(&lines.join(",\n"))) }
 }
 
 fn print_rows(models: &[&ChatModel], others: &[&OtherModel]) -> io::Result<()> {

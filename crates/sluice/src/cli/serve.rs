@@ -1,5 +1,6 @@
 //! `sluice serve`: the embedded gateway for other programs.
 
+use std::io::{self, Write, stdout};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -7,6 +8,7 @@ use sluice_simulator::server::{Config, Server};
 use sluice_simulator::{Faults, Options, Request, faults};
 
 use super::complain;
+use super::text::one_line;
 
 /// Serve the embedded gateway on this machine.
 ///
@@ -30,35 +32,36 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub async fn run(self) -> ExitCode {
+    pub async fn run(self) -> io::Result<ExitCode> {
         if self.list_faults {
-            for fault in faults() {
-                println!("{:<24} {}", fault.name, fault.about);
-            }
-            return ExitCode::SUCCESS;
+            let mut out = stdout();
+            faults().iter().try_for_each(|fault| writeln!(out, "{:<24} {}", fault.name, fault.about))?;
+            return Ok(ExitCode::SUCCESS);
         }
         let faults = match Faults::parse(&self.fault) {
             Ok(faults) => faults,
-            Err(message) => return complain(&message),
+            Err(message) => return Ok(complain(&message)),
         };
         let options = Options { faults, seed: self.seed, ..Options::default() };
         let config = Config { port: self.port, options, on_request: Some(log) };
         let server = match Server::bind(config) {
             Ok(server) => server,
-            Err(error) => return complain(&format!("cannot serve on port {}: {error}; try --port 0", self.port)),
+            Err(error) => return Ok(complain(&format!("cannot serve on port {}: {error}; try --port 0", self.port))),
         };
-        println!("The embedded gateway serves {}", server.url());
-        println!("Stop it with Ctrl-C. Try: SLUICE_BASE_URL={} sluice chat -m sluice/demo hello", server.url());
+        let mut out = stdout();
+        writeln!(out, "The embedded gateway serves {}", server.url())?;
+        writeln!(out, "Stop it with Ctrl-C. Try: SLUICE_BASE_URL={} sluice chat -m sluice/demo hello", server.url())?;
         tokio::select! {
             served = server.run() => match served {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => complain(&format!("the gateway stopped: {error}")),
+                Ok(()) => Ok(ExitCode::SUCCESS),
+                Err(error) => Ok(complain(&format!("the gateway stopped: {error}"))),
             },
-            _ = tokio::signal::ctrl_c() => ExitCode::SUCCESS,
+            _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
         }
     }
 }
 
 fn log(request: &Request, status: u16) {
-    println!("{status} {} {}", request.method, request.path);
+    // The gateway goes on serving when nobody reads its log.
+    let _ = writeln!(stdout(), "{status} {} {}", one_line(&request.method), one_line(&request.path));
 }

@@ -18,8 +18,7 @@ impl Spinner {
             let mut beat = interval(Duration::from_millis(90));
             for frame in ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"].iter().cycle() {
                 beat.tick().await;
-                eprint!("\r{frame} ");
-                let _ = stderr().flush();
+                show(&format!("\r{frame} "));
             }
         })))
     }
@@ -27,10 +26,14 @@ impl Spinner {
     pub fn stop(&mut self) {
         if let Some(task) = self.0.take() {
             task.abort();
-            eprint!("\r  \r");
-            let _ = stderr().flush();
+            show("\r  \r");
         }
     }
+}
+
+fn show(text: &str) {
+    let mut out = stderr();
+    let _ = write!(out, "{text}").and_then(|()| out.flush());
 }
 
 impl Drop for Spinner {

@@ -3,20 +3,25 @@
 //! ```json
 //! {"tools": [{"name": "now", "description": "The time", "inputSchema": {"type": "object"}, "command": ["date"]}]}
 //! ```
-//! A command gets the input as JSON on standard input; what it prints is the result.
+//! A command gets the input as JSON on standard input; what it prints is the result. Commands run one at a time, in the
+//! order of their calls, because one may need what another has changed.
 
+use std::env;
 use std::path::Path;
-use std::process::Stdio;
+use std::time::Duration;
 
 use serde::Deserialize;
 use sluice_core::{ChatPart, ToolDefinition};
-use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use super::keyboard::Keyboard;
+use super::output::prompt;
+use super::tool_process::{self, Finished, How};
 
-/// More than any model wants to read.
-const MAX_RESULT: usize = 1 << 20;
+/// The most calls of one answer that are run. Nobody needs more at once; a model that asks for more has gone astray.
+pub const MAX_CALLS: usize = 128;
+/// Variables that no command inherits: what a tool prints goes to the model, and the key must not.
+const KEY_VARIABLES: [&str; 3] = ["AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN", "SLUICE_API_KEY"];
 
 #[derive(Debug, Default, Deserialize)]
 pub struct Tools {
@@ -50,49 +55,89 @@ impl Tools {
         self.tools.is_empty()
     }
 
-    /// The result of a call, as the part that goes back. `keyboard` is there if somebody sits at the terminal.
+    /// Answers a call. `keyboard` is there if somebody sits at the terminal. `None` if `cancel` completed first.
     pub async fn answer(
         &self,
-        call_id: &str,
-        name: &str,
-        input_json: &str,
+        call: &Call<'_>,
+        limit: Duration,
         keyboard: Option<&mut Keyboard>,
-    ) -> ChatPart {
-        let result = match self.tools.iter().find(|tool| tool.definition.name == name) {
-            None => Err(format!("There is no tool called {name}.")),
+        cancel: impl Future<Output = ()>,
+    ) -> Option<ChatPart> {
+        let result = match self.tools.iter().find(|tool| tool.definition.name == call.name) {
+            None => Err(format!("There is no tool called {}.", call.name)),
             Some(tool) => match tool.command.split_first() {
-                Some((program, arguments)) => run(program, arguments, input_json).await,
-                None => ask(name, keyboard).await,
+                Some((program, arguments)) => run(program, arguments, call.input_json, limit, cancel).await?,
+                None => ask(call.name, keyboard, cancel).await?,
             },
         };
+        Some(call.result(result))
+    }
+}
+
+/// A call of the model, from its answer.
+pub struct Call<'a> {
+    pub id: &'a str,
+    pub name: &'a str,
+    pub input_json: &'a str,
+}
+
+impl Call<'_> {
+    /// The part that goes back to the model.
+    fn result(&self, result: Result<String, String>) -> ChatPart {
         let is_error = result.is_err();
         let value = result.unwrap_or_else(|error| error);
-        let content = vec![ChatPart::Text { value }];
-        ChatPart::ToolResult { call_id: call_id.to_owned(), content, is_error }
+        ChatPart::ToolResult { call_id: self.id.to_owned(), content: vec![ChatPart::Text { value }], is_error }
+    }
+
+    pub fn one_too_many(&self) -> ChatPart {
+        self.result(Err(format!("This call was not run: at most {MAX_CALLS} calls of one answer are.")))
     }
 }
 
-async fn run(program: &str, arguments: &[String], input_json: &str) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("cannot run {program}: {error}");
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(failed)?;
-    if let Some(mut input) = child.stdin.take() {
-        // A command that does not read its input is fine.
-        let _ = input.write_all(input_json.as_bytes()).await;
+/// `None` if `cancel` completed first.
+async fn run(
+    program: &str,
+    arguments: &[String],
+    input_json: &str,
+    limit: Duration,
+    cancel: impl Future<Output = ()>,
+) -> Option<Result<String, String>> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    for (name, _) in env::vars_os() {
+        // Windows does not tell upper case from lower case here, and nothing else needs such a name.
+        if KEY_VARIABLES.iter().any(|key| name.eq_ignore_ascii_case(key)) {
+            command.env_remove(name);
+        }
     }
-    let output = child.wait_with_output().await.map_err(failed)?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes.get(..MAX_RESULT).unwrap_or(bytes)).into_owned();
-    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    let Finished { how, stdout, stderr } = match tool_process::run(command, input_json, limit, cancel).await {
+        Ok(finished) => finished,
+        Err(error) => return Some(Err(format!("The command {program} cannot be run: {error}."))),
+    };
+    let mut failure = match how {
+        How::Cancelled => return None,
+        How::Exited(status) if status.success() => return Some(Ok(stdout.text())),
+        How::Exited(status) => format!("The command failed ({status})."),
+        How::TimedOut => format!("The command was ended because it took longer than {} s.", limit.as_secs_f64()),
+    };
+    for (name, text) in [("Standard error", stderr.text()), ("Standard output", stdout.text())] {
+        if !text.is_empty() {
+            failure.push_str(&format!("\n{name}:\n{text}"));
+        }
+    }
+    Some(Err(failure))
 }
 
-async fn ask(name: &str, keyboard: Option<&mut Keyboard>) -> Result<String, String> {
-    let Some(keyboard) = keyboard else { return Err("Nobody is here to answer for this tool.".to_owned()) };
-    eprint!("result of {name}> ");
-    keyboard.line().await.ok_or_else(|| "The user gave no result.".to_owned())
+/// `None` if `cancel` completed first.
+async fn ask(
+    name: &str,
+    keyboard: Option<&mut Keyboard>,
+    cancel: impl Future<Output = ()>,
+) -> Option<Result<String, String>> {
+    let Some(keyboard) = keyboard else { return Some(Err("Nobody is here to answer for this tool.".to_owned())) };
+    prompt(&format!("result of {name}>"));
+    tokio::select! {
+        line = keyboard.line() => Some(line.ok_or_else(|| "The user gave no result.".to_owned())),
+        () = cancel => None,
+    }
 }

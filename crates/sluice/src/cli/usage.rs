@@ -12,6 +12,8 @@ use sluice::Store;
 use sluice_core::{History, Period, Totals};
 
 use super::books::directory;
+use super::output::tell;
+use super::text::{self, one_line};
 
 /// Of days so many; months are few.
 const MAX_SHOWN: usize = 30;
@@ -38,27 +40,21 @@ pub struct Usage {
 }
 
 impl Usage {
-    pub fn run(self) -> ExitCode {
+    pub fn run(self) -> io::Result<ExitCode> {
         let directory = directory();
         // Looking must not make anything.
         let history = if directory.exists() {
             let (_, memory, note) = Store::open(&directory);
             if let Some(note) = note {
-                eprintln!("sluice: {note}.");
+                tell!("sluice: {note}.");
             }
             memory.history()
         } else {
             History::default()
         };
         let period = if self.month { Period::Month } else { Period::Day };
-        let shown = if self.json { print_json(&history, period) } else { print_tables(&history, period, width()) };
-        match shown {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                eprintln!("sluice: cannot write: {error}");
-                ExitCode::FAILURE
-            }
-            _ => ExitCode::SUCCESS,
-        }
+        if self.json { print_json(&history, period) } else { print_tables(&history, period, width()) }?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -110,9 +106,8 @@ fn print_json(history: &History, period: Period) -> io::Result<()> {
             rows.push(Row { day, month, model: Some(model), ..Row::of(totals) });
         }
     }
-    let mut out = stdout();
-    serde_json::to_writer(&mut out, &Report { rows, total: Row::of(total) })?;
-    writeln!(out)
+    let report = serde_json::to_string(&Report { rows, total: Row::of(total) })?;
+    writeln!(stdout(), "{}", text::json(&report))
 }
 
 fn print_tables(history: &History, period: Period, width: usize) -> io::Result<()> {
@@ -131,7 +126,7 @@ fn print_tables(history: &History, period: Period, width: usize) -> io::Result<(
         let mut sum = Totals::default();
         for (model, totals) in models {
             sum.merge(&totals);
-            by_model.entry(printable(&model)).or_default().merge(&totals);
+            by_model.entry(one_line(&model).into_owned()).or_default().merge(&totals);
         }
         total.merge(&sum);
         by_period.push((when, sum));
@@ -271,11 +266,6 @@ fn clipped(text: &str, width: usize) -> String {
     // Models differ at the end of their names more than at the start.
     let skipped = text.chars().count() + 1 - width;
     std::iter::once('…').chain(text.chars().skip(skipped)).collect()
-}
-
-/// A model's name must not steer the terminal.
-fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
 }
 
 /// What `COLUMNS` says, else the terminal; 80 for files and pipes.

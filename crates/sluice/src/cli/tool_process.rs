@@ -1,0 +1,179 @@
+//! One run of a tool's command, and of every process that it starts.
+//!
+//! The command leads a process group of its own. The group ends with the call: when the command exits, when its time is
+//! up, and when the user interrupts it. Processes that leave the group (`setsid`) are beyond reach, as are those that
+//! somebody else starts for the command; they cannot delay the answer either. Windows has no process groups in this
+//! sense: only the command itself is ended there, and what it started goes on.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+use tokio::time::{sleep, timeout};
+
+/// The most that is kept of standard output, and of standard error. It is more than any model wants to read.
+const MAX_OUTPUT: usize = 1 << 20;
+/// How long a process may take to end after it was asked to.
+const GRACE: Duration = Duration::from_secs(1);
+
+pub struct Finished {
+    pub how: How,
+    pub stdout: Kept,
+    pub stderr: Kept,
+}
+
+pub enum How {
+    Exited(ExitStatus),
+    TimedOut,
+    Cancelled,
+}
+
+/// Runs the command with `input` on its standard input, until it exits, `limit` is over or `cancel` completes.
+pub async fn run(
+    mut command: Command,
+    input: &str,
+    limit: Duration,
+    cancel: impl Future<Output = ()>,
+) -> io::Result<Finished> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut child = command.spawn()?;
+    let group = Group::of(&child);
+    let (mut stdin, mut out, mut err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
+    let how = {
+        // All three at once: a command may write before it has read everything, and the other way round.
+        let exchange = async {
+            let feed = async {
+                if let Some(mut stdin) = stdin.take() {
+                    // A command that does not read its input is fine.
+                    let _ = stdin.write_all(input.as_bytes()).await;
+                }
+            };
+            tokio::join!(feed, stdout.read(&mut out), stderr.read(&mut err));
+            std::future::pending::<()>().await;
+        };
+        tokio::pin!(exchange);
+        let how = tokio::select! {
+            biased;
+            status = child.wait() => How::Exited(status?),
+            () = cancel => How::Cancelled,
+            () = sleep(limit) => How::TimedOut,
+            () = &mut exchange => How::TimedOut,
+        };
+        if !matches!(how, How::Exited(_)) {
+            group.ask_to_end();
+            tokio::select! {
+                biased;
+                _ = timeout(GRACE, child.wait()) => {}
+                () = &mut exchange => {}
+            }
+        }
+        how
+    };
+    // Whatever is left of the group.
+    drop(group);
+    child
+        .kill()
+        .await
+        .or_else(|error| if error.kind() == io::ErrorKind::InvalidInput { Ok(()) } else { Err(error) })?;
+    // The command has written all that it will. Somebody else may still hold the pipes open, but is not waited for.
+    stdout.rest(&mut out).await;
+    stderr.rest(&mut err).await;
+    Ok(Finished { how, stdout, stderr })
+}
+
+/// The first bytes of an output.
+#[derive(Default)]
+pub struct Kept {
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Kept {
+    /// Takes everything that comes, and drops what is too much: the command must not wait for a reader.
+    async fn read(&mut self, pipe: &mut Option<impl AsyncRead + Unpin>) {
+        let Some(pipe) = pipe else { return };
+        let mut chunk = vec![0; 64 << 10];
+        while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
+            self.keep(&chunk[..length]);
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = MAX_OUTPUT - self.bytes.len();
+        self.is_cut |= bytes.len() > room;
+        self.bytes.extend_from_slice(&bytes[..room.min(bytes.len())]);
+    }
+
+    /// Takes what is in the pipe already.
+    #[cfg(unix)]
+    #[allow(clippy::unused_async, reason = "it waits on Windows")]
+    async fn rest(&mut self, pipe: &mut Option<impl std::os::fd::AsFd>) {
+        let Some(pipe) = pipe else { return };
+        let mut chunk = vec![0; 64 << 10];
+        // The pipe does not block, so that this ends where a writer has nothing more to say.
+        while !self.is_cut
+            && let Ok(length @ 1..) = rustix::io::retry_on_intr(|| rustix::io::read(&*pipe, &mut chunk))
+        {
+            self.keep(&chunk[..length]);
+        }
+    }
+
+    /// Takes what comes soon: a pipe cannot be asked here what is in it.
+    #[cfg(not(unix))]
+    async fn rest(&mut self, pipe: &mut Option<impl AsyncRead + Unpin>) {
+        let _ = timeout(GRACE, self.read(pipe)).await;
+    }
+
+    pub fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        if self.is_cut { format!("{text}\n[cut after {MAX_OUTPUT} bytes]") } else { text.into_owned() }
+    }
+}
+
+/// The processes of a command. Dropping this ends all of them.
+struct Group {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+#[cfg(unix)]
+impl Group {
+    fn of(child: &tokio::process::Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self { leader: id.and_then(rustix::process::Pid::from_raw) }
+    }
+
+    fn ask_to_end(&self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    /// The number of a group stays taken while there is a process in it, also after its leader is gone. If there is none,
+    /// nothing happens.
+    fn signal(&self, signal: rustix::process::Signal) {
+        if let Some(leader) = self.leader {
+            let _ = rustix::process::kill_process_group(leader, signal);
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+impl Group {
+    fn of(_child: &tokio::process::Child) -> Self {
+        Self {}
+    }
+
+    /// There is no gentle way.
+    fn ask_to_end(&self) {}
+}
