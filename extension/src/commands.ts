@@ -7,6 +7,7 @@ import { type Step, testConnection } from "./connection-test.js";
 import { type Connections, type Known, isLoopback, settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
 import type { ModelLists } from "./models.js";
+import { confirm, pick, showError, showInformation, showWarning, withCancellableProgress, withProgress } from "./notify.js";
 import { type ReportedList, redactedReport } from "./report.js";
 import { type SignIn, explain, problemOf, remedy } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
@@ -42,7 +43,7 @@ export function registerCommands(services: CommandServices): vscode.Disposable[]
       } catch (error) {
         const message = services.log.redact(error instanceof Error ? error.message : String(error));
         services.log.error(`${name}: ${message}`);
-        void vscode.window.showErrorMessage(`Sluice: ${message}`);
+        void showError(`Sluice: ${message}`);
       }
     }),
   );
@@ -51,7 +52,7 @@ export function registerCommands(services: CommandServices): vscode.Disposable[]
 async function refreshModels({ connections, lists, refreshProvider }: CommandServices): Promise<void> {
   const known = await connections.all();
   const usable = connections.usable;
-  const catalogs = await busy(vscode.l10n.t("Asking for the models"), () => Promise.all(usable.map((connection) => lists.refresh(connection))));
+  const catalogs = await withProgress(vscode.l10n.t("Asking for the models"), () => Promise.all(usable.map((connection) => lists.refresh(connection))));
   refreshProvider();
   const problems = known.flatMap((way) => ("problem" in way ? [`${way.label}: ${way.problem}`] : []));
   // A list that could not be refreshed says so in a note; what was known before is still there.
@@ -60,7 +61,7 @@ async function refreshModels({ connections, lists, refreshProvider }: CommandSer
   });
   if (problems.length > 0) {
     const test = vscode.l10n.t("Test the Connection");
-    if ((await vscode.window.showWarningMessage(`Sluice: ${problems.join(" ")}`, test)) === test) {
+    if ((await showWarning(`Sluice: ${problems.join(" ")}`, test)) === test) {
       await vscode.commands.executeCommand("sluice.testConnection");
     }
     return;
@@ -69,7 +70,7 @@ async function refreshModels({ connections, lists, refreshProvider }: CommandSer
     return noKeyYet();
   }
   const count = catalogs.reduce((sum, { models }) => sum + models.length, 0);
-  void vscode.window.showInformationMessage(vscode.l10n.t("Sluice: {0} models can chat.", count));
+  void showInformation(vscode.l10n.t("Sluice: {0} models can chat.", count));
 }
 
 async function chooseDefaultModel({ connections, lists }: CommandServices): Promise<void> {
@@ -78,22 +79,21 @@ async function chooseDefaultModel({ connections, lists }: CommandServices): Prom
   if (usable.length === 0) {
     return noKeyYet();
   }
-  const catalogs = await busy(vscode.l10n.t("Asking for the models"), () => Promise.all(usable.map((connection) => lists.list(connection))));
+  const catalogs = await withProgress(vscode.l10n.t("Asking for the models"), () => Promise.all(usable.map((connection) => lists.list(connection))));
   const models = new Map(catalogs.flatMap((catalog) => catalog.models).map((model): [string, ChatModel] => [model.id, model]));
   const configuration = vscode.workspace.getConfiguration("sluice");
   const now = configuration.get("models.default", "");
   const none = { label: vscode.l10n.t("None: leave the order to the server"), description: "", id: "" };
   const items = [...models.values()].map((model) => ({
-    label: model.id === now || model.isDefault ? `$(check) ${model.name}` : model.name,
+    label: model.name,
+    ...(model.id === now || model.isDefault ? { icon: "check" } : {}),
     description: model.id,
     detail: [model.detail, model.pricing].filter((text) => text !== null && text !== "").join(" · "),
     id: model.id,
   }));
-  const chosen = await vscode.window.showQuickPick(now === "" ? items : [none, ...items], {
+  const chosen = await pick(now === "" ? items : [none, ...items], {
     title: vscode.l10n.t("Choose the Default Model"),
-    placeHolder: vscode.l10n.t("It is offered first when a chat begins"),
-    matchOnDescription: true,
-    matchOnDetail: true,
+    placeholder: vscode.l10n.t("It is offered first when a chat begins"),
   });
   if (chosen !== undefined) {
     await configuration.update("models.default", chosen.id === "" ? undefined : chosen.id, vscode.ConfigurationTarget.Global);
@@ -115,14 +115,8 @@ async function testConnections(services: CommandServices): Promise<void> {
     return showTest(services, way.label, [{ name: vscode.l10n.t("Address"), result: "failed", detail: way.problem, ms: 0 }]);
   }
   const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
-  const steps = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t("Testing {0}", way.label), cancellable: true },
-    (progress, token) => {
-      const cancellation = new AbortController();
-      token.onCancellationRequested(() => cancellation.abort());
-      const onProgress = (message: string): void => progress.report({ message });
-      return testConnection({ connection: way.connection, core, requests, cancellation: cancellation.signal, onProgress });
-    },
+  const steps = await withCancellableProgress(vscode.l10n.t("Testing {0}", way.label), (onProgress, cancellation) =>
+    testConnection({ connection: way.connection, core, requests, cancellation, onProgress }),
   );
   for (const { name, result, detail } of steps) {
     log.info(`Test of ${way.label}: ${name}: ${result}. ${detail}`);
@@ -136,7 +130,7 @@ async function pickWay(ways: readonly Known[]): Promise<Known | undefined> {
     description: "problem" in way ? way.problem : way.connection.endpoint.baseUrl,
     way,
   }));
-  return (await vscode.window.showQuickPick(items, { title: vscode.l10n.t("Which connection should be tested?") }))?.way;
+  return (await pick(items, { title: vscode.l10n.t("Which connection should be tested?") }))?.way;
 }
 
 async function showTest({ log, context }: CommandServices, label: string, steps: readonly Step[]): Promise<void> {
@@ -148,8 +142,8 @@ async function showTest({ log, context }: CommandServices, label: string, steps:
   const show = vscode.l10n.t("Show Details");
   const chosen =
     wrong === undefined
-      ? await vscode.window.showInformationMessage(vscode.l10n.t("Sluice: {0} works. {1}", label, steps.at(-1)?.detail ?? ""), show, copy)
-      : await vscode.window.showErrorMessage(log.redact(`Sluice: ${wrong.name}: ${wrong.detail}`), show, copy);
+      ? await showInformation(vscode.l10n.t("Sluice: {0} works. {1}", label, steps.at(-1)?.detail ?? ""), show, copy)
+      : await showError(log.redact(`Sluice: ${wrong.name}: ${wrong.detail}`), show, copy);
   if (chosen === copy) {
     await vscode.env.clipboard.writeText(details);
   } else if (chosen === show) {
@@ -164,7 +158,7 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
     endpoint = requests.parseEndpoint(settingsBaseUrl());
   } catch (error) {
     const open = vscode.l10n.t("Open the Setting");
-    if ((await vscode.window.showErrorMessage(`Sluice: ${(error as Error).message}`, open)) === open) {
+    if ((await showError(`Sluice: ${(error as Error).message}`, open)) === open) {
       await vscode.commands.executeCommand("workbench.action.openSettings", "@id:sluice.baseUrl");
     }
     return;
@@ -172,21 +166,21 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
   if (endpoint.origin !== VERCEL_GATEWAY && !isLoopback(endpoint.origin)) {
     const message = vscode.l10n.t("Your settings name {0} as the gateway. The token of your Vercel project will be sent there.", endpoint.origin);
     const send = vscode.l10n.t("Sign In for This Address");
-    if ((await vscode.window.showWarningMessage(message, { modal: true }, send)) !== send) {
+    if (!(await confirm(message, send))) {
       return;
     }
   }
   try {
     const whom = await signIn.signIn(endpoint);
     if (whom !== undefined) {
-      void vscode.window.showInformationMessage(vscode.l10n.t("Sluice: signed in for {0}. The models are in the model picker of the chat.", whom));
+      void showInformation(vscode.l10n.t("Sluice: signed in for {0}. The models are in the model picker of the chat.", whom));
     }
   } catch (error) {
     const problem = problemOf(error);
     log.warn(`Sign-in: ${problem.message}`);
     const command = remedy(problem.kind);
     const buttons = command === undefined ? [] : [vscode.l10n.t("Run `{0}` in a Terminal", command)];
-    if ((await vscode.window.showErrorMessage(`Sluice: ${explain(problem.kind)}`, ...buttons)) !== undefined) {
+    if ((await showError(`Sluice: ${explain(problem.kind)}`, ...buttons)) !== undefined) {
       const terminal = vscode.window.createTerminal("Vercel");
       terminal.show();
       terminal.sendText(command!);
@@ -196,13 +190,13 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
 
 async function signOut({ signIn }: CommandServices): Promise<void> {
   if ((await signIn.current()) === undefined) {
-    void vscode.window.showInformationMessage(
+    void showInformation(
       vscode.l10n.t("Sluice: nobody is signed in with the Vercel CLI. Keys that you entered are removed in Chat, Manage Models."),
     );
     return;
   }
   await signIn.signOut();
-  void vscode.window.showInformationMessage(vscode.l10n.t("Sluice: signed out. The token is deleted; the Vercel CLI stays logged in."));
+  void showInformation(vscode.l10n.t("Sluice: signed out. The token is deleted; the Vercel CLI stays logged in."));
 }
 
 async function exportReport({ connections, lists, log, context }: CommandServices): Promise<void> {
@@ -228,7 +222,7 @@ async function noKeyYet(): Promise<void> {
   const signIn = vscode.l10n.t("Sign In with the Vercel CLI");
   const add = vscode.l10n.t("Add a Key");
   const message = vscode.l10n.t("Sluice: there is no key yet, so only the demo model is there. It answers inside VS Code and needs no connection.");
-  const chosen = await vscode.window.showInformationMessage(message, add, signIn);
+  const chosen = await showInformation(message, add, signIn);
   if (chosen === signIn) {
     await vscode.commands.executeCommand("sluice.signInWithVercelCli");
   } else if (chosen === add) {
@@ -242,8 +236,4 @@ async function openDocument(content: string, language: string): Promise<void> {
 
 function version(context: vscode.ExtensionContext): string {
   return (context.extension.packageJSON as { version: string }).version;
-}
-
-function busy<T>(title: string, work: () => Promise<T>): Promise<T> {
-  return Promise.resolve(vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, work));
 }

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 import type { Endpoint } from "../../crates/sluice-wasm/js/src/core.js";
 import type { Log } from "./log.js";
+import { confirm } from "./notify.js";
 import type { SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
 
@@ -192,7 +193,7 @@ async function confirmOrigin(origin: string, bound: string | undefined): Promise
     bound === undefined
       ? vscode.l10n.t("The environment of VS Code names {0} as the address for your key.", origin)
       : vscode.l10n.t("This key was used with {0} so far and would now go to {1}.", bound, origin);
-  return (await vscode.window.showWarningMessage(message, { modal: true }, send)) === send;
+  return confirm(message, send);
 }
 
 /** The setting has application scope: no workspace can change it. */

@@ -6,6 +6,7 @@ import { registerCommands } from "./commands.js";
 import { Connections } from "./connections.js";
 import { Log } from "./log.js";
 import { ModelLists } from "./models.js";
+import { registerProvider } from "./notify.js";
 import { Provider } from "./provider.js";
 import { SettingsCheck } from "./settings-check.js";
 import { SignIn } from "./sign-in.js";
@@ -53,7 +54,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     firstLook,
     status,
     vscode.commands.registerCommand("sluice.showUsage", () => showUsage(tokenCounts)),
-    vscode.lm.registerLanguageModelChatProvider("sluice", provider),
+    registerProvider("sluice", provider),
     ...registerCommands({ context, modules, connections, lists, signIn, log, refreshProvider }),
     signIn.onDidChange(refreshProvider),
     vscode.workspace.onDidChangeConfiguration((change) => {

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 import type { Requests } from "../../crates/sluice-wasm/js/src/requests.js";
 import type { Log } from "./log.js";
+import { showWarning } from "./notify.js";
 import { chatOptions, modelSettings } from "./settings.js";
 import type { Modules } from "./wasm.js";
 
@@ -89,7 +90,7 @@ export class SettingsCheck {
     const others = problems.length - 1;
     const more = others === 0 ? "" : ` ${vscode.l10n.t("({0} more in the log)", others)}`;
     const open = vscode.l10n.t("Open the Setting");
-    const chosen = await vscode.window.showWarningMessage(`Sluice: ${first.message}${more}`, open);
+    const chosen = await showWarning(`Sluice: ${first.message}${more}`, open);
     if (chosen === open) {
       await vscode.commands.executeCommand("workbench.action.openSettings", `@id:${first.setting}`);
     }

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 
 import type { Endpoint } from "../../crates/sluice-wasm/js/src/core.js";
 import type { Log } from "./log.js";
+import { pick, withProgress } from "./notify.js";
 import { type Machine, type Project, SignInProblem, type SignInProblemKind, type Team } from "./vercel-cli.js";
 import { listProjects, listTeams, requestToken } from "./vercel-cli.js";
 
@@ -87,12 +88,12 @@ export class SignIn {
   /** Asks for a team and a project; undefined if the user changed their mind. Throws a SignInProblem. */
   async signIn(endpoint: Endpoint): Promise<string | undefined> {
     const machine = this.#machine;
-    const teams = await busy(vscode.l10n.t("Asking Vercel for your teams"), listTeams(machine));
+    const teams = await withProgress(vscode.l10n.t("Asking Vercel for your teams"), () => listTeams(machine));
     const team = teams.length === 1 ? teams[0] : await pickTeam(teams);
     if (team === undefined) {
       return undefined;
     }
-    const projects = await busy(vscode.l10n.t("Asking Vercel for the projects of {0}", team.name), listProjects(machine, team));
+    const projects = await withProgress(vscode.l10n.t("Asking Vercel for the projects of {0}", team.name), () => listProjects(machine, team));
     const project = await pickProject(projects, team);
     if (project === undefined) {
       return undefined;
@@ -186,21 +187,17 @@ async function pickTeam(teams: readonly Team[]): Promise<Team | undefined> {
     ...(team.isCurrent ? { detail: vscode.l10n.t("The Vercel CLI works with this one") } : {}),
     team,
   }));
-  const placeHolder = vscode.l10n.t("Whose credits should be used?");
-  return (await vscode.window.showQuickPick(items, { title: TITLE(), placeHolder, matchOnDescription: true }))?.team;
+  const placeholder = vscode.l10n.t("Whose credits should be used?");
+  return (await pick(items, { title: TITLE(), placeholder }))?.team;
 }
 
 async function pickProject(projects: readonly Project[], team: Team): Promise<Project | undefined> {
   const items = projects.map((project) => ({ label: project.name, project }));
-  const placeHolder = vscode.l10n.t("Which project of {0} should requests be made for?", team.name);
-  return (await vscode.window.showQuickPick(items, { title: TITLE(), placeHolder }))?.project;
+  const placeholder = vscode.l10n.t("Which project of {0} should requests be made for?", team.name);
+  return (await pick(items, { title: TITLE(), placeholder }))?.project;
 }
 
 const TITLE = (): string => vscode.l10n.t("Sign in with the Vercel CLI");
-
-function busy<T>(title: string, work: Promise<T>): Promise<T> {
-  return Promise.resolve(vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, () => work));
-}
 
 /** What a user can do about it. */
 export function explain(kind: SignInProblemKind): string {

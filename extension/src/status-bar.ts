@@ -3,19 +3,14 @@
 import * as vscode from "vscode";
 
 import type { StatusLine } from "../../crates/sluice-wasm/js/src/core.js";
+import { StatusItem } from "./notify.js";
 
 export class StatusBar {
-  readonly #item: vscode.StatusBarItem;
+  readonly #item = new StatusItem("sluice.status", "Sluice", "sluice.showUsage");
   #line: StatusLine | undefined;
   #retrying: string | undefined;
 
-  constructor() {
-    this.#item = vscode.window.createStatusBarItem("sluice.status", vscode.StatusBarAlignment.Right, 100);
-    this.#item.name = "Sluice";
-    this.#item.command = "sluice.showUsage";
-  }
-
-  /** The newest request's conversation is shown. Nothing to say is nothing new: what is shown stays. */
+  /** Shows the conversation of the newest request. Without a line, what is shown stays. */
   show(line: StatusLine | null): void {
     if (line !== null) {
       this.#line = line;
@@ -24,7 +19,7 @@ export class StatusBar {
     }
   }
 
-  /** A request waits to be sent again. */
+  /** Shows that a request waits to be sent again. */
   retrying(message: string, delayMs: number): void {
     this.#retrying = vscode.l10n.t("{0} Asking again in {1} s.", message, Math.ceil(delayMs / 1000));
     this.#render();
@@ -37,25 +32,14 @@ export class StatusBar {
   #render(): void {
     const line = this.#line;
     const isBusy = line !== undefined && line.activity !== "idle";
-    const icon = this.#retrying !== undefined ? "$(sync~spin)" : isBusy ? "$(loading~spin)" : "$(dashboard)";
-    this.#item.text = `${icon} ${line?.text ?? "Sluice"}`;
     const background = { normal: undefined, warning: "statusBarItem.warningBackground", error: "statusBarItem.errorBackground" };
     const colour = background[line?.level ?? "normal"];
-    this.#item.backgroundColor = colour === undefined ? undefined : new vscode.ThemeColor(colour);
-    const tooltip = new vscode.MarkdownString();
-    if (this.#retrying !== undefined) {
-      tooltip.appendText(this.#retrying).appendMarkdown("\n\n");
-    }
-    tooltip.appendMarkdown("| | |\n|:--|--:|\n");
-    for (const { label, value } of line?.tooltip ?? []) {
-      tooltip.appendMarkdown(`| ${cell(label)} | ${cell(value)} |\n`);
-    }
-    this.#item.tooltip = tooltip;
-    this.#item.accessibilityInformation = { label: `Sluice: ${line?.text ?? ""}` };
-    this.#item.show();
+    this.#item.show({
+      icon: this.#retrying !== undefined ? "sync~spin" : isBusy ? "loading~spin" : "dashboard",
+      text: line?.text ?? "Sluice",
+      background: colour === undefined ? undefined : new vscode.ThemeColor(colour),
+      note: this.#retrying,
+      table: line?.tooltip ?? [],
+    });
   }
-}
-
-function cell(text: string): string {
-  return text.replace(/[\\|`*_{}[\]()#+<>!]/g, "\\$&");
 }

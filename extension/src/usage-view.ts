@@ -3,42 +3,35 @@
 import * as vscode from "vscode";
 
 import type { HistoryRow } from "../../crates/sluice-wasm/js/src/tokens.js";
+import { ListView, type Row } from "./notify.js";
 import type { TokenCounts } from "./tokens.js";
 
 const BAR = 16;
 
 export async function showUsage(counts: TokenCounts): Promise<void> {
-  const pick = vscode.window.createQuickPick();
   const byMonth: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("calendar"), tooltip: vscode.l10n.t("By month") };
   const byDay: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-unordered"), tooltip: vscode.l10n.t("By day") };
-  const show = async (period: "day" | "month"): Promise<void> => {
-    pick.busy = true;
-    pick.items = items(await counts.history(period));
-    pick.buttons = [period === "day" ? byMonth : byDay];
-    pick.busy = false;
-  };
-  pick.title = vscode.l10n.t("Sluice: tokens and cost");
-  pick.placeholder = vscode.l10n.t("Days are counted in UTC, as gateways bill them");
-  pick.matchOnDescription = true;
-  pick.onDidTriggerButton((button) => void show(button === byMonth ? "month" : "day"));
-  pick.onDidAccept(() => pick.hide());
-  pick.onDidHide(() => pick.dispose());
-  pick.show();
+  const show = (period: "day" | "month"): Promise<void> => list.fill(counts.history(period).then(rows), [period === "day" ? byMonth : byDay]);
+  const list = new ListView({
+    title: vscode.l10n.t("Sluice: tokens and cost"),
+    placeholder: vscode.l10n.t("Days are counted in UTC, as gateways bill them"),
+    onButton: (button) => void show(button === byMonth ? "month" : "day"),
+  });
   await show("day");
 }
 
 /** The newest first; under each day its models, the busiest first. */
-function items(rows: readonly HistoryRow[]): vscode.QuickPickItem[] {
-  if (rows.length === 0) {
+function rows(history: readonly HistoryRow[]): Row[] {
+  if (history.length === 0) {
     return [{ label: vscode.l10n.t("Nothing was used yet. Ask a Sluice model something in the chat.") }];
   }
   const tokens = ({ totals }: HistoryRow): number => totals.inputTokens + totals.outputTokens;
-  const most = Math.max(...rows.map(tokens), 1);
-  const days = [...new Set(rows.map(({ when }) => when))].reverse();
+  const most = Math.max(...history.map(tokens), 1);
+  const days = [...new Set(history.map(({ when }) => when))].reverse();
   return days.flatMap((when) => {
-    const models = rows.filter((row) => row.when === when).sort((a, b) => tokens(b) - tokens(a));
+    const models = history.filter((row) => row.when === when).sort((a, b) => tokens(b) - tokens(a));
     return [
-      { label: when, kind: vscode.QuickPickItemKind.Separator },
+      { label: when, isSeparator: true },
       ...models.map((row) => ({
         label: row.model,
         description: describe(row),

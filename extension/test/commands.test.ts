@@ -9,6 +9,7 @@ import * as vscode from "vscode";
 
 import { type DemoGateway, loadDemo } from "../../crates/sluice-wasm/js/src/demo.js";
 import { activate } from "../src/extension.js";
+import { linkFree } from "../src/link-free.js";
 import { EventEmitter, Secrets, fake } from "./vscode.js";
 
 const KEY = "entered-canary-key";
@@ -77,7 +78,8 @@ async function start(options: { configuration?: object; intercept?: (url: string
     fake.seen = [];
     await vscode.commands.executeCommand(`sluice.${name}`);
     assert.deepEqual([fake.answers, fake.mistakes], [[], []], "every answer was asked for, and no other");
-    return fake.seen;
+    // As a person reads it: notify.test.ts looks for word joiners.
+    return fake.seen.map((text) => text.replaceAll("\u2060", ""));
   };
   return { run, sent, provider, secrets, state, changes: () => asked };
 }
@@ -231,7 +233,8 @@ test("settings that cannot work are told once, with a way there", async () => {
   fake.answers = ["Open the Setting"];
   await fake.resolveModels();
   await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(fake.seen, ["warning: Sluice: The base URL does not start with https://. It should look like https://ai-gateway.vercel.sh/v1 (4 more in the log)"]);
+  assert.equal(fake.seen.length, 1);
+  assert.match(fake.seen[0]!, /^warning: Sluice: The base URL does not start with https:.*\(4 more in the log\)$/);
   assert.deepEqual(fake.executed, [["workbench.action.openSettings", "@id:sluice.baseUrl"]]);
   assert.deepEqual(
     fake.logged.filter((line) => line.startsWith("warn: sluice.")).map((line) => line.slice(0, 48)),
@@ -305,6 +308,35 @@ test("a sign-in brings the models, for the address it was made for; signing out 
     assert(!everything.includes("canary"), "no token in any log, message or file");
   } finally {
     home === undefined ? delete process.env["XDG_DATA_HOME"] : (process.env["XDG_DATA_HOME"] = home);
+  }
+});
+
+test("names that somebody else chose are not links, in a sign-in and in the list of models", async () => {
+  const name = "[click](command:x) $(bug) https://evil.example";
+  const { run } = await start({
+    intercept: (url) => {
+      if (url.startsWith("https://api.vercel.com/")) {
+        const list = { user: {}, teams: ["t", "u"].map((id) => ({ id, name: `${id} ${name}`, slug: name })), projects: [{ id: "p", name: `p ${name}` }] };
+        return Response.json(url.includes("/token") ? { token: "gateway-canary-token" } : list);
+      }
+      const model = { id: `a/${name}`, name: `m ${name}`, description: name, type: "language", context_window: 1000, max_tokens: 100 };
+      return url.endsWith("/models") ? Response.json({ data: [model] }) : undefined;
+    },
+  });
+  const home = process.env["XDG_DATA_HOME"];
+  process.env["XDG_DATA_HOME"] = "/data";
+  try {
+    fake.files.set("/data/com.vercel.cli/auth.json", new TextEncoder().encode('{"token":"cli-canary-token"}'));
+    await run("signInWithVercelCli", linkFree(`t ${name}`), linkFree(`p ${name}`), undefined);
+    const shown = [...fake.seen, ...fake.progress];
+    assert.match(shown.join("\n"), /signed in for t \[click\]/);
+    const [model] = (await fake.resolveModels()) as { [field: string]: unknown }[];
+    for (const field of ["id", "name", "family", "version", "detail", "tooltip"]) shown.push(String(model![field]));
+    await run("testConnection", undefined);
+    for (const text of [...shown, ...fake.seen, ...fake.progress]) assert.doesNotMatch(text, /\]\(|\$\(|:\/\/[\w[]/, text);
+  } finally {
+    if (home === undefined) delete process.env["XDG_DATA_HOME"];
+    else process.env["XDG_DATA_HOME"] = home;
   }
 });
 

@@ -118,6 +118,8 @@ export const fake = {
   mistakes: [] as string[],
   /** Every message, list and document the user saw. */
   seen: [] as string[],
+  /** The titles of what the user waited for, and what they were told meanwhile. */
+  progress: [] as string[],
   /** Every line of the output channel. */
   logged: [] as string[],
   executed: [] as unknown[][],
@@ -132,6 +134,7 @@ export const fake = {
     fake.answers = [];
     fake.mistakes = [];
     fake.seen = [];
+    fake.progress = [];
     fake.logged = [];
     fake.executed = [];
     fake.clipboard = "";
@@ -170,8 +173,11 @@ export const window = {
     const label = answer(items.map((item) => ({ title: item.label })));
     return items.find((item) => item.label === label);
   },
-  withProgress: async (_options: unknown, work: (progress: unknown, token: unknown) => Promise<unknown>): Promise<unknown> =>
-    work({ report: () => undefined }, { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) }),
+  withProgress: async ({ title }: { title: string }, work: (progress: unknown, token: unknown) => Promise<unknown>): Promise<unknown> => {
+    fake.progress.push(title);
+    const report = ({ message }: { message: string }): unknown => fake.progress.push(message);
+    return work({ report }, { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) });
+  },
   showTextDocument: async ({ content }: { content: string }): Promise<void> => void fake.seen.push(`document: ${content}`),
   createStatusBarItem: () => ({ text: "", show: () => undefined, dispose: () => undefined }),
   createQuickPick: () => {

@@ -1,0 +1,87 @@
+// Nothing that a server says becomes something to click on, by the rules of VS Code's own parsers; and it stays readable.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { marked } from "marked";
+
+import { linkFree, linkFreeLines } from "../src/link-free.js";
+
+/** What VS Code looks for in notifications and input boxes: vs/base/common/linkedText.ts. */
+const LINKED_TEXT = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
+/** And in labels: vs/base/common/iconLabels.ts. */
+const ICON = /\$\([A-Za-z0-9-]+(?:~[A-Za-z]+)?\)/;
+const JOINER = "\u2060";
+
+/** Shows where the word joiners are. */
+const check = (text: string, expected: string): void => assert.equal(linkFree(text).replaceAll(JOINER, "·"), expected);
+
+test("links, addresses and icons are taken apart", () => {
+  check("[click](command:x)", "·[click]·(command:x)");
+  check('Failed: [[click]](COMMAND:x "https://example.com")', 'Failed: [[click]]·(COMMAND:x "https://·example.com")');
+  check("![picture](https://example.com/a.png)", "![picture]·(https://·example.com/a.png)");
+  check("[a]: https://example.com", "·[a]: https://·example.com");
+  check("<https://example.com> <command:x> <a href='x'> <!-- x", "<·https://·example.com> <·command:x> <·a href='x'> <·!-- x");
+  check("HTTP://example.com ftp://example.com WWW.example.com", "HTTP://·example.com ftp://·example.com WWW.·example.com");
+  check("mailto:me@example.com", "mailto:me@·example.com");
+  check("$(warning) $(sync~spin)", "$·(warning) $·(sync~spin)");
+  check("# heading", "·# heading");
+});
+
+test("hidden characters cannot keep parts of a link apart until somebody removes them", () => {
+  for (const hidden of ["\u200b", "\u0000", "\u2060", "\ufeff", "\u00ad", "\u202e", "\u{e0041}", "\ud800"]) {
+    check(`x [click]${hidden}(command:x) $${hidden}(bug)`, "x [click]·(command:x) $·(bug)");
+  }
+  check("x [click]\r\n\u2028(command:x)", "x [click] (command:x)");
+});
+
+test("ordinary text stays as it is", () => {
+  for (const text of [
+    "Insufficient funds. Please add credits to your account (see Billing).",
+    "anthropic/claude-sonnet-4.5@latest",
+    "@cf/meta/llama-3.1-8b[1m]",
+    "hf.co/bartowski/Llama-3.2-1B-GGUF:latest",
+    "a < b, c > d, $5 (or less), 100 % [of] it",
+    "Modèle très rapide 模型 🦙",
+  ]) {
+    check(text, text);
+  }
+});
+
+test("an address that is copied leads to where it did before", () => {
+  assert.equal(new URL(linkFree("https://example.com/a?b#c")).href, "https://example.com/a?b#c");
+});
+
+test("long text is cut, and not in the middle of a character", () => {
+  assert.equal(linkFree("word ".repeat(1_000_000)).length, 1_000);
+  assert.equal(linkFree("🦙🦙", 4), "🦙🦙");
+  assert.equal(linkFree("🦙🦙🦙", 4), "🦙…");
+});
+
+test("paragraphs of Markdown stay apart", () => {
+  assert.equal(linkFreeLines("**Name**\n\n[a]: https://b\n\n`c`").replaceAll(JOINER, "·"), "**Name**\n\n·[a]: https://·b\n\n·`c`");
+});
+
+test("no mixture of pieces is a link to any parser, and nothing visible is lost", () => {
+  const pieces = [
+    ..."[]()<>!$\\`*_~|:#@/.&; \n\t\u200b\u0000\u2060",
+    ...["](", "[a](", "$(", "$(bug)", "<a href='", "command:x", "https://", "http:", "//", "www.", "evil.example", "a", "&#91;", "&lt;", "[a]: ", "```", "~~~", '"t"'],
+  ];
+  let state = 1;
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  for (let round = 0; round < 20_000; round++) {
+    const text = Array.from({ length: 1 + random(14) }, () => pieces[random(pieces.length)]!).join("");
+    const shown = linkFree(text);
+    assert.doesNotMatch(shown, LINKED_TEXT, JSON.stringify(text));
+    assert.doesNotMatch(shown, ICON, JSON.stringify(text));
+    // Alone, in a sentence as the chat shows errors, and as Manage Models shows names.
+    for (const markdown of [shown, `Reason: ${shown}`, `**${shown}**&nbsp;_${shown}_`]) {
+      assert.doesNotMatch(marked.parse(markdown, { async: false }), /<(a|img|pre)\b/, JSON.stringify(text));
+    }
+    assert.equal(linkFree(shown), shown, JSON.stringify(text));
+    const visible = (from: string): string => from.replace(/[\p{Cc}\p{Cf}\s]/gu, "");
+    assert.equal(visible(shown), visible(text), JSON.stringify(text));
+  }
+});

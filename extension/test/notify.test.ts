@@ -1,0 +1,102 @@
+// Only notify.ts may call what shows text, so that nothing is shown that has not gone through it.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import ts from "typescript";
+import * as vscode from "vscode";
+
+import { confirm, pick, registerProvider, showError, showInformation, showWarning, withCancellableProgress, withProgress } from "../src/notify.js";
+import { fake } from "./vscode.js";
+
+/** What other files may use of the namespaces of VS Code that can show something. */
+const ALLOWED: { readonly [namespace: string]: readonly string[] } = {
+  // Documents and logs are text, and a terminal shows what we type into it.
+  window: ["createOutputChannel", "createTerminal", "showTextDocument"],
+  lm: ["selectChatModels"],
+  authentication: [],
+  chat: [],
+  comments: [],
+  languages: [],
+  MarkdownString: [],
+};
+
+test("no other file shows text by itself", () => {
+  const wrong: string[] = [];
+  for (const name of readdirSync("src").filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts") && file !== "notify.ts")) {
+    const file = ts.createSourceFile(name, readFileSync(`src/${name}`, "utf8"), ts.ScriptTarget.ES2022, true);
+    const visit = (node: ts.Node): void => {
+      if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier) && node.moduleSpecifier.text === "vscode") {
+        // Under another name nobody would find it here.
+        const isWhole = node.importClause === undefined || node.importClause.namedBindings?.getText(file) === "* as vscode";
+        if (!isWhole) wrong.push(`${name}: ${node.getText(file)}`);
+      }
+      const isName = node.parent !== undefined && ts.isPropertyAssignment(node.parent) && node.parent.name === node;
+      if (ts.isIdentifier(node) && node.text === "vscode" && !isName && !ts.isNamespaceImport(node.parent)) {
+        const access = node.parent;
+        if (ts.isQualifiedName(access)) return;
+        if (!ts.isPropertyAccessExpression(access)) {
+          wrong.push(`${name}: ${access.getText(file)}`);
+        } else if (access.name.text in ALLOWED) {
+          const use = access.parent;
+          if (!ts.isPropertyAccessExpression(use) || !ALLOWED[access.name.text]!.includes(use.name.text)) wrong.push(`${name}: ${use.getText(file).slice(0, 80)}`);
+        }
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(file);
+  }
+  assert.deepEqual(wrong, [], "show it with a function of notify.ts, or add one there");
+});
+
+const HOSTILE = "[click](command:x) $(bug)";
+const SHOWN = "[click]\u2060(command:x) $\u2060(bug)";
+
+test("messages, questions, lists and progress are free of links", async () => {
+  fake.reset();
+  const button = `Go to ${HOSTILE}`;
+  fake.answers = [`Go to ${SHOWN}`, undefined, undefined, undefined, `\u2060${SHOWN}`];
+  assert.equal(await showInformation(`I ${HOSTILE}`, button), button);
+  await showWarning(`W ${HOSTILE}`);
+  await showError(`E ${HOSTILE}`);
+  assert.equal(await confirm(`C ${HOSTILE}`, "Yes"), false);
+  const row = { label: HOSTILE, description: HOSTILE, detail: HOSTILE };
+  assert.equal(await pick([row], { title: `P ${HOSTILE}` }), row);
+  await withProgress(`T ${HOSTILE}`, async (report) => report(`M ${HOSTILE}`));
+  await withCancellableProgress(`T ${HOSTILE}`, async (report) => report(`M ${HOSTILE}`));
+  assert.deepEqual(fake.seen, [
+    `info: I ${SHOWN}`,
+    `warning: W ${SHOWN}`,
+    `error: E ${SHOWN}`,
+    `warning: C ${SHOWN}`,
+    `pick: P ${SHOWN}: \u2060${SHOWN}`,
+  ]);
+  assert.deepEqual(fake.progress, [`T ${SHOWN}`, `M ${SHOWN}`, `T ${SHOWN}`, `M ${SHOWN}`]);
+});
+
+test("whatever the provider throws is free of links and has no stack", async () => {
+  fake.reset();
+  const cancelled = new vscode.CancellationError();
+  for (const [thrown, name] of [
+    [new Error(`because ${HOSTILE}`), "Error"],
+    [new DOMException(`because ${HOSTILE}`), "Error"],
+    [`because ${HOSTILE}`, "Error"],
+    [new vscode.LanguageModelError(`because ${HOSTILE}`), "LanguageModelError"],
+  ] as const) {
+    const reject = async (): Promise<never> => {
+      throw thrown;
+    };
+    registerProvider("sluice", { provideLanguageModelChatInformation: reject, provideLanguageModelChatResponse: reject, provideTokenCount: reject });
+    const provider = fake.providers.pop() as { [method: string]: () => Promise<unknown> };
+    for (const method of Object.values(provider)) {
+      const shown = await method().then(() => assert.fail(), (error: Error) => error);
+      assert.deepEqual([shown.constructor.name, shown.message, shown.stack], [name, `because ${SHOWN}`, ""]);
+    }
+  }
+  const cancel = async (): Promise<never> => {
+    throw cancelled;
+  };
+  registerProvider("sluice", { provideLanguageModelChatInformation: cancel, provideLanguageModelChatResponse: cancel, provideTokenCount: cancel });
+  const provider = fake.providers.pop() as { provideTokenCount(): Promise<number> };
+  await assert.rejects(provider.provideTokenCount(), (error) => error === cancelled);
+});
