@@ -6,12 +6,13 @@ import { setup as readSetup } from './lib/setup.mjs';
 import { api } from './suites/api.mjs';
 import { chat } from './suites/chat.mjs';
 import { commands } from './suites/commands.mjs';
+import { hostile } from './suites/hostile.mjs';
 import { key } from './suites/key.mjs';
 import { sample } from './suites/sample.mjs';
 import { web } from './suites/web.mjs';
 
 // The last one also looks for the key in what the others have left.
-const suites = { api, chat, commands, web, sample, key };
+const suites = { api, chat, commands, hostile, web, sample, key };
 
 const setup = readSetup();
 if (setup.only && !(setup.only in suites)) {

@@ -46,6 +46,11 @@ export class Chat {
     /** Enters a key in VS Code's own dialogs. @param {string} key @param {string} baseUrl */
     async enterKey(key, baseUrl) {
         await this.inPicker('Manage Models');
+        await this.addModels(key, baseUrl);
+    }
+
+    /** The same, on the page with the list of models. @param {string} key @param {string} baseUrl */
+    async addModels(key, baseUrl) {
         const vendor = this.page.locator('.context-view, .monaco-menu').getByText('Sluice', { exact: true }).first();
         const name = this.page.locator('.quick-input-widget input[placeholder="Enter a name for the group"]');
         // A menu that has just opened takes no click.

@@ -19,6 +19,8 @@ const SETTINGS = {
     'git.enabled': false,
     'json.schemaDownload.enable': false,
     'typescript.disableAutomaticTypeAcquisition': true,
+    // Its toasts about ports that other programs open would cover what is to be clicked on.
+    'remote.autoForwardPorts': false,
 };
 
 /** VS Code keeps its built-in chat off until somebody signs in; with this in its state it answers with other people's models. */
@@ -146,9 +148,9 @@ export function freePort() {
 /**
  * Opens a window on a server. Its profile is kept in the run's folder, so that a later search finds what the browser stored.
  * @param {Awaited<ReturnType<typeof startServer>>} server
- * @param {{ tools: string, chromium: string, workspace?: string, query?: Record<string, string> }} options
+ * @param {{ tools: string, chromium: string, workspace?: string, query?: Record<string, string>, prepare?: (page: any) => Promise<unknown> }} options
  */
-export async function openWindow(server, { tools, chromium: program, workspace, query }) {
+export async function openWindow(server, { tools, chromium: program, workspace, query, prepare }) {
     const { chromium } = createRequire(path.join(tools, 'package.json'))('playwright-core');
     const context = await chromium.launchPersistentContext(path.join(server.folder, 'browser'), {
         executablePath: program,
@@ -170,6 +172,7 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
         const { protocol, hostname, origin } = new URL(request.url());
         if (/^(https?|wss?):$/.test(protocol) && hostname !== '127.0.0.1') foreign.add(origin);
     });
+    await prepare?.(page);
     // VS Code's state is in the browser. A light page of the same origin lets us write it before the workbench reads it.
     await page.goto(`${server.url}version`);
     await page.evaluate(seedState, STATE);
