@@ -27,6 +27,7 @@ fn sluice(directory: &Path, url: &str, arguments: &[&str], input: &str) -> (Stri
         .env("SLUICE_BASE_URL", url)
         .env("SLUICE_HOME", directory)
         .env("XDG_CACHE_HOME", directory)
+        .env("COLUMNS", "999999")
         .env_remove("AI_GATEWAY_API_KEY")
         .env_remove("VERCEL_OIDC_TOKEN")
         .stdin(Stdio::piped())
@@ -193,4 +194,43 @@ fn models_counts_and_files() {
     assert!(shown.contains("o\\u2060p  completed"), "{shown}");
     assert!(!shown.contains(deceives), "{shown}");
     check_json("usage", &sluice(&directory, &url, &["usage", "--json"], "").0, 1);
+}
+
+#[test]
+fn numbers_and_names_that_are_too_large() {
+    let directory = directory("numbers");
+    let all = u64::MAX;
+    let usage = json!({
+        "input_tokens": all, "output_tokens": all, "total_tokens": all,
+        "input_tokens_details": {"cached_tokens": all}, "output_tokens_details": {"reasoning_tokens": all},
+    });
+    let metadata = json!({"gateway": {"cost": "99999999999999999999999999999999"}});
+    let response = json!({"id": "r", "model": "m", "usage": usage, "provider_metadata": metadata});
+    let answer = events(&[
+        json!({"type": "response.output_text.delta", "output_index": all, "content_index": all, "delta": "Hi"}),
+        json!({"type": "response.completed", "sequence_number": all, "response": response}),
+    ]);
+    let url = server("text/event-stream", "200 OK", answer);
+    let commands: [&[&str]; 5] = [
+        &["chat", "-v", "-m", "m", "Hello"],
+        &["chat", "--json", "-m", "m", "Hello"],
+        &["usage"],
+        &["usage", "--month"],
+        &["usage", "--json"],
+    ];
+    for arguments in commands {
+        let (shown, errors) = sluice(&directory, &url, arguments, "");
+        assert!(!shown.is_empty() && !errors.contains("panicked"), "{arguments:?}: {errors}");
+    }
+    // Another name is shorter by more than a formatter can pad.
+    let long = "x".repeat(70_000);
+    sluice(&directory, &url, &["chat", "-m", &long, "Hello"], "");
+    let (shown, errors) = sluice(&directory, &url, &["usage"], "");
+    assert!(!shown.is_empty() && !errors.contains("panicked"), "{errors}");
+    let list = json!({"data": [{"id": long, "name": long, "tags": [long]}, {"id": "a/b", "type": long}]});
+    let url = server("application/json", "200 OK", list.to_string());
+    for arguments in [&["models", "--all"][..], &["models", "--all", "--json"], &["models", "x"], &["models", "y"]] {
+        let (_, errors) = sluice(&directory, &url, arguments, "");
+        assert!(!errors.contains("panicked"), "{arguments:?}: {errors}");
+    }
 }

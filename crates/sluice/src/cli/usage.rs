@@ -19,6 +19,8 @@ use super::text::{self, one_line};
 const MAX_SHOWN: usize = 30;
 const MAX_BAR: usize = 40;
 const MIN_BAR: usize = 8;
+/// No screen is wider, and the formatter of the standard library panics above 65,535.
+const MAX_WIDTH: usize = 1_000;
 const HEAD: Style = Style::new().dimmed();
 const BAR: Style = AnsiColor::Cyan.on_default();
 const TOTAL: Style = Style::new().bold();
@@ -166,7 +168,10 @@ const COLUMNS: [Column; 7] = [
     ("Input", 1, |totals| short(totals.input_tokens)),
     ("Cached", 5, |totals| match totals.input_tokens {
         0 => "–".to_owned(),
-        input => format!("{} %", (totals.cached_tokens.min(input) * 100 + input / 2) / input),
+        input => {
+            let (cached, input) = (u128::from(totals.cached_tokens.min(input)), u128::from(input));
+            format!("{} %", (cached * 100 + input / 2) / input)
+        }
     }),
     ("Output", 2, |totals| short(totals.output_tokens)),
     ("Cost", 0, |totals| match (totals.unpriced, totals.requests - totals.uncounted.min(totals.requests)) {
@@ -272,5 +277,5 @@ fn clipped(text: &str, width: usize) -> String {
 fn width() -> usize {
     let told = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size_of(stdout()).filter(|_| stdout().is_terminal());
-    told.or_else(|| terminal().map(|(width, _)| usize::from(width.0))).unwrap_or(80).max(20)
+    told.or_else(|| terminal().map(|(width, _)| usize::from(width.0))).unwrap_or(80).clamp(20, MAX_WIDTH)
 }
