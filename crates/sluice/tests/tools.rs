@@ -191,9 +191,13 @@ fn a_process_that_left_the_group_is_not_waited_for() {
 
 #[test]
 fn a_signal_ends_all_processes() {
-    for (signal, script) in
-        [("INT", FOREVER), ("TERM", FOREVER), ("HUP", FOREVER), ("INT", &format!("trap '' TERM; {FOREVER}"))]
-    {
+    for (signal, script) in [
+        ("INT", FOREVER),
+        ("TERM", FOREVER),
+        ("HUP", FOREVER),
+        ("QUIT", FOREVER),
+        ("INT", &format!("trap '' TERM; {FOREVER}")),
+    ] {
         let bench = Bench::new("signal");
         let mut fifo = bench.fifo("fifo");
         let child = bench.start(script, "run {}", &[]);

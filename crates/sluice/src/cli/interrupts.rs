@@ -9,9 +9,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 pub struct Interrupts {
     #[cfg(unix)]
     ctrl_c: Signal,
-    /// SIGTERM and SIGHUP, where the program must not go without ending the processes that it started.
+    /// SIGTERM, SIGHUP and SIGQUIT, where the program must not go without ending the processes that it started.
     #[cfg(unix)]
-    others: Option<(Signal, Signal)>,
+    others: Option<[Signal; 3]>,
     #[cfg(windows)]
     ctrl_c: tokio::signal::windows::CtrlC,
 }
@@ -19,8 +19,12 @@ pub struct Interrupts {
 impl Interrupts {
     #[cfg(unix)]
     pub fn listen(starts_processes: bool) -> io::Result<Self> {
-        let others = || Ok::<_, io::Error>((signal(SignalKind::terminate())?, signal(SignalKind::hangup())?));
-        let others = if starts_processes { Some(others()?) } else { None };
+        let others = if starts_processes {
+            let [terminate, hangup, quit] = [SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
+            Some([signal(terminate)?, signal(hangup)?, signal(quit)?])
+        } else {
+            None
+        };
         Ok(Self { ctrl_c: signal(SignalKind::interrupt())?, others })
     }
 
@@ -32,11 +36,12 @@ impl Interrupts {
     /// Completes when the program should stop what it does.
     pub async fn next(&mut self) {
         #[cfg(unix)]
-        if let Some((terminate, hangup)) = &mut self.others {
+        if let Some([terminate, hangup, quit]) = &mut self.others {
             tokio::select! {
                 _ = self.ctrl_c.recv() => {}
                 _ = terminate.recv() => {}
                 _ = hangup.recv() => {}
+                _ = quit.recv() => {}
             }
             return;
         }

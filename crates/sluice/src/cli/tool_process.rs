@@ -74,8 +74,7 @@ pub async fn run(
         }
         how
     };
-    // Whatever is left of the group.
-    drop(group);
+    group.end();
     child
         .kill()
         .await
@@ -152,6 +151,10 @@ impl Group {
         self.signal(rustix::process::Signal::TERM);
     }
 
+    /// Ends whatever is left of the group.
+    #[allow(clippy::unused_self, reason = "it is dropped")]
+    fn end(self) {}
+
     /// The number of a group stays taken while there is a process in it, also after its leader is gone. If there is none,
     /// nothing happens.
     fn signal(&self, signal: rustix::process::Signal) {
@@ -174,6 +177,9 @@ impl Group {
         Self {}
     }
 
-    /// There is no gentle way.
+    /// A command in the same console hears of Ctrl-C by itself.
     fn ask_to_end(&self) {}
+
+    /// The caller ends the command itself.
+    fn end(self) {}
 }
