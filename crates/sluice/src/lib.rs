@@ -1,6 +1,9 @@
 //! An async client for any Open Responses endpoint. The core decides what to send and what the answer means; here is only
 //! what the core may not touch: sockets, files, time and chance.
 
+// These macros panic when the output cannot be written.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod client;
 mod key;
 mod store;

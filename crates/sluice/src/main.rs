@@ -1,5 +1,8 @@
 //! The `sluice` command line: argument parsing and dispatch; each subcommand has a file under `cli/`.
 
+// These macros panic when the output cannot be written.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod cli;
 
 use std::io::{self, Write};

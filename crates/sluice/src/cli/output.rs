@@ -3,7 +3,7 @@
 //! Every subcommand returns the errors of its writes to standard output, and [`exit_code`] reports them: a program that
 //! could not print its answer has failed. A message that cannot be written to standard error is dropped, because there is
 //! nobody left to tell; the exit code still says how the command ended. The macros of the standard library would panic in
-//! both cases, so a lint forbids them here.
+//! both cases, so a lint forbids them in this crate.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
