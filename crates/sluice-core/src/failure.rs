@@ -43,6 +43,8 @@ pub enum Transport {
     Idle,
     /// The server wanted to send us elsewhere; the key must not follow.
     Redirect,
+    /// The body is larger than the shell reads. The request was aborted.
+    TooLarge,
 }
 
 impl Failure {
@@ -105,6 +107,11 @@ impl Failure {
                 FailureKind::BadRequest,
                 format!("{host} redirects to another address, and the key must not follow."),
                 "Set the base URL to the final address.",
+            ),
+            Transport::TooLarge => (
+                FailureKind::TooLarge,
+                format!("The response from {host} is too large and was not read to its end."),
+                "Check the base URL.",
             ),
         };
         let may_retry = kind == FailureKind::Network;

@@ -208,18 +208,26 @@ fn what_a_server_says_cannot_steer_what_shows_it() {
 
 #[test]
 fn broken_connections() {
-    let lines: Vec<String> =
-        [Transport::Connect, Transport::HeadersTimeout, Transport::Broken, Transport::Idle, Transport::Redirect]
-            .into_iter()
-            .map(|transport| Failure::from_transport(transport, "example.com"))
-            .map(|failure| format!("{} {}", failure.may_retry, failure.sentence()))
-            .collect();
+    let all = [
+        Transport::Connect,
+        Transport::HeadersTimeout,
+        Transport::Broken,
+        Transport::Idle,
+        Transport::Redirect,
+        Transport::TooLarge,
+    ];
+    let lines: Vec<String> = all
+        .into_iter()
+        .map(|transport| Failure::from_transport(transport, "example.com"))
+        .map(|failure| format!("{} {}", failure.may_retry, failure.sentence()))
+        .collect();
     expect![[r#"
         true No connection to example.com. Check the network, the proxy settings and the base URL.
         true example.com did not answer in time. Try again; if it stays silent, try another model.
         true The connection to example.com broke before the answer was complete. Try again.
         true example.com stopped sending in the middle of the answer. Try again; the idle time-out is a setting.
-        false example.com redirects to another address, and the key must not follow. Set the base URL to the final address."#]]
+        false example.com redirects to another address, and the key must not follow. Set the base URL to the final address.
+        false The response from example.com is too large and was not read to its end. Check the base URL."#]]
     .assert_eq(&lines.join("\n"));
 }
 

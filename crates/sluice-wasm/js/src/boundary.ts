@@ -175,7 +175,7 @@ export type HttpAnswer = { status: number, headers: Array<[string, string]>,
  */
 body: string, };
 
-export type Transport = "connect" | "headersTimeout" | "broken" | "idle" | "redirect";
+export type Transport = "connect" | "headersTimeout" | "broken" | "idle" | "redirect" | "tooLarge";
 
 export type BodyEnd = "eof" | "cancelled" | "idleTimeout" | "broken";
 
