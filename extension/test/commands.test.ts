@@ -2,89 +2,13 @@
 // the server.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import * as vscode from "vscode";
 
-import { type DemoGateway, loadDemo } from "../../crates/sluice-wasm/js/src/demo.js";
-import { activate } from "../src/extension.js";
 import { linkFree } from "../src/link-free.js";
-import { EventEmitter, Secrets, fake } from "./vscode.js";
-
-const KEY = "entered-canary-key";
-const BASE_URL = "https://gateway.example/v1";
-const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm", "sluice_tokens_wasm"].map((name): [string, Uint8Array] => {
-  const folder = process.env["SLUICE_WASM_DIR"] ?? "../target/wasm32-unknown-unknown/wasm";
-  return [`/extension/dist/${name}.wasm`, readFileSync(`${folder}/${name}.wasm`)];
-});
-
-interface Sent {
-  readonly url: string;
-  readonly key: string | null;
-}
-
-/** What the extension does when VS Code asks it. */
-interface Provider {
-  provideLanguageModelChatInformation(options: object, token: object): Promise<{ id: string; name: string }[]>;
-  onDidChangeLanguageModelChatInformation(listener: () => void): unknown;
-}
-
-async function start(options: { configuration?: object; intercept?: (url: string) => Response | Error | undefined } = {}) {
-  fake.reset();
-  modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
-  delete process.env["AI_GATEWAY_API_KEY"];
-  delete process.env["VERCEL_OIDC_TOKEN"];
-  delete process.env["SLUICE_BASE_URL"];
-  fake.settings.set("sluice.baseUrl", "https://ai-gateway.vercel.sh/v1");
-  const gateway: DemoGateway = await loadDemo(modules[2]![1] as Uint8Array<ArrayBuffer>);
-  const sent: Sent[] = [];
-  globalThis.fetch = async (input, init): Promise<Response> => {
-    const url = String(input);
-    sent.push({ url, key: new Headers(init?.headers).get("authorization") });
-    const instead = options.intercept?.(url);
-    if (instead instanceof Error) {
-      throw instead;
-    }
-    return instead ?? gateway.fetch(url, init ?? {});
-  };
-
-  const state = new Map<string, unknown>();
-  const secrets = new Secrets();
-  const context = {
-    extensionUri: vscode.Uri.file("/extension"),
-    globalStorageUri: vscode.Uri.file("/storage"),
-    globalState: { get: (key: string, otherwise?: unknown) => state.get(key) ?? otherwise, update: async (key: string, value: unknown) => void state.set(key, value) },
-    secrets,
-    subscriptions: [],
-    extension: { id: "sluice.sluice", packageJSON: manifest },
-  } as unknown as vscode.ExtensionContext;
-  activate(context);
-  const provider = fake.providers[0] as Provider;
-  const groups = options.configuration === undefined ? [undefined] : [undefined, options.configuration];
-  fake.resolveModels = async () => {
-    const lists = await Promise.all(
-      groups.map((configuration) =>
-        provider.provideLanguageModelChatInformation({ silent: true, configuration }, {}).catch(() => []),
-      ),
-    );
-    return lists.flat();
-  };
-  let asked = 0;
-  provider.onDidChangeLanguageModelChatInformation(() => asked++);
-  const run = async (name: string, ...answers: (string | undefined)[]): Promise<string[]> => {
-    fake.answers = answers;
-    fake.seen = [];
-    await vscode.commands.executeCommand(`sluice.${name}`);
-    assert.deepEqual([fake.answers, fake.mistakes], [[], []], "every answer was asked for, and no other");
-    // As a person reads it: notify.test.ts looks for word joiners.
-    return fake.seen.map((text) => text.replaceAll("\u2060", ""));
-  };
-  return { run, sent, provider, secrets, state, changes: () => asked };
-}
-
-const keyed = { configuration: { apiKey: KEY, baseUrl: BASE_URL } };
+import { BASE_URL, KEY, keyed, manifest, start } from "./harness.js";
+import { EventEmitter, fake } from "./vscode.js";
 
 test("nothing is loaded or asked at activation", async () => {
   const { sent } = await start();

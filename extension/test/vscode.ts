@@ -122,6 +122,10 @@ export const fake = {
   progress: [] as string[],
   /** Every line of the output channel. */
   logged: [] as string[],
+  /** The level of the output channel. */
+  logLevel: 1,
+  /** What the status bar said, one after the other. */
+  statusBar: [] as string[],
   executed: [] as unknown[][],
   clipboard: "",
   terminal: [] as string[],
@@ -136,6 +140,8 @@ export const fake = {
     fake.seen = [];
     fake.progress = [];
     fake.logged = [];
+    fake.logLevel = LogLevel.Trace;
+    fake.statusBar = [];
     fake.executed = [];
     fake.clipboard = "";
     fake.terminal = [];
@@ -179,7 +185,13 @@ export const window = {
     return work({ report }, { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) });
   },
   showTextDocument: async ({ content }: { content: string }): Promise<void> => void fake.seen.push(`document: ${content}`),
-  createStatusBarItem: () => ({ text: "", show: () => undefined, dispose: () => undefined }),
+  createStatusBarItem: () => ({
+    text: "",
+    show(): void {
+      fake.statusBar.push(this.text);
+    },
+    dispose: () => undefined,
+  }),
   createQuickPick: () => {
     throw new Error("no test needs it");
   },
@@ -187,7 +199,9 @@ export const window = {
   createOutputChannel: () => {
     const line = (level: string) => (text: string) => fake.logged.push(`${level}: ${text}`);
     return {
-      logLevel: LogLevel.Trace,
+      get logLevel() {
+        return fake.logLevel;
+      },
       trace: line("trace"),
       debug: line("debug"),
       info: line("info"),

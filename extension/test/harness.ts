@@ -1,0 +1,133 @@
+// The whole extension, with the real WebAssembly modules, in a VS Code that is not there. The embedded gateway answers for
+// the server, unless a test answers first.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+import * as vscode from "vscode";
+
+import { type DemoGateway, loadDemo } from "../../crates/sluice-wasm/js/src/demo.js";
+import { activate } from "../src/extension.js";
+import { EventEmitter, Secrets, fake } from "./vscode.js";
+
+export const KEY = "entered-canary-key";
+export const BASE_URL = "https://gateway.example/v1";
+export const keyed = { configuration: { apiKey: KEY, baseUrl: BASE_URL } };
+export const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+export const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm", "sluice_tokens_wasm"].map((name): [string, Uint8Array] => {
+  const folder = process.env["SLUICE_WASM_DIR"] ?? "../target/wasm32-unknown-unknown/wasm";
+  return [`/extension/dist/${name}.wasm`, readFileSync(`${folder}/${name}.wasm`)];
+});
+
+export interface Sent {
+  readonly url: string;
+  readonly key: string | null;
+  readonly headers: Headers;
+}
+
+/** What the extension does when VS Code asks it. */
+export interface Provider {
+  provideLanguageModelChatInformation(options: object, token: object): Promise<{ id: string; name: string }[]>;
+  provideLanguageModelChatResponse(...values: unknown[]): Promise<void>;
+  onDidChangeLanguageModelChatInformation(listener: () => void): unknown;
+}
+
+type Answer = Response | Error | undefined;
+
+export interface StartOptions {
+  /** What the user entered in Manage Models: one group, or several. */
+  readonly configuration?: object | object[];
+  /** Answers instead of the embedded gateway; an error is thrown. */
+  readonly intercept?: (url: string, init: RequestInit) => Answer | Promise<Answer>;
+  readonly environment?: { readonly [name: string]: string };
+}
+
+export async function start(options: StartOptions = {}) {
+  fake.reset();
+  modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
+  for (const name of ["AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN", "SLUICE_BASE_URL"]) {
+    delete process.env[name];
+  }
+  Object.assign(process.env, options.environment);
+  fake.settings.set("sluice.baseUrl", "https://ai-gateway.vercel.sh/v1");
+  const gateway: DemoGateway = await loadDemo(modules[2]![1] as Uint8Array<ArrayBuffer>);
+  const sent: Sent[] = [];
+  globalThis.fetch = async (input, init = {}): Promise<Response> => {
+    const url = String(input);
+    const headers = new Headers(init.headers);
+    sent.push({ url, key: headers.get("authorization"), headers });
+    const instead = await options.intercept?.(url, init);
+    if (instead instanceof Error) {
+      throw instead;
+    }
+    return instead ?? gateway.fetch(url, init);
+  };
+
+  const state = new Map<string, unknown>();
+  const secrets = new Secrets();
+  const context = {
+    extensionUri: vscode.Uri.file("/extension"),
+    globalStorageUri: vscode.Uri.file("/storage"),
+    globalState: { get: (key: string, otherwise?: unknown) => state.get(key) ?? otherwise, update: async (key: string, value: unknown) => void state.set(key, value) },
+    secrets,
+    subscriptions: [],
+    extension: { id: "sluice.sluice", packageJSON: manifest },
+  } as unknown as vscode.ExtensionContext;
+  activate(context);
+  const provider = fake.providers[0] as Provider;
+  const groups = [undefined, ...(options.configuration === undefined ? [] : [options.configuration].flat())];
+  fake.resolveModels = async () => {
+    const lists = await Promise.all(
+      groups.map((configuration) =>
+        provider.provideLanguageModelChatInformation({ silent: true, configuration }, {}).catch(() => []),
+      ),
+    );
+    return lists.flat();
+  };
+  let asked = 0;
+  provider.onDidChangeLanguageModelChatInformation(() => asked++);
+  const run = async (name: string, ...answers: (string | undefined)[]): Promise<string[]> => {
+    fake.answers = answers;
+    fake.seen = [];
+    await vscode.commands.executeCommand(`sluice.${name}`);
+    assert.deepEqual([fake.answers, fake.mistakes], [[], []], "every answer was asked for, and no other");
+    // As a person reads it: notify.test.ts looks for word joiners.
+    return fake.seen.map((text) => text.replaceAll("\u2060", ""));
+  };
+
+  /** Asks the first model of a group, as VS Code's chat would. */
+  const chat = async (configuration: object, prompt: string, cancel?: EventEmitter<void>): Promise<{ parts: unknown[]; error?: Error }> => {
+    const [model] = await provider.provideLanguageModelChatInformation({ silent: true, configuration }, {});
+    assert(model !== undefined);
+    const parts: unknown[] = [];
+    const token = { isCancellationRequested: false, onCancellationRequested: (cancel ?? new EventEmitter<void>()).event };
+    const message = { role: 1, content: [new vscode.LanguageModelTextPart(prompt)], name: undefined };
+    const options = { toolMode: 1, requestInitiator: "core" };
+    try {
+      await provider.provideLanguageModelChatResponse(model, [message], options, { report: (part: unknown) => parts.push(part) }, token);
+      return { parts };
+    } catch (error) {
+      return { parts, error: error as Error };
+    }
+  };
+  return { run, sent, provider, secrets, state, chat, changes: () => asked };
+}
+
+/** What a user would see of the parts of an answer. */
+export function shown(parts: readonly unknown[]): string[] {
+  return parts.map((part) => {
+    if (part instanceof vscode.LanguageModelTextPart) {
+      return part.value;
+    }
+    if (part instanceof vscode.LanguageModelToolCallPart) {
+      return `call ${part.name} ${JSON.stringify(part.input)}`;
+    }
+    return part instanceof vscode.LanguageModelDataPart ? part.mimeType : "thinking";
+  });
+}
+
+/** An answer as an event stream. */
+export function streamed(...events: object[]): Response {
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
