@@ -42,7 +42,7 @@ export function registerCommands(services: CommandServices): vscode.Disposable[]
         await run(services);
       } catch (error) {
         const message = services.log.redact(error instanceof Error ? error.message : String(error));
-        services.log.error(`${name}: ${message}`);
+        services.log.failure("error", name, error);
         void showError(`Sluice: ${message}`);
       }
     }),
@@ -119,7 +119,8 @@ async function testConnections(services: CommandServices): Promise<void> {
     testConnection({ connection: way.connection, core, requests, cancellation, onProgress }),
   );
   for (const { name, result, detail } of steps) {
-    log.info(`Test of ${way.label}: ${name}: ${result}. ${detail}`);
+    log.info(`Test of ${way.connection.endpoint.origin}: ${name}: ${result}.`);
+    log.trace(`Test of ${way.label}: ${name}: ${detail}`);
   }
   await showTest(services, way.label, steps);
 }

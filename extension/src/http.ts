@@ -1,7 +1,7 @@
 // One answer over HTTP: sent, read until the core says it is over, and asked for again where the core says so.
 // The connection's `fetch` is the global one, so that VS Code's proxy and certificates apply.
 
-import type { BodyEnd, Core, Decision, HttpAnswer, HttpRequest, Output, ResponseStream, Transport } from "../../crates/sluice-wasm/js/src/core.js";
+import type { BodyEnd, Core, Decision, HttpAnswer, HttpRequest, Outcome, Output, ResponseStream, Transport } from "../../crates/sluice-wasm/js/src/core.js";
 import type { BuiltRequest } from "../../crates/sluice-wasm/js/src/requests.js";
 import type { Connection } from "./connections.js";
 
@@ -24,7 +24,8 @@ export interface Exchange {
   readonly onOutput: (output: Output) => void;
   /** Whether a tool call was among the outputs. */
   readonly calledTool: () => boolean;
-  readonly onRetry: (message: string, delayMs: number) => void;
+  /** The message may quote the server; the outcome has the same in the protocol's words. */
+  readonly onRetry: (message: string, delayMs: number, outcome: Outcome) => void;
 }
 
 /** Asks for something small, such as the list of models. */
@@ -52,7 +53,7 @@ export async function exchange(core: Core, options: Exchange): Promise<Decision>
     if (decision.step.type !== "retry") {
       return decision;
     }
-    options.onRetry(decision.step.message, decision.step.delayMs);
+    options.onRetry(decision.step.message, decision.step.delayMs, decision.outcome);
     await delay(decision.step.delayMs, options.cancellation);
   }
 }

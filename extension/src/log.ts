@@ -1,17 +1,25 @@
-// The output channel, and a short memory of it for reports. A key gets into neither, at no level; above trace there is
-// nothing private: our own words, ids of models, what became of a request.
+// The output channel, and a short memory of it for reports.
+//
+// Above trace there are only our own words, ids of models, numbers and words of the protocol. What a server said, and with
+// it what the user wrote, is for trace, and is never remembered. Keys and the values of extra headers are in no line at all.
 
 import * as vscode from "vscode";
 
 import type { Outcome } from "../../crates/sluice-wasm/js/src/core.js";
 
-/** So many lines a report can tell. */
+/** The most lines that a report has. */
 const REMEMBERED = 200;
+/** The most characters of a line. */
+const MAX_LINE = 2_000;
+/** Shorter secrets are not hidden: they would black out ordinary words. */
+const SHORTEST_SECRET = 6;
+
+type Level = "trace" | "debug" | "info" | "warn" | "error";
 
 export interface LogLine {
   /** ISO 8601. */
   readonly at: string;
-  readonly level: "trace" | "debug" | "info" | "warn" | "error";
+  readonly level: Level;
   readonly text: string;
 }
 
@@ -28,21 +36,23 @@ export class Log {
     return this.#channel.logLevel;
   }
 
-  /** The latest lines, oldest first. */
+  /** The latest lines, oldest first; without those for trace. */
   get recent(): readonly LogLine[] {
     return this.#recent;
   }
 
-  /** Whatever comes later, this will not stand in it. */
+  /** Keeps a secret out of every later line. */
   hide(secret: string): void {
-    // A secret of a few letters would black out ordinary words.
-    if (secret.length >= 6) {
+    if (secret.length >= SHORTEST_SECRET) {
       this.#secrets.add(secret);
     }
   }
 
+  /** The only level at which a server may be quoted. Costs next to nothing unless it is switched on. */
   trace(message: string): void {
-    this.#write("trace", message);
+    if (this.#isShown("trace")) {
+      this.#channel.trace(this.#line(message));
+    }
   }
 
   debug(message: string): void {
@@ -61,27 +71,25 @@ export class Log {
     this.#write("error", message);
   }
 
-  /** What became of a request. What the server said about it may quote the prompt: that is for trace, and not remembered. */
-  outcome(model: string, outcome: Outcome, message?: string): void {
-    const { status, reason, error, empty, usage } = outcome;
-    const facts = [
-      status,
-      reason,
-      empty === null ? null : `empty: ${empty}`,
-      error?.kind,
-      error?.status === null || error?.status === undefined ? null : `HTTP ${error.status}`,
-      error?.code,
-      error?.requestId === null || error?.requestId === undefined ? null : `request ${error.requestId}`,
-      usage === null ? null : `${usage.input_tokens ?? "?"} tokens in, ${usage.output_tokens ?? "?"} out`,
-    ].filter((fact) => fact !== null && fact !== undefined);
-    const level = message === undefined ? "debug" : "error";
-    const summary = `${model}: ${facts.join(", ")}`;
-    this.#write(level, summary);
-    if (message !== undefined) {
-      this.#channel.trace(this.redact(`${model}: ${message}`));
-    }
+  /** An error's message may quote anything, a server or a prompt included: above trace only its name and code are logged. */
+  failure(level: "debug" | "warn" | "error", what: string, error: unknown): void {
+    this.#write(level, `${what}: ${errorName(error)}`);
+    this.trace(`${what}: ${String(error)}`);
   }
 
+  /** How a request ended; with the message that the user gets, if it failed. */
+  outcome(model: string, outcome: Outcome, message?: string): void {
+    this.#write(message === undefined ? "debug" : "error", `${modelName(model)}: ${facts(outcome)}`);
+    this.#quote(model, outcome, message);
+  }
+
+  /** A request is sent again. */
+  retry(model: string, outcome: Outcome, message: string, delayMs: number): void {
+    this.#write("warn", `${modelName(model)}: ${facts(outcome)}. Asking again in ${(delayMs / 1000).toFixed(1)} s.`);
+    this.#quote(model, outcome, message);
+  }
+
+  /** Takes out secrets, whatever looks like one, and whose machine this is. */
   redact(text: string): string {
     let redacted = text;
     for (const secret of this.#secrets) {
@@ -98,25 +106,102 @@ export class Log {
     this.#channel.dispose();
   }
 
-  #write(level: LogLine["level"], message: string): void {
-    const text = this.redact(message);
-    this.#remember(level, text);
-    this.#channel[level](text);
-  }
-
-  #remember(level: LogLine["level"], text: string): void {
-    this.#recent.push({ at: new Date().toISOString(), level, text });
-    if (this.#recent.length > REMEMBERED) {
-      // At trace one long answer would push out everything else.
-      const leastWorth = this.#recent.findIndex((line) => line.level === "trace");
-      this.#recent.splice(Math.max(leastWorth, 0), 1);
+  /** What the server itself said about a request. */
+  #quote(model: string, { error }: Outcome, message: string | undefined): void {
+    if (message !== undefined || error !== null) {
+      const said = [message, error?.code, error?.requestId === null ? null : `request ${error?.requestId}`];
+      this.trace(`${model}: ${said.filter((text) => text !== null && text !== undefined).join(", ")}`);
     }
   }
+
+  #isShown(level: Level): boolean {
+    const least = this.#channel.logLevel;
+    return least !== vscode.LogLevel.Off && least <= RANKS[level];
+  }
+
+  #write(level: Exclude<Level, "trace">, message: string): void {
+    const text = this.#line(message);
+    this.#recent.push({ at: new Date().toISOString(), level, text });
+    if (this.#recent.length > REMEMBERED) {
+      this.#recent.shift();
+    }
+    if (this.#isShown(level)) {
+      this.#channel[level](text);
+    }
+  }
+
+  #line(message: string): string {
+    return this.redact(this.#shortened(message));
+  }
+
+  /** Cut between words and never inside a secret, half of which nothing would recognize. */
+  #shortened(text: string): string {
+    if (text.length <= MAX_LINE) {
+      return text;
+    }
+    let end = MAX_LINE;
+    for (const secret of this.#secrets) {
+      const from = Math.max(0, MAX_LINE - secret.length);
+      const at = text.slice(from, MAX_LINE + secret.length).indexOf(secret);
+      end = at < 0 ? end : Math.min(end, from + at);
+    }
+    while (end > 0 && !/\s/.test(text[end - 1]!)) {
+      end--;
+    }
+    return `${text.slice(0, end)}… (${text.length - end} more characters)`;
+  }
+}
+
+const RANKS: { readonly [level in Level]: number } = {
+  trace: vscode.LogLevel.Trace,
+  debug: vscode.LogLevel.Debug,
+  info: vscode.LogLevel.Info,
+  warn: vscode.LogLevel.Warning,
+  error: vscode.LogLevel.Error,
+};
+
+/** Words that the protocol and the gateway define. Any other word in their place may be a quotation. */
+const PROTOCOL_WORDS = new Set([
+  // Why an answer is incomplete.
+  ..."content_filter max_output_tokens max_tool_calls".split(" "),
+  // Codes and types of errors.
+  ..."api_error authentication_error bad_gateway bad_request billing_error context_length_exceeded customer_verification_required".split(" "),
+  ..."forbidden gateway_timeout image_content_policy_violation insufficient_funds insufficient_quota internal_error".split(" "),
+  ..."internal_server_error invalid_api_key invalid_image invalid_prompt invalid_request_error model_error model_not_found".split(" "),
+  ..."not_found not_found_error overloaded_error permission_error quota_for_entity_exceeded rate_limit_error rate_limit_exceeded".split(" "),
+  ..."request_too_large server_error service_unavailable timeout timeout_error too_many_requests".split(" "),
+]);
+
+/** How a request ended, in words that no server chose. */
+function facts({ status, reason, error, empty, usage }: Outcome): string {
+  const protocolWord = (word: string | null | undefined): string | null => (PROTOCOL_WORDS.has(word ?? "") ? word! : null);
+  return [
+    status,
+    protocolWord(reason),
+    empty === null ? null : `empty: ${empty}`,
+    error?.kind,
+    error?.status === null || error?.status === undefined ? null : `HTTP ${error.status}`,
+    protocolWord(error?.code),
+    usage === null ? null : `${usage.input_tokens ?? "?"} tokens in, ${usage.output_tokens ?? "?"} out`,
+  ]
+    .filter((fact) => fact !== null && fact !== undefined)
+    .join(", ");
+}
+
+/** A model's id for the log. A server chooses its ids, and could write sentences in them. */
+export function modelName(id: string): string {
+  return id.length <= 100 && /^[\w.:@+~-]+(\/[\w.:@+~-]+)*$/.test(id) ? id : "a model";
+}
+
+function errorName(error: unknown): string {
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  const word = (value: unknown): string | undefined => (typeof value === "string" && /^\w{1,40}$/.test(value) ? value : undefined);
+  return [word(name) ?? "error", word(code)].filter((text) => text !== undefined).join(" ");
 }
 
 const HIDDEN = "[hidden]";
 
-/** Takes out what looks like a key, and whose machine this is. */
+/** Takes out what looks like a key, and whose machine this is. In time linear in the text: a server may have written it. */
 export function redact(text: string): string {
   return (
     text
@@ -124,9 +209,11 @@ export function redact(text: string): string {
       .replace(/\beyJ[\w-]{8,}(\.[\w-]*){0,2}/g, HIDDEN)
       .replace(/\b(vck|vcp|vca|vercel|sk|pk|rk|gsk|hf|r8|xai|ghp|gho|ghs|ghu|github_pat|xox[a-z]|AIza|AKIA|ASIA)[_-]?[\w-]{12,}/g, HIDDEN)
       .replace(/(:\/\/)[^/\s@]+@/g, `$1${HIDDEN}@`)
-      .replace(/([?&][\w-]*(?:key|token|secret|password|auth|signature)[\w-]*=)[^&\s#]+/gi, `$1${HIDDEN}`)
-      // No word, id or address is this long without a break and has digits in it.
-      .replace(/(?=[\w+/=-]*\d)(?=[\w+/=-]*[A-Za-z])[\w+=-]{40,}/g, HIDDEN)
+      .replace(/([?&][\w-]+=)[^&\s#]+/g, (parameter, name: string) =>
+        /key|token|secret|password|auth|signature/i.test(name) ? `${name}${HIDDEN}` : parameter,
+      )
+      // No word, id or address is this long without a break and has both digits and letters in it.
+      .replace(/[\w+=-]{40,}/g, (word) => (/\d/.test(word) && /[A-Za-z]/.test(word) ? HIDDEN : word))
       .replace(/([A-Za-z]:)?([\\/])(Users|home)[\\/][^\\/\s"':;,)]+/g, "~")
       .replace(/(^|[\s"'(])\/root(?=[/\s"')]|$)/g, "$1~")
   );

@@ -19,7 +19,8 @@ export class ModelLists {
   readonly #catalogs = new Map<string, Catalog>();
   readonly #enriched = new Set<string>();
   readonly #refreshing = new Map<string, Promise<Catalog>>();
-  readonly #said = new Set<string>();
+  /** By base URL, the notes that were logged last. */
+  readonly #logged = new Map<string, string>();
   readonly onDidChange = this.#changed.event;
 
   constructor(modules: Modules, storage: vscode.Uri, log: Log) {
@@ -40,7 +41,7 @@ export class ModelLists {
     }
     if (known.state === "stale") {
       // A sign-in that has ended throws. The list that is known stays.
-      this.refresh(connection).catch((error: unknown) => this.#log.warn(`Models of ${connection.label}: ${String(error)}`));
+      this.refresh(connection).catch((error: unknown) => this.#log.failure("warn", `Models of ${connection.endpoint.origin}`, error));
     }
     return known;
   }
@@ -103,12 +104,7 @@ export class ModelLists {
     const settings = modelSettings();
     const catalog = requests.catalog({ baseUrl, snapshot, settings, ...(event === undefined ? {} : { event }) });
     this.#catalogs.set(baseUrl, catalog);
-    // The list is read often, and what is odd about a setting stays so: said once.
-    const notes = catalog.notes.map(({ detail }) => `Models of ${connection.label}: ${detail}`);
-    for (const note of notes.filter((note) => !this.#said.has(note))) {
-      this.#said.add(note);
-      this.#log.info(note);
-    }
+    this.#logNotes(connection, catalog);
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
       await this.#store(connection, catalog.snapshot);
     }
@@ -116,6 +112,26 @@ export class ModelLists {
       this.#changed.fire();
     }
     return catalog;
+  }
+
+  /** The list is read often and its notes stay the same: they are logged once. */
+  #logNotes({ endpoint: { baseUrl, origin } }: Connection, { notes, models }: Catalog): void {
+    const all = notes.map(({ kind, detail }) => `${kind} ${detail}`).join("\n");
+    if (all === (this.#logged.get(baseUrl) ?? "")) {
+      return;
+    }
+    this.#logged.set(baseUrl, all);
+    for (const { kind, detail } of notes) {
+      if (kind === "setting") {
+        this.#log.info(`Models of ${origin}: ${detail}`);
+      } else {
+        this.#log.trace(`Models of ${origin}: ${detail}`);
+      }
+    }
+    const fromServer = notes.filter(({ kind }) => kind !== "setting").length;
+    if (fromServer > 0) {
+      this.#log.info(`Models of ${origin}: ${models.length} models can chat; notes about the list, shown at trace: ${fromServer}.`);
+    }
   }
 
   async #restore(connection: Connection): Promise<string | undefined> {
@@ -133,7 +149,7 @@ export class ModelLists {
       await vscode.workspace.fs.writeFile(unfinished, new TextEncoder().encode(snapshot));
       await vscode.workspace.fs.rename(unfinished, file, { overwrite: true });
     } catch (error) {
-      this.#log.warn(`The list of models cannot be kept: ${String(error)}`);
+      this.#log.failure("warn", "The list of models cannot be kept", error);
     }
   }
 

@@ -6,7 +6,7 @@ import type { ChatModel, ChatRequest, Decision } from "../../crates/sluice-wasm/
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import { exchange } from "./http.js";
-import type { Log } from "./log.js";
+import { type Log, modelName } from "./log.js";
 import { DEMO_MODEL, type SluiceModel, information } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { chatOptions, idleTimeoutMs, thinkingFallback } from "./settings.js";
@@ -128,17 +128,17 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
           }
         },
         calledTool: () => reporter.calledTool,
-        onRetry: (message, delayMs) => {
-          log.warn(`${model.id}: ${message} Asking again in ${(delayMs / 1000).toFixed(1)} s.`);
+        onRetry: (message, delayMs, outcome) => {
+          log.retry(model.id, outcome, message, delayMs);
           status.retrying(message, delayMs);
         },
       });
     } finally {
       subscription.dispose();
     }
-    books.end(decision).catch((error: unknown) => log.error(`The books are not kept: ${String(error)}`));
+    books.end(decision).catch((error: unknown) => log.failure("error", "The books are not kept", error));
     if (decision.step.type === "done" && !connection.isDemo) {
-      lists.enrich(connection, model.id).catch((error: unknown) => log.debug(`${model.id}: ${String(error)}`));
+      lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", modelName(model.id), error));
     }
     await this.#finish(decision, reporter, built.marker, options, { model, connection });
   }

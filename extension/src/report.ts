@@ -1,5 +1,5 @@
-// A report to attach to a bug: what runs where, how it is set, what became of the last requests. Never prompts or answers,
-// keys, values of headers, or whose machine it is.
+// A report to attach to a bug: what runs where, how it is set, how the last requests ended. It never has prompts or answers,
+// anything else that a server said, keys, values of headers, or whose machine it is.
 
 import * as vscode from "vscode";
 

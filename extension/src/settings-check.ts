@@ -74,6 +74,7 @@ export class SettingsCheck {
   }
 
   async run(): Promise<void> {
+    Object.values(chatOptions().extraHeaders ?? {}).forEach((value) => this.#log.hide(value));
     const problems = settingProblems(await this.#modules.requests());
     const first = problems[0];
     const state = JSON.stringify(problems);

@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 import type { ChatMessage, ChatModel, ChatRequest, Decision, Part, StatusLine } from "../../crates/sluice-wasm/js/src/core.js";
 import type { BuiltRequest } from "../../crates/sluice-wasm/js/src/requests.js";
 import type { HistoryRow, Tokens } from "../../crates/sluice-wasm/js/src/tokens.js";
-import type { Log } from "./log.js";
+import { type Log, modelName } from "./log.js";
 import type { StatusBar } from "./status-bar.js";
 import type { Modules } from "./wasm.js";
 
@@ -37,7 +37,7 @@ export class TokenCounts {
   async count(model: ChatModel, what: string | ChatMessage): Promise<number> {
     const tokens = this.#tokens;
     if (tokens === undefined) {
-      void this.#load(model).catch((error: unknown) => this.#log.error(`Tokens cannot be counted exactly: ${String(error)}`));
+      void this.#load(model).catch((error: unknown) => this.#log.failure("error", "Tokens cannot be counted exactly", error));
       return this.#estimate(model, what);
     }
     return typeof what === "string"
@@ -58,11 +58,12 @@ export class TokenCounts {
       const { status, warning } = tokens.begin(request);
       show(status);
       if (warning !== null) {
-        this.#log.warn(warning.message);
+        this.#log.warn(`${modelName(model.id)}: a request comes close to the limit of ${model.maxInputTokens} input tokens, or exceeds it.`);
+        this.#log.trace(warning.message);
       }
       return tokens;
     });
-    opened.catch((error: unknown) => this.#log.error(`The books cannot be opened: ${String(error)}`));
+    opened.catch((error: unknown) => this.#log.failure("error", "The books cannot be opened", error));
     return new RequestBooks({ id, conversation }, model, opened, (line) => {
       show(line);
       this.#saveSoon();
@@ -142,7 +143,7 @@ export class TokenCounts {
         tokens.booksSaved();
       }
     } catch (error) {
-      this.#log.warn(`Token counts and usage are not kept: ${String(error)}`);
+      this.#log.failure("warn", "Token counts and usage are not kept", error);
     } finally {
       await vscode.workspace.fs.delete(lock).then(undefined, () => undefined);
     }

@@ -41,20 +41,87 @@ test("a known secret gets into no line, at no level, whatever it looks like", ()
   assert(!JSON.stringify(log.recent).includes("tomato"));
 });
 
+test("a key is not cut in half", () => {
+  fake.reset();
+  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  const secret = "tomato soup and bread";
+  log.hide(secret);
+  // Whatever stands before it, and shrinks as it is hidden.
+  for (const before of ["word ", "Bearer abcdefgh ", "vck_1234567890abcdef "]) {
+    for (let length = 1_900; length < 2_010; length++) {
+      const text = before.repeat(200).slice(0, length);
+      log.info(`${text}${secret} ${"x".repeat(5_000)}`);
+      log.info(`${text} ak_1234567890abcdef1234567890abcdef1234567890abcdef ${"x ".repeat(1_000)}`);
+    }
+  }
+  assert(log.recent.every(({ text }) => text.length < 2_100));
+  assert.deepEqual(fake.logged.filter((line) => /tomato|soup|ak_/.test(line)), []);
+});
+
+test("what a server writes costs no more than its length", () => {
+  // Each makes one of the patterns try again and again. A pattern that does so would not come back within a day.
+  const million = 1_000_000;
+  const hostile = ["a", "a1", "?key", "&token-", "://", ":", "eyJ", "-eyJ", "sk-", "sk", "bearer ", "bearer", " ", "/Users/", "/home", "/root", "?a=", "@", "a/", "=", "-"];
+  for (const piece of hostile) {
+    for (const text of [piece, `?${piece}`, `://${piece}`, `bearer ${piece}`, `sk-${piece}`].map((start) => start + piece.repeat(million / piece.length))) {
+      redact(text);
+      redact(`${text} 1`);
+    }
+  }
+});
+
+test("a line is bounded, and at a level that is switched off nothing is done at all", () => {
+  fake.reset();
+  const channel = vscode.window.createOutputChannel("Sluice", { log: true });
+  const log = new Log(channel);
+  log.warn(`acme/m: ${"a".repeat(10_000_000)}`);
+  assert.deepEqual(fake.logged, ["warn: acme/m: … (10000000 more characters)"]);
+
+  fake.logLevel = vscode.LogLevel.Info;
+  fake.logged = [];
+  let looked = 0;
+  // A text that tells when somebody reads it.
+  const text = new Proxy(new String("note"), { get: (target, name) => (looked++, Reflect.get(target, name) as unknown) }) as unknown as string;
+  for (let note = 0; note < 100_000; note++) {
+    log.trace(text);
+  }
+  assert.deepEqual([looked, fake.logged, log.recent.length], [0, [], 1]);
+  log.debug("remembered for a report, and not shown");
+  fake.logLevel = vscode.LogLevel.Off;
+  log.error("the same");
+  assert.deepEqual([fake.logged, log.recent.length], [[], 3]);
+});
+
+const failed = (code: string): Outcome =>
+  ({ status: "failed", reason: code, empty: null, usage: null, error: { kind: "badRequest", status: 400, code, requestId: "req_1" } }) as unknown as Outcome;
+
+test("what became of a request is logged in words that no server chose", () => {
+  fake.reset();
+  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  log.outcome("a/b", failed("invalid_prompt"), "You wrote: my diary");
+  log.outcome("my diary: I hate my boss", failed("diary"), "You wrote: my diary");
+  log.failure("warn", "It failed", Object.assign(new SyntaxError('"my diary" is not valid JSON'), { code: "my diary" }));
+  log.failure("warn", "It failed", Object.assign(new Error("my diary"), { code: "ENOSPC" }));
+  assert.deepEqual(fake.logged.filter((line) => !line.startsWith("trace: ")), [
+    "error: a/b: failed, invalid_prompt, badRequest, HTTP 400, invalid_prompt",
+    "error: a model: failed, badRequest, HTTP 400",
+    "warn: It failed: SyntaxError",
+    "warn: It failed: Error ENOSPC",
+  ]);
+  assert.equal(fake.logged[1], "trace: a/b: You wrote: my diary, invalid_prompt, request req_1");
+});
+
 test("the memory is short, and does not keep what a server said", () => {
   fake.reset();
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
-  const failure = { kind: "badRequest", status: 400, code: "invalid_prompt", requestId: "req_1" };
-  log.outcome("a/b", { status: "failed", reason: null, empty: null, usage: null, error: failure } as Outcome, "You wrote: my diary");
-  assert.deepEqual(fake.logged, [
-    "error: a/b: failed, badRequest, HTTP 400, invalid_prompt, request req_1",
-    "trace: a/b: You wrote: my diary",
-  ]);
-  assert.equal(log.recent[0]?.text, "a/b: failed, badRequest, HTTP 400, invalid_prompt, request req_1");
+  log.outcome("a/b", failed("invalid_prompt"), "You wrote: my diary");
   for (let line = 0; line < 1000; line++) {
     log.trace(`line ${line}`);
   }
+  assert.deepEqual(log.recent.map(({ text }) => text), ["a/b: failed, invalid_prompt, badRequest, HTTP 400, invalid_prompt"], "nothing of trace");
+  for (let line = 0; line < 1000; line++) {
+    log.debug(`line ${line}`);
+  }
   assert.equal(log.recent.length, 200);
   assert.equal(log.recent.at(-1)?.text, "line 999");
-  assert.match(log.recent[0]!.text, /badRequest/, "a flood of trace lines does not wash away what happened");
 });
