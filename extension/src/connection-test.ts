@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import type { Core, Decision, HttpAnswer, HttpRequest, Transport } from "../../crates/sluice-wasm/js/src/core.js";
 import type { Requests } from "../../crates/sluice-wasm/js/src/requests.js";
 import type { Connection } from "./connections.js";
-import { exchange } from "./http.js";
+import { exchange, get } from "./http.js";
 import { chatOptions, modelSettings } from "./settings.js";
 
 const STEP_TIMEOUT_MS = 30_000;
@@ -136,23 +136,14 @@ const ok = (detail: string) => ({ result: "ok" as const, detail });
 const failed = (detail: string) => ({ result: "failed" as const, detail });
 const skipped = (detail: string) => ({ result: "skipped" as const, detail });
 
-async function ask(test: ConnectionTest, { method, url, headers }: HttpRequest, withKey: boolean): Promise<HttpAnswer | { failure: string }> {
+async function ask(test: ConnectionTest, request: HttpRequest, withKey: boolean): Promise<HttpAnswer | { failure: string }> {
   const { connection, cancellation } = test;
-  const bearer = withKey ? await connection.bearerFor(connection.endpoint.origin) : undefined;
-  const all: [string, string][] = bearer === undefined ? headers : [...headers, ["authorization", `Bearer ${bearer}`]];
-  const timeout = AbortSignal.timeout(STEP_TIMEOUT_MS);
-  const signal = AbortSignal.any([cancellation, timeout]);
-  try {
-    const response = await connection.fetch(url, { method, headers: all, redirect: "manual", signal });
-    if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-      return { failure: sentence(test, { transport: "redirect" }) };
-    }
-    return { status: response.status, headers: [...response.headers], body: await response.text() };
-  } catch (error) {
-    const transport: Transport = timeout.aborted ? "headersTimeout" : "connect";
-    const cause = transport === "connect" ? causeOf(error) : undefined;
-    return { failure: [sentence(test, { transport }), cause].filter((text) => text !== undefined).join(" ") };
+  const answer = await get(connection, request, { withKey, cancellation });
+  if (!("transport" in answer)) {
+    return answer;
   }
+  const cause = answer.transport === "connect" ? causeOf(answer.cause) : undefined;
+  return { failure: [sentence(test, answer), cause].filter((text) => text !== undefined).join(" ") };
 }
 
 /** What the core says about it, as a chat would show it. */
@@ -199,7 +190,7 @@ function balance(body: string): string {
 
 /** Node hides the reason in the cause, Electron writes it into the message. */
 export function causeOf(error: unknown): string | undefined {
-  const { message, cause } = error as { message?: unknown; cause?: { code?: unknown } };
+  const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown } };
   const code = typeof cause?.code === "string" ? cause.code : /net::(ERR_\w+)/.exec(String(message))?.[1];
   if (code === undefined || !/^\w+$/.test(code)) {
     return undefined;

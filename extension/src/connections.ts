@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import type { Endpoint } from "../../crates/sluice-wasm/js/src/core.js";
+import { isHeaderSafe, unusableKey } from "./http.js";
 import type { Log } from "./log.js";
 import { confirm } from "./notify.js";
 import type { SignIn } from "./sign-in.js";
@@ -96,7 +97,10 @@ export class Connections {
     });
   }
 
-  /** A key in the environment of VS Code. Its address may come from there too. */
+  /**
+   * A key in the environment of VS Code. It goes where the user's setting says, which is the gateway unless they changed it.
+   * The environment may name another address: on this machine it is used, any other the user has to confirm.
+   */
   async fromEnvironment(silent: boolean): Promise<Connection | undefined> {
     const environment = environmentVariables();
     const key = environment["AI_GATEWAY_API_KEY"]?.trim() || environment["VERCEL_OIDC_TOKEN"]?.trim();
@@ -105,7 +109,7 @@ export class Connections {
     }
     const fromEnvironment = environment["SLUICE_BASE_URL"]?.trim();
     const endpoint = await this.#parse(vscode.l10n.t("Environment"), fromEnvironment || settingsBaseUrl());
-    // A container or a start script may set the environment, and with it redirect a key that it does not own.
+    // A container or a start script may set the environment, and so redirect a key that it does not own.
     const mustAsk = fromEnvironment !== undefined && fromEnvironment !== "" && !isLoopback(endpoint.origin);
     return this.#withKey(vscode.l10n.t("Environment"), endpoint, key, silent, mustAsk);
   }
@@ -155,6 +159,10 @@ export class Connections {
     mustAsk = false,
   ): Promise<Connection | undefined> {
     this.#log.hide(key);
+    if (!isHeaderSafe(key)) {
+      this.#refused(label, unusableKey());
+      throw new Error(unusableKey());
+    }
     if (!(await this.#mayUse(key, endpoint.origin, silent, mustAsk))) {
       return this.#refused(label, vscode.l10n.t("The key is not sent to {0}: nobody has confirmed that address for it. Enter the key again in Manage Models, or run \"Sluice: Refresh the Models\" to confirm.", endpoint.origin));
     }

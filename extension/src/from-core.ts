@@ -15,6 +15,8 @@ export interface ReporterOptions {
   readonly thinkingFallback: "hide" | "text";
   /** Chat drops image parts, so there a generated image is saved and linked. */
   readonly saveImage?: (mimeType: string, bytes: Uint8Array) => Promise<vscode.Uri>;
+  /** A part could not be shown as it should be; the answer goes on. */
+  readonly onProblem: (what: string, error: unknown) => void;
 }
 
 /** Reports one answer's parts. Call `end` exactly once, or `abandon` after a cancellation. */
@@ -26,6 +28,8 @@ export class Reporter {
   #lastReport = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #saving: Promise<void>[] = [];
+  #saidNotSaved = false;
+  #isAbandoned = false;
 
   constructor(progress: vscode.Progress<vscode.LanguageModelResponsePart>, options: ReporterOptions) {
     this.#progress = progress;
@@ -56,7 +60,7 @@ export class Reporter {
         break;
       case "data":
         this.#flush();
-        this.#image(part.mimeType, fromBase64(part.base64));
+        this.#image(part.mimeType, part.base64);
         break;
     }
   }
@@ -85,6 +89,7 @@ export class Reporter {
 
   /** Nothing may be reported any more. */
   abandon(): void {
+    this.#isAbandoned = true;
     clearTimeout(this.#timer);
     this.#pending = undefined;
   }
@@ -126,22 +131,38 @@ export class Reporter {
     }
   }
 
-  #image(mimeType: string, bytes: Uint8Array): void {
+  #image(mimeType: string, base64: string): void {
+    let bytes: Uint8Array;
+    try {
+      bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    } catch (error) {
+      this.#options.onProblem("An image in the answer is damaged and was left out", error);
+      return;
+    }
     this.#report(new vscode.LanguageModelDataPart(bytes, mimeType));
     if (this.#options.saveImage !== undefined) {
-      const link = this.#options.saveImage(mimeType, bytes).then((file) => {
-        this.#report(new vscode.LanguageModelTextPart(`\n\n[${vscode.l10n.t("Generated image")}](${file.toString()})\n\n`));
-      });
-      this.#saving.push(link);
+      const linked = this.#options.saveImage(mimeType, bytes).then(
+        (file) => this.#report(new vscode.LanguageModelTextPart(`\n\n[${vscode.l10n.t("Generated image")}](${file.toString()})\n\n`)),
+        (error: unknown) => this.#notSaved(error),
+      );
+      this.#saving.push(linked);
+    }
+  }
+
+  /** A full disk is no reason to lose the answer. It is said once, however many images there are. */
+  #notSaved(error: unknown): void {
+    if (!this.#saidNotSaved) {
+      this.#saidNotSaved = true;
+      this.#options.onProblem("A generated image could not be saved", error);
+      const sentence = vscode.l10n.t("A generated image could not be saved. Is the disk full?");
+      this.#report(new vscode.LanguageModelTextPart(`\n\n*${sentence}*\n\n`));
     }
   }
 
   #report(part: vscode.LanguageModelResponsePart): void {
-    this.#lastReport = Date.now();
-    this.#progress.report(part);
+    if (!this.#isAbandoned) {
+      this.#lastReport = Date.now();
+      this.#progress.report(part);
+    }
   }
-}
-
-function fromBase64(base64: string): Uint8Array {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }

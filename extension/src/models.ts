@@ -71,7 +71,7 @@ export class ModelLists {
     const { endpointsRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings(), about: model });
     if (endpointsRequest !== null) {
       const answer = await get(connection, endpointsRequest);
-      if (typeof answer !== "string") {
+      if (!("transport" in answer)) {
         await this.#apply(connection, { endpointsAnswered: [model, answer] });
       }
     }
@@ -94,7 +94,7 @@ export class ModelLists {
     const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
     const { listRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings() });
     const answer = await get(connection, listRequest);
-    return this.#apply(connection, typeof answer === "string" ? { listFailed: answer } : { listAnswered: answer });
+    return this.#apply(connection, "transport" in answer ? { listFailed: answer.transport } : { listAnswered: answer });
   }
 
   async #apply(connection: Connection, event?: CatalogEvent, restored?: string): Promise<Catalog> {

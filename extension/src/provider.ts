@@ -94,7 +94,6 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
     const chat = chatRequest(model, messages, options);
     const built = requests.buildRequest(chat, connection.endpoint.baseUrl);
-    const books = counts.begin(chat, built, model);
     const trace = log.logLevel === vscode.LogLevel.Trace;
     built.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
 
@@ -102,6 +101,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const reporter = new Reporter(progress, {
       thinkingFallback: thinkingFallback(),
       ...(isChat ? { saveImage: (mimeType, bytes) => this.#saveImage(mimeType, bytes) } : {}),
+      onProblem: (what, error) => log.failure("warn", `${modelName(model.id)}: ${what}`, error),
     });
     const cancellation = new AbortController();
     const subscription = token.onCancellationRequested(() => {
@@ -111,7 +111,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (token.isCancellationRequested) {
       cancellation.abort();
     }
-    let decision: Decision;
+    const books = counts.begin(chat, built, model);
+    let decision: Decision | undefined;
     try {
       decision = await exchange(core, {
         connection,
@@ -135,8 +136,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       });
     } finally {
       subscription.dispose();
+      // Whatever happened, the status bar must not go on saying that a request is running.
+      books
+        .end(decision?.outcome ?? { status: "failed", usage: null, gateway: null })
+        .catch((error: unknown) => log.failure("error", "The books are not kept", error));
     }
-    books.end(decision).catch((error: unknown) => log.failure("error", "The books are not kept", error));
     if (decision.step.type === "done" && !connection.isDemo) {
       lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", modelName(model.id), error));
     }

@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 
-import type { ChatMessage, ChatModel, ChatRequest, Decision, Part, StatusLine } from "../../crates/sluice-wasm/js/src/core.js";
+import type { ChatMessage, ChatModel, ChatRequest, Outcome, Part, StatusLine } from "../../crates/sluice-wasm/js/src/core.js";
 import type { BuiltRequest } from "../../crates/sluice-wasm/js/src/requests.js";
 import type { HistoryRow, Tokens } from "../../crates/sluice-wasm/js/src/tokens.js";
 import { type Log, modelName } from "./log.js";
@@ -233,7 +233,7 @@ export class RequestBooks {
     }
   }
 
-  async end({ outcome }: Pick<Decision, "outcome">): Promise<void> {
+  async end(outcome: Pick<Outcome, "status" | "usage" | "gateway">): Promise<void> {
     const now = performance.now();
     const tokens = await this.#opened.catch(() => undefined);
     if (tokens === undefined) {

@@ -1,6 +1,8 @@
 // What the Vercel CLI knows about its user, and what Vercel's API gives for it: teams, projects, tokens for the gateway.
 // The CLI's own token is read when it is needed, goes to Vercel's API and nowhere else, and is never kept.
 
+import { MAX_LIST_BODY, isHeaderSafe, readText } from "./http.js";
+
 /** Nothing can change it: neither a setting nor the environment. */
 export const API_ORIGIN = "https://api.vercel.com";
 const API_TIMEOUT_MS = 30_000;
@@ -210,29 +212,41 @@ async function pages(machine: Machine, token: string, path: string, field: strin
 }
 
 async function ask(machine: Machine, token: string, path: string, method = "GET"): Promise<unknown> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), API_TIMEOUT_MS);
   let response: Response;
-  let body: string;
+  let body: Awaited<ReturnType<typeof readText>>;
   try {
     response = await machine.fetch(API_ORIGIN + path, {
       method,
       headers: [["authorization", `Bearer ${token}`]],
       // The token must not follow a redirect.
       redirect: "manual",
-      signal: AbortSignal.timeout(API_TIMEOUT_MS),
+      signal: controller.signal,
     });
-    body = await response.text();
+    body = await readText(response, MAX_LIST_BODY);
+    if (body.end === "broken") {
+      throw body.cause;
+    }
   } catch (error) {
     // The error's own text may quote the request.
     throw new SignInProblem("network", codeOf(error));
+  } finally {
+    clearTimeout(timer);
+    // Whatever was not read is not sent either.
+    controller.abort();
   }
   if (response.ok) {
-    return parsed(body);
+    if (body.end === "tooLarge") {
+      throw new SignInProblem("server", "Vercel's answer is too large");
+    }
+    return parsed(body.text);
   }
   switch (response.status) {
     case 401:
       throw new SignInProblem("loginRefused");
     case 403: {
-      const { code, invalidToken } = fieldsOf(fieldsOf(parsed(body))["error"]);
+      const { code, invalidToken } = fieldsOf(fieldsOf(parsed(body.text))["error"]);
       throw new SignInProblem(invalidToken === true || code === "invalid_token" ? "loginRefused" : "forbidden");
     }
     case 404:
@@ -250,10 +264,6 @@ function withTeam(path: string, team: string | undefined): string {
 function codeOf(error: unknown): string {
   const { code } = fieldsOf(fieldsOf(error)["cause"]);
   return typeof code === "string" && /^[A-Z0-9_]+$/.test(code) ? code : "";
-}
-
-function isHeaderSafe(token: string): boolean {
-  return /^[\x21-\x7e]+$/.test(token);
 }
 
 function parsed(json: string): unknown {

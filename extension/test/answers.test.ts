@@ -1,0 +1,93 @@
+// Answers whose surroundings fail: the disk is full, the sign-in has ended.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as vscode from "vscode";
+
+import { Reporter } from "../src/from-core.js";
+import { Provider, type Services } from "../src/provider.js";
+import { Log } from "../src/log.js";
+import { Modules } from "../src/wasm.js";
+import { keyed, modules, shown, start, streamed } from "./harness.js";
+import { EventEmitter, FileSystemError, fake } from "./vscode.js";
+
+const image = (index: number) => ({
+  type: "response.output_item.done",
+  output_index: index,
+  item: { type: "image_generation_call", id: `ig${index}`, status: "completed", output_format: "png", result: `iVBORw0KGg${index}A` },
+});
+const text = { type: "response.output_text.delta", item_id: "m", output_index: 3, content_index: 0, delta: "Two pictures." };
+const completed = { type: "response.completed", response: { status: "completed" } };
+
+test("an answer is not lost to a full disk, and the user is told once", async (context) => {
+  const { chat } = await start({ ...keyed, intercept: (url) => (url.endsWith("/responses") ? streamed(image(0), image(1), text, completed) : undefined) });
+  const { writeFile } = vscode.workspace.fs;
+  context.mock.method(vscode.workspace.fs, "writeFile", async (uri: vscode.Uri, bytes: Uint8Array) => {
+    if (uri.path.includes("/images/")) {
+      throw new FileSystemError("NoSpace");
+    }
+    await writeFile(uri, bytes);
+  });
+  const { parts, error } = await chat(keyed.configuration, "draw");
+  assert.equal(error, undefined);
+  assert.deepEqual(
+    shown(parts).map((part) => part.trim()).filter((part) => part !== "usage").sort(),
+    ["*A generated image could not be saved. Is the disk full?*", "Two pictures.", "image/png", "image/png"],
+  );
+  assert.equal(fake.logged.filter((line) => /^warn: .*A generated image could not be saved: Error NoSpace$/.test(line)).length, 1);
+});
+
+test("after a cancellation nothing is reported, whatever becomes of an image", async () => {
+  for (const outcome of ["saved", "failed"]) {
+    const parts: unknown[] = [];
+    let settle = (): void => undefined;
+    const saved = new Promise<vscode.Uri>((resolve, reject) => {
+      settle = () => (outcome === "saved" ? resolve(vscode.Uri.file("/images/a.png")) : reject(new Error("ENOSPC")));
+    });
+    const progress = { report: (part: unknown) => void parts.push(part) };
+    const reporter = new Reporter(progress, { thinkingFallback: "hide", saveImage: () => saved, onProblem: () => undefined });
+    reporter.report({ type: "data", mimeType: "image/png", base64: "iVBORw0KGgo=" });
+    reporter.abandon();
+    settle();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(parts.length, 1, "an unhandled rejection would fail the test too");
+  }
+});
+
+test("a damaged image is dropped with a note, and what follows is reported", () => {
+  const parts: unknown[] = [];
+  const problems: string[] = [];
+  const progress = { report: (part: unknown) => void parts.push(part) };
+  const reporter = new Reporter(progress, { thinkingFallback: "hide", onProblem: (what) => problems.push(what) });
+  reporter.report({ type: "data", mimeType: "image/png", base64: "iVBORw0KG" });
+  reporter.report({ type: "toolCall", callId: "c", name: "save_file", inputJson: "{}" });
+  assert.deepEqual(shown(parts), ["call save_file {}"]);
+  assert.deepEqual(problems, ["An image in the answer is damaged and was left out"]);
+});
+
+test("the books are closed whatever happens to a request", async () => {
+  fake.reset();
+  modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
+  const ended: string[] = [];
+  const services = {
+    modules: new Modules(vscode.Uri.file("/extension")),
+    log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
+    lists: { onDidChange: () => undefined },
+    counts: { begin: () => ({ part: () => undefined, end: async ({ status }: { status: string }) => void ended.push(status) }) },
+    status: { retrying: () => undefined },
+  } as unknown as Services;
+  const signedOut = new Error("You are signed out.");
+  const connection = {
+    endpoint: { origin: "https://gateway.example", baseUrl: "https://gateway.example/v1" },
+    bearerFor: async () => Promise.reject(signedOut),
+  };
+  const provider = new Provider(services);
+  const token = { isCancellationRequested: false, onCancellationRequested: new EventEmitter<void>().event };
+  const model = { model: { id: "acme/m", maxOutputTokens: 100 }, connection };
+  const ask = provider.provideLanguageModelChatResponse(
+    ...([model, [], { toolMode: 1 }, { report: () => undefined }, token] as unknown as Parameters<Provider["provideLanguageModelChatResponse"]>),
+  );
+  await assert.rejects(ask, signedOut);
+  assert.deepEqual(ended, ["failed"]);
+});

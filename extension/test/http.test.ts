@@ -1,0 +1,272 @@
+// Requests to servers that send too much, too slowly or nonsense, and to callers that fail.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { gzipSync } from "node:zlib";
+
+import type { Core, Output } from "../../crates/sluice-wasm/js/src/core.js";
+import { loadCore } from "../../crates/sluice-wasm/js/src/core.js";
+import type { BuiltRequest } from "../../crates/sluice-wasm/js/src/requests.js";
+import type { Connection } from "../src/connections.js";
+import { type Exchange, MAX_ERROR_BODY, MAX_LIST_BODY, exchange, get } from "../src/http.js";
+import { keyed, modules, shown, start, streamed } from "./harness.js";
+import { fake } from "./vscode.js";
+
+const realFetch = globalThis.fetch;
+const request = { method: "GET", url: "https://gateway.example/v1/models", headers: [], body: "" } as const;
+const listRequest = { ...request, headers: [] as [string, string][] };
+
+function connectionWith(fetch: Connection["fetch"], key?: string): Connection {
+  const origin = "https://gateway.example";
+  return { label: "test", endpoint: { origin, baseUrl: `${origin}/v1` }, isDemo: false, bearerFor: async () => key, fetch };
+}
+
+/** A body that never ends, and how much of it was taken. */
+function endless(status = 200, piece = new Uint8Array(10_000).fill(0x20)) {
+  const taken = { bytes: 0, signal: undefined as AbortSignal | null | undefined };
+  const fetch: Connection["fetch"] = async (_url, { signal }) => {
+    taken.signal = signal;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        taken.bytes += piece.length;
+        controller.enqueue(piece);
+      },
+    });
+    return new Response(body, { status });
+  };
+  return { taken, fetch };
+}
+
+test("a list is read up to a limit, and then the request is aborted", async () => {
+  const { taken, fetch } = endless();
+  assert.deepEqual(await get(connectionWith(fetch), listRequest), { transport: "tooLarge" });
+  assert(taken.bytes >= MAX_LIST_BODY && taken.bytes < MAX_LIST_BODY + 100_000, `${taken.bytes}`);
+  assert(taken.signal?.aborted);
+});
+
+test("of an error only the beginning is read", async () => {
+  const { taken, fetch } = endless(500);
+  const answer = await get(connectionWith(fetch), listRequest);
+  assert("status" in answer && answer.status === 500 && answer.body.length === MAX_ERROR_BODY);
+  assert(taken.bytes < MAX_ERROR_BODY + 100_000 && taken.signal?.aborted);
+});
+
+test("the limit counts what a compressed body inflates to", async (context) => {
+  const bomb = gzipSync(Buffer.alloc(64 << 20, " "));
+  assert(bomb.length < 100_000);
+  const server = createServer((_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  let read = 0;
+  const counted: Connection["fetch"] = async (_url, init) => {
+    const response = await realFetch(`http://127.0.0.1:${port}/`, init);
+    const count = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        read += chunk.length;
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body!.pipeThrough(count), response);
+  };
+  assert.deepEqual(await get(connectionWith(counted), listRequest), { transport: "tooLarge" });
+  assert(read < MAX_LIST_BODY + (1 << 20), `${read}`);
+});
+
+test("the user is told that a list is too large, by every command that reads it", async () => {
+  const { run } = await start({ ...keyed, intercept: (url) => (url.endsWith("/models") ? new Response(" ".repeat(MAX_LIST_BODY + 1)) : undefined) });
+  const said = /The response from https:\/\/gateway\.example is too large and was not read to its end\. Check the base URL\./;
+  assert.match((await run("refreshModels", undefined))[0]!, said);
+  assert.match((await run("testConnection", undefined))[0]!, said);
+});
+
+/** A body of which a byte comes now and then, for ever. */
+function dripping(status: number) {
+  let more = (): void => undefined;
+  const fetch: Connection["fetch"] = async (_url, { signal }) =>
+    new Response(
+      new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          more = () => controller.enqueue(new Uint8Array([0x20]));
+          signal!.addEventListener("abort", () => controller.error(signal!.reason));
+        },
+      }),
+      { status },
+    );
+  /** Lets time pass, with a byte every ten seconds. */
+  const pass = async (context: TestContext, seconds: number): Promise<void> => {
+    for (let at = 0; at < seconds; at += 10) {
+      more();
+      await new Promise((resolve) => setImmediate(resolve));
+      context.mock.timers.tick(10_000);
+    }
+  };
+  return { fetch, pass };
+}
+
+test("a list has to come within its time, however slowly it drips", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { fetch, pass } = dripping(200);
+  const answer = get(connectionWith(fetch), listRequest);
+  await new Promise((resolve) => setImmediate(resolve));
+  await pass(context, 30);
+  const { transport } = (await answer) as { transport: string };
+  assert.equal(transport, "headersTimeout");
+});
+
+const built: BuiltRequest = {
+  request: { method: "POST", url: "https://gateway.example/v1/responses", headers: [], body: "{}" },
+  origin: "https://gateway.example",
+  toolNames: {},
+  conversationId: null,
+  marker: null,
+  kind: "chat",
+  notes: [],
+} as unknown as BuiltRequest;
+
+async function ask(fetch: Connection["fetch"], more: Partial<Exchange> & { core?: Core } = {}) {
+  const outputs: Output[] = [];
+  const { core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>), ...options } = more;
+  const decision = await exchange(core, {
+    connection: connectionWith(fetch),
+    built,
+    idleTimeoutMs: 300_000,
+    trace: false,
+    cancellation: new AbortController().signal,
+    onOutput: (output) => outputs.push(output),
+    calledTool: () => false,
+    onRetry: () => undefined,
+    ...options,
+  });
+  return { ...decision, outputs };
+}
+
+test("an error has to come within its time, and what came of it counts", async (context) => {
+  const core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>);
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { fetch, pass } = dripping(400);
+  const answer = ask(fetch, { core });
+  await new Promise((resolve) => setImmediate(resolve));
+  await pass(context, 30);
+  assert.equal((await answer).outcome.error?.status, 400);
+});
+
+test("an answer that does not stream is read up to a limit", async () => {
+  const { taken, fetch } = endless(200, new Uint8Array(1 << 20).fill(0x20));
+  const json: Connection["fetch"] = async (url, init) => new Response((await fetch(url, init)).body, { headers: { "content-type": "application/json" } });
+  const { step } = await ask(json);
+  assert(step.type === "reject" && step.kind === "tooLarge");
+  assert(taken.bytes < 70 << 20 && taken.signal?.aborted);
+});
+
+const delta = (text: string) => ({ type: "response.output_text.delta", item_id: "m", output_index: 0, content_index: 0, delta: text });
+const completed = { type: "response.completed", response: { status: "completed" } };
+
+test("an error of the caller's is not taken for a broken connection", async () => {
+  for (const thrown of [new TypeError("x is not a function"), new DOMException("bad", "InvalidCharacterError"), new Error("other")]) {
+    let requests = 0;
+    let signal: AbortSignal | null | undefined;
+    const fetch: Connection["fetch"] = async (_url, init) => {
+      requests++;
+      signal = init.signal;
+      return streamed(delta("Hello"), completed);
+    };
+    const onOutput = (): void => {
+      throw thrown;
+    };
+    await assert.rejects(ask(fetch, { onOutput }), (error) => error === thrown);
+    assert.equal(requests, 1);
+    assert(signal?.aborted, "the connection is closed");
+  }
+});
+
+test("whatever fetch throws is no connection, and whatever a body throws breaks it off", async () => {
+  for (const thrown of [new TypeError("fetch failed"), new DOMException("aborted", "AbortError"), new Error("net::ERR_FAILED")]) {
+    const refused = await ask(async () => Promise.reject(thrown), { onRetry: () => undefined });
+    assert.match(refused.step.type === "reject" ? refused.step.message : "", /^No connection to/);
+    const cut: Connection["fetch"] = async () => {
+      const bytes = new TextEncoder().encode(`data: ${JSON.stringify(delta("Hello"))}\n\n`);
+      const pieces = [bytes];
+      return new Response(
+        new ReadableStream<Uint8Array>({ pull: (controller) => (pieces.length > 0 ? controller.enqueue(pieces.pop()!) : controller.error(thrown)) }),
+      );
+    };
+    const broken = await ask(cut);
+    assert.deepEqual([broken.outcome.status, broken.outputs[0]?.type], ["truncated", "text"]);
+  }
+});
+
+test("a key that no header can have is said, and nothing is sent", async () => {
+  for (const key of ["two\nlines", "two\r\nlines", "a b", "“quoted”", "nul\0"]) {
+    let requests = 0;
+    const fetch = async (): Promise<Response> => {
+      requests++;
+      return streamed(completed);
+    };
+    const connection = connectionWith(fetch, key);
+    for (const sending of [get(connection, listRequest), ask(fetch, { connection })]) {
+      await assert.rejects(sending, (error: Error) => /The key contains a line break/.test(error.message) && !error.message.includes(key));
+    }
+    assert.equal(requests, 0);
+  }
+});
+
+test("long work is done in pieces, and others get their turn in between", async (context) => {
+  const core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>);
+  let time = 0;
+  let turns = 0;
+  const { setTimeout } = globalThis;
+  context.mock.method(performance, "now", () => time);
+  context.mock.method(globalThis, "setTimeout", (run: () => void, ms: number) => {
+    turns += ms === 0 ? 1 : 0;
+    return setTimeout(run, ms);
+  });
+  const cancellation = new AbortController();
+  // Separate outputs, in one chunk: text between thoughts is not joined.
+  const thought = (at: number) => ({ type: "response.reasoning_summary_text.delta", item_id: `r${at}`, output_index: at, summary_index: 0, delta: "x" });
+  const events = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? thought(at) : delta("y")));
+  let outputs = 0;
+  const work = (options: Partial<Exchange>) =>
+    ask(async () => streamed(...events, completed), {
+      core,
+      ...options,
+      onOutput: () => {
+        time += 1;
+        outputs++;
+        if (outputs === 1500) {
+          cancellation.abort();
+        }
+      },
+    });
+  await work({});
+  assert(outputs >= 1000 && turns >= 40 && turns <= 60, `${turns} turns for ${outputs} outputs of 1 ms each`);
+  await work({ cancellation: cancellation.signal });
+  assert.equal(outputs, 1500, "a cancellation is heard in between");
+});
+
+test("however large a chunk is, the core reads it in pieces", async () => {
+  const sizes: number[] = [];
+  const stream = { isTerminal: false, push: (bytes: Uint8Array) => (sizes.push(bytes.length), []), conclude: () => ({ outputs: [], step: { type: "done" } }) };
+  const core = { openStream: () => stream } as unknown as Core;
+  await ask(async () => new Response(new Uint8Array(300_000)), { core });
+  assert(Math.max(...sizes) <= 65_536);
+  assert.equal(sizes.reduce((sum, size) => sum + size, 0), 300_000);
+});
+
+test("a damaged image loses nothing but itself", async () => {
+  const image = (result: string) => ({ type: "response.output_item.done", output_index: 0, item: { type: "image_generation_call", id: "ig", status: "completed", output_format: "png", result } });
+  const call = { type: "response.output_item.done", output_index: 1, item: { type: "function_call", id: "fc", call_id: "c", name: "save_file", arguments: '{"path":"a"}' } };
+  const good = "iVBORw0KGgo=";
+  for (const bad of ["iVBORw0KG", "iVBORw0KGgo==", "=iVBORw0KGgo", "iVBOR=w0KGgo", "iVBORw0KGg=o", "iVBORw0KGgo=====", "A"]) {
+    const { chat } = await start({ ...keyed, intercept: (url) => (url.endsWith("/responses") ? streamed(image(bad), call, { ...delta("after"), output_index: 2 }, completed) : undefined) });
+    const { parts, error } = await chat(keyed.configuration, "draw");
+    assert.equal(error, undefined, bad);
+    assert.deepEqual(shown(parts).filter((part) => !/^image|^usage/.test(part)), ['call save_file {"path":"a"}', "after"], bad);
+    assert(fake.logged.some((line) => /image/i.test(line)), "it leaves a note");
+  }
+  const { chat } = await start({ ...keyed, intercept: (url) => (url.endsWith("/responses") ? streamed(image(good), call, completed) : undefined) });
+  const parts = shown((await chat(keyed.configuration, "draw")).parts);
+  assert.deepEqual(parts.filter((part) => !/Generated image|^usage/.test(part)), ["image/png", 'call save_file {"path":"a"}']);
+});
