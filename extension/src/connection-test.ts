@@ -160,7 +160,7 @@ function fewTokens({ connection, core, requests, cancellation, onProgress }: Con
     {
       model,
       messages: [{ role: "user", content: [{ type: "text", value: "Say yes." }] }],
-      options: { ...chatOptions(), maxOutputTokens: FEW_TOKENS },
+      options: { ...chatOptions(connection.endpoint.origin), maxOutputTokens: FEW_TOKENS },
     },
     connection.endpoint.baseUrl,
   );

@@ -9,7 +9,7 @@ import { exchange } from "./http.js";
 import { type Log, modelName } from "./log.js";
 import { DEMO_MODEL, type SluiceModel, information } from "./model-information.js";
 import type { ModelLists } from "./models.js";
-import { chatOptions, idleTimeoutMs, thinkingFallback } from "./settings.js";
+import { chatOptions, extraHeaders, idleTimeoutMs, thinkingFallback } from "./settings.js";
 import type { StatusBar } from "./status-bar.js";
 import { toMessage, toMessages, toToolMode, toTools } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
@@ -34,6 +34,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   /** A group with a key came in this round of VS Code's, which asks without a configuration first. */
   #keyInRound = false;
   #demoIsShown = false;
+  /** Origins that get no extra headers although there are some. */
+  readonly #saidNoHeaders = new Set<string>();
 
   constructor(services: Services) {
     this.#services = services;
@@ -92,10 +94,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   ): Promise<void> {
     const { modules, log, counts, status, lists } = this.#services;
     const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
-    const chat = chatRequest(model, messages, options);
+    const chat = chatRequest(model, connection, messages, options);
     const built = requests.buildRequest(chat, connection.endpoint.baseUrl);
     const trace = log.logLevel === vscode.LogLevel.Trace;
     built.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
+    this.#checkHeaders(connection.endpoint.origin, chat);
 
     const isChat = options.requestInitiator === "core" || isCopilot(options.requestInitiator);
     const reporter = new Reporter(progress, {
@@ -184,6 +187,19 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       : errorWithCode(step.message, step.kind);
   }
 
+  /** Keeps the values of extra headers out of the log, and says so when headers in the settings are for another server. */
+  #checkHeaders(origin: string, { options }: ChatRequest): void {
+    const { log } = this.#services;
+    const all = extraHeaders();
+    for (const headers of all.values()) {
+      Object.values(headers).forEach((value) => log.hide(value));
+    }
+    if (all.size > 0 && Object.keys(options?.extraHeaders ?? {}).length === 0 && !this.#saidNoHeaders.has(origin)) {
+      this.#saidNoHeaders.add(origin);
+      log.info(`No header in sluice.extraHeaders is for ${origin}, so none is sent there. The setting says how to name an address.`);
+    }
+  }
+
   async #saveImage(mimeType: string, bytes: Uint8Array): Promise<vscode.Uri> {
     const extension = mimeType.split("/")[1]?.replace(/[^a-z0-9]/g, "") ?? "bin";
     const file = vscode.Uri.joinPath(this.#services.images, `${crypto.randomUUID()}.${extension}`);
@@ -194,6 +210,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
 
 function chatRequest(
   model: ChatModel,
+  { endpoint: { origin } }: Connection,
   messages: readonly vscode.LanguageModelChatRequestMessage[],
   options: vscode.ProvideLanguageModelChatResponseOptions,
 ): ChatRequest {
@@ -204,7 +221,7 @@ function chatRequest(
     tools: toTools(options.tools),
     toolMode: toToolMode(options.toolMode),
     options: {
-      ...chatOptions(),
+      ...chatOptions(origin),
       ...(typeof chosen === "string" ? { reasoningEffort: chosen } : {}),
       maxOutputTokens: model.maxOutputTokens,
       newConversationId: crypto.randomUUID(),

@@ -60,15 +60,21 @@ function listOf(lists: readonly ReportedList[], label: string): { models?: numbe
   return list === undefined ? {} : { models: list.models, list: list.state };
 }
 
-/** What the user set, without anything that could be secret. */
+/** What the user changed, without anything that could be secret. */
 function changedSetting(name: string): [string, unknown][] {
   const value = vscode.workspace.getConfiguration().inspect<unknown>(name)?.globalValue;
   if (value === undefined) {
     return [];
   }
   if (name === "sluice.extraHeaders") {
-    const names = typeof value === "object" && value !== null ? Object.keys(value) : [];
-    return [[name, Object.fromEntries(names.map((header) => [header, "[hidden]"]))]];
+    return [[name, withoutValues(value)]];
   }
   return [[name, value]];
+}
+
+/** The names in a setting, at every depth. */
+function withoutValues(value: unknown): unknown {
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutValues(inner)]))
+    : "[hidden]";
 }

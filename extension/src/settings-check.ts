@@ -3,9 +3,10 @@
 import * as vscode from "vscode";
 
 import type { Requests } from "../../crates/sluice-wasm/js/src/requests.js";
+import { settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
 import { showWarning } from "./notify.js";
-import { chatOptions, modelSettings } from "./settings.js";
+import { extraHeaders, modelSettings, originOf } from "./settings.js";
 import type { Modules } from "./wasm.js";
 
 export interface SettingProblem {
@@ -36,27 +37,37 @@ export function settingProblems(requests: Requests): SettingProblem[] {
     }
   }
 
-  const { extraHeaders = {} } = chatOptions();
+  for (const [address, headers] of extraHeaders()) {
+    problems.push(...headerProblems(requests, address, headers).map((message) => ({ setting: "sluice.extraHeaders", message })));
+  }
+  return problems;
+}
+
+function headerProblems(requests: Requests, address: string, headers: { readonly [name: string]: string }): string[] {
+  // What is wrong with the base URL itself is said above.
+  if (originOf(address) === undefined && address !== settingsBaseUrl()) {
+    return [vscode.l10n.t("Headers are set for {0}, which is not an address that Sluice sends anything to. Write it like https://gateway.example.", address)];
+  }
   const { request } = requests.buildRequest(
-    { model: "none/none", messages: [], options: { extraHeaders, extraBody: {} } },
+    { model: "none/none", messages: [], options: { extraHeaders: headers, extraBody: {} } },
     NOWHERE,
   );
   const sent = new Set(request.headers.map(([name]) => name.toLowerCase()));
   const ours = new Set(["content-type", "accept"]);
-  for (const [name, value] of Object.entries(extraHeaders)) {
-    const lower = name.toLowerCase();
+  return Object.entries(headers).flatMap(([name, value]) => {
     if (value === "") {
-      const message = vscode.l10n.t("The header {0} is not sent: its value is empty. Is the environment variable that it names set?", name);
-      problems.push({ setting: "sluice.extraHeaders", message });
-    } else if (!sent.has(lower) || ours.has(lower)) {
-      const message = vscode.l10n.t(
-        "The header {0} is not sent: its name or its value has characters that no header has, or it is one that Sluice sets itself.",
-        name,
-      );
-      problems.push({ setting: "sluice.extraHeaders", message });
+      return [vscode.l10n.t("The header {0} is not sent: its value is empty. Is the environment variable that it names set?", name)];
     }
-  }
-  return problems;
+    const isSent = sent.has(name.toLowerCase()) && !ours.has(name.toLowerCase());
+    return isSent
+      ? []
+      : [
+          vscode.l10n.t(
+            "The header {0} is not sent: its name or its value has characters that no header has, or it is one that Sluice sets itself.",
+            name,
+          ),
+        ];
+  });
 }
 
 /** Nothing is sent there. */
@@ -74,7 +85,9 @@ export class SettingsCheck {
   }
 
   async run(): Promise<void> {
-    Object.values(chatOptions().extraHeaders ?? {}).forEach((value) => this.#log.hide(value));
+    for (const headers of extraHeaders().values()) {
+      Object.values(headers).forEach((value) => this.#log.hide(value));
+    }
     const problems = settingProblems(await this.#modules.requests());
     const first = problems[0];
     const state = JSON.stringify(problems);

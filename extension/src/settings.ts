@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import type { ChatOptions, ModelSettings, Routing } from "../../crates/sluice-wasm/js/src/core.js";
+import { isLoopback, settingsBaseUrl } from "./connections.js";
 
 function setting<T>(name: string, otherwise: T): T {
   return vscode.workspace.getConfiguration("sluice").get<T>(name) ?? otherwise;
@@ -17,14 +18,14 @@ export function modelSettings(): ModelSettings {
   };
 }
 
-/** What goes into every request. */
-export function chatOptions(): ChatOptions {
+/** What goes into every request to a server. */
+export function chatOptions(origin: string): ChatOptions {
   const effort = setting("thinking.effort", "default");
   return {
     ...(effort === "default" ? {} : { reasoningEffort: effort }),
     automaticCaching: setting("caching", true),
     claudeContextManagement: setting("claudeContextManagement", false),
-    extraHeaders: extraHeaders(),
+    extraHeaders: extraHeaders().get(originOf(origin) ?? "nowhere") ?? {},
     routing: routing(),
     extraBody: {},
   };
@@ -38,13 +39,41 @@ export function thinkingFallback(): "hide" | "text" {
   return setting("thinking.fallback", "hide");
 }
 
-/** `${env:NAME}` in a value stands for a variable of the environment, so that no secret has to stand in a file. */
-function extraHeaders(): { [name: string]: string } {
+/**
+ * The extra headers, each for one origin, as keys are: `{"https://host": {"x-team": "blue"}}`. Headers that stand in the
+ * setting without an address are for the origin of `sluice.baseUrl`. `${env:NAME}` in a value stands for a variable of the
+ * environment, so that no secret has to be in a file.
+ *
+ * Headers under an address that none can be sent to are under that address, which is no server's origin.
+ */
+export function extraHeaders(): Map<string, { [name: string]: string }> {
   const { process } = globalThis as { process?: { env: { [name: string]: string | undefined } } };
   const filled = (value: unknown): string =>
     String(value).replace(/\$\{env:([^}]+)\}/g, (_, name: string) => process?.env[name] ?? "");
-  const headers = setting<{ [name: string]: unknown }>("extraHeaders", {});
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, filled(value)]));
+  const found = new Map<string, { [name: string]: string }>();
+  const add = (address: string, headers: object): void => {
+    const origin = originOf(address) ?? address;
+    const all = Object.entries(headers).map(([name, value]): [string, string] => [name, filled(value)]);
+    found.set(origin, { ...found.get(origin), ...Object.fromEntries(all) });
+  };
+  for (const [name, value] of Object.entries(setting<{ [name: string]: unknown }>("extraHeaders", {}))) {
+    if (typeof value === "object" && value !== null) {
+      add(name, value);
+    } else {
+      add(settingsBaseUrl(), { [name]: value });
+    }
+  }
+  return found;
+}
+
+/** An address as browsers write its origin; undefined if nothing may be sent there. */
+export function originOf(address: string): string | undefined {
+  try {
+    const { origin, protocol } = new URL(address);
+    return protocol === "https:" || (protocol === "http:" && isLoopback(origin)) ? origin : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function routing(): Routing {

@@ -61,7 +61,7 @@ for (const [name, intercept] of Object.entries(scenarios)) {
     const { setTimeout } = globalThis;
     context.mock.method(globalThis, "setTimeout", (run: () => void, ms: number) => setTimeout(run, ms < 10_000 ? 0 : ms));
     const { run, chat } = await start({ ...keyed, intercept });
-    fake.settings.set("sluice.extraHeaders", { "x-team": HEADER, "x bad": HEADER });
+    fake.settings.set("sluice.extraHeaders", { "x-team": HEADER, [keyed.configuration.baseUrl]: { "x-team": HEADER, "x bad": HEADER } });
     fake.answers = Array<undefined>(10);
     await chat(keyed.configuration, `${PROMPT} is what I write in my diary`).catch(() => undefined);
     for (const command of ["refreshModels", "testConnection"]) {

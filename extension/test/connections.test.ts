@@ -1,0 +1,133 @@
+// Keys and extra headers belong to one origin each, and go nowhere else.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { type StartOptions, start } from "./harness.js";
+import { fake } from "./vscode.js";
+
+const group = (host: string) => ({ apiKey: `key-of-${host}`, baseUrl: `https://${host}/v1` });
+
+/** Which origins got a header with this value, when every group is asked by every way there is. */
+async function whoGot(headers: object, ...hosts: string[]): Promise<{ [value: string]: string[] }> {
+  process.env["TEAM_SECRET"] = "from-the-environment";
+  const { sent, chat, run } = await start({ configuration: hosts.map(group) });
+  fake.settings.set("sluice.extraHeaders", headers);
+  for (const host of hosts) {
+    await chat(group(host), "hello");
+    await run("testConnection", host, undefined);
+  }
+  await run("refreshModels");
+  const got: { [value: string]: Set<string> } = {};
+  for (const { url, headers } of sent) {
+    for (const value of headers.values()) {
+      if (/secret|environment/.test(value)) {
+        (got[value] ??= new Set()).add(new URL(url).origin);
+      }
+    }
+  }
+  return Object.fromEntries(Object.entries(got).map(([value, origins]) => [value, [...origins]]));
+}
+
+test("extra headers go to the origin that they stand under", async () => {
+  const got = await whoGot(
+    {
+      "x-plain": "plain-secret",
+      "https://one.example": { "x-one": "one-secret", "x-env": "${env:TEAM_SECRET}" },
+      "https://TWO.example:443/v1/": { "x-two": "two-secret" },
+      "https://one.example.evil.example": { "x-evil": "other-secret" },
+      "http://two.example": { "x-clear": "clear-secret" },
+      "two.example": { "x-no-address": "lost-secret" },
+    },
+    "one.example",
+    "two.example",
+    "three.example",
+  );
+  assert.deepEqual(got, {
+    "one-secret": ["https://one.example"],
+    "from-the-environment": ["https://one.example"],
+    "two-secret": ["https://two.example"],
+  });
+});
+
+test("extra headers without an address are for the base URL in the settings", async () => {
+  assert.deepEqual(await whoGot({ "x-plain": "plain-secret", "x-env": "${env:TEAM_SECRET}" }, "ai-gateway.vercel.sh", "other.example"), {
+    "plain-secret": ["https://ai-gateway.vercel.sh"],
+    "from-the-environment": ["https://ai-gateway.vercel.sh"],
+  });
+  assert(fake.logged.includes("info: No header in sluice.extraHeaders is for https://other.example, so none is sent there. The setting says how to name an address."));
+});
+
+test("a base URL that makes no sense gets no headers", async () => {
+  const { sent, chat } = await start({ configuration: group("one.example") });
+  for (const baseUrl of ["", "nonsense", "http://one.example/v1"]) {
+    fake.settings.set("sluice.baseUrl", baseUrl);
+    fake.settings.set("sluice.extraHeaders", { "x-plain": "plain-secret" });
+    await chat(group("one.example"), "hello");
+  }
+  assert(sent.length > 0 && sent.every(({ headers }) => headers.get("x-plain") === null));
+});
+
+test("an address for headers that is none is a problem with the setting", async () => {
+  await start();
+  fake.settings.set("sluice.extraHeaders", { "gateway.example": { "x-team": "blue-secret" } });
+  fake.answers = [undefined];
+  await fake.resolveModels();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.match(fake.seen[0]!, /^warning: Sluice: Headers are set for gateway\.example, which is not an address/);
+});
+
+test("a report has the names of extra headers and none of their values", async () => {
+  const { run } = await start();
+  fake.settings.set("sluice.extraHeaders", { "x-plain": "plain-secret", "https://one.example": { "x-one": "one-secret", "x-list": ["list-secret"] } });
+  const [report] = await run("exportReport");
+  assert.match(report!, /"x-plain": "\[hidden\]"/);
+  assert.match(report!, /"x-one": "\[hidden\]"/);
+  assert(!/plain-secret|one-secret|list-secret/.test(report!));
+});
+
+test("a key with a line break is an error where it is entered and where it is found", async () => {
+  const said = /The key contains a line break, a space or another character that no key has, so nothing was sent/;
+  const key = "first-half\nsecond-half";
+  const entered = { ...group("one.example"), apiKey: key };
+  const { sent, provider, run } = await start({ configuration: entered });
+  await assert.rejects(provider.provideLanguageModelChatInformation({ silent: false, configuration: entered }, {}), said);
+  assert.match((await run("testConnection", undefined))[0]!, said);
+  assert.deepEqual(sent, []);
+
+  const found = await start({ environment: { AI_GATEWAY_API_KEY: key } });
+  await assert.rejects(found.provider.provideLanguageModelChatInformation({ silent: true }, {}), said);
+  assert.deepEqual(found.sent, []);
+  assert(!(fake.logged.join() + fake.seen.join()).includes("half"));
+
+  // Space around a key is not part of it.
+  const padded = { ...group("one.example"), apiKey: " good-key\n" };
+  const good = await start({ configuration: padded });
+  await good.chat(padded, "hello");
+  assert(good.sent.some(({ key }) => key === "Bearer good-key"));
+});
+
+test("a key from the environment goes to the gateway, and elsewhere only as the user says", async () => {
+  const key = "environment-key";
+  /** Who got the key when VS Code looked for models by itself, and what the user was asked when they looked. */
+  const tell = async (environment: StartOptions["environment"], baseUrl: string | undefined, answer?: string) => {
+    const { sent, run } = await start({ environment: { AI_GATEWAY_API_KEY: key, ...environment } });
+    if (baseUrl !== undefined) {
+      fake.settings.set("sluice.baseUrl", baseUrl);
+    }
+    const origins = () => [...new Set(sent.filter(({ key }) => key !== null).map(({ url }) => new URL(url).origin))];
+    await fake.resolveModels();
+    const silently = origins();
+    const asks = silently.length === 0;
+    const seen = await run("refreshModels", ...(asks ? [answer, ...(answer === undefined ? [undefined] : [])] : []));
+    return { silently, asked: asks ? seen[0] : undefined, then: origins() };
+  };
+  const gateway = "https://ai-gateway.vercel.sh";
+  assert.deepEqual(await tell({}, undefined), { silently: [gateway], asked: undefined, then: [gateway] });
+  assert.deepEqual(await tell({}, "https://mine.example/v1"), { silently: ["https://mine.example"], asked: undefined, then: ["https://mine.example"] }, "the user's own setting");
+  const local = "http://127.0.0.1:4000";
+  assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1` }, undefined), { silently: [local], asked: undefined, then: [local] });
+  const asked = "warning: The environment of VS Code names https://other.example as the address for your key.";
+  assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, undefined), { silently: [], asked, then: [] });
+  assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, "Send the key there"), { silently: [], asked, then: ["https://other.example"] });
+});
