@@ -1,10 +1,11 @@
 //! `packages/stream-adapter`: built around the WebAssembly core, tested, and read through by the real AI SDK.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::gateway::{self, Gateway};
-use crate::shell::{command, root, run};
-use crate::{Done, javascript, wasm};
+use crate::shell::{capture, command, root, run};
+use crate::{Done, javascript, notices, wasm};
 
 fn package() -> PathBuf {
     root().join("packages/stream-adapter")
@@ -17,6 +18,10 @@ pub fn build() -> Done {
 
 pub fn build_around(module: &Path) -> Done {
     javascript::install(&package())?;
+    notices::write(&["sluice-wasm"], &[module.to_owned()], &package())?;
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        fs::copy(root().join(licence), package().join(licence)).map_err(|error| format!("{licence}: {error}"))?;
+    }
     run(command("node").arg("scripts/build.mjs").arg(module).current_dir(package()))
 }
 
@@ -25,7 +30,15 @@ pub fn test() -> Done {
     let tests =
         ["adapter", "browser", "hostile", "random", "sample", "types"].map(|name| format!("test/{name}.test.mjs"));
     let options = ["--experimental-vm-modules", "--no-warnings", "--test", "--test-reporter=dot"];
-    run(command("node").args(options).args(tests).current_dir(package()))
+    run(command("node").args(options).args(tests).current_dir(package()))?;
+    let packed =
+        capture(command("npm").args(["pack", "--dry-run", "--json", "--ignore-scripts"]).current_dir(package()))?;
+    for file in [notices::FILE, "LICENSE-MIT", "LICENSE-APACHE", "README.md", "dist/index.mjs"] {
+        if !packed.contains(&format!("\"{file}\"")) {
+            return Err(format!("the npm package would have no {file} in it"));
+        }
+    }
+    Ok(())
 }
 
 /// The AI SDK, in the versions that are in use, reads the embedded gateway through the adapter.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::shell::{command, root, run};
-use crate::{Done, javascript, wasm};
+use crate::{Done, javascript, notices, wasm};
 
 pub fn folder() -> PathBuf {
     root().join("extension")
@@ -23,15 +23,18 @@ pub fn pack() -> Done<PathBuf> {
     let dist = extension.join("dist");
     let _ = fs::remove_dir_all(&dist);
     run(command("node").arg("esbuild.mjs").current_dir(&extension))?;
-    for module in wasm::build()?.all() {
-        copy(&module, &dist)?;
+    let modules = wasm::build()?.all();
+    for module in &modules {
+        copy(module, &dist)?;
     }
+    notices::write(&wasm::PACKAGES, &modules, &extension)?;
     fs::copy(root().join("LICENSE-MIT"), extension.join("LICENSE.txt"))
         .map_err(|error| format!("LICENSE-MIT: {error}"))?;
     let vsix = root().join("target/sluice.vsix");
     run(node("@vscode/vsce/vsce")
         .args(["package", "--no-dependencies", "--allow-missing-repository", "--out"])
         .arg(&vsix))?;
+    notices::check_packed(&vsix, &format!("extension/{}", notices::FILE))?;
     Ok(vsix)
 }
 

@@ -7,6 +7,7 @@ mod extension;
 mod fuzz;
 mod gateway;
 mod javascript;
+mod notices;
 mod recordings;
 mod shell;
 mod test;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::shell::{capture, cargo, command, root, run};
 use crate::{Done, javascript};
 
-const TARGET: &str = "wasm32-unknown-unknown";
+pub const TARGET: &str = "wasm32-unknown-unknown";
 
 /// The most memory that one instance of a module may use. An instance reads one answer, so this is what a hostile answer can
 /// take; it leaves room for the largest answer that the core accepts.
@@ -16,7 +16,7 @@ const MAX_MEMORY: u32 = 512 << 20;
 #[derive(Debug)]
 pub struct Modules(PathBuf);
 
-const PACKAGES: [&str; 4] = ["sluice-wasm", "sluice-requests-wasm", "sluice-tokens-wasm", "sluice-demo-wasm"];
+pub const PACKAGES: [&str; 4] = ["sluice-wasm", "sluice-requests-wasm", "sluice-tokens-wasm", "sluice-demo-wasm"];
 
 impl Modules {
     /// Reads answers.

@@ -1,0 +1,191 @@
+//! THIRD-PARTY-NOTICES.txt: the licences of everything that is linked into the WebAssembly modules of a package. They ask to be
+//! passed on with every copy.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::Done;
+use crate::shell::{capture, cargo};
+use crate::wasm::TARGET;
+
+pub const FILE: &str = "THIRD-PARTY-NOTICES.txt";
+
+/// What the standard library links, and whose it is. All of it is offered under the MIT licence.
+const STANDARD_LIBRARY: [(&str, &str); 4] = [
+    ("the Rust standard library", "The Rust Project Contributors"),
+    ("compiler-builtins", "2016 Jorge Aparicio and The Rust Project Contributors"),
+    ("dlmalloc", "2014 Alex Crichton"),
+    ("hashbrown", "2016 Amanieu d'Antras"),
+];
+
+const MIT: &str = include_str!("../../LICENSE-MIT");
+
+/// Writes the notices of these packages, and makes sure that they cover all that the modules show to be in them.
+pub fn write(packages: &[&str], modules: &[PathBuf], folder: &Path) -> Done {
+    let notices = text(packages)?;
+    for module in modules {
+        let bytes = fs::read(module).map_err(|error| format!("cannot read {}: {error}", module.display()))?;
+        let missing: Vec<String> = crates_named_in(&bytes).into_iter().filter(|name| !covers(&notices, name)).collect();
+        if !missing.is_empty() {
+            return Err(format!("{FILE} says nothing about {}, in {}", missing.join(", "), module.display()));
+        }
+    }
+    let file = folder.join(FILE);
+    fs::write(&file, notices).map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+/// Whether a packed artefact names the notices among its files; archives keep names as they are.
+pub fn check_packed(archive: &Path, path: &str) -> Done {
+    let bytes = fs::read(archive).map_err(|error| format!("cannot read {}: {error}", archive.display()))?;
+    let is_there = bytes.windows(path.len()).any(|window| window == path.as_bytes());
+    if is_there { Ok(()) } else { Err(format!("{} has no {path} in it", archive.display())) }
+}
+
+fn text(packages: &[&str]) -> Done<String> {
+    let linked = linked_crates(packages)?;
+    let metadata = capture(cargo().args(["metadata", "--locked", "--format-version", "1"]))?;
+    let metadata: Value = serde_json::from_str(&metadata).map_err(|error| format!("cargo metadata: {error}"))?;
+    // Crates of one project often share one text.
+    let mut by_text: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let [name, version, manifest] = ["name", "version", "manifest_path"].map(|key| package[key].as_str());
+        let (Some(name), Some(version), Some(manifest)) = (name, version, manifest) else { continue };
+        let title = format!("{name} {version}");
+        if !linked.contains(&title) {
+            continue;
+        }
+        let folder = Path::new(manifest).parent().unwrap_or(Path::new(manifest));
+        let mut licence = licence_of(folder).ok_or_else(|| format!("{title} comes without the text of its licence"))?;
+        if !licence.contains("Copyright ") {
+            // It names nobody, so neither do we: the project is where its authors are found.
+            let project = package["repository"].as_str().unwrap_or(name);
+            licence = format!("By the authors of {project}\n\n{licence}");
+        }
+        by_text.entry(licence).or_default().insert(title);
+        if name == "tiktoken" && packages.contains(&"sluice-tokens-wasm") {
+            let titles = ["the vocabularies cl100k_base and o200k_base".to_owned()];
+            by_text.entry(licence_of_vocabularies(folder)?).or_default().extend(titles);
+        }
+    }
+    for (title, holder) in STANDARD_LIBRARY {
+        let terms = MIT.split_once("\n\n").map_or(MIT, |(_, terms)| terms).trim_start();
+        let terms = terms.split_once("Permission is hereby granted").map_or(terms, |(_, rest)| rest);
+        let licence = format!("MIT License\n\nCopyright (c) {holder}\n\nPermission is hereby granted{terms}");
+        by_text.entry(licence.trim_end().to_owned()).or_default().insert(title.to_owned());
+    }
+    let mut sections: Vec<(String, String)> = by_text
+        .into_iter()
+        .map(|(licence, titles)| (titles.into_iter().collect::<Vec<_>>().join(", "), licence))
+        .collect();
+    sections.sort();
+    let missing: Vec<&String> =
+        linked.iter().filter(|title| !sections.iter().any(|(titles, _)| covers(titles, title))).collect();
+    if !missing.is_empty() {
+        return Err(format!("cargo metadata says nothing about {missing:?}"));
+    }
+    let mut text = "This package contains software and data of others, under the licences below.\n".to_owned();
+    for (titles, licence) in sections {
+        text.push_str(&format!("\n{}\n{titles}\n\n{licence}\n", "-".repeat(100)));
+    }
+    Ok(text)
+}
+
+/// Names and versions of the crates of others that are compiled into these packages.
+fn linked_crates(packages: &[&str]) -> Done<BTreeSet<String>> {
+    let tree = capture(
+        cargo()
+            .args(["tree", "--locked", "--target", TARGET, "--edges", "normal,no-proc-macro"])
+            .args(["--prefix", "none", "--format", "{p}"])
+            .args(packages.iter().flat_map(|package| ["--package", package])),
+    )?;
+    let foreign = tree.lines().map(|line| line.trim_end_matches("(*)").trim()).filter(|line| !line.contains('('));
+    Ok(foreign.filter(|line| !line.is_empty()).map(|line| line.replacen(" v", " ", 1)).collect())
+}
+
+/// The texts that a crate comes with. Where it may be had under the MIT licence, it is.
+fn licence_of(folder: &Path) -> Option<String> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|file| file.path()).collect();
+    files.sort();
+    let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+    // What it says about vocabularies is about more of them than are linked; see `licence_of_vocabularies`.
+    files.retain(|file| {
+        let name = name(file);
+        let is_licence =
+            ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE"].iter().any(|word| name.starts_with(word));
+        is_licence && !name.contains("3RD-PARTY") && file.is_file()
+    });
+    if files.iter().any(|file| name(file).contains("MIT")) {
+        files.retain(|file| ["MIT", "NOTICE", "COPYRIGHT"].iter().any(|word| name(file).contains(word)));
+    }
+    let texts: Vec<String> =
+        files.iter().filter_map(|file| fs::read_to_string(file).ok()).map(|text| normal(&text)).collect();
+    Some(texts.join("\n\n")).filter(|text| !text.is_empty())
+}
+
+fn licence_of_vocabularies(tiktoken: &Path) -> Done<String> {
+    let file = tiktoken.join("LICENSE-3RD-PARTY");
+    let text = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let of_openai = normal(&text).split("\n## ").find(|section| section.starts_with("OpenAI")).map(str::to_owned);
+    let of_openai = of_openai.filter(|section| section.contains("cl100k_base") && section.contains("o200k_base"));
+    of_openai.ok_or_else(|| format!("{} says nothing about our vocabularies", file.display()))
+}
+
+fn normal(text: &str) -> String {
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Whether a notice has this title: a crate with or without its version.
+fn covers(notices: &str, title: &str) -> bool {
+    let titles = notices.lines().flat_map(|line| line.split(", "));
+    titles.into_iter().any(|each| each == title || each.strip_prefix(title).is_some_and(|rest| rest.starts_with(' ')))
+}
+
+/// Crates that a module shows to be in it: messages of panics name the source file. It is not all of them, but found in another
+/// way than the list above.
+fn crates_named_in(module: &[u8]) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(module);
+    let from_registry = text.split("/registry/src/").skip(1).filter_map(|path| path.split('/').nth(1));
+    let from_std = text.split("/rust/deps/").skip(1).filter_map(|path| path.split('/').next());
+    let name = |folder: &str| folder.rsplit_once('-').map(|(name, _)| name.to_owned());
+    from_registry.chain(from_std).filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{covers, crates_named_in, linked_crates, text};
+    use crate::wasm::PACKAGES;
+
+    #[test]
+    fn every_linked_crate_has_its_licence() {
+        let packages: [&[&str]; 2] = [&PACKAGES, &["sluice-wasm"]];
+        for packages in packages {
+            let notices = text(packages).unwrap();
+            assert_eq!(notices, text(packages).unwrap(), "it is the same each time");
+            let linked = linked_crates(packages).unwrap();
+            assert!(linked.len() > 10);
+            for title in &linked {
+                assert!(covers(&notices, title), "nothing about {title}");
+            }
+            let sections: Vec<&str> = notices.split(&"-".repeat(100)).skip(1).collect();
+            for section in &sections {
+                let names_somebody = section.contains("Copyright ") || section.contains("By the authors of http");
+                assert!(names_somebody, "no copyright in {section}");
+                assert!(section.contains("Permission is hereby granted"), "no permission in {section}");
+            }
+            assert_eq!(notices.contains("Copyright (c) 2022 OpenAI"), packages.len() > 1, "the vocabularies");
+            assert!(!notices.contains("Llama"), "vocabularies that are not linked");
+        }
+    }
+
+    #[test]
+    fn crates_are_found_in_a_module() {
+        let module =
+            b"\0/cargo/registry/src/index-1/serde_json-1.0.1/src/de.rs\0\xff/rust/deps/dlmalloc-0.2.11/src/lib.rs";
+        assert_eq!(Vec::from_iter(crates_named_in(module)), ["dlmalloc", "serde_json"]);
+        assert!(covers("a 1.0, dlmalloc\n", "dlmalloc") && covers("x\nserde_json 1.0.1", "serde_json"));
+        assert!(!covers("serde_json 1.0.1", "serde"));
+    }
+}
