@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args;
-use sluice_core::{Outcome, Status, StreamOptions};
+use sluice_core::{Outcome, Output, Status, StreamOptions};
 
 use super::dialect::{Dialect, Reader, Unrecognised};
 use super::human::Human;
@@ -98,10 +98,14 @@ impl Decode {
                 printer.output(&output).map_err(Stopped::Unwritable)?;
             }
         }
-        let (outputs, outcome) = stream.finish(self.dialect).map_err(Stopped::NoStream)?;
-        for output in &outputs {
-            printer.output(output).map_err(Stopped::Unwritable)?;
-        }
+        let mut written = Ok(());
+        let mut give = |output: &Output| {
+            if written.is_ok() {
+                written = printer.output(output);
+            }
+        };
+        let outcome = stream.finish(self.dialect, &mut give).map_err(Stopped::NoStream)?;
+        written.map_err(Stopped::Unwritable)?;
         printer.outcome(&outcome, started.elapsed()).map_err(Stopped::Unwritable)?;
         if outcome.status == Status::Truncated && outcome.response_id.is_none() && outcome.retry_safe {
             tell!("sluice: {total} bytes and no answer in them. Is {} the body of an event stream?", self.source());

@@ -1,9 +1,10 @@
 //! Which dialect a captured stream is in, how it is framed, and the right way through the core for it.
 
-use std::mem;
+use std::{fmt, mem};
 
 use clap::ValueEnum;
-use serde::de::IgnoredAny;
+use serde::Deserializer;
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use sluice_core::sse::SseParser;
 use sluice_core::{
@@ -111,43 +112,60 @@ impl Reader {
         }
     }
 
-    pub fn finish(self, asked: Option<Dialect>) -> Result<(Vec<Output>, Outcome), Unrecognised> {
-        match self {
+    /// Ends the stream and gives its last outputs, one by one.
+    pub fn finish(self, asked: Option<Dialect>, give: &mut dyn FnMut(&Output)) -> Result<Outcome, Unrecognised> {
+        let (rest, outcome) = match self {
             Self::Undecided(start, _, options) => {
                 let Some(mut decided) = decide(&start, asked, &options, true) else {
                     return Err(Unrecognised::of(&start));
                 };
-                let mut outputs = decided.push(&start, asked)?;
-                let (rest, outcome) = decided.finish(asked)?;
-                outputs.extend(rest);
-                Ok((outputs, outcome))
+                decided.push(&start, asked)?.iter().for_each(&mut *give);
+                return decided.finish(asked, give);
             }
-            Self::OpenResponses(stream) => Ok(stream.finish(BodyEnd::Eof)),
-            Self::Events(stream) => Ok(stream.finish(BodyEnd::Eof)),
+            Self::OpenResponses(stream) => stream.finish(BodyEnd::Eof),
+            Self::Events(stream) => stream.finish(BodyEnd::Eof),
             Self::Lines(mut stream, lines) => {
-                let mut outputs = Vec::new();
-                lines.finish(&mut |json| outputs.extend(stream.push_chunk(json)));
-                let (rest, outcome) = stream.finish(BodyEnd::Eof);
-                outputs.extend(rest);
-                Ok((outputs, outcome))
+                lines.finish(&mut |json| stream.push_chunk(json).for_each(|output| give(&output)));
+                stream.finish(BodyEnd::Eof)
             }
             Self::Array(mut stream, all, _) => {
-                let chunks = serde_json::from_slice::<Vec<Box<RawValue>>>(&all);
-                let chunks = chunks
-                    .map_err(|error| Unrecognised { why: format!("starts with [, but is no JSON array: {error}") })?;
-                if asked.is_none() && !chunks.iter().any(|chunk| is_ai_sdk_chunk(chunk.get())) {
+                let mut is_ai_sdk = asked.is_some();
+                let read = each_element(&all, &mut |json| is_ai_sdk = is_ai_sdk || is_ai_sdk_chunk(json));
+                if let Err(error) = read {
+                    return Err(Unrecognised { why: format!("starts with [, but is no JSON array: {error}") });
+                }
+                if !is_ai_sdk {
                     return Err(Unrecognised::of(&all));
                 }
-                let mut outputs: Vec<Output> = Vec::new();
-                for chunk in &chunks {
-                    outputs.extend(stream.push_chunk(chunk.get()));
-                }
-                let (rest, outcome) = stream.finish(BodyEnd::Eof);
-                outputs.extend(rest);
-                Ok((outputs, outcome))
+                let _ = each_element(&all, &mut |json| stream.push_chunk(json).for_each(|output| give(&output)));
+                stream.finish(BodyEnd::Eof)
             }
+        };
+        rest.iter().for_each(give);
+        Ok(outcome)
+    }
+}
+
+/// Reads a JSON array element by element: a list of millions of small ones would be many times as large as its text.
+fn each_element(json: &[u8], on_element: &mut dyn FnMut(&str)) -> serde_json::Result<()> {
+    struct Each<'a>(&'a mut dyn FnMut(&str));
+    impl<'de> Visitor<'de> for Each<'_> {
+        type Value = ();
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a JSON array")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+            while let Some(element) = elements.next_element::<&RawValue>()? {
+                (self.0)(element.get());
+            }
+            Ok(())
         }
     }
+    let mut array = serde_json::Deserializer::from_slice(json);
+    array.deserialize_seq(Each(on_element))?;
+    array.end()
 }
 
 /// What a stream that starts like this is. `None` if that cannot be told yet, or, at its end, at all.
@@ -299,7 +317,7 @@ mod tests {
         if let Err(unrecognised) = pushed {
             return (total, unrecognised.why);
         }
-        let (_, outcome) = reader.finish(None).unwrap();
+        let outcome = reader.finish(None, &mut |_| {}).unwrap();
         assert_eq!(outcome.status, Status::Failed);
         (total, outcome.error.unwrap().message)
     }
