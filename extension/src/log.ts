@@ -23,10 +23,14 @@ export interface LogLine {
   readonly text: string;
 }
 
+/** Takes secrets out of a text, however they are spelled, and whatever looks like one. */
+export type Mask = (secrets: Iterable<string>, text: string) => string;
+
 export class Log {
   readonly #channel: vscode.LogOutputChannel;
   readonly #recent: LogLine[] = [];
   readonly #secrets = new Set<string>();
+  #mask: Mask | undefined;
 
   constructor(channel: vscode.LogOutputChannel) {
     this.#channel = channel;
@@ -46,6 +50,11 @@ export class Log {
     if (secret.length >= SHORTEST_SECRET) {
       this.#secrets.add(secret);
     }
+  }
+
+  /** From now on the core's rule applies too. Before its module is loaded no server is asked, so none can quote anything. */
+  maskWith(mask: Mask): void {
+    this.#mask = mask;
   }
 
   /** The only level at which a server may be quoted. Costs next to nothing unless it is switched on. */
@@ -94,6 +103,11 @@ export class Log {
     let redacted = text;
     for (const secret of this.#secrets) {
       redacted = redacted.replaceAll(secret, HIDDEN);
+    }
+    try {
+      redacted = this.#mask?.(this.#secrets, redacted) ?? redacted;
+    } catch {
+      // Half a character is no JSON. The exact secrets are out, and the patterns below remain.
     }
     return redact(redacted);
   }

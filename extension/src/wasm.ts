@@ -10,10 +10,13 @@ import { buildOnThread } from "./vocabulary.js";
 
 export class Modules {
   readonly #extension: vscode.Uri;
+  readonly #onRequests: ((requests: Requests) => void) | undefined;
   readonly #loaded = new Map<string, Promise<unknown>>();
 
-  constructor(extension: vscode.Uri) {
+  /** `onRequests` is called when the module for requests is loaded, before anybody else gets it. */
+  constructor(extension: vscode.Uri, onRequests?: (requests: Requests) => void) {
     this.#extension = extension;
+    this.#onRequests = onRequests;
   }
 
   /** Reads answers. */
@@ -23,7 +26,11 @@ export class Modules {
 
   /** Builds requests, knows the models. */
   requests(): Promise<Requests> {
-    return this.#load("sluice_requests_wasm.wasm", loadRequests);
+    return this.#load("sluice_requests_wasm.wasm", async (bytes) => {
+      const requests = await loadRequests(bytes);
+      this.#onRequests?.(requests);
+      return requests;
+    });
   }
 
   /** Counts tokens; has the vocabularies and is by far the largest. That of the model is built at once. */

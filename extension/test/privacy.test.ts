@@ -9,7 +9,16 @@ import { fake } from "./vscode.js";
 
 const PROMPT = "prompt_canary";
 const HEADER = "header-canary-value";
-const QUOTE = `You wrote ${PROMPT} (${PROMPT}) with ${KEY} and ${HEADER}.`;
+/** A server need not quote a secret as it is. */
+const spellings = (secret: string): string[] => [
+  secret,
+  secret.toUpperCase(),
+  Buffer.from(secret).toString("base64"),
+  Buffer.from(secret).toString("hex"),
+  secret.replaceAll("-", "%2D"),
+];
+const SECRETS = [KEY, HEADER].flatMap(spellings);
+const QUOTE = `You wrote ${PROMPT} (${PROMPT}) with ${SECRETS.join(" and ")}.`;
 const QUOTING_HEADERS = { "x-request-id": PROMPT, "x-vercel-id": `${KEY}:${HEADER}`, "retry-after-ms": "1" };
 
 const error = (status: number, code: string = PROMPT): Response =>
@@ -70,11 +79,11 @@ for (const [name, intercept] of Object.entries(scenarios)) {
     const [report] = await run("exportReport");
     const isTrace = (line: string): boolean => line.startsWith("trace: ");
     assert(fake.logged.some((line) => !isTrace(line)), "something is logged");
-    for (const secret of [KEY, HEADER]) {
+    for (const secret of SECRETS) {
       assert.deepEqual(fake.logged.filter((line) => line.includes(secret)), [], `${secret} at any level`);
     }
     assert.deepEqual(fake.logged.filter((line) => !isTrace(line) && line.includes(PROMPT)), [], "above trace");
-    assert.deepEqual([KEY, HEADER, PROMPT].filter((canary) => report!.includes(canary)), [], "in the report");
+    assert.deepEqual([...SECRETS, PROMPT].filter((canary) => report!.includes(canary)), [], "in the report");
   });
 }
 
