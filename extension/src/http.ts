@@ -24,7 +24,7 @@ export const MAX_ERROR_BODY = 64 << 10;
 /** The most that is read of an answer from a server that does not stream. */
 const MAX_JSON_BODY = 64 << 20;
 /** The most that the core reads in one go. It is synchronous, and everything else in the extension host waits for it. */
-const PUSH_BYTES = 64 << 10;
+const PUSH_BYTES = 16 << 10;
 /** After this much work, other extensions get their turn before the next piece is handled. */
 const BUSY_MS = 20;
 
