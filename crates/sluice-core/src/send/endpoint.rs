@@ -66,6 +66,16 @@ impl Endpoint {
         let base_url = std::iter::once(origin.as_str()).chain(path).collect::<Vec<_>>().join("/");
         Ok(Self { origin, base_url })
     }
+
+    /// Whether requests stay on this machine. A shell must not send them to a proxy: it would see them in clear text.
+    pub fn is_loopback(&self) -> bool {
+        let authority = self.origin.split_once("://").map_or(self.origin.as_str(), |(_, authority)| authority);
+        let host = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => host,
+            _ => authority,
+        };
+        is_loopback(host) || host.ends_with(".localhost")
+    }
 }
 
 /// By its spelling: a name other than `localhost` could resolve to anywhere.
