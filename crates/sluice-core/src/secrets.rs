@@ -68,7 +68,17 @@ impl Secrets {
 
     /// The text without secrets.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut found = look::alike(text);
+        self.without(look::alike(text), text)
+    }
+
+    /// The text without the values given to [`new`](Self::new). Whatever else looks like a secret stays: this is for what a
+    /// model says, and an example key in an explanation is part of the explanation.
+    pub fn mask_values<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.without(Vec::new(), text)
+    }
+
+    /// The text without what was found already, and without the known values.
+    fn without<'a>(&self, mut found: Vec<Range<usize>>, text: &'a str) -> Cow<'a, str> {
         find::spellings(text, &self.needles, &mut found);
         if found.is_empty() {
             return Cow::Borrowed(text);

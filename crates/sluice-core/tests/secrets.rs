@@ -175,3 +175,21 @@ proptest! {
         prop_assert_eq!(Secrets::new([KEY]).mask(&text), &*text);
     }
 }
+
+#[test]
+fn a_secret_is_found_anywhere_in_a_long_text() {
+    let secrets = Secrets::new(["canary-0123456789"]);
+    // The search goes window by window: the secret is put across every place where one may end.
+    for at in (262_000..263_500).step_by(150) {
+        let text = format!("{}canary-0123456789{}", "é".repeat(at / 2), "x".repeat(5_000));
+        let masked = secrets.mask(&text);
+        assert_eq!(masked.len(), text.len() - "canary-0123456789".len() + "[hidden]".len(), "{at}");
+    }
+}
+
+#[test]
+fn only_known_values_are_masked_in_what_a_model_says() {
+    let secrets = Secrets::new(["canary-0123456789"]);
+    assert_eq!(secrets.mask_values("sk-abcdefghijkl and canary-0123456789"), "sk-abcdefghijkl and [hidden]");
+    assert_eq!(secrets.mask_values(r"[canary\-0123456789](https://a.example)"), "[[hidden]](https://a.example)");
+}

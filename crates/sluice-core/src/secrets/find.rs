@@ -12,6 +12,9 @@ use crate::receive::is_hidden;
 /// Text inside text inside text: a provider's error, quoted in a gateway's.
 const MAX_LEVELS: usize = 2;
 
+/// How much of a text is searched at once.
+const WINDOW: usize = 256 << 10;
+
 /// One spelling of a secret.
 #[derive(Clone)]
 pub(super) struct Needle {
@@ -111,11 +114,32 @@ struct Unit {
     end: usize,
 }
 
-/// Adds where any of the needles stands.
+/// Adds where any of the needles stands. Looks at one window of the text after the other, because the search takes a
+/// multiple of their memory; windows overlap, so that no secret is cut in two.
 pub(super) fn spellings(text: &str, needles: &[Needle], found: &mut Vec<Range<usize>>) {
     if needles.is_empty() {
         return;
     }
+    let longest = needles.iter().map(|needle| needle.bytes.len()).max().unwrap_or(0);
+    // Six characters for a byte, and as many again if the escapes are escaped.
+    let overlap = longest.saturating_mul(16);
+    let mut start = 0;
+    loop {
+        let end = text.floor_char_boundary(start + WINDOW + 2 * overlap);
+        let window = text.get(start..end).unwrap_or_default();
+        let before = found.len();
+        spellings_in(window, needles, found);
+        for range in found.iter_mut().skip(before) {
+            *range = range.start + start..range.end + start;
+        }
+        if end == text.len() {
+            return;
+        }
+        start = text.floor_char_boundary(end - overlap);
+    }
+}
+
+fn spellings_in(text: &str, needles: &[Needle], found: &mut Vec<Range<usize>>) {
     let visible = text.char_indices().filter(|(_, c)| !is_hidden(*c));
     let mut units: Vec<Unit> = Vec::with_capacity(text.len());
     for (start, c) in visible {
@@ -145,7 +169,7 @@ pub(super) fn spellings(text: &str, needles: &[Needle], found: &mut Vec<Range<us
     }
 }
 
-/// Without one level of `%2D`, `\u002d`, `\/` and the like.
+/// Without one level of `%2D`, `\u002d`, `\/`, Markdown's `\-` and the like.
 fn unescaped(text: &[Unit], escapes: &[u8]) -> Vec<Unit> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -164,7 +188,7 @@ fn unescaped(text: &[Unit], escapes: &[u8]) -> Vec<Unit> {
                     None => (1, b"\\"),
                 }
             }
-            (b'\\', [escaped, ..]) if b"\"\\/".contains(&escaped.byte) => (2, &[escaped.byte]),
+            (b'\\', [escaped, ..]) if escaped.byte.is_ascii_punctuation() => (2, &[escaped.byte]),
             _ => (1, &[first.byte]),
         };
         let (taken, left) = rest.split_at(length.min(rest.len()));
