@@ -6,6 +6,7 @@
 
 mod client;
 mod key;
+pub mod private_file;
 mod store;
 
 pub use client::{Answer, Client, Event, Timeouts};

@@ -3,13 +3,15 @@
 //! Writers take turns by the lock, read what others wrote, and put a whole new file in place of the old one. The lock is the
 //! operating system's: it goes when its holder does, so nobody waits for a process that was killed.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read, Write};
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use sluice_core::{FileState, InstallKey, MAX_FILE, Memory};
+
+use crate::private_file;
 
 /// A save is put off when others hold the lock for longer than this.
 const MAX_WAIT: Duration = Duration::from_secs(2);
@@ -41,6 +43,8 @@ impl Store {
     }
 
     fn read(&self) -> io::Result<(Memory, FileState)> {
+        // Hashes and costs say when somebody worked on what: they are kept in nobody else's directory.
+        private_file::create_directory(&self.directory)?;
         let key = self.key()?;
         let (memory, state) = Memory::read(key, self.file()?.as_deref());
         if state == FileState::Damaged {
@@ -67,14 +71,8 @@ impl Store {
     }
 
     fn file(&self) -> io::Result<Option<Vec<u8>>> {
-        let file = match File::open(self.directory.join("memory")) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            file => file?,
-        };
-        let mut bytes = Vec::new();
         // One byte more than a file may have is enough to know that it is not ours.
-        file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes)?;
-        Ok(Some(bytes))
+        private_file::read(&self.directory.join("memory"), MAX_FILE as u64 + 1)
     }
 
     /// For whoever wants to know what happened; the next one takes its place.
@@ -82,14 +80,18 @@ impl Store {
         fs::rename(self.directory.join("memory"), self.directory.join("memory.corrupt"))
     }
 
-    /// Of this installation; made by whoever comes first.
+    /// The key of this installation; made by whoever comes first. A file that has another length is replaced.
     fn key(&self) -> io::Result<InstallKey> {
-        let read = || fs::read(self.directory.join("key")).ok().and_then(|key| key.try_into().ok()).map(InstallKey);
-        if let Some(key) = read() {
+        const LENGTH: u64 = 16;
+        let read = || -> io::Result<Option<InstallKey>> {
+            let key = private_file::read(&self.directory.join("key"), LENGTH + 1)?;
+            Ok(key.and_then(|key| key.try_into().ok()).map(InstallKey))
+        };
+        if let Some(key) = read()? {
             return Ok(key);
         }
         let _turn = self.lock()?;
-        if let Some(key) = read() {
+        if let Some(key) = read()? {
             return Ok(key);
         }
         let key = random_key().ok_or_else(|| io::Error::other("the system gives no random numbers"))?;
@@ -98,25 +100,17 @@ impl Store {
     }
 
     /// A file that is there whole or not at all, whatever happens. Only under the lock: the name of the new file is fixed,
-    /// so that one left behind by a crash is written over.
+    /// so that one left behind by a crash is replaced.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let new = self.directory.join(format!("{name}.new"));
-        let mut file = private().create(true).truncate(true).open(&new)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        drop(file);
-        fs::rename(&new, self.directory.join(name))?;
+        private_file::replace(&self.directory.join(name), &self.directory.join(format!("{name}.new")), bytes)?;
         // The rename itself must outlast a power failure; where directories cannot be synced it is as good as it gets.
         let _ = File::open(&self.directory).and_then(|directory| directory.sync_all());
         Ok(())
     }
 
     fn lock(&self) -> io::Result<File> {
-        let mut directory = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut directory, 0o700);
-        directory.recursive(true).create(&self.directory)?;
-        let file = private().create(true).open(self.directory.join("lock"))?;
+        private_file::create_directory(&self.directory)?;
+        let file = private_file::open_lock(&self.directory.join("lock"))?;
         let started = Instant::now();
         loop {
             match file.try_lock() {
@@ -132,19 +126,8 @@ impl Store {
 
     fn complaint(&self, error: &io::Error) -> String {
         let directory = self.directory.display();
-        format!(
-            "token counts and usage are not kept: {directory}: {error}. Set SLUICE_HOME to a directory that can be written"
-        )
+        format!("token counts and usage are not kept: {directory}: {error}. Set SLUICE_HOME to a directory of your own")
     }
-}
-
-/// Nobody else's to read: hashes and prices say when somebody worked on what.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 fn random_key() -> Option<InstallKey> {

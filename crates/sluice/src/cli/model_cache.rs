@@ -3,7 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
 
+use sluice::private_file;
 use sluice_core::{Endpoint, ModelCatalog, Note};
+
+/// The most that is read of a kept list; one that is longer counts as damaged.
+const MAX_FILE: u64 = 64 << 20;
 
 pub struct ModelCache {
     /// `None`: nowhere to keep it.
@@ -24,8 +28,8 @@ impl ModelCache {
     }
 
     pub fn load(&self, endpoint: &Endpoint) -> (ModelCatalog, Option<Note>) {
-        match self.file.as_ref().map(fs::read) {
-            Some(Ok(bytes)) => ModelCatalog::restore(&String::from_utf8_lossy(&bytes), endpoint),
+        match self.file.as_ref().map(|file| private_file::read(file, MAX_FILE)) {
+            Some(Ok(Some(bytes))) => ModelCatalog::restore(&String::from_utf8_lossy(&bytes), endpoint),
             _ => (ModelCatalog::new(endpoint), None),
         }
     }
@@ -36,11 +40,7 @@ impl ModelCache {
         let write = |file: &Path| -> io::Result<()> {
             fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
             let beside = file.with_extension(format!("{}.tmp", process::id()));
-            let written = fs::write(&beside, catalog.snapshot()).and_then(|()| fs::rename(&beside, file));
-            if written.is_err() {
-                let _ = fs::remove_file(&beside);
-            }
-            written
+            private_file::replace(file, &beside, catalog.snapshot().as_bytes())
         };
         write(file).map_err(|error| format!("cannot keep the list of models in {}: {error}", file.display()))
     }
