@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::http::Request;
+
 mod catalogue;
 
 pub(crate) mod body;
@@ -95,7 +97,11 @@ impl fmt::Display for Outcome {
 
 /// A choice of faults.
 #[derive(Clone, Debug, Default)]
-pub struct Faults(Vec<(&'static str, String)>);
+pub struct Faults {
+    chosen: Vec<(&'static str, String)>,
+    /// What the client authorized itself with, for faults that repeat it.
+    credentials: String,
+}
 
 impl Faults {
     /// Reads `name` and `name=value`, with commas, plus signs or white space between them.
@@ -110,31 +116,38 @@ impl Faults {
             let value = if value.is_empty() { fault.default } else { value };
             chosen.push((fault.name, value.to_owned()));
         }
-        Ok(Self(chosen))
+        Ok(Self { chosen, credentials: String::new() })
     }
 
     /// These and those.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
-        self.0.extend(others.0);
+        self.chosen.extend(others.chosen);
+        self
+    }
+
+    /// The same, for a request that came with this `Authorization` header.
+    #[must_use]
+    pub(crate) fn for_request(mut self, request: &Request) -> Self {
+        request.header("authorization").unwrap_or("no key").clone_into(&mut self.credentials);
         self
     }
 
     /// These; if there are none but `fail-times`, status 503.
     pub(crate) fn or_unavailable(mut self) -> Self {
         if self.are_only(&["fail-times"]) {
-            self.0.push(("status", "503".into()));
+            self.chosen.push(("status", "503".into()));
         }
         self
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.chosen.is_empty()
     }
 
     /// Whether there is none but these.
     pub(crate) fn are_only(&self, names: &[&str]) -> bool {
-        self.0.iter().all(|(chosen, _)| names.contains(chosen))
+        self.chosen.iter().all(|(chosen, _)| names.contains(chosen))
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -144,7 +157,7 @@ impl Faults {
     /// The value of a fault, if it is chosen. The last mention counts.
     pub fn value(&self, name: &str) -> Option<&str> {
         debug_assert!(faults().iter().any(|fault| fault.name == name), "{name} is not in the catalogue");
-        self.0.iter().rev().find(|(chosen, _)| *chosen == name).map(|(_, value)| value.as_str())
+        self.chosen.iter().rev().find(|(chosen, _)| *chosen == name).map(|(_, value)| value.as_str())
     }
 
     /// Its value as a number; 0 if it is none.

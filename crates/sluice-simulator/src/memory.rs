@@ -9,6 +9,10 @@ use crate::resource::Usage;
 
 /// Stored conversations, and finished generations.
 const KEPT: usize = 256;
+/// The most that all stored conversations take together, in bytes of text.
+const KEPT_BYTES: usize = 16 << 20;
+/// How many requests that fail for a while are told apart.
+const KEPT_FAILURES: usize = 10_000;
 /// What the account of the demo began with, in billionths of a dollar.
 const CREDIT: u64 = 100_000_000_000;
 
@@ -25,27 +29,50 @@ pub struct Memory {
 
 /// Conversations by the id of the response that ended them: everything said until then.
 #[derive(Debug, Default)]
-pub struct Conversations(VecDeque<(String, Vec<Value>)>);
+pub struct Conversations(VecDeque<Conversation>);
+
+#[derive(Debug)]
+struct Conversation {
+    id: String,
+    items: Vec<Value>,
+    bytes: usize,
+}
 
 impl Conversations {
     pub fn get(&self, id: &str) -> Option<&Vec<Value>> {
-        self.0.iter().find(|(known, _)| known == id).map(|(_, items)| items)
+        self.0.iter().find(|known| known.id == id).map(|known| &known.items)
     }
 
+    /// Keeps a conversation and forgets the oldest ones to make room. One that is too large by itself isn't kept.
     pub fn keep(&mut self, id: &str, items: Vec<Value>) {
-        self.0.push_back((id.to_owned(), items));
-        if self.0.len() > KEPT {
+        let bytes = items.iter().map(text_bytes).sum();
+        if bytes > KEPT_BYTES {
+            return;
+        }
+        self.0.push_back(Conversation { id: id.to_owned(), items, bytes });
+        while self.0.len() > KEPT || self.0.iter().map(|known| known.bytes).sum::<usize>() > KEPT_BYTES {
             self.0.pop_front();
         }
     }
 
     pub fn forget(&mut self, id: &str) {
-        self.0.retain(|(known, _)| known != id);
+        self.0.retain(|known| known.id != id);
     }
 
     /// An item by its own id, for those who refer to it.
     pub fn item(&self, id: &str) -> Option<&Value> {
-        self.0.iter().flat_map(|(_, items)| items).find(|item| item["id"] == id)
+        self.0.iter().flat_map(|known| &known.items).find(|item| item["id"] == id)
+    }
+}
+
+/// About how much room a value takes.
+fn text_bytes(value: &Value) -> usize {
+    const NODE: usize = 32;
+    NODE + match value {
+        Value::String(text) => text.len(),
+        Value::Array(list) => list.iter().map(text_bytes).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, field)| name.len() + text_bytes(field)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 
@@ -94,6 +121,9 @@ impl Memory {
 
     /// Whether a request that may fail `times` times fails once more; then it starts over.
     pub fn fails_again(&mut self, fingerprint: u64, times: u64) -> bool {
+        if self.failures.len() >= KEPT_FAILURES {
+            self.failures.clear();
+        }
         let failed = self.failures.entry(fingerprint).or_default();
         if *failed < times {
             *failed += 1;

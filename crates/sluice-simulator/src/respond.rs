@@ -26,6 +26,8 @@ pub use socket::{Socket, SocketReply};
 pub struct Options {
     /// Faults for every answer.
     pub faults: Faults,
+    /// Faults for everything else: the list of models, the balance.
+    pub list_faults: Faults,
     /// The same seed and the same requests give the same replies.
     pub seed: u64,
     /// The only key that is accepted. Without it any key is, or none, as long as it does not look like a real one.
@@ -99,7 +101,13 @@ impl Responder {
                 Err(problem) => problem.reply(),
             },
             (["responses"] | ["responses", "compact"], _) => wrong_method("POST"),
-            (["models"], "GET") => self.with_faults(request, tagged(request, &models::list()), now_ms, seed),
+            (["models"], "GET") => {
+                let mut list = models::list();
+                if self.options.list_faults.has("quote-key-answer") {
+                    quote_key(&mut list, request.header("authorization").unwrap_or("no key"));
+                }
+                self.with_faults(request, tagged(request, &list), now_ms, seed)
+            }
             (["models", creator, name], "GET") => {
                 found(model(creator, name).map(Model::json), &format!("{creator}/{name}"))
             }
@@ -121,11 +129,12 @@ impl Responder {
         }
     }
 
-    /// Faults for what is not an answer come by the header alone.
+    /// Faults for what is not an answer come by the header, or by an option of their own.
     fn with_faults(&self, request: &Request, reply: Reply, now_ms: u64, seed: &mut Seed) -> Reply {
         let asked = Faults::parse(request.header(faults::HEADER).unwrap_or_default());
         match asked {
             Ok(faults) => {
+                let faults = self.options.list_faults.clone().and(faults).for_request(request);
                 let faults = self.this_time(faults, fingerprint(request.path.as_bytes()));
                 let mut reply = faults::head::instead(&faults, now_ms).unwrap_or(reply);
                 faults::head::apply(&faults, &mut reply);
@@ -203,7 +212,7 @@ impl Responder {
             );
             return Err(Problem::invalid("input", message).code("context_length_exceeded"));
         }
-        Ok(Turn { ask, model, faults: self.options.faults.clone().and(chosen) })
+        Ok(Turn { ask, model, faults: self.options.faults.clone().and(chosen).for_request(request) })
     }
 
     /// Everything said so far: what the response before this one remembers, and the new input.
@@ -294,6 +303,18 @@ fn tagged(request: &Request, value: &Value) -> Reply {
     reply.set_header("etag", Some(etag));
     reply.set_header("cache-control", Some("public, max-age=0, must-revalidate".into()));
     reply
+}
+
+/// Repeats what the client authorized itself with wherever a list of models has words.
+fn quote_key(list: &mut Value, credentials: &str) {
+    for model in list["data"].as_array_mut().into_iter().flatten() {
+        model["name"] = credentials.into();
+        model["description"] = format!("The key is {credentials}").into();
+        model["owned_by"] = credentials.into();
+        if let Some(tags) = model["tags"].as_array_mut() {
+            tags.push(credentials.into());
+        }
+    }
 }
 
 fn parse(body: &[u8]) -> Result<Map<String, Value>, Problem> {

@@ -37,8 +37,9 @@ use stream::{Open, Tally};
 
 /// More than any request the protocol allows.
 const LARGEST_BODY: usize = 64 * 1024 * 1024;
-/// How many requests are kept for those who ask what came in.
-const REMEMBERED: usize = 10_000;
+/// The most that is recorded: requests, and bytes of their bodies.
+const MAX_RECORDED: usize = 10_000;
+const MAX_RECORDED_BYTES: usize = 64 << 20;
 
 /// How a server is set up. The default listens on a port of its own choice.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +49,16 @@ pub struct Config {
     pub options: Options,
     /// Called for every request, with the status it is answered with (0 if it is not).
     pub on_request: Option<fn(&Request, u16)>,
+    /// Keeps requests for [`Simulator::requests`], the first 10,000 of them and at most 64 MiB; for tests. Otherwise nothing
+    /// is kept of a request that has been answered.
+    pub record: bool,
+}
+
+impl Config {
+    /// The default, but requests are recorded.
+    pub fn recording() -> Self {
+        Self { record: true, ..Self::default() }
+    }
 }
 
 /// A server that has its port and waits to be run.
@@ -63,8 +74,16 @@ struct Shared {
     responder: Responder,
     on_request: Option<fn(&Request, u16)>,
     connections: AtomicUsize,
-    requests: Mutex<Vec<Request>>,
+    /// `None`: nothing is recorded.
+    requests: Option<Mutex<Record>>,
     tally: Arc<Tally>,
+}
+
+#[derive(Debug, Default)]
+struct Record {
+    requests: Vec<Request>,
+    /// In all bodies together.
+    bytes: usize,
 }
 
 /// Serves until it fails, on the runtime of the caller.
@@ -80,7 +99,7 @@ impl Server {
             responder: Responder::new(config.options),
             on_request: config.on_request,
             connections: AtomicUsize::default(),
-            requests: Mutex::default(),
+            requests: config.record.then(Mutex::default),
             tally: Arc::default(),
         };
         Ok(Self { listener, shared: Arc::new(shared) })
@@ -129,10 +148,13 @@ impl Shared {
         format!("http://{}/v1", SocketAddr::from((Ipv4Addr::LOCALHOST, self.port)))
     }
 
-    fn remember(&self, request: Request) {
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        if requests.len() < REMEMBERED {
-            requests.push(request);
+    fn record(&self, request: Request) {
+        let Some(record) = &self.requests else { return };
+        let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = record.bytes + request.body.len();
+        if record.requests.len() < MAX_RECORDED && bytes <= MAX_RECORDED_BYTES {
+            record.bytes = bytes;
+            record.requests.push(request);
         }
     }
 
@@ -189,7 +211,7 @@ async fn handle(shared: Arc<Shared>, control: Control, request: HttpRequest) -> 
     drop((parts, body));
     let reply = shared.responder.respond(&request, now_ms());
     shared.log(&request, if reply.opening == Opening::Answer { reply.status } else { 0 });
-    shared.remember(request);
+    shared.record(request);
     // Counted from here on: a client that leaves before the headers drops this future.
     let open = shared.tally.open();
     if reply.head_delay_ms > 0 {

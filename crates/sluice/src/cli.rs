@@ -11,6 +11,7 @@ mod human;
 mod interrupts;
 mod json;
 mod keyboard;
+mod mask;
 mod model_cache;
 mod model_table;
 pub mod models;

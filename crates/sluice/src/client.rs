@@ -10,20 +10,20 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode, redirect};
 use sluice_core::{
     BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, HttpRequest, ModelCatalog, Outcome, Output,
-    Refresh, ResponseStream, StreamOptions, Transport, build_request, retry_delay_ms,
+    Refresh, ResponseStream, Secrets, StreamOptions, Transport, build_request, retry_delay_ms,
 };
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::ApiKey;
 
-/// Of an answer that is no stream this much is read.
+/// The most that is read of a response that reports an error.
 const MAX_ERROR_BODY: usize = 64 << 10;
-/// A whole answer, from a server that does not stream.
+/// The most that is read of a whole answer, from a server that doesn't stream.
 const MAX_JSON_BODY: usize = 64 << 20;
 /// What may follow the last event before the body ends, in time and in bytes. Usually that is `[DONE]`, at once.
 const LINGER: Duration = Duration::from_millis(100);
 const MAX_LINGER: usize = 64 << 10;
-/// The list of models.
+/// The most that is read of a list of models.
 const MAX_LIST_BODY: usize = 8 << 20;
 
 #[derive(Clone, Debug)]
@@ -31,21 +31,36 @@ pub struct Client {
     http: reqwest::Client,
     endpoint: Endpoint,
     key: Option<ApiKey>,
+    /// Servers quote the key they refuse, and others log what they got: it is taken out of whatever they say.
+    secrets: Secrets,
     timeouts: Timeouts,
 }
 
+/// How long a client waits before it gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
+    /// For a connection.
     pub connect: Duration,
-    /// From the request to the head of the answer.
+    /// From the request to the response's headers.
     pub headers: Duration,
-    /// Between bytes of the body; comments count, so a server that says "still here" is not given up.
+    /// Between two pieces of a body. Comments count, so that a server can say that it is still working.
     pub idle: Duration,
+    /// Between two outputs of a stream, and for a whole answer that isn't a stream: the longest that a server can keep a
+    /// request alive with nothing but comments.
+    pub output: Duration,
+    /// From the request to the last byte of a small response: a list, or an error.
+    pub small: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { connect: Duration::from_secs(30), headers: Duration::from_mins(2), idle: Duration::from_mins(5) }
+        Self {
+            connect: Duration::from_secs(30),
+            headers: Duration::from_mins(2),
+            idle: Duration::from_mins(5),
+            output: Duration::from_hours(1),
+            small: Duration::from_mins(3),
+        }
     }
 }
 
@@ -72,17 +87,15 @@ pub struct Answer {
 
 impl Client {
     pub fn new(endpoint: Endpoint, key: Option<ApiKey>, timeouts: Timeouts) -> Result<Self, String> {
-        // The process may have chosen a provider already; any will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .connect_timeout(timeouts.connect)
-            // The key must not follow a redirect, and the body cannot be sent twice.
-            .redirect(redirect::Policy::none())
-            .user_agent(concat!("sluice/", env!("CARGO_PKG_VERSION")));
-        // Plain HTTP is allowed on this machine because it doesn't leave it. A proxy would see the key and the prompts.
-        let http = if endpoint.is_loopback() { http.no_proxy() } else { http };
+        let http = http(&endpoint, timeouts);
         let http = http.build().map_err(|error| format!("cannot set up HTTP: {error}"))?;
-        Ok(Self { http, endpoint, key, timeouts })
+        let secrets = key.as_ref().map(ApiKey::secrets).unwrap_or_default();
+        Ok(Self { http, endpoint, key, secrets, timeouts })
+    }
+
+    /// The key, if there is one: for whoever shows or keeps what a server sends.
+    pub fn key(&self) -> Option<&ApiKey> {
+        self.key.as_ref()
     }
 
     pub fn endpoint(&self) -> &Endpoint {
@@ -91,6 +104,9 @@ impl Client {
 
     /// Sends a chat and reports what comes, until the answer is over or `cancel` completes. Dropping the future closes
     /// the connection as well.
+    ///
+    /// The key is masked in notes, failures and the outcome. Parts and bytes are what the server sent: they are the
+    /// caller's to show, and a tool must get the input that the model gave.
     pub async fn respond(
         &self,
         chat: &ChatRequest,
@@ -113,16 +129,17 @@ impl Client {
                 () = cancel.wait() => End::Body(BodyEnd::Cancelled),
                 end = self.attempt(&built, &mut stream, &cancel, on_event) => end,
             };
-            let outcome = match end {
+            let mut outcome = match end {
                 End::Body(end) => {
                     let (outputs, outcome) = stream.finish(end);
                     for output in outputs {
-                        on_event(Event::Output(output));
+                        on_event(Event::Output(self.masked(output)));
                     }
                     outcome.with_host(end, &self.endpoint.origin)
                 }
                 End::Failed(failure) => Outcome::refused(failure),
             };
+            self.secrets.mask_outcome(&mut outcome);
             let delay = outcome
                 .error
                 .as_ref()
@@ -161,10 +178,18 @@ impl Client {
 
     /// One of the core's own requests, answered whole, whatever the status.
     async fn get(&self, request: &HttpRequest) -> Result<HttpAnswer, Failure> {
-        let response = self.head(self.request(request)).await?;
-        let mut answer = head_of(&response);
-        answer.body = String::from_utf8_lossy(&self.read(response, MAX_LIST_BODY).await?).into_owned();
-        Ok(answer)
+        let whole = async {
+            let response = self.head(self.request(request)).await?;
+            let mut answer = head_of(&response);
+            answer.body = text(self.read(response, MAX_LIST_BODY).await?);
+            // Lists are kept: what is masked here is nowhere in the file.
+            self.secrets.mask_answer(&mut answer);
+            Ok(answer)
+        };
+        match timeout(self.timeouts.small, whole).await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.broken(Transport::HeadersTimeout)),
+        }
     }
 
     fn request(&self, request: &HttpRequest) -> reqwest::RequestBuilder {
@@ -215,17 +240,23 @@ impl Client {
     ) -> End {
         // They are slices of the connection's first buffer, which would be kept as long as they are.
         response.headers_mut().clear();
+        let mut last_output = Instant::now();
         // At the terminal event the answer is over, whether or not the server closes.
         while !stream.is_terminal() {
-            match timeout(self.timeouts.idle, response.chunk()).await {
+            let patience = self.timeouts.output.saturating_sub(last_output.elapsed());
+            if patience.is_zero() {
+                return End::Body(BodyEnd::IdleTimeout);
+            }
+            match timeout(patience.min(self.timeouts.idle), response.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
                     on_event(Event::Bytes(&bytes));
                     for output in stream.push(&bytes) {
+                        last_output = Instant::now();
                         // Whoever hears a part may cancel there, with more of the same bytes to come.
                         if cancel.is_requested().await {
                             return End::Body(BodyEnd::Cancelled);
                         }
-                        on_event(Event::Output(output));
+                        on_event(Event::Output(self.masked(output)));
                     }
                 }
                 Ok(Ok(None)) => return End::Body(BodyEnd::Eof),
@@ -254,16 +285,17 @@ impl Client {
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> End {
         let status = response.status().as_u16();
-        let body = match self.read(response, MAX_JSON_BODY).await {
-            Ok(body) => String::from_utf8_lossy(&body).into_owned(),
-            Err(failure) => return End::Failed(failure),
+        let body = match timeout(self.timeouts.output, self.read(response, MAX_JSON_BODY)).await {
+            Ok(Ok(body)) => text(body),
+            Ok(Err(failure)) => return End::Failed(failure),
+            Err(_) => return End::Failed(self.broken(Transport::Idle)),
         };
         on_event(Event::Bytes(body.as_bytes()));
         let Some(frame) = sluice_core::as_stream(&body) else {
             return End::Failed(Failure::from_http(&HttpAnswer { status, body, ..HttpAnswer::default() }, now()));
         };
         for output in stream.push(frame.as_bytes()) {
-            on_event(Event::Output(output));
+            on_event(Event::Output(self.masked(output)));
         }
         End::Body(BodyEnd::Eof)
     }
@@ -281,8 +313,10 @@ impl Client {
 
     async fn refusal(&self, response: Response) -> Failure {
         let mut answer = head_of(&response);
-        let body = self.read(response, MAX_ERROR_BODY).await.unwrap_or_default();
-        answer.body = String::from_utf8_lossy(&body).into_owned();
+        let body = timeout(self.timeouts.small, self.read(response, MAX_ERROR_BODY)).await;
+        // The status says enough if the body doesn't come.
+        answer.body = text(body.unwrap_or(Ok(Vec::new())).unwrap_or_default());
+        self.secrets.mask_answer(&mut answer);
         Failure::from_http(&answer, now())
     }
 
@@ -300,6 +334,13 @@ impl Client {
         Ok(body)
     }
 
+    fn masked(&self, mut output: Output) -> Output {
+        if let Output::Note(note) = &mut output {
+            self.secrets.mask_note(note);
+        }
+        output
+    }
+
     fn bearer(&self) -> Option<HeaderValue> {
         let bearer = self.key.as_ref()?.bearer_for(&self.endpoint.origin)?;
         let mut value = HeaderValue::try_from(bearer.as_str()).ok()?;
@@ -310,6 +351,20 @@ impl Client {
     fn broken(&self, transport: Transport) -> Failure {
         Failure::from_transport(transport, &self.endpoint.origin)
     }
+}
+
+fn http(endpoint: &Endpoint, timeouts: Timeouts) -> reqwest::ClientBuilder {
+    // The process may have chosen a provider already; any will do.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::builder()
+        .connect_timeout(timeouts.connect)
+        // The key must not follow a redirect, and the body cannot be sent twice.
+        .redirect(redirect::Policy::none())
+        // The core decides what is tried again, and how often.
+        .retry(reqwest::retry::never())
+        .user_agent(concat!("sluice/", env!("CARGO_PKG_VERSION")));
+    // Plain HTTP is allowed on this machine because it doesn't leave it. A proxy would see the key and the prompts.
+    if endpoint.is_loopback() { http.no_proxy() } else { http }
 }
 
 /// The caller's wish to stop. It is asked after in two places, and a future must not be polled again once it is done.
@@ -351,6 +406,58 @@ fn content_type(response: &Response) -> String {
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
+/// Without a copy, unless there is something wrong with it.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use sluice_core::FailureKind;
+    use tokio::net::TcpListener;
+    use tokio::sync::Notify;
+
+    use super::{ChatRequest, Client, Endpoint, Event, Secrets, Timeouts, http};
+
+    /// Only HTTP/2 can refuse a request, and without TLS the client speaks HTTP/1 unless it is told otherwise.
+    #[tokio::test]
+    async fn a_refused_stream_is_sent_again_by_the_retry_rule_alone() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = Endpoint::parse(&format!("http://{}/v1", listener.local_addr().unwrap())).unwrap();
+        let refused = Arc::new(AtomicU32::default());
+        let count = Arc::clone(&refused);
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                let count = Arc::clone(&count);
+                tokio::spawn(async move {
+                    let mut connection = h2::server::handshake(socket).await.unwrap();
+                    while let Some(Ok((_, mut respond))) = connection.accept().await {
+                        count.fetch_add(1, Ordering::SeqCst);
+                        respond.send_reset(h2::Reason::REFUSED_STREAM);
+                    }
+                });
+            }
+        });
+        let timeouts = Timeouts::default();
+        let http = http(&endpoint, timeouts).http2_prior_knowledge().build().unwrap();
+        let client = Client { http, endpoint, key: None, secrets: Secrets::default(), timeouts };
+        let (cancel, mut kinds) = (Notify::new(), Vec::new());
+        let answer = client
+            .respond(&ChatRequest::default(), cancel.notified(), &mut |event| {
+                if let Event::Retrying { failure, .. } = event {
+                    kinds.push(failure.kind);
+                    cancel.notify_one();
+                }
+            })
+            .await;
+        assert_eq!((answer.attempts, kinds), (1, vec![FailureKind::Network]));
+        assert_eq!(refused.load(Ordering::SeqCst), 1);
+    }
 }

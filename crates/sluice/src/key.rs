@@ -2,24 +2,59 @@
 
 use std::fmt;
 
+use sluice_core::Secrets;
 use zeroize::Zeroizing;
 
-/// A key for one origin. It is wiped from memory when dropped, and prints as dots wherever it is printed.
+/// A key for one origin. It is wiped from memory when dropped (copies that HTTP and masking need are not), and prints as
+/// dots wherever it is printed.
 #[derive(Clone)]
 pub struct ApiKey {
     secret: Zeroizing<String>,
     origin: String,
 }
 
+/// Why a text cannot be used as a key. The message doesn't quote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadKey(pub String);
+
 impl ApiKey {
-    /// `origin` is scheme, host and port of the endpoint the key was given for.
-    pub fn for_origin(secret: &str, origin: &str) -> Self {
-        Self { secret: Zeroizing::new(secret.trim().to_owned()), origin: origin.to_owned() }
+    /// Makes a key for one origin: scheme, host and port of the endpoint it was given for.
+    ///
+    /// White space around the key is ignored. An empty key, or one with anything but visible ASCII characters in it, is an
+    /// error: an HTTP header cannot carry it, and a request without it would fail for no visible reason.
+    pub fn for_origin(secret: &str, origin: &str) -> Result<Self, BadKey> {
+        let secret = secret.trim();
+        let found = match secret.chars().find(|c| !c.is_ascii_graphic()) {
+            None if secret.is_empty() => "is empty",
+            None => return Ok(Self { secret: Zeroizing::new(secret.to_owned()), origin: origin.to_owned() }),
+            Some('\n' | '\r') => "has a line break in it",
+            Some(c) if c.is_whitespace() => "has white space in it",
+            Some(c) if c.is_control() => "has a control character in it",
+            Some(_) => "has a character in it that is not ASCII",
+        };
+        Err(BadKey(format!("{found}; copy it again, as one word")))
     }
 
     /// The value of the `Authorization` header, for its own origin and for no other.
     pub(crate) fn bearer_for(&self, origin: &str) -> Option<Zeroizing<String>> {
         (origin == self.origin).then(|| Zeroizing::new(format!("Bearer {}", *self.secret)))
+    }
+}
+
+impl ApiKey {
+    /// Masks the key in whatever a server says.
+    pub fn secrets(&self) -> Secrets {
+        Secrets::new([&*self.secret])
+    }
+
+    /// How many bytes at the end of a text may be the beginning of the key: what comes next decides.
+    pub fn begun_at_end(&self, text: &str) -> usize {
+        let (key, text) = (self.secret.as_bytes(), text.as_bytes());
+        let longest = text.len().min(key.len().saturating_sub(1));
+        (1..=longest)
+            .rev()
+            .find(|length| text[text.len() - length..].eq_ignore_ascii_case(&key[..*length]))
+            .unwrap_or(0)
     }
 }
 
@@ -31,16 +66,47 @@ impl fmt::Debug for ApiKey {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::{Expect, expect};
+
     use super::ApiKey;
 
     #[test]
     fn a_key_is_only_for_its_origin_and_never_printed() {
-        let key = ApiKey::for_origin(" secret-key\n", "https://a.example");
+        let key = ApiKey::for_origin(" secret-key\n", "https://a.example").unwrap();
         assert_eq!(key.bearer_for("https://a.example").as_deref().map(String::as_str), Some("Bearer secret-key"));
         for other in ["https://b.example", "http://a.example", "https://a.example:8443", "https://a.example.b.example"]
         {
             assert!(key.bearer_for(other).is_none(), "{other}");
         }
         assert_eq!(format!("{key:?}"), "ApiKey(… for https://a.example)");
+    }
+
+    #[test]
+    fn a_key_may_have_begun_at_the_end_of_a_text() {
+        let key = ApiKey::for_origin("aab-aac", "https://a.example").unwrap();
+        for (text, length) in
+            [("", 0), ("b", 0), ("xa", 1), ("xaa", 2), ("aaa", 2), ("AAB-", 4), ("aab-aa", 6), ("aab-aac", 0), ("é", 0)]
+        {
+            assert_eq!(key.begun_at_end(text), length, "{text}");
+        }
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+    fn check(key: &str, expected: Expect) {
+        expected.assert_eq(&ApiKey::for_origin(key, "https://a.example").unwrap_err().0);
+    }
+
+    #[test]
+    fn a_key_that_no_header_can_carry_is_an_error() {
+        check(" \t\n", expect!["is empty; copy it again, as one word"]);
+        check("first\nsecond", expect!["has a line break in it; copy it again, as one word"]);
+        check("first\r\nx-injected: 1", expect!["has a line break in it; copy it again, as one word"]);
+        check("first second", expect!["has white space in it; copy it again, as one word"]);
+        check("first\tsecond", expect!["has white space in it; copy it again, as one word"]);
+        check("first\u{a0}second", expect!["has white space in it; copy it again, as one word"]);
+        check("first\0second", expect!["has a control character in it; copy it again, as one word"]);
+        check("first\u{7f}", expect!["has a control character in it; copy it again, as one word"]);
+        check("clé", expect!["has a character in it that is not ASCII; copy it again, as one word"]);
+        check("\u{feff}key", expect!["has a character in it that is not ASCII; copy it again, as one word"]);
     }
 }

@@ -10,5 +10,5 @@ pub mod private_file;
 mod store;
 
 pub use client::{Answer, Client, Event, Timeouts};
-pub use key::ApiKey;
+pub use key::{ApiKey, BadKey};
 pub use store::Store;

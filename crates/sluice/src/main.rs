@@ -12,8 +12,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 /// Talk to any Open Responses endpoint from the terminal.
 ///
-/// The endpoint is the Vercel AI Gateway, or what `SLUICE_BASE_URL` says. The key is `AI_GATEWAY_API_KEY`, else
-/// `VERCEL_OIDC_TOKEN`. Without a key the embedded gateway serves: a demo on this machine that needs no account.
+/// The endpoint is the Vercel AI Gateway, or what `SLUICE_BASE_URL` says. The key is `SLUICE_API_KEY`; for the Vercel AI
+/// Gateway also `AI_GATEWAY_API_KEY` or `VERCEL_OIDC_TOKEN`. Without a key the embedded gateway serves: a demo on this
+/// machine that needs no account.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Arguments {

@@ -1,13 +1,13 @@
 //! A key that must not sing: it goes to its own origin in the `Authorization` header, and nowhere else.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use sluice::{ApiKey, Client, Event, Timeouts};
-use sluice_core::{Endpoint, ModelCatalog, Refresh};
+use sluice_core::{Endpoint, ModelCatalog, Output, Refresh};
 use sluice_simulator::server::{Config, Simulator};
-use sluice_simulator::{Options, faults};
+use sluice_simulator::{Faults, Options, faults};
 
 use exchange::{PATIENT, ask, chat, client};
 
@@ -19,7 +19,7 @@ const CANARY: &str = "canary-6f1d2a9e-Tweet-tweet";
 /// Wants the canary, and nothing else.
 fn simulator() -> Simulator {
     let options = Options { key: Some(CANARY.into()), ..Options::default() };
-    Simulator::start(Config { options, ..Config::default() }).unwrap()
+    Simulator::start(Config { options, ..Config::recording() }).unwrap()
 }
 
 fn silent(what: &str, said: impl AsRef<[u8]>) {
@@ -58,13 +58,20 @@ async fn nothing_the_client_says_has_the_key() {
         let mut pieces = 0;
         // Comments for ever and long waits are cancelled; all else ends by itself.
         let heard = ask(&client, &chat(&model, "Hello there"), |event| {
-            silent("an event", format!("{event:?}"));
+            if !matches!(event, Event::Bytes(_) | Event::Output(Output::Part(_))) {
+                silent("an event", format!("{event:?}"));
+            }
             pieces += 1;
             matches!(event, Event::Retrying { .. }) || (fault.name == "comments-forever" && pieces > 3)
         })
         .await;
-        silent("what was heard", format!("{heard:?}"));
-        silent("the stream", &heard.bytes);
+        // What the model says is the caller's, as it came.
+        if fault.name == "quote-key-answer" {
+            assert!(heard.text.contains(CANARY));
+        } else {
+            silent("what was said", format!("{} {} {:?}", heard.text, heard.thinking, heard.calls));
+        }
+        silent("what was heard", format!("{:?} {:?}", heard.answer, heard.retries));
         if let Some(failure) = &heard.answer.outcome.error {
             silent("the sentence", failure.sentence());
         }
@@ -79,7 +86,7 @@ async fn nothing_the_client_says_has_the_key() {
 #[tokio::test]
 async fn a_key_the_server_refuses_is_not_repeated() {
     let options = Options { key: Some("another".into()), ..Options::default() };
-    let simulator = Simulator::start(Config { options, ..Config::default() }).unwrap();
+    let simulator = Simulator::start(Config { options, ..Config::recording() }).unwrap();
     let client = client(&simulator.url(), Some(CANARY), PATIENT);
     let heard = ask(&client, &chat("sluice/echo", "Hello"), |_| false).await;
     silent("the refusal", format!("{heard:?} {}", heard.answer.outcome.error.as_ref().unwrap().sentence()));
@@ -99,7 +106,7 @@ async fn the_key_goes_to_no_other_origin() {
 
     // A key for one origin in a client for another: the request goes out without it.
     let endpoint = Endpoint::parse(&elsewhere.url()).unwrap();
-    let key = ApiKey::for_origin(CANARY, &Endpoint::parse(&simulator.url()).unwrap().origin);
+    let key = ApiKey::for_origin(CANARY, &Endpoint::parse(&simulator.url()).unwrap().origin).unwrap();
     silent("the key", format!("{key:?} {key:#?}"));
     let stranger = Client::new(endpoint, Some(key), PATIENT).unwrap();
     let heard = ask(&stranger, &chat("sluice/echo", "Hello"), |_| false).await;
@@ -112,10 +119,11 @@ fn sluice(url: &str, directory: &Path, arguments: &[&str]) -> Option<i32> {
     let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
         .args(arguments)
         .current_dir(directory)
-        .env("AI_GATEWAY_API_KEY", CANARY)
+        .env("SLUICE_API_KEY", CANARY)
         .env("SLUICE_BASE_URL", url)
         .env("SLUICE_HOME", directory)
         .env("XDG_CACHE_HOME", directory)
+        .env_remove("AI_GATEWAY_API_KEY")
         .env_remove("VERCEL_OIDC_TOKEN")
         .env_remove("SLUICE_MODEL")
         .output()
@@ -125,13 +133,38 @@ fn sluice(url: &str, directory: &Path, arguments: &[&str]) -> Option<i32> {
     output.status.code()
 }
 
+fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+/// No file below has the key, or can be read by anybody else. Says how many there are.
+fn silent_files(directory: &Path) -> usize {
+    let mut files = 0;
+    for path in std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()) {
+        if path.is_dir() {
+            files += silent_files(&path);
+            continue;
+        }
+        silent(&format!("{}", path.display()), std::fs::read(&path).unwrap());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{}", path.display());
+        }
+        files += 1;
+    }
+    files
+}
+
 #[test]
 fn nothing_the_program_writes_has_the_key() {
     let elsewhere = simulator();
     let simulator = simulator();
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("canary");
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).unwrap();
+    let directory = scratch("canary");
     let run = |arguments: &[&str]| sluice(&simulator.url(), &directory, arguments);
     let redirect = format!("sluice/echo+redirect={}/responses", elsewhere.url());
 
@@ -154,16 +187,77 @@ fn nothing_the_program_writes_has_the_key() {
     assert_eq!(run(&["chat", "--help"]), Some(0));
     assert_eq!(sluice("http://gateway.example/v1", &directory, &["models"]), Some(2));
 
-    let mut files = 0;
-    let [here, kept] = [directory.clone(), directory.join("sluice")].map(|path| std::fs::read_dir(path).unwrap());
-    for path in here.chain(kept).map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
-        silent(&format!("{}", path.display()), std::fs::read(&path).unwrap());
-        files += 1;
-    }
     assert_eq!(
-        files, 8,
+        silent_files(&directory),
+        8,
         "two captures, each with its request, the list of models; what is remembered, its key, its lock"
     );
     // Eleven questions, because the list is kept; the one that is cut off before its first word is asked three times.
     assert_eq!((only_in_the_header(&simulator), elsewhere.requests().len()), (13, 0));
+}
+
+#[test]
+fn a_key_that_a_server_quotes_is_masked_wherever_it_is_written() {
+    let simulator = simulator();
+    let directory = scratch("quoted");
+    let mut runs = 0;
+    for fault in faults().iter().filter(|fault| fault.name.starts_with("quote-key")) {
+        // Asked again as well, so that the messages in between are seen; in pieces, so that the key is in several.
+        let more = if fault.name == "quote-key" { "+status=503+retry-after-ms=1" } else { "+delta-only+chunk=5" };
+        for model in fault.variants().flat_map(|variant| ["", more].map(|more| format!("sluice/echo+{variant}{more}")))
+        {
+            for arguments in [
+                &["chat", "-v", "-m", &model, "--capture", "stream.txt", "Hello"],
+                &["chat", "--json", "-m", &model, "--capture", "stream.txt", "Hello"],
+            ] {
+                assert!(sluice(&simulator.url(), &directory, arguments).is_some_and(|code| code < 2), "{arguments:?}");
+                runs += 1;
+            }
+            assert_eq!(silent_files(&directory), 5, "{model}");
+        }
+    }
+    assert_eq!(run_twice(&simulator.url(), &directory, &["usage"]), (Some(0), Some(0)));
+    assert_eq!(runs, 40);
+}
+
+#[test]
+fn a_key_that_a_list_quotes_is_masked_wherever_it_is_written() {
+    for fault in ["quote-key-answer", "quote-key", "quote-key=code", "quote-key=request-id", "quote-key=escaped"] {
+        let list_faults = Faults::parse(fault).unwrap();
+        let options = Options { key: Some(CANARY.into()), list_faults, ..Options::default() };
+        let simulator = Simulator::start(Config { options, ..Config::default() }).unwrap();
+        let directory = scratch("quoted-in-a-list");
+        for arguments in [&["models"][..], &["models", "--json"], &["models", "--all", "--refresh"], &["models", "zz"]]
+        {
+            let (first, second) = run_twice(&simulator.url(), &directory, arguments);
+            assert!(first == second && first.is_some_and(|code| code < 2), "{fault} {arguments:?}");
+        }
+        // What the cache knows of a model is used in chats.
+        run_twice(&simulator.url(), &directory, &["chat", "-v", "-m", "sluice/echo", "Hello"]);
+        silent_files(&directory);
+    }
+}
+
+/// Once with what the first run finds, once with what it has kept.
+fn run_twice(url: &str, directory: &Path, arguments: &[&str]) -> (Option<i32>, Option<i32>) {
+    (sluice(url, directory, arguments), sluice(url, directory, arguments))
+}
+
+/// Says what a capture kept of an answer.
+#[test]
+fn a_capture_has_everything_but_the_key() {
+    let simulator = simulator();
+    let directory = scratch("captured");
+    let capture = |model: &str| {
+        sluice(&simulator.url(), &directory, &["capture", "stream.txt", "-m", model, "Hello"]);
+        std::fs::read(directory.join("stream.txt")).unwrap()
+    };
+    let quoted = String::from_utf8(capture("sluice/echo+quote-key-answer+done-only+chunk=7")).unwrap();
+    assert!(quoted.contains("The key is Bearer [hidden]"), "{quoted}");
+    // The rest is kept to the byte, though it isn't even UTF-8.
+    let damaged = capture("sluice/echo+invalid-utf8");
+    assert!(std::str::from_utf8(&damaged).is_err());
+    assert!(String::from_utf8_lossy(&damaged).contains("response.completed"));
+    // A last line without an end is there too.
+    assert!(capture("sluice/echo+no-final-blank-line").ends_with(b"}"));
 }

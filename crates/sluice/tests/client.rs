@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice::{Event, Timeouts};
-use sluice_core::{Endpoint, FailureKind, MAX_ATTEMPTS, Output, Status};
+use sluice_core::{Endpoint, FailureKind, MAX_ATTEMPTS, ModelCatalog, Output, Refresh, Status};
 use sluice_simulator::server::{Config, Simulator};
-use sluice_simulator::{Request, Responder};
+use sluice_simulator::{Faults, Options, Request, Responder};
 
 use exchange::{Heard, PATIENT, ask, chat, client};
 
@@ -19,7 +19,7 @@ use exchange::{Heard, PATIENT, ask, chat, client};
 mod exchange;
 
 fn simulator() -> Simulator {
-    Simulator::start(Config::default()).unwrap()
+    Simulator::start(Config::recording()).unwrap()
 }
 
 async fn heard(simulator: &Simulator, model: &str, timeouts: Timeouts) -> Heard {
@@ -274,6 +274,38 @@ async fn silence_is_given_up() {
     assert_eq!((outcome.status, outcome.reason.as_deref()), (Status::Truncated, Some("idle_timeout")));
     assert_eq!((heard.text.as_str(), heard.answer.attempts), ("Hello there", 1));
     assert!(abandoned(&simulator));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn nothing_but_comments_is_given_up_at_last() {
+    let simulator = simulator();
+    let timeouts = Timeouts { output: Duration::from_millis(300), ..PATIENT };
+    // Each comment comes in time, and so fast that there is always one to read.
+    for pause in [0, 5] {
+        let heard = heard(&simulator, &format!("sluice/echo+comments-forever={pause}"), timeouts).await;
+        let outcome = heard.answer.outcome;
+        assert_eq!((outcome.status, outcome.reason.as_deref()), (Status::Truncated, Some("idle_timeout")));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_list_that_comes_byte_by_byte_is_given_up() {
+    let options = Options { list_faults: Faults::parse("dribble=50").unwrap(), ..Options::default() };
+    let simulator = Simulator::start(Config { options, ..Config::default() }).unwrap();
+    let client = client(&simulator.url(), None, Timeouts { small: Duration::from_millis(300), ..PATIENT });
+    let mut catalog = ModelCatalog::new(client.endpoint());
+    let Refresh::Kept(note) = client.refresh_models(&mut catalog).await else { panic!("a list") };
+    assert!(note.detail.contains("did not answer in time"), "{}", note.detail);
+    assert!(abandoned(&simulator));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn an_error_that_comes_byte_by_byte_is_told_by_its_status() {
+    let simulator = simulator();
+    let timeouts = Timeouts { small: Duration::from_millis(300), ..PATIENT };
+    let heard = heard(&simulator, "sluice/echo+status=400+dribble=50", timeouts).await;
+    let failure = heard.answer.outcome.error.unwrap();
+    assert_eq!((failure.status, heard.answer.attempts), (Some(400), 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -27,6 +27,7 @@ impl Place {
             .args(arguments)
             .env("SLUICE_BASE_URL", &self.url)
             .env("XDG_CACHE_HOME", &self.directory)
+            .env_remove("SLUICE_API_KEY")
             .env_remove("AI_GATEWAY_API_KEY")
             .env_remove("VERCEL_OIDC_TOKEN")
             .output()
@@ -47,7 +48,7 @@ fn text(output: &Output) -> (Option<i32>, String, String) {
 
 #[test]
 fn the_table() {
-    let simulator = Simulator::start(Config::default()).unwrap();
+    let simulator = Simulator::start(Config::recording()).unwrap();
     let place = Place::new("table", &simulator.url());
     let (code, table, errors) = text(&place.run(&["--all", "e"]));
     assert_eq!((code, errors.as_str()), (Some(0), ""));
@@ -82,7 +83,7 @@ fn the_table() {
 
 #[test]
 fn json() {
-    let simulator = Simulator::start(Config::default()).unwrap();
+    let simulator = Simulator::start(Config::recording()).unwrap();
     let place = Place::new("json", &simulator.url());
     let models = |arguments: &[&str]| -> Vec<Value> { serde_json::from_slice(&place.run(arguments).stdout).unwrap() };
     let demo = &models(&["--json", "SLUICE/de*"])[0];
@@ -97,7 +98,7 @@ fn json() {
 
 #[test]
 fn nothing_matches() {
-    let simulator = Simulator::start(Config::default()).unwrap();
+    let simulator = Simulator::start(Config::recording()).unwrap();
     let place = Place::new("nothing", &simulator.url());
     let errors = |arguments: &[&str]| {
         let (code, out, errors) = text(&place.run(arguments));
@@ -120,7 +121,7 @@ fn nothing_matches() {
 
 #[test]
 fn the_list_is_kept() {
-    let simulator = Simulator::start(Config::default()).unwrap();
+    let simulator = Simulator::start(Config::recording()).unwrap();
     let mut place = Place::new("kept", &simulator.url());
     let (_, first, _) = text(&place.run(&[]));
     assert_eq!(text(&place.run(&[])).1, first);

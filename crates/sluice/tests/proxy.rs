@@ -67,7 +67,7 @@ fn sluice(test: &str, settings: &[(&str, &str)], arguments: &[&str]) -> Output {
 
 #[test]
 fn an_endpoint_on_this_machine_is_reached_directly() {
-    let (simulator, proxy) = (Simulator::start(Config::default()).unwrap(), Proxy::start());
+    let (simulator, proxy) = (Simulator::start(Config::recording()).unwrap(), Proxy::start());
     let proxy_url = format!("http://{}", proxy.address);
     let port = simulator.port();
     // Nobody listens on the other addresses, and nobody speaks TLS: those requests fail, and must fail directly.
@@ -95,7 +95,7 @@ fn an_endpoint_on_this_machine_is_reached_directly() {
 
 #[test]
 fn prompts_for_this_machine_do_not_reach_a_proxy() {
-    let (simulator, proxy) = (Simulator::start(Config::default()).unwrap(), Proxy::start());
+    let (simulator, proxy) = (Simulator::start(Config::recording()).unwrap(), Proxy::start());
     let (proxy_url, base_url) = (format!("http://{}", proxy.address), simulator.url());
     let mut settings: Vec<(&str, &str)> = VARIABLES.iter().map(|variable| (*variable, proxy_url.as_str())).collect();
     settings.extend([("SLUICE_BASE_URL", base_url.as_str()), ("SLUICE_API_KEY", "a-word")]);

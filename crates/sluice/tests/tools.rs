@@ -22,7 +22,7 @@ impl Bench {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools").join(name);
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir_all(&directory).unwrap();
-        Self { directory, simulator: Simulator::start(Config::default()).unwrap() }
+        Self { directory, simulator: Simulator::start(Config::recording()).unwrap() }
     }
 
     /// Starts a chat in which one tool, `run`, is a shell script, and gives it its prompt.

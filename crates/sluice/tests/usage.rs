@@ -24,6 +24,7 @@ fn sluice(home: &Path, columns: &str, arguments: &[&str]) -> (Option<i32>, Strin
         .env("SLUICE_HOME", home)
         .env("XDG_CACHE_HOME", home)
         .env("COLUMNS", columns)
+        .env_remove("SLUICE_API_KEY")
         .env_remove("AI_GATEWAY_API_KEY")
         .env_remove("VERCEL_OIDC_TOKEN")
         .env_remove("SLUICE_BASE_URL")
@@ -243,13 +244,14 @@ fn chat_feeds_it() {
 #[test]
 fn chat_warns_when_the_window_is_nearly_full_and_asks_all_the_same() {
     let home = home("window");
-    let simulator = Simulator::start(Config::default()).unwrap();
+    let simulator = Simulator::start(Config::recording()).unwrap();
     let run = |arguments: &[&str], input: &str| {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
             .args(arguments)
             .env("SLUICE_HOME", &home)
             .env("XDG_CACHE_HOME", &home)
             .env("SLUICE_BASE_URL", simulator.url())
+            .env_remove("SLUICE_API_KEY")
             .env_remove("AI_GATEWAY_API_KEY")
             .env_remove("VERCEL_OIDC_TOKEN")
             .stdin(Stdio::piped())

@@ -28,6 +28,7 @@ pub fn play(sluice: &Path, gateway: &Gateway) -> Done {
             .arg(question)
             .env("SLUICE_BASE_URL", &gateway.url)
             .env("SLUICE_HOME", &home)
+            .env_remove("SLUICE_API_KEY")
             .env_remove("AI_GATEWAY_API_KEY")
             .env_remove("VERCEL_OIDC_TOKEN"))?;
     }

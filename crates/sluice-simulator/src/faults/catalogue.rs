@@ -25,7 +25,7 @@ pub fn faults() -> &'static [Fault] {
     &FAULTS
 }
 
-static FAULTS: [Fault; 79] = [
+static FAULTS: [Fault; 82] = [
     // Before and instead of the answer.
     fault("delay-headers", "1000", Same, "waits that many milliseconds before the status line"),
     fault("never-headers", "", HeadersTimeout, "takes the request and says nothing"),
@@ -72,6 +72,15 @@ static FAULTS: [Fault; 79] = [
             "2",
             SameAfterRetries,
             "the other faults, or else status 503, for so many requests with the same body; then none",
+        ),
+    ),
+    also(
+        &["code", "request-id", "escaped"],
+        fault(
+            "quote-key",
+            "message",
+            FailedByStatus,
+            "401, or the status chosen, that repeats the Authorization header in its message, code, request-id or escaped",
         ),
     ),
     fault("html-200", "", NotAnAnswer, "200 with a web page"),
@@ -197,6 +206,24 @@ static FAULTS: [Fault; 79] = [
     also(
         &["content_filter", "max_messages"],
         fault("incomplete", "max_output_tokens", Incomplete, "the response is incomplete for that reason"),
+    ),
+    also(
+        &["error"],
+        fault(
+            "quote-key-event",
+            "failed",
+            FailedByServer,
+            "the response fails, or ends with an error event, and its code and message repeat the Authorization header",
+        ),
+    ),
+    also(
+        &["thinking", "citation", "call"],
+        fault(
+            "quote-key-answer",
+            "text",
+            Completed,
+            "the answer repeats the Authorization header as text, thinking, citation or call; a list of models as a name",
+        ),
     ),
     fault("large-event", "1048576", Completed, "a delta of that many bytes, as an image may have"),
     fault("huge-event", "67108864", TooLarge, "a delta of that many bytes: with what is around it, more than 64 MiB"),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Faults;
 use crate::perform::Event;
-use crate::script::{Ending, Item, Script};
+use crate::script::{Citation, Content, Ending, Item, Script};
 use crate::seed::Seed;
 
 /// Changes what is said, before it is performed.
@@ -17,6 +17,24 @@ pub fn rewrite(faults: &Faults, script: &mut Script) {
     }
     if let Some(code) = faults.value("failed") {
         script.ending = Ending::Failed(code.to_owned(), "The response has failed, as it was asked to.".into());
+    }
+    let quoted = faults.credentials.as_str();
+    if let Some(ending) = faults.value("quote-key-event") {
+        let message = format!("The provider refused the key {quoted}");
+        script.ending = match ending {
+            "error" => Ending::Error(quoted.to_owned(), message),
+            _ => Ending::Failed(quoted.to_owned(), message),
+        };
+    }
+    if let Some(place) = faults.value("quote-key-answer") {
+        let url = format!("https://example.com/?key={}", quoted.replace(' ', "%20"));
+        let citations = vec![Citation { start: 0, end: 4, url, title: quoted.to_owned() }];
+        script.items = vec![match place {
+            "thinking" => Item::thought(format!("The key is {quoted}.")),
+            "citation" => Item::Message(vec![Content::Text { text: "Here it is.".into(), citations }]),
+            "call" => Item::Call { name: "open_gate".into(), arguments: json!({ "key": quoted }).to_string() },
+            _ => Item::text(format!("The key is {quoted}.")),
+        }];
     }
     if faults.has("mid-call-truncation")
         && let Some(at) = script.items.iter().position(|item| matches!(item, Item::Call { .. }))

@@ -28,10 +28,14 @@ pub fn instead(faults: &Faults, now_ms: u64) -> Option<Reply> {
     }
     let hints = ["retry-after", "retry-after-ms", "retry-after-date"];
     let implied = if hints.iter().any(|hint| faults.has(hint)) { Some(429) } else { None };
-    let implied = implied.or(faults.has("error-body").then_some(500));
+    let implied = implied.or(faults.has("error-body").then_some(500)).or(faults.has("quote-key").then_some(401));
     let status = faults.number("status").and_then(|status| u16::try_from(status).ok()).or(implied)?;
     // hyper takes three digits; everything below 200 is not an answer at all.
-    let mut reply = error_reply(status.clamp(200, 999), faults.value("error-body").unwrap_or("nested"));
+    let status = status.clamp(200, 999);
+    let mut reply = match faults.value("quote-key") {
+        Some(place) => quoting_reply(status, place, &faults.credentials),
+        None => error_reply(status, faults.value("error-body").unwrap_or("nested")),
+    };
     if let Some(seconds) = faults.value("retry-after") {
         reply.set_header("retry-after", Some(seconds.to_owned()));
     }
@@ -60,6 +64,27 @@ fn error_reply(status: u16, shape: &str) -> Reply {
         _ => problem.body(),
     };
     Reply::json(status, &body)
+}
+
+/// An error that repeats what the client authorized itself with.
+fn quoting_reply(status: u16, place: &str, credentials: &str) -> Reply {
+    let mut body = Problem::of_status(status).body();
+    match place {
+        "code" => body["error"]["code"] = credentials.into(),
+        "request-id" => {}
+        _ => body["error"]["message"] = format!("Incorrect API key provided: {credentials}").into(),
+    }
+    let mut body = body.to_string();
+    if place == "escaped" {
+        // As servers do that trust no character but letters, and some not even those.
+        let escaped: String = credentials.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+        body = body.replace(credentials, &escaped);
+    }
+    let mut reply = Reply::whole(status, "application/json", body.into_bytes());
+    if place == "request-id" {
+        reply.set_header("x-vercel-id", Some(credentials.to_owned()));
+    }
+    reply
 }
 
 /// Faults that leave the reply as it is and change how it begins.

@@ -47,9 +47,15 @@ impl Simulator {
         self.shared.port
     }
 
-    /// All requests so far, in order. A message on a WebSocket is one with the method `MESSAGE`.
+    /// All requests so far, in order, if [`Config::record`] asks for it. A message on a WebSocket is one with the method
+    /// `MESSAGE`.
+    ///
+    /// # Panics
+    ///
+    /// If nothing is recorded: a test that found no requests would prove nothing.
     pub fn requests(&self) -> Vec<Request> {
-        self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let record = self.shared.requests.as_ref().expect("a gateway that was started to record");
+        record.lock().unwrap_or_else(PoisonError::into_inner).requests.clone()
     }
 
     /// How many connections were made so far.

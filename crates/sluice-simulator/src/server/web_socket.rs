@@ -23,7 +23,7 @@ pub async fn run(shared: Arc<Shared>, control: Control, opened: Request, mut web
                 break;
             }
         };
-        shared.remember(Request { method: "MESSAGE".into(), body: text.as_bytes().to_vec(), ..opened.clone() });
+        shared.record(Request { method: "MESSAGE".into(), body: text.as_bytes().to_vec(), ..opened.clone() });
         let mut open = shared.tally.open();
         let reply = shared.responder.message(&mut socket, &opened, &text, now_ms());
         for message in reply.messages {

@@ -12,7 +12,7 @@ use sluice_simulator::server::{Config, Simulator};
 const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn start() -> Simulator {
-    Simulator::start(Config { options: Options { seed: 7, ..Options::default() }, ..Config::default() })
+    Simulator::start(Config { options: Options { seed: 7, ..Options::default() }, ..Config::recording() })
         .expect("a server")
 }
 

@@ -5,32 +5,61 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use sluice_core::{BuiltRequest, ChatRequest, Endpoint, build_request};
+use sluice::{ApiKey, Client, private_file};
+use sluice_core::{BuiltRequest, ChatRequest, Secrets, build_request};
 
 pub struct CaptureFile {
     body: File,
     request: PathBuf,
+    /// The beginning of a line whose end has not come yet.
+    line: Vec<u8>,
 }
 
 impl CaptureFile {
-    /// Starts both files. The key is never in a request; what was said is replaced by its length.
+    /// Starts the file for the stream; the request goes beside it.
     pub fn start(path: &Path) -> io::Result<Self> {
         let mut request = path.as_os_str().to_owned();
         request.push(".request.json");
-        Ok(Self { body: File::create(path)?, request: request.into() })
+        Ok(Self { body: private_file::create_named(path)?, request: request.into(), line: Vec::new() })
     }
 
-    pub fn request(&self, chat: &ChatRequest, endpoint: &Endpoint) -> io::Result<()> {
-        let BuiltRequest { request, .. } = build_request(chat, endpoint);
+    /// Writes the request. The key is no part of it, and what was said is replaced by its length.
+    pub fn request(&self, chat: &ChatRequest, client: &Client) -> io::Result<()> {
+        let BuiltRequest { request, .. } = build_request(chat, client.endpoint());
         let mut body: Value = serde_json::from_str(&request.body)?;
         redact(&mut body, "");
         let shown = serde_json::json!({"method": request.method, "url": request.url, "body": body});
-        std::fs::write(&self.request, serde_json::to_string_pretty(&shown)? + "\n")
+        let text = serde_json::to_string_pretty(&shown)? + "\n";
+        private_file::create_named(&self.request)?.write_all(secrets(client).mask(&text).as_bytes())
     }
 
-    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.body.write_all(bytes)
+    /// Writes what has come of the stream, up to the last whole line. Secrets are masked in whole lines only: one may
+    /// begin in one piece of a stream and end in the next.
+    pub fn bytes(&mut self, bytes: &[u8], client: &Client) -> io::Result<()> {
+        let whole = bytes.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+        let (whole, rest) = bytes.split_at(whole);
+        self.line.extend_from_slice(whole);
+        if !whole.is_empty() {
+            self.finish(client)?;
+        }
+        self.line.extend_from_slice(rest);
+        Ok(())
     }
+
+    /// Writes a last line that has no end.
+    pub fn finish(&mut self, client: &Client) -> io::Result<()> {
+        let secrets = secrets(client);
+        // Bytes that are not UTF-8 may be what the capture was made for.
+        for chunk in std::mem::take(&mut self.line).utf8_chunks() {
+            self.body.write_all(secrets.mask(chunk.valid()).as_bytes())?;
+            self.body.write_all(chunk.invalid())?;
+        }
+        Ok(())
+    }
+}
+
+fn secrets(client: &Client) -> Secrets {
+    client.key().map(ApiKey::secrets).unwrap_or_default()
 }
 
 /// Keeps the shape: numbers, types, roles, names of fields. Replaces every text that somebody wrote.

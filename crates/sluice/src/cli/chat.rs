@@ -21,6 +21,7 @@ use super::human::Human;
 use super::interrupts::Interrupts;
 use super::json::JsonLines;
 use super::keyboard::Keyboard;
+use super::mask::Masked;
 use super::output::{self, tell};
 use super::spinner::Spinner;
 use super::tools::{Call, MAX_CALLS, Tools};
@@ -245,10 +246,13 @@ impl Conversation {
         let Self { connection, request, interrupts, books, json, verbose, .. } = self;
         let (mut capture, mut capture_error, mut write_error) = (self.capture.take(), None, None);
         if let Some(capture) = &capture {
-            capture_error = capture.request(request, connection.client.endpoint()).err();
+            capture_error = capture.request(request, &connection.client).err();
         }
         let mut printer: Box<dyn Printer> =
             if *json { Box::new(JsonLines::new()) } else { Box::new(Human::new(*verbose, false)) };
+        if let Some(key) = connection.client.key() {
+            printer = Box::new(Masked::new(printer, key));
+        }
         let mut spinner = Spinner::start();
         let mut parts = Vec::new();
         let estimate = books.begin(request);
@@ -284,7 +288,7 @@ impl Conversation {
                     if capture_error.is_none()
                         && let Some(capture) = &mut capture
                     {
-                        capture_error = capture.bytes(bytes).err();
+                        capture_error = capture.bytes(bytes, &connection.client).err();
                     }
                 }
                 Event::Retrying { failure, delay, attempt } => {
@@ -294,6 +298,11 @@ impl Conversation {
                 }
             })
             .await;
+        if capture_error.is_none()
+            && let Some(capture) = &mut capture
+        {
+            capture_error = capture.finish(&connection.client).err();
+        }
         spinner.stop();
         let printed = match write_error {
             Some(error) => Err(error),

@@ -43,7 +43,7 @@ impl Serve {
             Err(message) => return Ok(complain(&message)),
         };
         let options = Options { faults, seed: self.seed, ..Options::default() };
-        let config = Config { port: self.port, options, on_request: Some(log) };
+        let config = Config { port: self.port, options, on_request: Some(log), ..Config::default() };
         let server = match Server::bind(config) {
             Ok(server) => server,
             Err(error) => return Ok(complain(&format!("cannot serve on port {}: {error}; try --port 0", self.port))),

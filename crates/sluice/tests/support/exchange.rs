@@ -7,8 +7,10 @@ use sluice_core::{ChatMessage, ChatPart, ChatRequest, Endpoint, Failure, Output,
 use tokio::sync::Notify;
 
 /// Long enough that no machine is too slow, short enough that a hang is found.
-pub const PATIENT: Timeouts =
-    Timeouts { connect: Duration::from_secs(20), headers: Duration::from_secs(20), idle: Duration::from_secs(20) };
+pub const PATIENT: Timeouts = {
+    const LONG: Duration = Duration::from_secs(100);
+    Timeouts { connect: LONG, headers: LONG, idle: LONG, output: LONG, small: LONG }
+};
 
 #[derive(Debug)]
 #[allow(dead_code, reason = "no test looks at everything")]
@@ -29,7 +31,7 @@ pub struct Heard {
 
 pub fn client(url: &str, key: Option<&str>, timeouts: Timeouts) -> Client {
     let endpoint = Endpoint::parse(url).unwrap();
-    let key = key.map(|key| ApiKey::for_origin(key, &endpoint.origin));
+    let key = key.map(|key| ApiKey::for_origin(key, &endpoint.origin).unwrap());
     Client::new(endpoint, key, timeouts).unwrap()
 }
 
