@@ -8,11 +8,12 @@ import { chat } from './suites/chat.mjs';
 import { commands } from './suites/commands.mjs';
 import { hostile } from './suites/hostile.mjs';
 import { key } from './suites/key.mjs';
+import { proxy } from './suites/proxy.mjs';
 import { sample } from './suites/sample.mjs';
 import { web } from './suites/web.mjs';
 
 // The last one also looks for the key in what the others have left.
-const suites = { api, chat, commands, hostile, web, sample, key };
+const suites = { api, chat, commands, hostile, proxy, web, sample, key };
 
 const setup = readSetup();
 if (setup.only && !(setup.only in suites)) {

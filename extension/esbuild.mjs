@@ -8,7 +8,7 @@ await build({
   format: "cjs",
   platform: "browser",
   target: "es2022",
-  external: ["vscode", "node:worker_threads"],
+  external: ["vscode", "node:http", "node:worker_threads"],
   minify: true,
   sourcemap: false,
   legalComments: "none",

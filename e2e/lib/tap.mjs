@@ -17,8 +17,8 @@ import http from 'node:http';
 
 /** @typedef {{ id: string, like: string, name?: string, change?: Record<string, unknown> }} ExtraModel */
 
-/** @param {string} upstream the embedded gateway's base URL @param {{ models?: ExtraModel[] }} [options] */
-export async function startTap(upstream, { models = [] } = {}) {
+/** @param {string} upstream the embedded gateway's base URL @param {{ models?: ExtraModel[], host?: string }} [options] */
+export async function startTap(upstream, { models = [], host = '127.0.0.1' } = {}) {
     /** @type {Seen[]} */
     const seen = [];
     const target = new URL(upstream);
@@ -64,13 +64,13 @@ export async function startTap(upstream, { models = [] } = {}) {
         });
         asked.end(body);
     });
-    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+    await new Promise((resolve) => server.listen(0, host, () => resolve(undefined)));
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
     const close = () => {
         server.closeAllConnections();
         server.close();
     };
-    return { origin: `http://127.0.0.1:${port}`, url: `http://127.0.0.1:${port}/v1`, seen, close };
+    return { origin: `http://${host}:${port}`, url: `http://${host}:${port}/v1`, seen, close };
 }
 
 /** @param {http.IncomingMessage} reply @param {http.ServerResponse} response @param {ExtraModel[]} models */

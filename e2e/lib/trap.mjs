@@ -11,9 +11,12 @@ export async function startTrap() {
         const model = { id: 'sluice/echo', object: 'model', name: 'Trap', type: 'language', context_window: 128_000, max_tokens: 16_384 };
         response.setHeader('content-type', 'application/json').end(JSON.stringify({ object: 'list', data: [model] }));
     });
-    server.on('connect', (request, socket) => {
+    server.on('connect', (request, socket, head) => {
         seen.push(`CONNECT ${request.url}\n${request.rawHeaders.join('\n')}`);
-        socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+        // The tunnel ends here, and what comes through it is read.
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        socket.unshift(head);
+        server.emit('connection', socket);
     });
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());

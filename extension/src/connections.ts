@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import type { Endpoint } from "../../crates/sluice-wasm/js/src/core.js";
+import { fetchFor } from "./direct-fetch.js";
 import { isHeaderSafe, unusableKey } from "./http.js";
 import type { Log } from "./log.js";
 import { confirm } from "./notify.js";
@@ -93,7 +94,7 @@ export class Connections {
       endpoint,
       isDemo: false,
       bearerFor: async (origin) => (origin === endpoint.origin ? this.#signIn.bearerFor(origin) : undefined),
-      fetch: (url, init) => fetch(url, init),
+      fetch: fetchFor(endpoint.origin),
     });
   }
 
@@ -171,7 +172,7 @@ export class Connections {
       endpoint,
       isDemo: false,
       bearerFor: async (origin) => (origin === endpoint.origin ? key : undefined),
-      fetch: (url, init) => fetch(url, init),
+      fetch: fetchFor(endpoint.origin),
     });
   }
 

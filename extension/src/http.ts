@@ -1,5 +1,5 @@
 // One response over HTTP: sent, read until the core says that it is over, and sent again where the core says so.
-// The connection's `fetch` is the global one, so that VS Code's proxy and certificates apply.
+// The connection's `fetch` is the global one, so that VS Code's proxy and certificates apply; for this machine, one without a proxy.
 
 import * as vscode from "vscode";
 

@@ -125,7 +125,8 @@ test("a key from the environment goes to the gateway, and elsewhere only as the 
   const gateway = "https://ai-gateway.vercel.sh";
   assert.deepEqual(await tell({}, undefined), { silently: [gateway], asked: undefined, then: [gateway] });
   assert.deepEqual(await tell({}, "https://mine.example/v1"), { silently: ["https://mine.example"], asked: undefined, then: ["https://mine.example"] }, "the user's own setting");
-  const local = "http://127.0.0.1:4000";
+  // Plain http would go around the `fetch` of this test: direct-fetch.test.ts.
+  const local = "https://127.0.0.1:4000";
   assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1` }, undefined), { silently: [local], asked: undefined, then: [local] });
   const asked = "warning: The environment of VS Code names https://other.example as the address for your key.";
   assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, undefined), { silently: [], asked, then: [] });

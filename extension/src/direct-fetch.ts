@@ -1,0 +1,102 @@
+// `fetch` for servers on this machine, without a proxy. Plain http is allowed there only because nothing leaves the machine, and
+// VS Code's `fetch` would send it to a proxy: for 127.0.0.2 to the one in `http.proxy` or HTTP_PROXY, and with some settings
+// Node sends everything to the latter. VS Code changes `http.request` in the same way, but not the class behind it.
+
+/** As much of Node's module as this needs. */
+interface Http {
+  readonly Agent: new (options: { keepAlive: boolean }) => object;
+  readonly ClientRequest: new (url: URL, options: object) => ClientRequest;
+}
+
+interface ClientRequest {
+  once(event: "close", listener: () => void): void;
+  on(event: "error", listener: (error: Error) => void): void;
+  once(event: "response", listener: (message: IncomingMessage) => void): void;
+  end(body: string | undefined): void;
+  destroy(): void;
+}
+
+interface IncomingMessage {
+  readonly statusCode?: number;
+  readonly rawHeaders: readonly string[];
+  on(event: "data", listener: (chunk: Uint8Array) => void): void;
+  once(event: "end", listener: () => void): void;
+  on(event: "error", listener: (error: Error) => void): void;
+  pause(): void;
+  resume(): void;
+  destroy(): void;
+}
+
+declare function require(name: "node:http"): Http;
+
+let node: { readonly http: Http; readonly agent: object } | null | undefined;
+
+/** Null in browsers, which have their own rules for proxies. */
+function nodeHttp(): NonNullable<typeof node> | null {
+  if (node === undefined) {
+    try {
+      const http = require("node:http");
+      node = { http, agent: new http.Agent({ keepAlive: true }) };
+    } catch {
+      node = null;
+    }
+  }
+  return node;
+}
+
+/** The `fetch` for a server: VS Code's, unless the server is on this machine. The core accepts plain http for no other. */
+export function fetchFor(origin: string): (url: string, init: RequestInit) => Promise<Response> {
+  return origin.startsWith("http:") && nodeHttp() ? directFetch : (url, init) => fetch(url, init);
+}
+
+/** As `fetch` with `redirect: "manual"`: it fails with a TypeError, or with the signal's reason. */
+export function directFetch(url: string, { method = "GET", headers, body, signal }: RequestInit): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const { http, agent } = nodeHttp()!;
+    const failure = (cause: unknown): unknown => (signal?.aborted ? signal.reason : new TypeError("fetch failed", { cause }));
+    const request = new http.ClientRequest(new URL(url), { method, agent, headers: Object.fromEntries(new Headers(headers)) });
+    const abort = (): void => request.destroy();
+    signal?.addEventListener("abort", abort);
+    request.once("close", () => signal?.removeEventListener("abort", abort));
+    request.on("error", (error) => reject(failure(error)));
+    request.once("response", (message) => {
+      const { statusCode: status = 0, rawHeaders } = message;
+      const received = new Headers();
+      for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+        received.append(rawHeaders[at]!, rawHeaders[at + 1]!);
+      }
+      const hasBody = ![204, 205, 304].includes(status);
+      try {
+        resolve(new Response(hasBody ? bodyOf(message, failure) : null, { status, headers: received }));
+      } catch (error) {
+        // A status or a header that no `Response` has.
+        request.destroy();
+        reject(failure(error));
+      }
+      if (!hasBody) {
+        message.resume();
+      }
+    });
+    // The core makes bodies, and they are text.
+    request.end(body as string | undefined);
+  });
+}
+
+function bodyOf(message: IncomingMessage, failure: (cause: unknown) => unknown): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => {
+      message.on("data", (chunk) => {
+        controller.enqueue(chunk);
+        if ((controller.desiredSize ?? 0) <= 0) {
+          message.pause();
+        }
+      });
+      message.once("end", () => controller.close());
+      // Also if the connection breaks before the end.
+      message.on("error", (error) => controller.error(failure(error)));
+    },
+    pull: () => void message.resume(),
+    cancel: () => void message.destroy(),
+  });
+}
