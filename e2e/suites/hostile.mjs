@@ -110,7 +110,7 @@ export async function hostile(setup) {
         });
         await step('the list of models, one of whose groups has none', async () => {
             await view.command('Chat: Manage Language Models');
-            await view.addModels('the key of a group', `${gateway.origin}/broken/v1`);
+            await view.addModels('key-of-a-group', `${gateway.origin}/broken/v1`);
             const row = page.locator('.monaco-modal-editor-block .monaco-list-row');
             await hoverOverModels(row.filter({ hasText: 'Hostile' }));
             // The group has the reason where its models would be.
