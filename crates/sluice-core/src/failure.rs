@@ -11,12 +11,15 @@ use crate::boundary::{Failure, FailureKind, Overflow, Turn};
 use crate::receive::plain_line;
 use crate::secrets::Secrets;
 
-use overflow::is_overflow;
 pub(crate) use overflow::overflow_numbers;
+use overflow::{excerpt, is_overflow};
 pub use retry::{MAX_ATTEMPTS, retry_delay_ms};
 
 /// Enough for any sentence a server writes for people; the rest is a dump.
 const MAX_MESSAGE_CHARS: usize = 500;
+const MAX_ID_CHARS: usize = 120;
+/// A longer body is no error message.
+const MAX_BODY: usize = 1 << 20;
 
 /// An answer that is not the stream we asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -24,7 +27,7 @@ const MAX_MESSAGE_CHARS: usize = 500;
 pub struct HttpAnswer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
-    /// Its first 64 KiB are enough.
+    /// Its first 64 KiB are enough of an error.
     pub body: String,
 }
 
@@ -57,11 +60,12 @@ impl Failure {
         let said = Said::in_body(&answer.body);
         let mut failure = Self::classified(&said, Some(answer.status));
         failure.status = Some(answer.status);
-        failure.request_id = ["x-vercel-id", "x-request-id", "request-id", "cf-ray"]
-            .into_iter()
-            .find_map(header)
-            .map(|id| plain_line(id, 120));
+        failure.request_id =
+            ["x-vercel-id", "x-request-id", "request-id", "cf-ray"].into_iter().find_map(header).and_then(id);
         failure.retry_after_ms = retry::retry_after_ms(header, now);
+        if failure.may_retry && failure.retry_after_ms.is_some_and(|wait| wait > retry::MAX_RETRY_AFTER_MS) {
+            "Try again after that, or choose another model.".clone_into(&mut failure.next);
+        }
         if header("x-should-retry") == Some("false") {
             failure.may_retry = false;
         }
@@ -70,14 +74,12 @@ impl Failure {
 
     /// From an `error` event or a failed response.
     pub(crate) fn from_stream(message: Option<&str>, code: Option<&str>) -> Self {
-        let said = Said { message: message.map(str::to_owned), code: code.map(str::to_owned), ..Said::default() };
-        Self::classified(&said, None)
+        Self::classified(&Said::of(message, code), None)
     }
 
     /// From an error that another library made of an HTTP answer or an error event.
     pub(crate) fn from_library(message: Option<&str>, code: Option<&str>, status: Option<u16>) -> Self {
-        let said = Said { message: message.map(str::to_owned), code: code.map(str::to_owned), ..Said::default() };
-        Self { status, ..Self::classified(&said, status) }
+        Self { status, ..Self::classified(&Said::of(message, code), status) }
     }
 
     pub fn from_transport(transport: Transport, host: &str) -> Self {
@@ -118,14 +120,26 @@ impl Failure {
         Self { may_retry, turn: Turn::Network, next: next.to_owned(), ..Self::new(kind, message) }
     }
 
-    pub(crate) fn new(kind: FailureKind, message: String) -> Self {
+    /// About a tool whose call cannot be used. The reason is a verb and the rest of a sentence.
+    pub(crate) fn tool_call(tool: Option<&str>, reason: &str) -> Self {
+        let tool = tool.and_then(id);
+        let name = tool.as_deref().unwrap_or_default();
+        let message = format!("The model's call to the tool \"{name}\" {reason}. Ask again.");
+        Self { tool, ..Self::new(FailureKind::ToolCall, message) }
+    }
+
+    /// Every failure is made here. Servers write names and numbers into our sentences too, so whatever the message is, it
+    /// becomes one line of bounded length, without control characters and without what looks like a key.
+    pub(crate) fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
+        let (turn, next, otherwise) = advice(kind);
+        let message = line(message.as_ref(), MAX_MESSAGE_CHARS).unwrap_or_else(|| format!("{otherwise}."));
         Self {
             kind,
             message,
             code: None,
             tool: None,
-            turn: Turn::Server,
-            next: String::new(),
+            turn,
+            next: next.to_owned(),
             status: None,
             request_id: None,
             generation_id: None,
@@ -137,21 +151,27 @@ impl Failure {
 
     fn classified(said: &Said, status: Option<u16>) -> Self {
         let kind = said.kind(status);
-        let (turn, next, otherwise) = advice(kind);
-        let message =
-            said.message.as_deref().map(|message| plain_line(&Secrets::default().mask(message), MAX_MESSAGE_CHARS));
+        let (_, _, otherwise) = advice(kind);
         let status_words = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
-        let message = message.filter(|message| !message.is_empty());
+        let message = said.message.as_deref().and_then(|message| line(message, MAX_MESSAGE_CHARS));
         Self {
-            code: said.code.as_deref().map(|code| plain_line(code, 120)).filter(|code| !code.is_empty()),
-            turn,
-            next: next.to_owned(),
-            generation_id: said.generation_id.as_deref().map(|id| plain_line(id, 120)),
+            code: said.code.as_deref().and_then(id),
+            generation_id: said.generation_id.as_deref().and_then(id),
             overflow: if kind == FailureKind::ContextOverflow { said.overflow() } else { None },
             may_retry: matches!(kind, FailureKind::RateLimited | FailureKind::ServerDown | FailureKind::Network),
             ..Self::new(kind, message.unwrap_or_else(|| format!("{otherwise}{status_words}.")))
         }
     }
+}
+
+/// One line of at most so many characters, without control characters and without what looks like a key; blank is nothing.
+fn line(text: &str, most: usize) -> Option<String> {
+    Some(plain_line(&Secrets::default().mask(&excerpt(text)), most)).filter(|line| !line.is_empty())
+}
+
+/// A code, a name or an id.
+fn id(text: &str) -> Option<String> {
+    line(text, MAX_ID_CHARS)
 }
 
 /// Whose turn it is, what to do, and what to say when the server said nothing.
@@ -181,7 +201,9 @@ fn advice(kind: FailureKind) -> (Turn, &'static str, &'static str) {
         FailureKind::Network => (Turn::Network, "Check the connection and try again.", "The connection failed"),
         FailureKind::Server => (Turn::Server, "Try again.", "The server reported an error without saying which"),
         FailureKind::ToolCall => (Turn::Server, "Ask again.", "A tool call could not be used"),
-        FailureKind::TooLarge => (Turn::Server, "Ask for a shorter answer.", "The answer is too large"),
+        FailureKind::TooLarge => {
+            (Turn::Server, "Ask for less at once, or choose another model.", "The answer is too large")
+        }
     }
 }
 
@@ -196,7 +218,15 @@ struct Said {
 }
 
 impl Said {
+    fn of(message: Option<&str>, code: Option<&str>) -> Self {
+        let message = message.map(|message| excerpt(message).into_owned());
+        Self { message, code: code.map(|code| excerpt(code).into_owned()), ..Self::default() }
+    }
+
     fn in_body(body: &str) -> Self {
+        if body.len() > MAX_BODY {
+            return Self::default();
+        }
         let body = body.trim();
         if body.starts_with('<') {
             return Self { is_html: true, ..Self::default() };
@@ -204,13 +234,13 @@ impl Said {
         let Ok(json) = serde_json::from_str::<Value>(body) else { return Self::default() };
         let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(&json);
         let text = |value: &Value| match value {
-            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            Value::String(text) if !text.is_empty() => Some(excerpt(text).into_owned()),
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         };
         let field = |name: &str| error.get(name).and_then(text).or_else(|| json.get(name).and_then(text));
         Self {
-            message: error.as_str().map(str::to_owned).or_else(|| field("message")).or_else(|| field("detail")),
+            message: text(error).or_else(|| field("message")).or_else(|| field("detail")),
             // Numbers say no more than the status; a type in words does.
             code: field("code").filter(|code| code.parse::<u64>().is_err()).or_else(|| field("type")),
             generation_id: field("generationId").or_else(|| field("generation_id")),

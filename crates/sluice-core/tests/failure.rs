@@ -3,7 +3,11 @@
 #![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
 
 use expect_test::{Expect, expect};
-use sluice_core::{Failure, HttpAnswer, Transport, retry_delay_ms};
+use proptest::prelude::*;
+use serde_json::json;
+use sluice_core::{
+    BodyEnd, Failure, HttpAnswer, Limits, ResponseStream, StreamOptions, Transport, learned_limit, retry_delay_ms,
+};
 
 /// Sunday, 6 November 1994, 08:49:37 GMT.
 const NOW: u64 = 784_111_777;
@@ -167,8 +171,33 @@ fn retry_after_in_all_its_forms() {
     assert_eq!(after(&[("retry-after", "7"), ("Retry-After-Ms", "250")]), Some(250));
     assert_eq!(after(&[("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT")]), Some(30_000));
     assert_eq!(after(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")]), Some(0));
-    assert_eq!(after(&[("retry-after", "Thu, 29 Feb 2024 12:00:00 GMT")]), Some((1_709_208_000 - NOW) * 1_000));
-    for nonsense in ["-5", "soon", "NaN", "inf", "1e300", "", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994"] {
+    let headers = vec![("retry-after".to_owned(), "Thu, 29 Feb 2024 12:00:00 GMT".to_owned())];
+    let leap_day = Failure::from_http(&HttpAnswer { status: 429, headers, body: String::new() }, 1_709_208_000 - 7);
+    assert_eq!(leap_day.retry_after_ms, Some(7_000));
+    // However far away, it is a wait, and not nothing.
+    for far in [
+        "99999999999",
+        "1e300",
+        "9".repeat(400).as_str(),
+        "Fri, 31 Dec 9999 23:59:59 GMT",
+        "Fri, 31 Dec 99999999999999999999999 23:59:59 GMT",
+    ] {
+        assert_eq!(after(&[("retry-after", far)]), Some(366 * 86_400_000), "{far}");
+        assert_eq!(after(&[("retry-after", "1"), ("retry-after-ms", "99999999999999")]), Some(366 * 86_400_000));
+    }
+    assert_eq!(after(&[("retry-after", "0.0001")]), Some(0));
+    for nonsense in [
+        "-5",
+        "-99999999999",
+        "+5",
+        "soon",
+        "NaN",
+        "inf",
+        "infinity",
+        "",
+        "Sun, 32 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994",
+    ] {
         assert_eq!(after(&[("retry-after", nonsense)]), None, "{nonsense}");
     }
 }
@@ -187,7 +216,18 @@ fn when_to_ask_again() {
     assert_eq!(retry_delay_ms(&answer(400, &[], ""), 1, false, 0.0), None);
     assert_eq!(retry_delay_ms(&answer(503, &[("x-should-retry", "false")], ""), 1, false, 0.0), None);
     let waits = answer(429, &[("retry-after", "3600")], r#"{"error":{"message":"Slow down"}}"#);
-    assert_eq!(waits.sentence(), "Slow down. The server asks to wait 60 min. Wait a moment, then try again.");
+    assert_eq!(
+        waits.sentence(),
+        "Slow down. The server asks to wait 60 min. Try again after that, or choose another model."
+    );
+    let sentence = |wait: &str| answer(503, &[("retry-after", wait)], r#"{"error":{"message":"Busy"}}"#).sentence();
+    expect![[r#"
+        Busy. The server asks to wait 5 s. Try again later or choose another model.
+        Busy. The server asks to wait 9 hours. Try again after that, or choose another model.
+        Busy. The server asks to wait 6 days. Try again after that, or choose another model.
+        Busy. The server asks to wait more than a year. Try again after that, or choose another model."#]]
+    .assert_eq(&["5", "30000", "500000", "99999999999"].map(sentence).join("\n"));
+    assert_eq!(told("99999999999"), None);
 }
 
 #[test]
@@ -240,4 +280,68 @@ fn keys_that_a_server_quotes_are_not_shown() {
     assert_eq!(shown, "Incorrect API key provided: [hidden]. Bearer [hidden], '[hidden]'");
     // Words that only start like one stay.
     assert_eq!(message("sk-short and skip-this-very-long-word"), "sk-short and skip-this-very-long-word");
+}
+
+/// Every text of a failure.
+fn texts(failure: &Failure) -> Vec<&String> {
+    let Failure { message, code, tool, next, request_id, generation_id, .. } = failure;
+    [code, tool, request_id, generation_id].into_iter().flatten().chain([message, next]).collect()
+}
+
+fn is_fit_to_show(failure: &Failure) -> bool {
+    texts(failure)
+        .iter()
+        .all(|text| !text.is_empty() && text.chars().count() <= 500 && !text.chars().any(char::is_control))
+        && failure.sentence().chars().count() < 700
+}
+
+proptest! {
+    #[test]
+    fn any_text_makes_a_failure_that_is_fit_to_show(text in "\\PC{0,40}|(.|\\s){0,40}", times in 1..60_usize, status in 100..600_u16, shape in 0..8_u8) {
+        let text = text.repeat(times);
+        let body = match shape {
+            0 => text.clone(),
+            1 => json!({ "error": text }).to_string(),
+            2 => json!({ "error": { "message": text, "code": text, "type": text, "param": text, "generationId": text } }).to_string(),
+            3 => json!({ "message": [text], "code": { "x": text }, "detail": text }).to_string(),
+            4 => json!({ "error": { "message": format!("maximum context length {text} > {text}"), "param": { "actual": text, "limit": 1 } } }).to_string(),
+            5 => json!([text]).to_string(),
+            6 => format!("<html>{text}"),
+            _ => json!({ "error": { "error": { "message": text } } }).to_string(),
+        };
+        let failure = answer(status, &[("x-request-id", &text), ("retry-after", &text)], &body);
+        prop_assert!(is_fit_to_show(&failure), "{failure:?}");
+        prop_assert!(is_fit_to_show(&Failure::from_transport(Transport::Connect, &text)));
+        // The same, in a stream.
+        let event = json!({ "type": "response.failed", "response": { "error": { "message": text, "code": text } } });
+        let call = json!({ "type": "response.output_item.added", "output_index": 0, "item": { "type": "function_call", "call_id": "c", "name": text, "arguments": "" } });
+        for body in [format!("data: {event}\n\n"), format!("data: {call}\n\ndata: {{\"type\":\"response.completed\",\"response\":{{}}}}\n\n")] {
+            let mut stream = ResponseStream::new(StreamOptions::default());
+            let _ = stream.push(body.as_bytes()).count();
+            let failure = stream.finish(BodyEnd::Eof).1.error.unwrap();
+            prop_assert!(is_fit_to_show(&failure), "{failure:?}");
+        }
+    }
+}
+
+#[test]
+fn limits_are_found_at_both_ends_of_a_long_message() {
+    let limit = |message: String| learned_limit(&message);
+    let dump = "dump of the request ".repeat(10_000);
+    let words = "the maximum context length is 8192 tokens";
+    assert_eq!(limit(format!("{words} {dump}")), Some(8192));
+    assert_eq!(limit(format!("{dump} {words}")), Some(8192));
+    assert_eq!(limit(format!("{dump} {words} {dump}")), None);
+    // Far from the words for a limit, a number is another one.
+    assert_eq!(limit(format!("the context length is {} 8192", "to ".repeat(100))), None);
+}
+
+#[test]
+fn every_failure_says_what_to_do() {
+    let limits = Limits { max_event_bytes: 64, ..Limits::default() };
+    let mut stream = ResponseStream::new(StreamOptions { limits, ..StreamOptions::default() });
+    let _ = stream.push("data: ".repeat(100).as_bytes()).count();
+    let failure = stream.finish(BodyEnd::Eof).1.error.unwrap();
+    expect!["One event of the answer is larger than 64 bytes. Ask for less at once, or choose another model."]
+        .assert_eq(&failure.sentence());
 }

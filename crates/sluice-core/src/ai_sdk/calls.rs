@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fields::string;
-use crate::boundary::{Failure, FailureKind, NoteKind, Part};
+use crate::boundary::{Failure, NoteKind, Part};
 use crate::call_id;
 use crate::receive::{Sink, is_object, protocol_word, same_json};
 use crate::send::ToolNames;
@@ -189,9 +189,7 @@ impl Calls {
             (true, _) => "has arguments that are not a JSON object",
             (false, _) => "was not finished",
         };
-        let tool = call.name.clone().unwrap_or_default();
-        let message = format!("The model's call to the tool \"{tool}\" {reason}. Ask again.");
-        Some(Failure { tool: call.name.clone(), ..Failure::new(FailureKind::ToolCall, message) })
+        Some(Failure::tool_call(call.name.as_deref(), reason))
     }
 
     /// The answer was cut off, and with it the calls that are still open.

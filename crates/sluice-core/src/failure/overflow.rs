@@ -1,7 +1,13 @@
 //! Errors about a conversation that is too long: every provider has its own words, and most tell the limit.
 
+use std::borrow::Cow;
+
 use crate::boundary::Overflow;
 
+/// So much is read of a message, from its beginning and from its end: no sentence for people is longer.
+const MOST_READ: usize = 2_000;
+/// Between the words for a limit and its number there are at most a few others.
+const MOST_BETWEEN: usize = 80;
 /// A number below is a count of messages or a status, not of tokens.
 const FEWEST_TOKENS: u64 = 256;
 
@@ -97,8 +103,19 @@ const FILLERS: [&str; 16] = [
     "token", "size",
 ];
 
+/// The parts of a message that are read: all of it, unless it is absurdly long.
+pub(super) fn excerpt(message: &str) -> Cow<'_, str> {
+    let start = message.char_indices().nth(MOST_READ).map_or(message.len(), |(at, _)| at);
+    let end = message.char_indices().rev().nth(MOST_READ - 1).map_or(0, |(at, _)| at);
+    if end <= start {
+        return Cow::Borrowed(message);
+    }
+    let part = |range: std::ops::Range<usize>| message.get(range).unwrap_or_default();
+    Cow::Owned(format!("{} … {}", part(0..start), part(end..message.len())))
+}
+
 pub(super) fn is_overflow(code: &str, message: &str) -> bool {
-    let message = message.to_ascii_lowercase();
+    let message = excerpt(message).to_ascii_lowercase();
     if OTHERWISE.iter().any(|words| message.contains(words)) {
         return code == "context_length_exceeded";
     }
@@ -111,7 +128,7 @@ pub(super) fn is_overflow(code: &str, message: &str) -> bool {
 
 /// The numbers in such a message; `None` for a message about something else.
 pub(crate) fn overflow_numbers(message: &str) -> Option<Overflow> {
-    let message = message.to_ascii_lowercase();
+    let message = excerpt(message).to_ascii_lowercase();
     if !is_overflow("", &message) {
         return None;
     }
@@ -175,12 +192,12 @@ fn limit_after_words(message: &str, numbers: &[Number]) -> Option<u64> {
     BEFORE_LIMIT.iter().find_map(|words| {
         message.match_indices(words).find_map(|(at, _)| {
             let end = at + words.len();
-            let number = numbers.iter().find(|number| number.start >= end)?;
+            let number = numbers.get(numbers.partition_point(|number| number.start < end))?;
+            let between = message.get(end..number.start).filter(|between| between.len() <= MOST_BETWEEN)?;
             let after = message.get(number.end..).unwrap_or_default().trim_start();
-            // "199000 + 20000 > 200000": a sum is what was asked.
-            let between = message.get(end..number.start)?;
             // "exceeds limit (2013)": after so general a word, what stands in brackets is an error code.
             let is_code = between.contains('(') && GENERAL.contains(words);
+            // "199000 + 20000 > 200000": a sum is what was asked.
             (is_filler(between) && !is_code && !after.starts_with('+')).then_some(number.tokens)
         })
     })

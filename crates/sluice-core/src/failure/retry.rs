@@ -6,8 +6,10 @@ use crate::boundary::{Failure, FailureKind};
 pub const MAX_ATTEMPTS: u32 = 3;
 const FIRST_DELAY_MS: f64 = 500.0;
 const MAX_DELAY_MS: f64 = 8_000.0;
-/// Who asks us to wait longer than this is told to the user at once.
-const MAX_RETRY_AFTER_MS: u64 = 60_000;
+/// If the server asks for a longer wait, don't retry; report the failure.
+pub(super) const MAX_RETRY_AFTER_MS: u64 = 60_000;
+/// Longer waits than a year are all the same.
+const LONGEST_WAIT_MS: u64 = 366 * 24 * 3_600_000;
 
 /// How long to wait before asking again, or `None` to give up. `attempt` counts from 1, `part_given` is whether the
 /// reader has seen anything, `random` is from 0 to 1.
@@ -32,10 +34,11 @@ impl Failure {
         if !sentence.ends_with(['.', '!', '?']) {
             sentence.push('.');
         }
-        if let Some(wait) = self.retry_after_ms.filter(|_| self.kind == FailureKind::RateLimited) {
+        let is_passing = self.may_retry || self.kind == FailureKind::RateLimited;
+        if let Some(wait) = self.retry_after_ms.filter(|wait| is_passing && *wait > 0) {
             sentence.push_str(&format!(" The server asks to wait {}.", duration(wait)));
         }
-        if !self.next.is_empty() {
+        if !sentence.ends_with(&self.next) {
             sentence.push(' ');
             sentence.push_str(&self.next);
         }
@@ -45,32 +48,47 @@ impl Failure {
 
 fn duration(ms: u64) -> String {
     let seconds = ms.div_ceil(1000);
-    if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds.div_ceil(60)),
+        7_200..172_800 => format!("{} hours", seconds.div_ceil(3_600)),
+        172_800..31_536_000 => format!("{} days", seconds.div_ceil(86_400)),
+        _ => "more than a year".to_owned(),
+    }
 }
 
-/// When to come back: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date. Nonsense counts as nothing.
+/// When to come back: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date. What is no number, or a negative
+/// one, counts as nothing; however large a number is, it is a wait.
 pub(super) fn retry_after_ms<'a>(header: impl Fn(&str) -> Option<&'a str>, now: u64) -> Option<u64> {
     let milliseconds = |text: &str, factor: f64| {
-        let value: f64 = text.trim().parse().ok()?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked: in range")]
-        (value.is_finite() && (0.0..1e9).contains(&value)).then_some((value * factor) as u64)
+        let text = text.trim();
+        // Rust's numbers may also be spelled `inf`, `NaN` and `+1`.
+        let value: f64 = text.starts_with(|c: char| c.is_ascii_digit() || c == '.').then(|| text.parse().ok())??;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as saturates")]
+        Some(((value * factor) as u64).min(LONGEST_WAIT_MS))
     };
     if let Some(exact) = header("retry-after-ms").and_then(|text| milliseconds(text, 1.0)) {
         return Some(exact);
     }
     let text = header("retry-after")?;
-    milliseconds(text, 1000.0).or_else(|| Some(http_date(text)?.saturating_sub(now).saturating_mul(1000)))
+    milliseconds(text, 1000.0)
+        .or_else(|| Some(http_date(text)?.saturating_sub(now).saturating_mul(1000).min(LONGEST_WAIT_MS)))
 }
 
 /// Seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
 fn http_date(text: &str) -> Option<u64> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (_, date) = text.split_once(", ")?;
-    let mut words = date.split_ascii_whitespace();
+    let mut words = date.split_ascii_whitespace().take(5);
     let day: u64 = words.next()?.parse().ok()?;
     let month_name = words.next()?;
     let month = MONTHS.iter().position(|month| *month == month_name)? as u64 + 1;
-    let year: u64 = words.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
+    let year = words.next().filter(|year| year.bytes().all(|byte| byte.is_ascii_digit()))?;
+    // A year of twenty digits is far away too.
+    let year = year.parse().unwrap_or(u64::MAX).min(9_999);
+    if year < 1970 {
+        return None;
+    }
     let mut time = words.next()?.split(':').map(|part| part.parse::<u64>().ok());
     let (hours, minutes, seconds) = (time.next()??, time.next()??, time.next()??);
     if words.next() != Some("GMT") || !(1..=31).contains(&day) || hours > 23 || minutes > 59 || seconds > 60 {

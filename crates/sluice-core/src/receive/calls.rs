@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::assemble::Sink;
 use super::decode::protocol_word;
 use super::items::{Items, Pairing};
-use crate::boundary::{Failure, FailureKind, NoteKind, Part};
+use crate::boundary::{Failure, NoteKind, Part};
 use crate::call_id;
 use crate::send::ToolNames;
 use crate::wire::{Address, Item};
@@ -185,10 +185,7 @@ impl Calls {
                 (State::Open, Arguments::Unusable) => "has arguments that are not a JSON object",
                 (State::Open, Arguments::Object(_)) => "has no tool name",
             };
-            let tool = call.name.clone().unwrap_or_default();
-            let message = format!("The model's call to the tool \"{tool}\" {reason}. Ask again.");
-            let tool = call.name.clone();
-            failure.get_or_insert(Failure { tool, ..Failure::new(FailureKind::ToolCall, message) });
+            failure.get_or_insert_with(|| Failure::tool_call(call.name.as_deref(), reason));
         }
         failure
     }
