@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::boundary::{
     ChatModel, LimitSetting, ModelList, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Prices,
 };
-use crate::wire::{Endpoint, Model};
+use crate::wire::{Endpoint, MOST_WORDS, Model, Models};
 
 use identity::Identity;
 use limits::{Known, Limits};
@@ -31,6 +31,9 @@ pub use describe::short_count;
 pub use limits::learned_limit;
 pub use rules::{finds_model, similar_models};
 
+/// Notes about single models; the rest of them is counted.
+const MOST_NOTES: usize = 10;
+
 /// What is known about a model beside the list.
 #[derive(Clone, Debug, Default)]
 struct Facts {
@@ -38,7 +41,7 @@ struct Facts {
     learned: Option<u32>,
 }
 
-fn model_list(wire: Vec<Model>, facts: &BTreeMap<String, Facts>, settings: &ModelSettings) -> ModelList {
+fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSettings) -> ModelList {
     let mut list = ModelList::default();
     let mut problems = Vec::new();
     let hide = Rules::parse(&settings.hide, &mut problems);
@@ -52,7 +55,7 @@ fn model_list(wire: Vec<Model>, facts: &BTreeMap<String, Facts>, settings: &Mode
 
     let (mut nameless, mut repeated) = (0, BTreeSet::new());
     let mut seen = BTreeSet::new();
-    for mut model in wire {
+    for mut model in wire.models {
         let Some(id) = model.id.take() else {
             nameless += 1;
             continue;
@@ -85,10 +88,17 @@ fn model_list(wire: Vec<Model>, facts: &BTreeMap<String, Facts>, settings: &Mode
     }
     list.models.sort_by_key(|model| !model.is_favourite);
 
-    if nameless > 0 {
-        list.notes.push(Note::new(NoteKind::ModelList, format!("Left out for want of an id: {nameless} entries")));
+    let mut note = |detail: String| list.notes.push(Note::new(NoteKind::ModelList, detail));
+    if wire.left_out > 0 {
+        note(format!("The list is too long: its last {} entries are left out", wire.left_out));
     }
-    list.notes.extend(repeated.into_iter().map(|id| Note::new(NoteKind::ModelList, format!("{id} is listed twice"))));
+    if nameless > 0 {
+        note(format!("Left out because they have no usable id or cannot be read: {nameless} entries"));
+    }
+    repeated.iter().take(MOST_NOTES).for_each(|id| note(format!("{id} is listed twice")));
+    if repeated.len() > MOST_NOTES {
+        note(format!("{} more models are listed twice", repeated.len() - MOST_NOTES));
+    }
     list.notes.extend(problems.into_iter().map(|problem| Note::new(NoteKind::Setting, problem)));
     list
 }
@@ -146,22 +156,21 @@ fn chat_model(id: String, mut model: Model, facts: &Facts, setting: Option<&Limi
 
 /// What the providers of a model can do, the model can do: the gateway picks one that can.
 fn enrich(model: &mut Model, more: &Model, endpoints: &[Endpoint]) {
-    let add = |list: &mut Vec<String>, more: &[String]| {
+    let add = |list: &mut Vec<String>, more: &mut dyn Iterator<Item = &String>| {
+        let mut known: BTreeSet<String> = list.iter().cloned().collect();
         for word in more {
-            if !list.contains(word) {
+            if list.len() < MOST_WORDS && known.insert(word.clone()) {
                 list.push(word.clone());
             }
         }
     };
-    for endpoint in endpoints.iter().filter(|endpoint| is_active(endpoint)) {
-        add(&mut model.parameters, &endpoint.parameters);
-        add(&mut model.tags, &endpoint.tags);
-        if endpoint.implicit_caching == Some(true) {
-            add(&mut model.tags, &["implicit-caching".to_owned()]);
-        }
-    }
-    add(&mut model.inputs, &more.inputs);
-    add(&mut model.outputs, &more.outputs);
+    let active = || endpoints.iter().filter(|endpoint| is_active(endpoint));
+    add(&mut model.parameters, &mut active().flat_map(|endpoint| &endpoint.parameters));
+    let caching = "implicit-caching".to_owned();
+    let caching = active().any(|endpoint| endpoint.implicit_caching == Some(true)).then_some(&caching);
+    add(&mut model.tags, &mut active().flat_map(|endpoint| &endpoint.tags).chain(caching));
+    add(&mut model.inputs, &mut more.inputs.iter());
+    add(&mut model.outputs, &mut more.outputs.iter());
     model.reasoning_mandatory = model.reasoning_mandatory.or(more.reasoning_mandatory);
     model.description = model.description.take().or_else(|| more.description.clone());
     if Prices::of(&model.pricing).is_none() {
@@ -169,7 +178,7 @@ fn enrich(model: &mut Model, more: &Model, endpoints: &[Endpoint]) {
             let price = |endpoint: &Endpoint| endpoint.pricing.output.unwrap_or(f64::MAX);
             price(a).total_cmp(&price(b))
         };
-        let offer = endpoints.iter().filter(|endpoint| is_active(endpoint)).min_by(cheapest);
+        let offer = active().min_by(cheapest);
         model.pricing = offer.map(|endpoint| endpoint.pricing.clone()).unwrap_or_default();
     }
 }
@@ -197,8 +206,9 @@ fn model_provider(endpoint: &Endpoint) -> ModelProvider {
 }
 
 fn other_model(id: String, model: &Model, kind: String) -> OtherModel {
-    let pricing = Prices::of(&model.pricing).as_ref().and_then(Prices::line);
-    OtherModel { name: model.name.clone().unwrap_or_else(|| id.clone()), id, kind, pricing }
+    let prices = Prices::of(&model.pricing);
+    let pricing = prices.as_ref().and_then(Prices::line);
+    OtherModel { name: model.name.clone().unwrap_or_else(|| id.clone()), id, kind, pricing, prices }
 }
 
 /// Field by field, the last matching entry wins.
@@ -227,5 +237,6 @@ fn hide_models(list: &mut ModelList, hide: &Rules, problems: &mut Vec<String>) {
         name: model.name,
         kind: "hidden".to_owned(),
         pricing: model.pricing,
+        prices: model.prices,
     }));
 }

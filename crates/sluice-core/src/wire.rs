@@ -14,7 +14,10 @@ pub use event::is_open_responses_event;
 pub(crate) use event::{Address, Channel, StreamEvent};
 pub(crate) use item::{Annotation, ContentPart, Item};
 pub(crate) use json::Fields;
-pub(crate) use models::{Endpoint, Model, Pricing, ReasoningOption, Tier, read_endpoints, read_models};
+pub(crate) use models::{
+    Endpoint, MOST_WORDS, Model, Models, Pricing, ReasoningOption, Tier, read_endpoints, read_models, write_endpoints,
+    write_models,
+};
 pub(crate) use request::{
     Content, CreateResponse, FunctionTool, InputItem, Output as ItemOutput, ProviderOptions,
     Reasoning as ReasoningOptions, ToolChoice,

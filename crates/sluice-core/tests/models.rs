@@ -111,7 +111,7 @@ fn only_models_that_chat() {
             video: google/veo-3.0
             image: google/imagen-4.0
             reranking: cohere/rerank-v3.5
-            note: Left out for want of an id: 4 entries
+            note: Left out because they have no usable id or cannot be read: 4 entries
             note: a/language is listed twice"#]],
     );
 }

@@ -4,16 +4,17 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatMessage, ChatRequest, Counter, Endpoint, Failure, HttpAnswer, ModelCatalog, ModelSettings, Refresh, Secrets,
-    Transport, build_request, request_kind,
+    ChatMessage, ChatModel, ChatRequest, Counter, Endpoint, Failure, HttpAnswer, HttpRequest, ListState, ModelCatalog,
+    ModelSettings, Note, OtherModel, Refresh, Secrets, Transport, build_request, request_kind,
 };
 
 /// What is wrong with a question comes as `Err`, in words fit to show.
 pub fn answer(question: u32, json: &str) -> Result<String, String> {
     let answer = match question {
+        // A list is the only long answer: it becomes text without a tree in between.
+        2 => return catalog(json),
         0 => to_value(&Endpoint::parse(&read::<String>(json)?).map_err(|problem| problem.0)?),
         1 => request(json)?,
-        2 => catalog(json)?,
         3 => estimate(json)?,
         4 => mask(json)?,
         _ => return Err(format!("no question has the number {question}")),
@@ -45,7 +46,7 @@ fn request(json: &str) -> Result<Value, String> {
 }
 
 /// What is known about an endpoint's models, after something happened.
-fn catalog(json: &str) -> Result<Value, String> {
+fn catalog(json: &str) -> Result<String, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Question {
@@ -68,6 +69,18 @@ fn catalog(json: &str) -> Result<Value, String> {
         EndpointsAnswered(String, HttpAnswer),
         /// A request to a model ended with this message.
         Overflowed(String, String),
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Answer {
+        models: Vec<ChatModel>,
+        others: Vec<OtherModel>,
+        state: ListState,
+        list_request: HttpRequest,
+        endpoints_request: Option<HttpRequest>,
+        changed: bool,
+        notes: Vec<Note>,
+        snapshot: String,
     }
     let Question { base_url, snapshot, settings, now, event, about } = read(json)?;
     let endpoint = Endpoint::parse(&base_url).map_err(|problem| problem.0)?;
@@ -94,16 +107,17 @@ fn catalog(json: &str) -> Result<Value, String> {
         notes.push(note);
     }
     notes.extend(list.notes);
-    Ok(json!({
-        "models": to_value(&list.models),
-        "others": to_value(&list.others),
-        "state": to_value(&catalog.state(now)),
-        "listRequest": to_value(&catalog.list_request()),
-        "endpointsRequest": to_value(&about.and_then(|id| catalog.endpoints_request(&id, now))),
-        "changed": changed,
-        "notes": to_value(&notes),
-        "snapshot": catalog.snapshot(),
-    }))
+    let answer = Answer {
+        models: list.models,
+        others: list.others,
+        state: catalog.state(now),
+        list_request: catalog.list_request(),
+        endpoints_request: about.and_then(|id| catalog.endpoints_request(&id, now)),
+        changed,
+        notes,
+        snapshot: catalog.snapshot(),
+    };
+    serde_json::to_string(&answer).map_err(|error| error.to_string())
 }
 
 /// Tokens without a vocabulary, for the moment before there is one.

@@ -156,7 +156,7 @@ pub struct ModelProvider {
 }
 
 /// A model that is not offered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OtherModel {
@@ -165,6 +165,7 @@ pub struct OtherModel {
     /// `embedding`, `image`, …, or `hidden`.
     pub kind: String,
     pub pricing: Option<String>,
+    pub prices: Option<Prices>,
 }
 
 /// What the user wishes about models. A pattern is an id with `*` for anything and `?` for one character, whatever the

@@ -10,11 +10,13 @@ use crate::boundary::{Failure, FailureKind, HttpRequest, ModelList, ModelSetting
 use crate::failure::HttpAnswer;
 use crate::models::capabilities::other_kind;
 use crate::models::limits::learned_limit;
+use crate::receive::plain_line;
 use crate::send::Endpoint;
-use crate::wire::{Model, read_endpoints, read_models};
+use crate::wire::{Model, read_endpoints, read_models, write_endpoints, write_models};
 
-/// The snapshot's format.
-const VERSION: u32 = 1;
+/// The snapshot's format. A reader that takes more from a list needs another one: a list that was kept has only what was
+/// read at the time, and its tag would confirm it for ever.
+const VERSION: u32 = 2;
 /// So long nobody needs to ask again.
 const FRESH_SECONDS: u64 = 5 * 60;
 /// After a bad answer the next question waits.
@@ -22,8 +24,11 @@ const PAUSE_SECONDS: u64 = 60;
 const ENDPOINTS_FRESH_SECONDS: u64 = 60 * 60;
 /// Providers enlarge their windows now and then.
 const LEARNED_SECONDS: u64 = 30 * 24 * 60 * 60;
-/// A bound for what a snapshot can grow to.
+/// Bounds for what a snapshot can grow to.
 const MOST_KEPT: usize = 200;
+const MOST_KEPT_BYTES: usize = 2 << 20;
+/// A longer one is not ours.
+const LONGEST_SNAPSHOT: usize = 16 << 20;
 
 /// The models of one endpoint. Times are seconds since 1970.
 ///
@@ -39,7 +44,7 @@ pub struct ModelCatalog {
     etag: Option<String>,
     #[serde(default)]
     fetched_at: u64,
-    /// The server's own text: a later version may read more from it.
+    /// What was read of the server's list, as [`write_models`] writes it: bounded, however large the answer was.
     #[serde(default)]
     list: String,
     /// Over the list: a flipped bit that the server then confirms by its tag would stay for ever.
@@ -58,6 +63,7 @@ pub struct ModelCatalog {
 #[serde(rename_all = "camelCase")]
 struct Kept {
     fetched_at: u64,
+    /// As [`write_endpoints`] writes it.
     body: String,
 }
 
@@ -109,7 +115,10 @@ impl ModelCatalog {
     /// From a snapshot; an empty catalog and a note if it is damaged, foreign or of another version.
     pub fn restore(snapshot: &str, endpoint: &Endpoint) -> (Self, Option<Note>) {
         let mut catalog = Self::new(endpoint);
-        let Ok(found) = serde_json::from_str::<Self>(snapshot) else {
+        if snapshot.len() > LONGEST_SNAPSHOT {
+            return (catalog, Some(note("The kept list of models is too large; it will be fetched again")));
+        }
+        let Ok(mut found) = serde_json::from_str::<Self>(snapshot) else {
             return (catalog, Some(note("The kept list of models is damaged; it will be fetched again")));
         };
         if found.version != VERSION {
@@ -123,6 +132,7 @@ impl ModelCatalog {
             catalog.learned = found.learned;
             return (catalog, Some(note("The kept list of models is damaged; it will be fetched again")));
         }
+        found.drop_old();
         (found, None)
     }
 
@@ -174,7 +184,7 @@ impl ModelCatalog {
             return self.kept(&format!("The answer (HTTP {status}) is not a list of models; check the base URL"), now);
         };
         let chats = |model: &Model| model.id.as_ref().is_some_and(|id| other_kind(model, id).is_none());
-        if !models.iter().any(chats) {
+        if !models.models.iter().any(chats) {
             return self.kept("The server lists no model that chats", now);
         }
         let etag = answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")).map(|(_, value)| value);
@@ -182,10 +192,11 @@ impl ModelCatalog {
         self.etag = etag.filter(is_usable).cloned();
         self.fetched_at = now;
         self.failed_at = None;
-        if self.list == answer.body {
+        let list = write_models(&models);
+        if self.list == list {
             return Refresh::Unchanged;
         }
-        self.list.clone_from(&answer.body);
+        self.list = list;
         self.checksum = checksum(&self.list);
         Refresh::Changed
     }
@@ -211,7 +222,8 @@ impl ModelCatalog {
             return None;
         }
         let kept = self.endpoints.get(id);
-        let fresh = |kept: &Kept| (kept.fetched_at..kept.fetched_at + ENDPOINTS_FRESH_SECONDS).contains(&now);
+        let fresh =
+            |kept: &Kept| (kept.fetched_at..kept.fetched_at.saturating_add(ENDPOINTS_FRESH_SECONDS)).contains(&now);
         (!kept.is_some_and(fresh)).then(|| get(format!("{}/models/{id}/endpoints", self.base_url)))
     }
 
@@ -219,14 +231,15 @@ impl ModelCatalog {
         if !(200..=299).contains(&answer.status) {
             return Refresh::Kept(note(&Failure::from_http(answer, now).sentence()));
         }
-        if read_endpoints(&answer.body).is_none_or(|(_, endpoints)| endpoints.is_empty()) {
-            return Refresh::Kept(note(&format!("The server does not tell who serves {id}")));
-        }
-        let kept = Kept { fetched_at: now, body: answer.body.clone() };
-        let before = self.endpoints.insert(id.to_owned(), kept);
-        drop_oldest(&mut self.endpoints, |kept| kept.fetched_at);
+        let Some((model, endpoints)) = read_endpoints(&answer.body).filter(|(_, endpoints)| !endpoints.is_empty())
+        else {
+            return Refresh::Kept(note(&format!("The server does not tell who serves {}", plain_line(id, 200))));
+        };
+        let body = write_endpoints(&model, &endpoints);
+        let before = self.endpoints.insert(id.to_owned(), Kept { fetched_at: now, body: body.clone() });
+        self.drop_old();
         match before {
-            Some(before) if before.body == answer.body => Refresh::Unchanged,
+            Some(before) if before.body == body => Refresh::Unchanged,
             _ => Refresh::Changed,
         }
     }
@@ -235,8 +248,14 @@ impl ModelCatalog {
     pub fn learn(&mut self, id: &str, message: &str, now: u64) -> Option<u32> {
         let tokens = learned_limit(message)?;
         let before = self.learned.insert(id.to_owned(), Learned { at: now, tokens });
-        drop_oldest(&mut self.learned, |learned| learned.at);
+        self.drop_old();
         before.is_none_or(|before| before.tokens != tokens).then_some(tokens)
+    }
+
+    /// Keeps the snapshot small: the oldest go first.
+    fn drop_old(&mut self) {
+        drop_oldest(&mut self.endpoints, |id, kept| (kept.fetched_at, id.len() + kept.body.len()));
+        drop_oldest(&mut self.learned, |id, learned| (learned.at, id.len()));
     }
 
     /// What to show. Parses the whole list: keep the result until something changes.
@@ -262,11 +281,19 @@ fn note(detail: &str) -> Note {
     Note::new(NoteKind::ModelList, detail)
 }
 
-fn drop_oldest<T>(map: &mut BTreeMap<String, T>, age: impl Fn(&T) -> u64) {
-    while map.len() > MOST_KEPT {
-        let oldest = map.iter().min_by_key(|(_, kept)| age(kept)).map(|(id, _)| id.clone());
-        let Some(oldest) = oldest else { return };
-        map.remove(&oldest);
+/// Keeps the youngest, as many as the bounds allow. `measure` tells when one was learned, and how many bytes it takes.
+fn drop_oldest<T>(map: &mut BTreeMap<String, T>, measure: impl Fn(&str, &T) -> (u64, usize)) {
+    let mut by_age: Vec<(u64, usize, String)> = Vec::with_capacity(map.len());
+    by_age.extend(
+        map.iter().map(|(id, kept)| measure(id, kept)).zip(map.keys()).map(|((at, bytes), id)| (at, bytes, id.clone())),
+    );
+    by_age.sort_unstable_by(|a, b| b.cmp(a));
+    let mut total = 0_usize;
+    for (index, (_, bytes, id)) in by_age.into_iter().enumerate() {
+        total = total.saturating_add(bytes);
+        if index >= MOST_KEPT || total > MOST_KEPT_BYTES {
+            map.remove(&id);
+        }
     }
 }
 

@@ -36,12 +36,8 @@ impl Prices {
         (prices != Self::default()).then_some(prices)
     }
 
-    /// `$3 / $15 per M tokens, cached $0.30; above 200k: $6 / $22.50`
-    pub fn line(&self) -> Option<String> {
-        let pair = |input: Option<f64>, output: Option<f64>| {
-            let side = |price: Option<f64>| price.map_or_else(|| "?".to_owned(), dollars);
-            (input.is_some() || output.is_some()).then(|| format!("{} / {}", side(input), side(output)))
-        };
+    /// `$3 / $15` for a million tokens in and out, or `Free`.
+    pub fn in_and_out(&self) -> Option<String> {
         let is_free = |price: Option<f64>| price == Some(0.0);
         if is_free(self.input)
             && is_free(self.output)
@@ -49,10 +45,28 @@ impl Prices {
         {
             return Some("Free".to_owned());
         }
-        let mut line = pair(self.input, self.output)? + " per M tokens";
-        // A cache that costs what the input costs is none.
-        if let Some(cached) = self.cached_input.filter(|cached| Some(*cached) != self.input) {
-            line.push_str(&format!(", cached {}", dollars(cached)));
+        pair(self.input, self.output)
+    }
+
+    /// `$0.30`, for a million tokens that the provider had in its cache. A cache that costs what the input costs is none.
+    pub fn cached(&self) -> Option<String> {
+        self.cached_input.filter(|cached| Some(*cached) != self.input).map(dollars)
+    }
+
+    /// Whether long requests cost more or less.
+    pub fn has_tiers(&self) -> bool {
+        self.tiers.iter().any(|tier| (tier.input, tier.output) != (self.input, self.output))
+    }
+
+    /// `$3 / $15 per M tokens, cached $0.30; above 200k: $6 / $22.50`
+    pub fn line(&self) -> Option<String> {
+        let mut line = self.in_and_out()?;
+        if line == "Free" {
+            return Some(line);
+        }
+        line.push_str(" per M tokens");
+        if let Some(cached) = self.cached() {
+            line.push_str(&format!(", cached {cached}"));
         }
         let mut before = (self.input, self.output);
         for tier in &self.tiers {
@@ -92,6 +106,11 @@ impl Prices {
                 + part(output, output_price)?,
         )
     }
+}
+
+fn pair(input: Option<f64>, output: Option<f64>) -> Option<String> {
+    let side = |price: Option<f64>| price.map_or_else(|| "?".to_owned(), dollars);
+    (input.is_some() || output.is_some()).then(|| format!("{} / {}", side(input), side(output)))
 }
 
 /// Rounded to a millionth of a dollar: prices are decimal, and floating point would show.

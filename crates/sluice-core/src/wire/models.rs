@@ -1,12 +1,42 @@
 //! The list of models and a model's endpoints, in the gateway's spelling and in those of servers like it. Everything is
 //! read from a [`Value`]: the same fact has several names, and a field of the wrong type must cost no other.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 use crate::receive::plain_line;
 
+/// Real lists have hundreds.
+const MOST_MODELS: usize = 5_000;
+/// Entries take a few kilobytes.
+const LONGEST_ENTRY: usize = 128 << 10;
+/// The most that is kept of a list, as text.
+const LONGEST_LIST: usize = 4 << 20;
+/// Answers about one model take some tens of kilobytes.
+const LONGEST_ENDPOINTS: usize = 1 << 20;
+/// Popular models have a dozen.
+const MOST_ENDPOINTS: usize = 64;
+/// Tags, parameters, regions and other words of a model.
+pub(crate) const MOST_WORDS: usize = 100;
+const MOST_TIERS: usize = 16;
 /// A description is a paragraph.
 const LONGEST_TEXT: usize = 2000;
+const LONGEST_NAME: usize = 200;
+/// A longer id names nothing: cut short it would be another model's.
+const LONGEST_ID: usize = 200;
+const LONGEST_WORD: usize = 100;
+
+/// A list of models as far as it is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Models {
+    pub models: Vec<Model>,
+    /// How many more entries the list has.
+    pub left_out: u64,
+}
 
 /// One entry of `GET /models`, or the model in `GET /models/{creator}/{model}/endpoints`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,19 +111,106 @@ pub(crate) struct Endpoint {
     pub tokens_per_second: Option<f64>,
 }
 
-/// The entries of a list, or `None` if this is no list at all. One that is no object is a model without anything.
-pub(crate) fn read_models(json: &str) -> Option<Vec<Model>> {
-    let value: Value = serde_json::from_str(json).ok()?;
-    let list = ["data", "models"].iter().find_map(|name| value.get(name)?.as_array()).or_else(|| value.as_array())?;
-    Some(list.iter().map(|model| model.as_object().map(Model::read).unwrap_or_default()).collect())
+/// Reads a list of models; `None` if this is none at all. An entry that cannot be read, is no object or is absurdly large is
+/// a model without anything: it costs itself, and not the list.
+pub(crate) fn read_models(json: &str) -> Option<Models> {
+    let entries: Entries = match serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
+        Ok(fields) => {
+            let left_out = fields.get("left_out").and_then(|count| count.get().parse().ok()).unwrap_or(0_u64);
+            let list = ["data", "models"].iter().find_map(|name| serde_json::from_str(fields.get(*name)?.get()).ok());
+            let entries: Entries = list?;
+            Entries { left_out: entries.left_out.saturating_add(left_out), ..entries }
+        }
+        Err(_) => serde_json::from_str(json).ok()?,
+    };
+    Some(Models { models: entries.first.into_iter().map(read_entry).collect(), left_out: entries.left_out })
+}
+
+fn read_entry(entry: &RawValue) -> Model {
+    let text = entry.get();
+    let value = (text.len() <= LONGEST_ENTRY).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
+    value.as_ref().and_then(Value::as_object).map(Model::read).unwrap_or_default()
+}
+
+/// The first entries of a list, unread.
+struct Entries<'a> {
+    first: Vec<&'a RawValue>,
+    left_out: u64,
+}
+
+impl<'de> Deserialize<'de> for Entries<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = Entries<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Entries<'de>, A::Error> {
+                let mut entries = Entries { first: Vec::new(), left_out: 0 };
+                while entries.first.len() < MOST_MODELS {
+                    let Some(entry) = elements.next_element()? else { return Ok(entries) };
+                    entries.first.push(entry);
+                }
+                while elements.next_element::<IgnoredAny>()?.is_some() {
+                    entries.left_out += 1;
+                }
+                Ok(entries)
+            }
+        }
+        deserializer.deserialize_seq(List)
+    }
+}
+
+/// The text that [`read_models`] reads the same models from, with nothing in it that nobody reads. It is what is kept of a
+/// list, so that nobody pays twice for an absurd one.
+pub(crate) fn write_models(list: &Models) -> String {
+    let mut text = String::from("{\"data\":[");
+    let mut left_out = list.left_out;
+    for (index, model) in list.models.iter().enumerate() {
+        if text.len() > LONGEST_LIST {
+            left_out = left_out.saturating_add((list.models.len() - index) as u64);
+            break;
+        }
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(&Value::Object(model.write()).to_string());
+    }
+    text.push_str(&format!("],\"left_out\":{left_out}}}"));
+    text
 }
 
 /// A model and who serves it, or `None` if this is no such answer.
 pub(crate) fn read_endpoints(json: &str) -> Option<(Model, Vec<Endpoint>)> {
+    if json.len() > LONGEST_ENDPOINTS {
+        return None;
+    }
     let value: Value = serde_json::from_str(json).ok()?;
     let model = value.get("data").and_then(Value::as_object).or_else(|| value.as_object())?;
-    let endpoints = model.get("endpoints")?.as_array()?;
-    Some((Model::read(model), endpoints.iter().filter_map(Value::as_object).map(Endpoint::read).collect()))
+    let endpoints = model.get("endpoints")?.as_array()?.iter().filter_map(Value::as_object);
+    Some((Model::read(model), endpoints.take(MOST_ENDPOINTS).map(Endpoint::read).collect()))
+}
+
+/// The text that [`read_endpoints`] reads the same from.
+pub(crate) fn write_endpoints(model: &Model, endpoints: &[Endpoint]) -> String {
+    let mut fields = model.write();
+    fields.insert("endpoints".to_owned(), endpoints.iter().map(Endpoint::write).collect());
+    json!({ "data": fields }).to_string()
+}
+
+/// Without the fields that say nothing.
+fn compact(mut value: Value) -> Map<String, Value> {
+    let fields = value.as_object_mut().map(std::mem::take).unwrap_or_default();
+    let says_something = |value: &Value| match value {
+        Value::Null => false,
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    };
+    fields.into_iter().filter(|(_, value)| says_something(value)).collect()
 }
 
 impl Model {
@@ -104,18 +221,20 @@ impl Model {
         // "text+image->text", the short form of both lists.
         let modality = inside("architecture", "modality").and_then(Value::as_str).unwrap_or_default();
         let (from, to) = modality.split_once("->").or_else(|| modality.split_once('→')).unwrap_or_default();
-        let parts = |side: &str| side.split('+').map(word).filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        let parts = |side: &str| words(side.split('+'));
         let options = match fields.get("reasoning_options") {
             Some(Value::Array(options)) => options.as_slice(),
             Some(one) => std::slice::from_ref(one),
             None => &[],
         };
         Self {
-            id: text(fields.get("id")).or_else(|| text(fields.get("model"))),
-            name: text(fields.get("name")).or_else(|| text(fields.get("display_name"))),
-            description: text(fields.get("description")),
-            creator: text(fields.get("owned_by")),
-            kind: text(fields.get("type")).map(|kind| word(&kind)),
+            id: text(fields.get("id"), LONGEST_ID + 1)
+                .or_else(|| text(fields.get("model"), LONGEST_ID + 1))
+                .filter(|id| id.chars().count() <= LONGEST_ID),
+            name: text(fields.get("name"), LONGEST_NAME).or_else(|| text(fields.get("display_name"), LONGEST_NAME)),
+            description: text(fields.get("description"), LONGEST_TEXT),
+            creator: text(fields.get("owned_by"), LONGEST_WORD),
+            kind: text(fields.get("type"), LONGEST_WORD).map(|kind| word(&kind)),
             context_window: first_of(&["context_window", "context_length", "max_context_length", "max_model_len"])
                 .or_else(|| count(inside("top_provider", "context_length")))
                 .or_else(|| count(inside("limit", "context"))),
@@ -124,17 +243,41 @@ impl Model {
                 .or_else(|| count(inside("limit", "output"))),
             released: first_of(&["released", "created"]).map(seconds),
             deprecated_at: count(fields.get("deprecated_at")).map(seconds),
-            knowledge: text(fields.get("knowledge")),
+            knowledge: text(fields.get("knowledge"), LONGEST_WORD),
             tags: strings(fields.get("tags")),
             regions: strings(fields.get("regions")),
             inputs: some_of([strings(inside("modalities", "input")), architecture("input_modalities"), parts(from)]),
             outputs: some_of([strings(inside("modalities", "output")), architecture("output_modalities"), parts(to)]),
             parameters: strings(fields.get("supported_parameters")),
-            reasoning: options.iter().filter_map(ReasoningOption::read).collect(),
+            reasoning: options.iter().filter_map(ReasoningOption::read).take(MOST_WORDS).collect(),
             reasoning_mandatory: inside("reasoning", "mandatory").and_then(Value::as_bool),
             zero_data_retention: ["zero_data_retention", "zdr"].iter().find_map(|name| fields.get(*name)?.as_bool()),
             pricing: Pricing::read(fields.get("pricing")),
         }
+    }
+
+    /// In the gateway's spelling.
+    fn write(&self) -> Map<String, Value> {
+        compact(json!({
+            "id": self.id,
+            "name": self.name,
+            "description": self.description,
+            "owned_by": self.creator,
+            "type": self.kind,
+            "context_window": self.context_window,
+            "max_tokens": self.max_output,
+            "released": self.released,
+            "deprecated_at": self.deprecated_at,
+            "knowledge": self.knowledge,
+            "tags": self.tags,
+            "regions": self.regions,
+            "modalities": compact(json!({ "input": self.inputs, "output": self.outputs })),
+            "supported_parameters": self.parameters,
+            "reasoning_options": self.reasoning.iter().map(ReasoningOption::write).collect::<Vec<_>>(),
+            "reasoning": compact(json!({ "mandatory": self.reasoning_mandatory })),
+            "zero_data_retention": self.zero_data_retention,
+            "pricing": self.pricing.write(),
+        }))
     }
 }
 
@@ -147,6 +290,14 @@ impl ReasoningOption {
             _ => None,
         }
     }
+
+    fn write(&self) -> Value {
+        match self {
+            Self::Effort(values) => json!({ "type": "effort", "values": values }),
+            Self::Budget => json!({ "type": "budget_tokens" }),
+            Self::Toggle => json!({ "type": "toggle" }),
+        }
+    }
 }
 
 impl Pricing {
@@ -157,7 +308,7 @@ impl Pricing {
             let tier = |tier: &Value| {
                 Some(Tier { min: count(tier.get("min")).unwrap_or(0), cost: dollars(tier.get("cost"))? })
             };
-            list.into_iter().flatten().filter_map(tier).collect()
+            list.into_iter().flatten().filter_map(tier).take(MOST_TIERS).collect()
         };
         Self {
             input: of(&["input", "prompt"]),
@@ -170,6 +321,22 @@ impl Pricing {
             cache_write_tiers: tiers("input_cache_write_tiers"),
         }
     }
+
+    fn write(&self) -> Map<String, Value> {
+        let tiers = |tiers: &[Tier]| -> Value {
+            tiers.iter().map(|tier| json!({ "min": tier.min, "cost": tier.cost })).collect()
+        };
+        compact(json!({
+            "input": self.input,
+            "output": self.output,
+            "input_cache_read": self.cache_read,
+            "input_cache_write": self.cache_write,
+            "input_tiers": tiers(&self.input_tiers),
+            "output_tiers": tiers(&self.output_tiers),
+            "input_cache_read_tiers": tiers(&self.cache_read_tiers),
+            "input_cache_write_tiers": tiers(&self.cache_write_tiers),
+        }))
+    }
 }
 
 impl Endpoint {
@@ -179,7 +346,8 @@ impl Endpoint {
             other => number(other),
         };
         Self {
-            provider: text(fields.get("provider_name")).or_else(|| text(fields.get("name"))),
+            provider: text(fields.get("provider_name"), LONGEST_WORD)
+                .or_else(|| text(fields.get("name"), LONGEST_WORD)),
             context_window: count(fields.get("context_length")).or_else(|| count(fields.get("context_window"))),
             max_output: count(fields.get("max_completion_tokens")).or_else(|| count(fields.get("max_tokens"))),
             max_input: count(fields.get("max_prompt_tokens")),
@@ -188,22 +356,46 @@ impl Endpoint {
             pricing: Pricing::read(fields.get("pricing")),
             status: fields.get("status").and_then(Value::as_i64),
             implicit_caching: fields.get("supports_implicit_caching").and_then(Value::as_bool),
-            quantization: text(fields.get("quantization")),
+            quantization: text(fields.get("quantization"), LONGEST_WORD),
             uptime: ["uptime_last_1h", "uptime_last_1d", "uptime_last_30m"].iter().find_map(|n| number(fields.get(*n))),
             latency_ms: median("latency_last_1h"),
             tokens_per_second: median("throughput_last_1h"),
         }
     }
+
+    fn write(&self) -> Value {
+        Value::Object(compact(json!({
+            "provider_name": self.provider,
+            "context_length": self.context_window,
+            "max_completion_tokens": self.max_output,
+            "max_prompt_tokens": self.max_input,
+            "supported_parameters": self.parameters,
+            "tags": self.tags,
+            "pricing": self.pricing.write(),
+            "status": self.status,
+            "supports_implicit_caching": self.implicit_caching,
+            "quantization": self.quantization,
+            "uptime_last_1h": self.uptime,
+            "latency_last_1h": self.latency_ms,
+            "throughput_last_1h": self.tokens_per_second,
+        })))
+    }
 }
 
-/// One line without control characters; blank is absent.
-fn text(value: Option<&Value>) -> Option<String> {
-    Some(plain_line(value?.as_str()?, LONGEST_TEXT)).filter(|text| !text.is_empty())
+/// One line without control characters, of so many characters at most; blank is absent.
+fn text(value: Option<&Value>, longest: usize) -> Option<String> {
+    Some(plain_line(value?.as_str()?, longest)).filter(|text| !text.is_empty())
 }
 
 /// Words of the protocol, whose case means nothing.
 fn word(text: &str) -> String {
     text.trim().to_ascii_lowercase()
+}
+
+/// The first words, without control characters; longer ones than any known are left out.
+fn words<'a>(all: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let short = all.filter(|text| text.len() <= LONGEST_WORD).map(|text| word(&plain_line(text, LONGEST_WORD)));
+    short.filter(|word| !word.is_empty()).take(MOST_WORDS).collect()
 }
 
 /// A list of words; a single one is a list of one.
@@ -213,7 +405,7 @@ fn strings(value: Option<&Value>) -> Vec<String> {
         Some(one) => std::slice::from_ref(one),
         None => &[],
     };
-    list.iter().filter_map(Value::as_str).map(word).filter(|word| !word.is_empty()).collect()
+    words(list.iter().filter_map(Value::as_str))
 }
 
 fn some_of<const N: usize>(lists: [Vec<String>; N]) -> Vec<String> {

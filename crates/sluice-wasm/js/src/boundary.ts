@@ -171,7 +171,7 @@ baseUrl: string, };
 
 export type HttpAnswer = { status: number, headers: Array<[string, string]>, 
 /**
- * Its first 64 KiB are enough.
+ * Its first 64 KiB are enough of an error.
  */
 body: string, };
 
@@ -291,7 +291,7 @@ export type OtherModel = { id: string, name: string,
 /**
  * `embedding`, `image`, …, or `hidden`.
  */
-kind: string, pricing: string | null, };
+kind: string, pricing: string | null, prices: Prices | null, };
 
 export type ModelSettings = { hide?: Array<string>, favourites?: Array<string>, 
 /**
