@@ -1,4 +1,9 @@
 //! Where requests may go: https, or http on this very machine; one origin, no surprises in the address.
+//!
+//! Stricter than the URL standard, and never laxer: an address is refused unless it is plain, and what is stored is what a
+//! standard URL parser makes of it. So no shell can be led to another host than the one that was looked at.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::Serialize;
 
@@ -20,9 +25,10 @@ pub struct BadAddress(pub String);
 pub const VERCEL: &str = "https://ai-gateway.vercel.sh/v1";
 
 impl Endpoint {
+    /// Looks at a base URL.
     pub fn parse(address: &str) -> Result<Self, BadAddress> {
         let refuse = |what: &str| Err(BadAddress(format!("The base URL {what}. It should look like {VERCEL}")));
-        let address = address.trim();
+        let address = address.trim_matches(|c: char| c <= ' ');
         if address.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return refuse("has white space, a backslash or control characters in it");
         }
@@ -44,42 +50,106 @@ impl Endpoint {
             Some((host, port)) if !port.contains(']') => (host, Some(port)),
             _ => (authority, None),
         };
-        let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
-        let is_ip6 = host.starts_with('[') && host.ends_with(']');
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
-        if host.is_empty() || !(is_ip6 || host.chars().all(plain)) {
-            return refuse("has no proper host name");
-        }
-        if port.is_some_and(|port| port.parse::<u16>().is_err()) {
-            return refuse("has no proper port");
-        }
-        if scheme == "http" && !is_loopback(&host) {
+        let host = match Host::parse(host) {
+            Ok(host) => host,
+            Err(what) => return refuse(what),
+        };
+        let digits = |port: &&str| port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+        let port = match port.map(|port| Some(port).filter(digits).and_then(|port| port.parse::<u16>().ok())) {
+            Some(None | Some(0)) => return refuse("has no proper port"),
+            Some(port) => port,
+            None => None,
+        };
+        if scheme == "http" && !host.is_this_machine() {
             return refuse("must be https, except on this machine (127.0.0.1, localhost)");
         }
-        if path.split('/').any(|segment| segment == ".." || segment == ".") {
-            return refuse("must not contain . or .. as a path segment");
+        let segments: Vec<&str> = path.trim_end_matches('/').split('/').collect();
+        let is_dots = |segment: &&str| segment.to_ascii_lowercase().replace("%2e", ".").chars().all(|c| c == '.');
+        if !path.trim_end_matches('/').is_empty() && segments.iter().any(is_dots) {
+            return refuse("must not have a path with empty segments or with dots for a segment");
         }
-        let default_port = if scheme == "https" { "443" } else { "80" };
+        if !segments.iter().all(|segment| is_plain_segment(segment)) {
+            return refuse("has characters in its path that have to be percent-encoded");
+        }
+        let default_port = if scheme == "https" { 443 } else { 80 };
         let port = port.filter(|port| *port != default_port).map(|port| format!(":{port}")).unwrap_or_default();
-        let origin = format!("{scheme}://{host}{port}");
-        let path: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        let base_url = std::iter::once(origin.as_str()).chain(path).collect::<Vec<_>>().join("/");
-        Ok(Self { origin, base_url })
+        let origin = format!("{scheme}://{}{port}", host.text());
+        let base_url = format!("{origin}/{}", segments.join("/"));
+        Ok(Self { origin, base_url: base_url.trim_end_matches('/').to_owned() })
     }
 
-    /// Whether requests stay on this machine. A shell must not send them to a proxy: it would see them in clear text.
+    /// Whether the address means this very machine: `127.0.0.0/8`, `[::1]`, `localhost` and names that end in
+    /// `.localhost`. The one rule for all shells: requests to it never go through a proxy.
     pub fn is_loopback(&self) -> bool {
-        let authority = self.origin.split_once("://").map_or(self.origin.as_str(), |(_, authority)| authority);
+        let authority = self.origin.split_once("://").map_or("", |(_, authority)| authority);
         let host = match authority.rsplit_once(':') {
             Some((host, port)) if !port.contains(']') => host,
             _ => authority,
         };
-        is_loopback(host) || host.ends_with(".localhost")
+        Host::parse(host).is_ok_and(|host| host.is_this_machine() || host.text().ends_with(".localhost"))
     }
 }
 
-/// By its spelling: a name other than `localhost` could resolve to anywhere.
-fn is_loopback(host: &str) -> bool {
-    let is_ip4 = host.split('.').count() == 4 && host.split('.').all(|part| part.parse::<u8>().is_ok());
-    host == "localhost" || host == "[::1]" || (is_ip4 && host.starts_with("127."))
+enum Host {
+    Name(String),
+    V4(Ipv4Addr),
+    V6(Ipv6Addr),
+}
+
+impl Host {
+    /// Or what is wrong with it.
+    fn parse(host: &str) -> Result<Self, &'static str> {
+        if let Some(inside) = host.strip_prefix('[') {
+            let address = inside.strip_suffix(']').and_then(|inside| inside.parse::<Ipv6Addr>().ok());
+            let address = address.filter(|address| address.to_ipv4_mapped().is_none());
+            return address.map(Self::V6).ok_or("has no proper IPv6 address");
+        }
+        let host = host.to_ascii_lowercase();
+        if !host.is_ascii() || host.split('.').any(|label| label.starts_with("xn--")) {
+            return Err("has an international host name, which is not supported; use one in ASCII");
+        }
+        let is_label = |label: &str| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            (1..=63).contains(&label.len()) && label.chars().all(plain) && !label.starts_with('-')
+        };
+        if host.len() > 253 || !host.split('.').all(is_label) {
+            return Err("has no proper host name");
+        }
+        // To a URL parser whatever ends in a number is an address, in many spellings: `127.1`, `0x7f.1`, `2130706433`.
+        let last = host.rsplit('.').next().unwrap_or_default();
+        if last.starts_with(|c: char| c.is_ascii_digit()) {
+            let address = host.parse().map(Self::V4);
+            return address
+                .map_err(|_| "has a host that ends in a number; write an address as four, such as 127.0.0.1");
+        }
+        Ok(Self::Name(host))
+    }
+
+    /// By its spelling: a name other than `localhost` could resolve to anywhere.
+    fn is_this_machine(&self) -> bool {
+        match self {
+            Self::Name(name) => name == "localhost",
+            Self::V4(address) => address.is_loopback(),
+            Self::V6(address) => address.is_loopback(),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Name(name) => name.clone(),
+            Self::V4(address) => address.to_string(),
+            Self::V6(address) => format!("[{address}]"),
+        }
+    }
+}
+
+/// Characters that a URL parser leaves as they are, and whole escapes.
+fn is_plain_segment(segment: &str) -> bool {
+    let mut escapes = segment.split('%');
+    let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@".contains(c));
+    let is_escape = |text: &str| {
+        text.get(..2).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            && text.get(2..).is_some_and(plain)
+    };
+    escapes.next().is_none_or(plain) && escapes.all(is_escape)
 }

@@ -1,0 +1,181 @@
+//! Which base URLs are taken, and what they become: never laxer than a standard URL parser, and always its spelling.
+
+use std::fmt::Write;
+
+use expect_test::expect;
+use proptest::prelude::*;
+use sluice_core::Endpoint;
+use url::Url;
+
+#[test]
+fn addresses() {
+    let mut lines = String::new();
+    for address in [
+        "https://ai-gateway.vercel.sh/v1",
+        " HTTPS://Example.COM:443/v1// ",
+        "https://example.com:8443",
+        "https://example.com:08443/a%20b/c:d@e",
+        "http://127.0.0.1:8080/v1/",
+        "http://127.9.9.9",
+        "http://LOCALHOST:080/v1",
+        "http://[::1]:9000",
+        "https://[2001:DB8:0::0:1]/v1",
+        "https://demo.localhost",
+        "https://localhost.example.com",
+        "https://128.0.0.1",
+    ] {
+        let endpoint = Endpoint::parse(address).unwrap();
+        let machine = if endpoint.is_loopback() { "this machine" } else { "elsewhere" };
+        writeln!(lines, "{address} -> {} {} {machine}", endpoint.origin, endpoint.base_url).unwrap();
+    }
+    expect![[r#"
+        https://ai-gateway.vercel.sh/v1 -> https://ai-gateway.vercel.sh https://ai-gateway.vercel.sh/v1 elsewhere
+         HTTPS://Example.COM:443/v1//  -> https://example.com https://example.com/v1 elsewhere
+        https://example.com:8443 -> https://example.com:8443 https://example.com:8443 elsewhere
+        https://example.com:08443/a%20b/c:d@e -> https://example.com:8443 https://example.com:8443/a%20b/c:d@e elsewhere
+        http://127.0.0.1:8080/v1/ -> http://127.0.0.1:8080 http://127.0.0.1:8080/v1 this machine
+        http://127.9.9.9 -> http://127.9.9.9 http://127.9.9.9 this machine
+        http://LOCALHOST:080/v1 -> http://localhost http://localhost/v1 this machine
+        http://[::1]:9000 -> http://[::1]:9000 http://[::1]:9000 this machine
+        https://[2001:DB8:0::0:1]/v1 -> https://[2001:db8::1] https://[2001:db8::1]/v1 elsewhere
+        https://demo.localhost -> https://demo.localhost https://demo.localhost this machine
+        https://localhost.example.com -> https://localhost.example.com https://localhost.example.com elsewhere
+        https://128.0.0.1 -> https://128.0.0.1 https://128.0.0.1 elsewhere
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn refused_addresses() {
+    let mut lines = String::new();
+    for address in [
+        "",
+        "example.com",
+        "ftp://example.com",
+        "http://example.com",
+        "http://demo.localhost",
+        "http://127.0.0.1.example.com",
+        "http://127.1.evil",
+        "https://user:key@example.com",
+        "https://example.com/v1?x=1",
+        "https://example.com/#a",
+        "https://",
+        "https:///v1",
+        "https://exa mple.com",
+        "https://example.com\\@evil.com",
+        "https://example.com:",
+        "https://example.com:+80",
+        "https://example.com:99999",
+        "https://example.com:0",
+        "https://example.com/../v1",
+        "https://example.com/%2E%2e/v1",
+        "https://example.com//v1",
+        "https://example.com/a|b",
+        "https://example.com/100%",
+        "https://example.com./v1",
+        "https://a..b",
+        "https://ex\u{e4}mple.com",
+        "https://xn--exmple-cua.com",
+        "https://[evil]",
+        "https://[::1",
+        "https://[::ffff:127.0.0.1]",
+        "https://[fe80::1%25eth0]",
+        "https://127.1",
+        "https://0x7f.1",
+        "https://2130706433",
+        "https://127.0.0.01",
+        "https://1.2.3.4.5",
+    ] {
+        let problem = Endpoint::parse(address).unwrap_err().0;
+        let problem = problem.strip_suffix(". It should look like https://ai-gateway.vercel.sh/v1").unwrap();
+        writeln!(lines, "{address:?}: {problem}").unwrap();
+    }
+    expect![[r#"
+        "": The base URL does not start with https://
+        "example.com": The base URL does not start with https://
+        "ftp://example.com": The base URL does not start with https://
+        "http://example.com": The base URL must be https, except on this machine (127.0.0.1, localhost)
+        "http://demo.localhost": The base URL must be https, except on this machine (127.0.0.1, localhost)
+        "http://127.0.0.1.example.com": The base URL must be https, except on this machine (127.0.0.1, localhost)
+        "http://127.1.evil": The base URL must be https, except on this machine (127.0.0.1, localhost)
+        "https://user:key@example.com": The base URL must not contain a user name or password
+        "https://example.com/v1?x=1": The base URL must have no query and no fragment
+        "https://example.com/#a": The base URL must have no query and no fragment
+        "https://": The base URL has no proper host name
+        "https:///v1": The base URL has no proper host name
+        "https://exa mple.com": The base URL has white space, a backslash or control characters in it
+        "https://example.com\\@evil.com": The base URL has white space, a backslash or control characters in it
+        "https://example.com:": The base URL has no proper port
+        "https://example.com:+80": The base URL has no proper port
+        "https://example.com:99999": The base URL has no proper port
+        "https://example.com:0": The base URL has no proper port
+        "https://example.com/../v1": The base URL must not have a path with empty segments or with dots for a segment
+        "https://example.com/%2E%2e/v1": The base URL must not have a path with empty segments or with dots for a segment
+        "https://example.com//v1": The base URL must not have a path with empty segments or with dots for a segment
+        "https://example.com/a|b": The base URL has characters in its path that have to be percent-encoded
+        "https://example.com/100%": The base URL has characters in its path that have to be percent-encoded
+        "https://example.com./v1": The base URL has no proper host name
+        "https://a..b": The base URL has no proper host name
+        "https://exämple.com": The base URL has an international host name, which is not supported; use one in ASCII
+        "https://xn--exmple-cua.com": The base URL has an international host name, which is not supported; use one in ASCII
+        "https://[evil]": The base URL has no proper IPv6 address
+        "https://[::1": The base URL has no proper IPv6 address
+        "https://[::ffff:127.0.0.1]": The base URL has no proper IPv6 address
+        "https://[fe80::1%25eth0]": The base URL has no proper IPv6 address
+        "https://127.1": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
+        "https://0x7f.1": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
+        "https://2130706433": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
+        "https://127.0.0.01": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
+        "https://1.2.3.4.5": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
+    "#]].assert_eq(&lines);
+}
+
+fn host() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-zA-Z0-9.-]{1,12}",
+        "([a-z]{1,3}[.]){0,3}(com|localhost|1|0x1|07|a1|xn--a)[.]?",
+        "([0-9]{1,3}[.]){0,4}[0-9]{1,3}",
+        "\\[[0-9a-fA-F:.]{0,20}\\]",
+        any::<std::net::Ipv6Addr>().prop_map(|address| format!("[{address}]")),
+        any::<[u16; 8]>().prop_map(|groups| {
+            let group = |group: u16| format!("{:x}", if group.is_multiple_of(3) { 0 } else { group });
+            format!("[{}]", groups.map(group).join(":"))
+        }),
+        "\\PC{1,6}",
+        Just("localhost".to_owned()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2048, ..ProptestConfig::default() })]
+
+    /// What we take, a standard parser takes, for the same origin, and it would not spell it otherwise.
+    #[test]
+    fn what_is_taken_is_standard(
+        scheme in "(https|http|HTTPS|Http|httpss|ws)", slashes in "(://|://|://|:/|:///|:)", user in "(|||u@|u:p@)", host in host(),
+        port in "(||:[0-9+-]{0,6}|:443|:080)", path in "(|/|/v1|/v1/|(/[ -~]{0,6}){0,3}|(/(a|%2e|.|%2|%41|..)){0,3})",
+    ) {
+        let address = format!("{scheme}{slashes}{user}{host}{port}{path}");
+        if let Ok(endpoint) = Endpoint::parse(&address) {
+            let url = Url::parse(&address).map_err(|error| TestCaseError::fail(format!("{address:?}: {error}")))?;
+            prop_assert_eq!(url.origin().ascii_serialization(), endpoint.origin.as_str(), "{:?}", address);
+            prop_assert_eq!(url.as_str().trim_end_matches('/'), endpoint.base_url.as_str(), "{:?}", address);
+            prop_assert!(url.username().is_empty() && url.query().is_none() && url.fragment().is_none());
+            prop_assert_eq!(Endpoint::parse(&endpoint.base_url), Ok(endpoint.clone()));
+            let is_loopback = match url.host() {
+                Some(url::Host::Ipv4(address)) => address.is_loopback(),
+                Some(url::Host::Ipv6(address)) => address.is_loopback(),
+                Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+                None => false,
+            };
+            prop_assert_eq!(endpoint.is_loopback(), is_loopback);
+            prop_assert!(url.scheme() == "https" || is_loopback, "{:?} goes out in clear text", address);
+        }
+    }
+
+    #[test]
+    fn any_text_is_looked_at(address in any::<String>()) {
+        let _ = Endpoint::parse(&address);
+        let _ = Endpoint::parse(&format!("https://{address}"));
+    }
+}
