@@ -7,7 +7,8 @@ use super::conversation::{conversation_id, is_summary_request, marker};
 use super::messages::Conversation;
 use super::pairs::pair;
 use super::tools::{ToolNames, function_tools, tool_choice};
-use crate::boundary::{ChatRequest, HttpRequest, Note};
+use crate::boundary::{ChatRequest, HttpRequest, Note, NoteKind};
+use crate::receive::plain_line;
 use crate::wire::{Content, CreateResponse, InputItem, ProviderOptions, ReasoningOptions};
 
 /// The protocol's limits.
@@ -96,10 +97,20 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     }
     for (name, value) in &options.extra_headers {
         let name = name.to_ascii_lowercase();
-        if is_free_header(&name) && is_header_value(value) && headers.iter().all(|(taken, _)| *taken != name) {
+        let problem = if !is_free_header(&name) || headers.iter().any(|(taken, _)| *taken == name) {
+            "its name is reserved, taken or not valid"
+        } else if !is_header_value(value) {
+            "its value is empty, too long or has characters other than printable ASCII"
+        } else {
             headers.push((name, value.clone()));
-        }
+            continue;
+        };
+        // The value may be a secret.
+        notes.push(setting(format!("The extra header `{}` is not sent: {problem}", plain_line(&name, 60))));
     }
+    let ignored =
+        options.extra_body.keys().filter(|name| OURS.contains(&name.as_str()) && !USED.contains(&name.as_str()));
+    notes.extend(ignored.map(|name| setting(format!("The extra body field `{name}` is not sent: Sluice sets it"))));
     let url = format!("{}/responses", endpoint.base_url);
     let body = serde_json::to_string(&body).unwrap_or_default();
     let request = HttpRequest { method: "POST".to_owned(), url, headers, body };
@@ -126,6 +137,13 @@ const OURS: [&str; 16] = [
     "caching",
     "providerOptions",
 ];
+
+/// Those of them that are taken from the extra body where nothing else says them.
+const USED: [&str; 4] = ["max_output_tokens", "max_tokens", "temperature", "top_p"];
+
+fn setting(detail: String) -> Note {
+    Note::new(NoteKind::Setting, detail)
+}
 
 /// Headers that decide where a request goes or who it is from are not for a setting to change.
 fn is_free_header(name: &str) -> bool {
