@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use sluice_core::{ChatModel, LimitsFrom, OtherModel, short_count};
+use sluice_core::{ChatModel, LimitsFrom, OtherModel, Prices, short_count};
 
 use super::text::one_line;
 
@@ -43,17 +43,16 @@ impl Row {
             let guess = if model.limits_from == LimitsFrom::Assumed { "~" } else { "" };
             format!("{guess}{}", short_count(u64::from(tokens)))
         };
-        let line = model.pricing.as_deref().unwrap_or("?");
-        let (price, rest) = line.split_once(" per M tokens").unwrap_or((line, ""));
-        let cached = rest.trim_start_matches([',', ' ']).split(';').next().unwrap_or_default();
-        let tiers = if rest.contains(';') { "+" } else { "" };
+        let prices = model.prices.as_ref();
+        let price = prices.and_then(Prices::in_and_out).unwrap_or_else(|| "?".to_owned());
+        let tiers = if prices.is_some_and(Prices::has_tiers) { "+" } else { "" };
         Self {
             id: one_line(&model.id).into_owned(),
             kind: None,
             context: count(model.context_window),
             output: count(model.max_output_tokens),
             price: format!("{price}{tiers}"),
-            cached: cached.strip_prefix("cached ").unwrap_or_default().to_owned(),
+            cached: prices.and_then(Prices::cached).unwrap_or_default(),
             abilities: (0..abilities.len()).filter(|at| abilities[*at]).collect(),
         }
     }
@@ -61,12 +60,13 @@ impl Row {
     pub fn of_other(model: &OtherModel) -> Self {
         let (none, id) = (String::new, one_line(&model.id).into_owned());
         let kind = Some(one_line(&model.kind).into_owned());
-        let price = model.pricing.as_deref().unwrap_or_default();
-        let price = price.split(" per M tokens").next().unwrap_or_default().to_owned();
+        let price = model.prices.as_ref().and_then(Prices::in_and_out).unwrap_or_default();
         Self { id, kind, context: none(), output: none(), price, cached: none(), abilities: Vec::new() }
     }
 
     fn cell(&self, column: Column) -> String {
+        #[cfg(test)]
+        tests::CELLS.set(tests::CELLS.get() + 1);
         match column {
             Column::Context => self.context.clone(),
             Column::Output => self.output.clone(),
@@ -90,6 +90,10 @@ enum Column {
     Words,
     Letters,
 }
+
+/// In the order of their declaration.
+const COLUMNS: [Column; 6] =
+    [Column::Context, Column::Output, Column::Price, Column::Cached, Column::Words, Column::Letters];
 
 impl Column {
     fn title(self) -> &'static str {
@@ -121,10 +125,12 @@ const LAYOUTS: [&[Column]; 7] = [
 /// `width` is the terminal's; without one every column is shown whole.
 pub fn print_table(rows: &[Row], width: Option<usize>, out: &mut impl Write) -> io::Result<()> {
     let width = width.unwrap_or(usize::MAX);
-    let widest = |column: Column| {
+    // Once for each column, not for each cell.
+    let widths = COLUMNS.map(|column| {
         let cells = rows.iter().map(|row| row.cell(column).chars().count());
         cells.max().unwrap_or(0).max(column.title().chars().count())
-    };
+    });
+    let widest = |column: Column| widths[column as usize];
     let ids = rows.iter().map(|row| marked(row).chars().count()).max().unwrap_or(0).max("ID".len());
     let rest = |columns: &[Column]| columns.iter().map(|column| widest(*column) + GAP).sum::<usize>();
     let fits = |shortest: usize| LAYOUTS.iter().find(|columns| rest(columns) + shortest <= width);
@@ -183,9 +189,27 @@ fn shortened(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use expect_test::expect;
 
     use super::*;
+
+    thread_local! {
+        /// How many cells were made.
+        pub static CELLS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn a_long_table_costs_its_length() {
+        let cells = |models: usize| {
+            let rows: Vec<Row> = (0..models).map(|number| row(&format!("a/{number}"), "Free", &[])).collect();
+            let before = CELLS.get();
+            print_table(&rows, None, &mut io::sink()).unwrap();
+            CELLS.get() - before
+        };
+        assert_eq!(cells(2_000), 2 * cells(1_000));
+    }
 
     fn row(id: &str, price: &str, abilities: &[usize]) -> Row {
         let text = |text: &str| text.to_owned();
