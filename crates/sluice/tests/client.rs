@@ -183,9 +183,9 @@ async fn longer_than_a_minute_fails_at_once_and_tells_the_time() {
     let simulator = simulator();
     for (fault, time) in [
         ("retry-after=61", "61 s"),
-        ("retry-after=86400", "1440 min"),
-        ("retry-after-ms=86400000", "1440 min"),
-        ("retry-after-date=86400", "1440 min"),
+        ("retry-after=86400", "24 hours"),
+        ("retry-after-ms=86400000", "24 hours"),
+        ("retry-after-date=86400", "24 hours"),
     ] {
         let heard = heard(&simulator, &format!("sluice/echo+{fault}"), PATIENT).await;
         assert_eq!((heard.answer.outcome.status, heard.answer.attempts), (Status::Failed, 1), "{fault}");
