@@ -74,7 +74,7 @@ fn an_endpoint_on_this_machine_is_reached_directly() {
     for (base_url, answers) in [
         (format!("http://127.0.0.1:{port}/v1"), true),
         (format!("http://localhost:{port}/v1"), true),
-        (format!("http://LOCALHOST.:{port}/v1"), true),
+        (format!("http://LOCALHOST:{port}/v1"), true),
         (format!("http://127.45.6.7:{port}/v1"), false),
         (format!("http://[::1]:{port}/v1"), false),
         (format!("https://127.0.0.1:{port}/v1"), false),
