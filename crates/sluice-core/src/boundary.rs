@@ -1,5 +1,5 @@
-//! Every value a shell gives or gets: plain data with public fields, and the source of the TypeScript types
-//! (`crates/sluice-wasm/js/src/boundary.ts`).
+//! Every value that a shell passes in or gets back: plain data with public fields. The TypeScript types
+//! (`crates/sluice-wasm/js/src/boundary.ts`) are generated from it.
 
 mod chat;
 mod model;

@@ -1,8 +1,8 @@
-//! What outlives a window: known counts, correction factors and the history of usage, in one file.
+//! Everything that outlives a window, in one file: known counts, correction factors and the history of usage.
 //!
-//! A shell reads the file once ([`Memory::read`]), asks and tells while it runs, and now and then writes: under a lock it
-//! reads the file again, hands it to [`Memory::save`], writes the bytes it gets to a new file, renames that over the old
-//! one, and calls [`Memory::saved`]. Several windows do so by turns and nothing is lost: counts are united, usage is added.
+//! A shell reads the file once with [`Memory::read`]. To save, it takes a lock, reads the file again, passes it to
+//! [`Memory::save`], writes the returned bytes to a new file, renames that over the old one, and calls
+//! [`Memory::saved`]. Several windows can take turns at this and nothing is lost: counts are merged and usage is added.
 
 mod file;
 
@@ -13,18 +13,20 @@ use crate::boundary::{ChatMessage, ChatRequest, RequestUsage, Usage};
 use crate::tokens::{Calibration, Counter, Estimate, InstallKey, Known, Piece};
 use crate::usage::History;
 
+/// What an installation remembers between sessions. See the module's description.
 #[derive(Clone, Debug)]
 pub struct Memory {
     key: InstallKey,
     known: Known,
     calibration: Calibration,
-    /// As the file has it.
+    /// The history in the file.
     history: History,
-    /// What is not in the file yet.
+    /// The usage that isn't in the file yet.
     unsaved: History,
 }
 
 impl Memory {
+    /// Returns an empty memory.
     pub fn new(key: InstallKey) -> Self {
         Self {
             key,
@@ -35,20 +37,22 @@ impl Memory {
         }
     }
 
-    /// From the file's bytes, or from no file. Never fails: what cannot be read is an empty memory.
+    /// Reads the file's bytes; `None` means that there is no file. This never fails: a file that can't be read gives an
+    /// empty memory.
     pub fn read(key: InstallKey, file: Option<&[u8]>) -> (Self, FileState) {
         let mut memory = Self::new(key);
-        let state = memory.take_in(file);
+        let state = memory.merge_file(file);
         (memory, state)
     }
 
-    /// How many input tokens the request has. `family` is what its correction factor is kept for; `raw` counts a piece
-    /// without any correction.
+    /// Estimates the input tokens of a request. `family` selects the correction factor; `raw` counts a piece without
+    /// any correction.
     pub fn estimate(&self, chat: &ChatRequest, family: &str, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
         self.known.estimate(chat, self.calibration.factor(family), raw)
     }
 
-    /// After an answer: what the server counted, and the message that the next request will repeat the answer as.
+    /// Learns from an answer: from the server's count, and from the message by which the next request will repeat the
+    /// answer.
     pub fn learn(
         &mut self,
         chat: &ChatRequest,
@@ -62,53 +66,58 @@ impl Memory {
         if let Some(answer) = answer {
             self.known.learn_thoughts(answer, usage, today);
         }
-        // The output tokens of an answer hold more than the answer. Where the vocabulary is public our own count is nearer.
+        // An answer's output tokens include more than the answer itself. If the model's vocabulary is public, our own
+        // count is closer.
         let answer = answer.filter(|_| !Counter::about(&chat.model).own_vocabulary);
         if let Some(measured) = self.known.learn(chat, answer, usage, factor, raw, today) {
             self.calibration.learn(family, measured, today);
         }
     }
 
-    /// Into the history. Days are numbered from 1970-01-01 on.
+    /// Adds a request to the history. Days are numbered from 1970-01-01.
     pub fn record(&mut self, usage: &RequestUsage, today: u32) {
         self.unsaved.add(today, usage);
     }
 
+    /// Returns the counts that servers have reported.
     pub fn known(&self) -> &Known {
         &self.known
     }
 
+    /// Returns the correction factors.
     pub fn calibration(&self) -> &Calibration {
         &self.calibration
     }
 
-    /// All of it, saved or not.
+    /// Returns the whole history, saved or not.
     pub fn history(&self) -> History {
         let mut all = self.history.clone();
         all.merge(&self.unsaved);
         all
     }
 
-    /// The bytes to write in place of the file's; `None` if the file is a newer version's and must be left alone.
+    /// Returns the bytes to replace the file with, or `None` if the file was written by a newer version and must be
+    /// left alone.
     pub fn save(&mut self, file: Option<&[u8]>) -> (Option<Vec<u8>>, FileState) {
-        let state = self.take_in(file);
+        let state = self.merge_file(file);
         (state.may_write().then(|| file::write(&self.known, &self.calibration, &self.history())), state)
     }
 
-    /// What [`save`](Self::save) gave is in the file now. Without this call the same usage is added again the next time.
+    /// Records that the bytes from [`save`](Self::save) are in the file. Without this call the same usage would be
+    /// added again the next time.
     pub fn saved(&mut self) {
         self.history = self.history();
         self.unsaved = History::default();
     }
 
-    fn take_in(&mut self, file: Option<&[u8]>) -> FileState {
+    fn merge_file(&mut self, file: Option<&[u8]>) -> FileState {
         let (read, state) = file::read(self.key, file);
         if let Some((known, calibration, history)) = read {
             self.known.merge(known);
             self.calibration.merge(&calibration);
             self.history = history;
         } else if state == FileState::Missing {
-            // Somebody deleted it, and meant it.
+            // The user deleted the file, so the history starts again.
             self.history = History::default();
         }
         state

@@ -1,19 +1,22 @@
-//! How many tokens text, messages and whole requests are: what servers really counted, and a count of our own for the rest.
+//! Counts the tokens of text, messages and whole requests. A count that a server has reported is preferred; everything
+//! else is counted here.
 //!
-//! Our own count:
+//! Our own count is made in these steps:
 //!
-//! 1. `tokens/family.rs`: a model's id to its family: which vocabulary, what messages, calls and tools cost around their text
-//! 2. `tokens/request.rs`: a whole request body, piece by piece
-//! 3. `tokens/schema.rs`: tools and answer formats as the model gets to see them
-//! 4. `tokens/images.rs`: pixels from an image's header, tokens by the family's rule
-//! 5. `tokens/chat.rs`: the same for the parts of a chat, one at a time
-//! 6. `tokens/estimate.rs`: text without a vocabulary
+//! 1. `tokens/family.rs` maps a model's id to its family: the vocabulary, and the overhead of messages, calls and
+//!    tools.
+//! 2. `tokens/request.rs` counts a whole request body, item by item.
+//! 3. `tokens/schema.rs` renders tools and response formats the way the model sees them.
+//! 4. `tokens/images.rs` reads an image's size from its header and applies the family's rule.
+//! 5. `tokens/chat.rs` does the same for the parts of a chat, one at a time.
+//! 6. `tokens/estimate.rs` counts text without a vocabulary.
 //!
-//! What servers counted: `tokens/known.rs`, by the hashes of `tokens/fingerprint.rs`, with the corrections of
-//! `tokens/calibration.rs`. [`Counter::pieces_of`] is the raw count that it asks for.
+//! Reported counts are kept in `tokens/known.rs`, keyed by the hashes of `tokens/fingerprint.rs` and corrected by
+//! `tokens/calibration.rs`. The raw counts that it needs come from [`Counter::pieces_of`].
 //!
-//! A vocabulary is megabytes and takes a moment to build. It is linked only into programs that call [`Counter::exact`], and
-//! built when the first text of its families is counted. The module that streams answers uses [`Counter::estimating`].
+//! A vocabulary takes megabytes and some time to build. It is linked only into programs that call [`Counter::exact`],
+//! and it is built when the first text of one of its families is counted. The module that streams answers uses
+//! [`Counter::estimating`].
 
 mod calibration;
 mod chat;
@@ -43,29 +46,31 @@ use crate::boundary::TokenBreakdown;
 static O200K: OnceLock<CoreBpe> = OnceLock::new();
 static CL100K: OnceLock<CoreBpe> = OnceLock::new();
 
-/// Counts tokens. Cheap to make and to copy; what is costly is built once and shared.
+/// Counts tokens. It is cheap to create and to copy; the vocabularies are built once and shared.
 #[derive(Clone, Copy)]
 pub struct Counter {
     count: fn(Encoding, &str) -> usize,
 }
 
 impl Counter {
-    /// Counts with the families' own vocabularies where they are public. The first count of a family builds its vocabulary.
+    /// Returns a counter that uses the families' own vocabularies where they are public. The first count in a family
+    /// builds its vocabulary.
     pub fn exact() -> Self {
         Self { count: |encoding, text| vocabulary(encoding).count(text) }
     }
 
-    /// Counts by kinds of characters: at once, some per cent too high, hardly ever too low.
+    /// Returns a counter that estimates by kinds of characters. It needs no vocabulary. The result is usually a few per
+    /// cent too high and hardly ever too low.
     pub fn estimating() -> Self {
         Self { count: |_, text| estimate::tokens(text) }
     }
 
-    /// Tokens of plain text. Special tokens in it, such as `<|endoftext|>`, are text like any other.
+    /// Counts the tokens of plain text. Special tokens in it, such as `<|endoftext|>`, are counted as ordinary text.
     pub fn text(self, model: &str, text: &str) -> u32 {
         self.text_of(Family::of(model), text)
     }
 
-    /// What is known about a model's way to count: an empty breakdown with its family named.
+    /// Returns an empty breakdown that names the model's family and says whether its own vocabulary is used.
     pub fn about(model: &str) -> TokenBreakdown {
         let family = Family::of(model);
         TokenBreakdown {
@@ -76,12 +81,13 @@ impl Counter {
         }
     }
 
-    /// The place of a model's family in the list of families: for callers that count many short texts.
+    /// Returns the index of a model's family. Callers that count many short texts look it up once and then use
+    /// [`Counter::text_in_family`].
     pub fn family_index(model: &str) -> usize {
         Family::index_of(model)
     }
 
-    /// Like [`Counter::text`], for a family found before.
+    /// Like [`Counter::text`], for a family that [`Counter::family_index`] returned.
     pub fn text_in_family(self, index: usize, text: &str) -> u32 {
         self.text_of(Family::at(index), text)
     }

@@ -1,5 +1,5 @@
-//! What requests use, while they run and when they are over. Several run at once (agents, sub-agents, summaries) and are
-//! kept apart by their ids. What lasts longer than a window is in `usage/history.rs`.
+//! Tracks what requests use, while they run and after they end. Several run at the same time (agents, sub-agents,
+//! summaries) and are told apart by their ids. What outlives a window is in `usage/history.rs`.
 
 mod history;
 mod status;
@@ -11,18 +11,19 @@ pub use status::preflight;
 
 use crate::boundary::{Dollars, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, Totals};
 
-/// Requests that never end are forgotten, the oldest first.
+/// The maximum number of open requests. Requests that never end are forgotten, the oldest first.
 const MAX_OPEN: usize = 1000;
 const MAX_CONVERSATIONS: usize = 200;
-/// An input that shrinks to this share was summarized, or cut.
+/// The ratio at which a smaller input means that the conversation was summarized or cut.
 const SHRUNK: (u64, u64) = (7, 10);
-/// An answer that came faster came in one piece, and has no speed.
+/// The shortest streaming time from which a speed is computed. A faster answer arrived in one piece.
 const MIN_STREAMING_MS: u64 = 100;
-/// In so many answers it is shown how much that freed.
+/// For how many answers after a summary the status line shows the freed tokens.
 const SHOW_FREED: u8 = 2;
 
-/// The requests of one window. The order of calls for a request: [`open`](Self::open), at most once
-/// [`first_part`](Self::first_part), [`finish`](Self::finish). Times are milliseconds of any clock that does not jump.
+/// Tracks the requests of one window. For each request, call [`open`](Self::open), then
+/// [`first_part`](Self::first_part) at most once, then [`finish`](Self::finish). Times are milliseconds of any
+/// monotonic clock.
 #[derive(Clone, Debug, Default)]
 pub struct UsageTracker {
     open: BTreeMap<String, Open>,
@@ -30,6 +31,7 @@ pub struct UsageTracker {
     opened: u64,
 }
 
+/// A request that has not ended yet.
 #[derive(Clone, Debug)]
 struct Open {
     start: RequestStart,
@@ -43,11 +45,11 @@ struct Open {
 #[derive(Clone, Debug, Default)]
 struct Conversation {
     totals: Totals,
-    /// The newest request of any kind.
+    /// The number of the newest request of any kind.
     newest: u64,
     /// The newest main request that the server counted.
     counted: Option<Counted>,
-    /// The newest main request that ended uncounted, while nothing better is known.
+    /// The newest main request that ended without a count, as long as there is no counted one.
     guessed: Option<RequestStart>,
     freed: Option<Freed>,
 }
@@ -60,14 +62,16 @@ struct Counted {
     usage: RequestUsage,
 }
 
+/// The tokens that the last summary freed.
 #[derive(Clone, Copy, Debug)]
 struct Freed {
     tokens: u64,
-    /// In so many answers more it is shown.
+    /// For how many more answers it is shown.
     answers: u8,
 }
 
 impl UsageTracker {
+    /// Starts tracking a request.
     pub fn open(&mut self, start: RequestStart, now_ms: u64) {
         self.opened += 1;
         let number = self.opened;
@@ -85,7 +89,7 @@ impl UsageTracker {
         }
     }
 
-    /// The first part of any kind has come.
+    /// Records that the first part of any kind has arrived.
     pub fn first_part(&mut self, id: &str, is_thinking: bool, now_ms: u64) {
         if let Some(open) = self.open.get_mut(id).filter(|open| open.first_part_ms.is_none()) {
             open.first_part_ms = Some(now_ms);
@@ -93,7 +97,7 @@ impl UsageTracker {
         }
     }
 
-    /// What it used; `None` if no such request is open.
+    /// Ends a request and returns what it used, or `None` if no such request is open.
     pub fn finish(&mut self, id: &str, end: &RequestEnd, now_ms: u64) -> Option<RequestUsage> {
         let open = self.open.remove(id)?;
         let usage = open.used(end, now_ms);
@@ -105,12 +109,13 @@ impl UsageTracker {
         Some(usage)
     }
 
-    /// What the status bar shows for a conversation; `None` if nothing was asked in it.
+    /// Returns what the status bar shows for a conversation, or `None` if it had no request yet.
     pub fn status(&self, conversation: &str) -> Option<StatusLine> {
         let open: Vec<&Open> = self.open.values().filter(|open| open.start.conversation == conversation).collect();
         self.conversations.get(conversation).map(|known| status::line(known, &open))
     }
 
+    /// Returns the sums over all finished requests of a conversation.
     pub fn conversation(&self, conversation: &str) -> Option<Totals> {
         self.conversations.get(conversation).map(|conversation| conversation.totals)
     }
@@ -121,7 +126,7 @@ impl Open {
         let usage = end.usage.as_ref();
         let output_tokens = usage.and_then(|usage| usage.output_tokens);
         let reasoning_tokens = usage.and_then(crate::boundary::Usage::reasoning_tokens);
-        // Thinking that was not shown was over before the first part came.
+        // Hidden reasoning ended before the first part arrived.
         let hidden = if self.began_with_thinking { 0 } else { reasoning_tokens.unwrap_or(0) };
         let streaming_ms =
             self.first_part_ms.map(|first| now_ms.saturating_sub(first)).filter(|ms| *ms >= MIN_STREAMING_MS);
@@ -133,7 +138,7 @@ impl Open {
             kind: self.start.kind,
             is_answered: end.is_answered,
             estimate: self.start.estimate,
-            // Servers that do not count say zero.
+            // Servers that don't count report zero.
             input_tokens: usage.and_then(|usage| usage.input_tokens).filter(|tokens| *tokens > 0),
             cached_tokens: usage.and_then(crate::boundary::Usage::cached_tokens),
             output_tokens,
@@ -146,7 +151,8 @@ impl Open {
     }
 }
 
-/// The gateway's own figure first: it knows of discounts and of providers that cost something else.
+/// Returns the cost of a request. The gateway's own number is preferred: it includes discounts and the prices of the
+/// provider that answered.
 fn cost(end: &RequestEnd) -> Option<Dollars> {
     let told = end.cost.as_deref().and_then(Dollars::parse);
     let more = end.usage.as_ref().map(|usage| &usage.more);
@@ -154,19 +160,19 @@ fn cost(end: &RequestEnd) -> Option<Dollars> {
         serde_json::Value::String(cost) => Dollars::parse(cost),
         cost => Dollars::parse(&cost.to_string()),
     };
-    // A tick of xAI's is a ten-billionth.
+    // xAI counts in ticks of a ten-billionth of a dollar.
     let in_ticks = || more?.get("cost_in_usd_ticks")?.as_u64().map(|ticks| Dollars(ticks.div_ceil(10)));
     told.or_else(in_usage).or_else(in_ticks).or_else(|| end.cost_by_prices.and_then(Dollars::from_f64))
 }
 
 impl Conversation {
-    /// A main request is over. It may have been overtaken by a newer one.
+    /// Records the end of a main request. A newer one may have ended before it.
     fn answered(&mut self, open: &Open, usage: &RequestUsage) {
         if self.counted.as_ref().is_some_and(|counted| counted.number > open.number) {
             return;
         }
         let Some(input_tokens) = usage.input_tokens else {
-            // An estimate of a request that failed says nothing about the next one, unless there is nothing else.
+            // The estimate of a failed request is only used if there is no count at all.
             if self.counted.is_none() {
                 self.guessed = Some(open.start.clone());
             }
@@ -188,13 +194,14 @@ impl Conversation {
     }
 }
 
-/// How many tokens a summary took away.
+/// Returns how many tokens a summary freed, if there was one.
 fn freed(before: u64, after: u64) -> Option<u64> {
     let (part, whole) = SHRUNK;
     (after.saturating_mul(whole) <= before.saturating_mul(part)).then(|| before - after).filter(|freed| *freed > 0)
 }
 
 impl Totals {
+    /// Adds one request to these sums.
     pub fn add(&mut self, usage: &RequestUsage) {
         let is_counted = usage.input_tokens.is_some() || usage.output_tokens.is_some();
         let mut one = Self {
@@ -217,7 +224,7 @@ impl Totals {
         self.merge(&one);
     }
 
-    /// Adds other sums to these.
+    /// Adds `other` to these sums.
     pub fn merge(&mut self, other: &Self) {
         let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         add(&mut self.requests, other.requests);
@@ -234,12 +241,12 @@ impl Totals {
         add(&mut self.streaming_ms, other.streaming_ms);
     }
 
-    /// On average, while answers were coming.
+    /// Returns the average speed while answers were streaming.
     pub fn tokens_per_second(&self) -> Option<f64> {
         (self.streaming_ms > 0).then(|| rate(self.streamed_tokens, self.streaming_ms))
     }
 
-    /// On average.
+    /// Returns the average time to the first part.
     pub fn first_part_after_ms(&self) -> Option<u64> {
         self.first_part_ms.checked_div(self.first_parts)
     }
@@ -254,7 +261,7 @@ fn rate(tokens: u64, ms: u64) -> f64 {
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "the way back from `rate`, which came from a count"
+    reason = "the inverse of `rate`, which was computed from a count"
 )]
 fn tokens_at(rate: f64, ms: u64) -> u64 {
     (rate * ms as f64 / 1000.0).round() as u64

@@ -1,4 +1,4 @@
-//! What a server counted is believed, for exactly the pieces it counted.
+//! Counts that a server reports are used, for exactly the pieces that it counted.
 
 use proptest::prelude::*;
 use sluice_core::{
@@ -9,7 +9,7 @@ use sluice_core::{
 const KEY: InstallKey = InstallKey(*b"of this machine.");
 const TODAY: u32 = 20_000;
 
-/// A raw count that is easy to do by head: one token a byte of text, one a message, three for the frame.
+/// A raw count that is easy to follow: one token for each byte of text, one for each message, three for the frame.
 fn raw(piece: Piece<'_>) -> u32 {
     fn bytes(parts: &[ChatPart]) -> usize {
         let cost = |part: &ChatPart| match part {
@@ -33,7 +33,7 @@ fn message(role: Role, text: &str) -> ChatMessage {
     ChatMessage { role, content: vec![ChatPart::Text { value: text.to_owned() }] }
 }
 
-/// Messages in turns: user, assistant, user, …
+/// Makes a chat of alternating messages: user, assistant, user, …
 fn chat(texts: &[&str]) -> ChatRequest {
     let role = |index: usize| if index.is_multiple_of(2) { Role::User } else { Role::Assistant };
     let messages = texts.iter().enumerate().map(|(index, text)| message(role(index), text)).collect();
@@ -68,19 +68,19 @@ fn an_answered_request_is_known_exactly() {
 }
 
 #[test]
-fn the_next_request_is_the_total_the_answer_and_an_estimate() {
+fn the_next_request_costs_the_total_the_answer_and_an_estimate() {
     let asked = chat(&["a question of some length"]);
     let mut known = Known::new(KEY);
     known.learn(&asked, Some(&message(Role::Assistant, "an answer")), &used(40, 9), 1.0, &raw, TODAY);
     let next = chat(&["a question of some length", "an answer", "more"]);
     assert_eq!(tokens(&known, &next), 40 + 9 + 5);
-    // Only what nobody has counted is corrected.
+    // Only the pieces without a known count are corrected.
     assert_eq!(known.estimate(&next, 2.0, &raw).tokens, 40 + 9 + 10);
 }
 
-/// Nobody can count what is encrypted, but the server says how many tokens it thought.
+/// Encrypted content can't be counted, but the server reports how many reasoning tokens there were.
 #[test]
-fn a_thought_costs_what_the_server_counted() {
+fn reasoning_costs_what_the_server_counted() {
     let thinking = |lengths: &[usize]| {
         let item = |length: &usize| ReasoningItem { id: None, encrypted_content: "x".repeat(*length) };
         let replay = ThinkingReplay { model: None, items: lengths.iter().map(item).collect() };
@@ -97,19 +97,23 @@ fn a_thought_costs_what_the_server_counted() {
         let mut memory = Known::new(KEY);
         memory.learn_thoughts(&thinking(lengths), &serde_json::from_str(&usage).unwrap(), TODAY);
         assert_eq!(counted(&memory, vec![question(), thinking(lengths)]), known, "{lengths:?}");
-        assert_eq!(counted(&memory, vec![question(), thinking(lengths), question()]), 0, "answered: thrown away");
+        assert_eq!(
+            counted(&memory, vec![question(), thinking(lengths), question()]),
+            0,
+            "older reasoning is discarded"
+        );
     };
-    // Not told: by its length.
+    // Without a reported number, the length decides.
     check(&[1080], 0, 28);
     check(&[1080], 100, 100 + 2);
-    // Two thoughts have twice as much around them.
+    // Two reasoning items have twice the overhead.
     check(&[1000, 3000], 101, 101 + 2 * 2);
-    // Most of what was thought does not come back.
+    // Most of the reasoning isn't sent back.
     check(&[1080], 5000, 28);
 }
 
 #[test]
-fn what_was_thought_is_not_sent_again() {
+fn reasoning_is_not_counted_in_the_next_request() {
     let asked = chat(&["why?"]);
     let usage: Usage = serde_json::from_str(
         r#"{"input_tokens":30,"output_tokens":510,"output_tokens_details":{"reasoning_tokens":500}}"#,
@@ -120,7 +124,7 @@ fn what_was_thought_is_not_sent_again() {
     known.learn(&asked, Some(&message(Role::Assistant, "because!")), &usage, 1.0, &raw, TODAY);
     assert_eq!(tokens(&known, &next), 30 + 10 + 6);
 
-    // Unless the server wants it back.
+    // Reasoning counts if the server wants it back.
     let replay = |model: &str| ChatPart::Thinking {
         replay: Some(ThinkingReplay {
             model: Some(model.to_owned()),
@@ -134,7 +138,7 @@ fn what_was_thought_is_not_sent_again() {
     let mut with_thinking = next.clone();
     with_thinking.messages[1] = answer;
     assert_eq!(tokens(&known, &with_thinking), 30 + 510 + 6);
-    // Another model's thinking is left out of the request, so it costs nothing.
+    // Another model's reasoning is left out of the request, so it costs nothing.
     with_thinking.messages[1].content[0] = replay("acme/two");
     assert_eq!(tokens(&known, &with_thinking), 30 + 10 + 6);
 }
@@ -143,7 +147,7 @@ fn what_was_thought_is_not_sent_again() {
 fn an_edit_costs_only_that_message() {
     let (one, three) = (chat(&["the first one"]), chat(&["the first one", "the second", "and the third"]));
     let five = chat(&["the first one", "the second", "and the third", "fourth", "fifth!"]);
-    // This server counts 20 % more than we do, and 100 for a prompt of its own.
+    // This server counts 20 % more than we do, and 100 tokens for a prompt of its own.
     let known = learned(&[(&one, 120), (&three, 150), (&five, 167)]);
     assert_eq!(tokens(&known, &five), 167);
     for edited in 0..5 {
@@ -158,7 +162,7 @@ fn an_edit_costs_only_that_message() {
 }
 
 #[test]
-fn a_tool_more_costs_only_that_tool() {
+fn an_added_tool_costs_only_that_tool() {
     let tool = |name: &str| ToolDefinition {
         name: name.to_owned(),
         description: "does things".to_owned(),
@@ -170,7 +174,7 @@ fn a_tool_more_costs_only_that_tool() {
     let mut more = asked.clone();
     more.tools.push(tool("search"));
     assert_eq!(tokens(&known, &more), 90 + 17);
-    // Their order is not the model's concern.
+    // The order of tools doesn't matter to the model.
     asked.tools.reverse();
     assert_eq!(tokens(&known, &asked), 90);
 }
@@ -183,7 +187,7 @@ fn a_hidden_prompt_belongs_to_the_frame() {
 }
 
 #[test]
-fn what_the_model_never_sees_changes_nothing() {
+fn content_that_the_model_never_sees_changes_nothing() {
     let asked = chat(&["look", "I did", "and?"]);
     let known = learned(&[(&asked, 77)]);
     let mut same = asked.clone();
@@ -196,7 +200,7 @@ fn what_the_model_never_sees_changes_nothing() {
 }
 
 #[test]
-fn everything_the_model_sees_makes_another_message() {
+fn everything_the_model_sees_distinguishes_messages() {
     let call = |name: &str, input: &str| ChatPart::ToolCall {
         call_id: "1".to_owned(),
         name: name.to_owned(),
@@ -238,7 +242,7 @@ fn everything_the_model_sees_makes_another_message() {
             assert_eq!(is_known, index == other_index, "{one:?} and {other:?}");
         }
     }
-    // The same call, as the model spelled it and as JavaScript spells it.
+    // The same call may be spelled differently by the model and by JavaScript.
     let spelled = ChatMessage { role: Role::Assistant, content: vec![call("f", "{ \"a\" : 1 }")] };
     let known = learned(&[(&ChatRequest { messages: vec![messages[10].clone()], ..chat(&[]) }, 10)]);
     assert!(known.estimate(&ChatRequest { messages: vec![spelled], ..chat(&[]) }, 1.0, &raw).is_exact());
@@ -256,7 +260,7 @@ fn models_and_installations_are_kept_apart() {
 }
 
 #[test]
-fn nonsense_is_not_learned() {
+fn implausible_counts_are_not_learned() {
     let (one, three) = (chat(&["first question"]), chat(&["first question", "answer", "second question"]));
     for nonsense in [None, Some(0), Some(u64::MAX)] {
         let mut known = Known::new(KEY);
@@ -264,7 +268,8 @@ fn nonsense_is_not_learned() {
         known.learn(&one, Some(&three.messages[1]), &usage, 1.0, &raw, TODAY);
         assert!(known.is_empty());
     }
-    // A server that forgot the history, or added to it: the total is true, the difference is nobody's cost.
+    // The server dropped part of the history or added to it: the total is right, but the difference isn't the cost of
+    // any piece.
     for total in [12, 30, 9000] {
         let known = learned(&[(&one, 30), (&three, total)]);
         assert_eq!(tokens(&known, &three), total);
@@ -273,7 +278,7 @@ fn nonsense_is_not_learned() {
 }
 
 #[test]
-fn what_is_held_is_bounded_and_the_oldest_goes_first() {
+fn entries_are_bounded_and_the_oldest_are_removed_first() {
     let mut known = Known::new(KEY);
     for index in 0..60_000_u32 {
         let text = format!("question number {index}");
@@ -327,8 +332,8 @@ proptest! {
         }
     }
 
-    /// A server that counts `scale` times what we count: after any number of turns an edit anywhere is off by no more
-    /// than the edited message is, plus the rounding of shares.
+    /// The server counts `scale` times our count. After any number of turns, an edit changes the estimate only by the
+    /// edited message, apart from rounding.
     #[test]
     fn edits_cost_only_the_edited_message(
         turns in 1_usize..8, scale in 0.6_f64..1.9, edited in any::<prop::sample::Index>(), new in "[A-Z]{1,40}",

@@ -1,4 +1,4 @@
-//! What is remembered survives every file, and no file breaks what is remembered.
+//! The memory survives every file, and no file damages the memory.
 
 use std::hash::Hasher;
 
@@ -52,7 +52,7 @@ fn used(model: &str, input: u64) -> RequestUsage {
     tracker.finish("1", &end, 1010).unwrap()
 }
 
-/// A memory with something in every section, and its file.
+/// Returns a memory with something in every section, and its file.
 fn filled() -> (Memory, Vec<u8>) {
     let mut memory = Memory::new(KEY);
     for index in 0..6_u32 {
@@ -71,7 +71,7 @@ fn same(one: &Memory, other: &Memory) -> bool {
 }
 
 #[test]
-fn what_was_written_is_read() {
+fn a_written_memory_is_read_back() {
     let (memory, bytes) = filled();
     let (read, state) = Memory::read(KEY, Some(&bytes));
     assert_eq!(state, FileState::Good);
@@ -83,12 +83,12 @@ fn what_was_written_is_read() {
 }
 
 #[test]
-fn no_prompt_and_no_key_is_in_the_file() {
+fn the_file_contains_no_prompt_and_no_key() {
     let (_, bytes) = filled();
     for secret in [b"question".as_slice(), b"and so on", &KEY.0] {
         assert!(!bytes.windows(secret.len()).any(|window| window == secret));
     }
-    assert!(!format!("{:?}", Memory::new(KEY)).contains(&format!("{:?}", KEY.0)), "nor in a debug print");
+    assert!(!format!("{:?}", Memory::new(KEY)).contains(&format!("{:?}", KEY.0)), "the key is in the debug output");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn every_single_bit_flip_starts_empty() {
     }
 }
 
-/// The same contents with a checksum that fits.
+/// Appends a valid checksum to the contents.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let word = u64::from_le_bytes(*b"SLUICE\x1A\n");
     let mut hasher = SipHasher24::new_with_keys(word, word);
@@ -137,33 +137,33 @@ fn a_newer_file_is_left_alone() {
     assert!(state.note().unwrap().contains("Update"));
     memory.record(&used("acme/one", 5), 7);
     assert_eq!(memory.save(Some(&newer)), (None, FileState::Newer));
-    // Still of use in this window.
+    // The usage is still available in this window.
     assert_eq!(memory.history().rows().count(), 1);
 }
 
 #[test]
-fn a_sealed_file_that_lies_starts_empty() {
+fn invalid_contents_with_a_valid_checksum_start_empty() {
     let (_, bytes) = filled();
     let body = &bytes[..bytes.len() - 16];
     let version_zero = [&body[..8], &[0; 4], &body[12..]].concat();
     let too_many = [&body[..16], &u32::MAX.to_le_bytes(), &body[20..]].concat();
     let trailing = [body, b"more"].concat();
-    for lie in [&version_zero[..], &too_many, &trailing, b"", b"SLUICE\x1A\n", b"{\"version\":1}"] {
-        let (memory, state) = Memory::read(KEY, Some(&sealed(lie)));
+    for body in [&version_zero[..], &too_many, &trailing, b"", b"SLUICE\x1A\n", b"{\"version\":1}"] {
+        let (memory, state) = Memory::read(KEY, Some(&sealed(body)));
         assert_eq!(state, FileState::Damaged);
         assert!(same(&memory, &Memory::new(KEY)));
     }
-    // A factor that cannot be one.
+    // The factor is out of range.
     let name = body.windows(6).position(|window| window == b"family").unwrap();
     for bad in [f64::NAN, f64::INFINITY, -1.0, 0.0, 2.1] {
-        let mut lie = body.to_vec();
-        lie[name + 14..name + 22].copy_from_slice(&bad.to_le_bytes());
-        assert_eq!(Memory::read(KEY, Some(&sealed(&lie))).1, FileState::Damaged, "{bad}");
+        let mut altered = body.to_vec();
+        altered[name + 14..name + 22].copy_from_slice(&bad.to_le_bytes());
+        assert_eq!(Memory::read(KEY, Some(&sealed(&altered))).1, FileState::Damaged, "{bad}");
     }
 }
 
 #[test]
-fn counts_of_another_scheme_are_dropped_and_usage_is_kept() {
+fn counts_with_other_hashes_are_dropped_and_usage_is_kept() {
     let (memory, bytes) = filled();
     let mut body = bytes[..bytes.len() - 16].to_vec();
     body[12] = 99;
@@ -174,14 +174,14 @@ fn counts_of_another_scheme_are_dropped_and_usage_is_kept() {
 }
 
 #[test]
-fn windows_by_turns_lose_nothing() {
+fn windows_that_take_turns_lose_nothing() {
     let (mut file, mut windows) = (None, [Memory::new(KEY), Memory::new(KEY), Memory::new(KEY)]);
     for turn in 0..30_u32 {
         let memory = &mut windows[turn as usize % 3];
         memory.learn(&chat(&format!("q {turn}")), "family", None, &counted(250), &raw, 5);
         memory.record(&used("acme/one", 10), 5);
         if turn % 4 == 3 {
-            // A write that failed: nothing is marked as saved, nothing is lost.
+            // The write failed: nothing is marked as saved, and nothing is lost.
             let _ = memory.save(file.as_deref());
             continue;
         }
@@ -200,21 +200,21 @@ fn windows_by_turns_lose_nothing() {
 }
 
 #[test]
-fn a_damaged_file_costs_what_only_it_knew() {
+fn a_damaged_file_loses_only_its_own_contents() {
     let (mut memory, _) = filled();
     memory.record(&used("acme/one", 10), 106);
     let (bytes, state) = memory.save(Some(b"junk"));
     assert_eq!(state, FileState::Damaged);
     let (read, _) = Memory::read(KEY, Some(&bytes.unwrap()));
     assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).sum::<u64>(), 7);
-    // A file that was deleted was meant to be.
+    // If the user deletes the file, the history starts again.
     memory.saved();
     let (bytes, _) = memory.save(None);
     assert!(Memory::read(KEY, Some(&bytes.unwrap())).0.history().is_empty());
 }
 
 #[test]
-fn the_fullest_memory_fits_the_file() {
+fn a_full_memory_fits_into_the_file() {
     let long = |number: u32| format!("{number} {}", "x".repeat(200));
     let mut memory = Memory::new(KEY);
     for index in 0..24_990_u32 {
@@ -257,10 +257,10 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_file_or_not(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn random_bytes_are_a_damaged_file(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let (_, state) = Memory::read(KEY, Some(&bytes));
         prop_assert_eq!(state, FileState::Damaged);
-        // Also behind a checksum that fits, so that the inner fields are reached.
+        // A valid checksum lets the reader reach the inner fields.
         let inner = [b"SLUICE\x1A\n".as_slice(), &1_u32.to_le_bytes(), &1_u32.to_le_bytes(), &bytes].concat();
         let _ = Memory::read(KEY, Some(&sealed(&inner)));
     }

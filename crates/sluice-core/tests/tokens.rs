@@ -1,6 +1,6 @@
-//! Counting: known counts of the two vocabularies, requests piece by piece, and what must always hold.
+//! Token counts: known counts of the two vocabularies, requests item by item, and general properties.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is passed by value in each case")]
 
 use std::fmt::Write as _;
 
@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluice_core::{ChatMessage, ChatRequest, Counter, InstallKey, Known, Piece};
 
-/// Counts that OpenAI's own tokenizer gives: text, o200k, cl100k.
+/// Counts by OpenAI's own tokenizer: text, o200k, cl100k.
 #[test]
-fn known_counts() {
+fn vocabularies_give_the_published_counts() {
     let cases = [
         ("", 0, 0),
         ("hello world", 2, 2),
@@ -34,7 +34,7 @@ fn known_counts() {
 
 #[test]
 fn hostile_text_is_counted() {
-    // No limit on time here; the benchmark has one.
+    // The time isn't limited here; the benchmark measures it.
     assert_eq!(Counter::exact().text("gpt-5", &"a".repeat(100_000)), 12_500);
     assert_eq!(Counter::exact().text("gpt-5", &" ".repeat(100_000)), 782);
     for text in ["\u{FEFF}", "\0", "\u{10FFFF}", "e\u{301}\u{301}\u{301}", "\u{200D}\u{200D}"] {
@@ -42,7 +42,7 @@ fn hostile_text_is_counted() {
     }
 }
 
-/// Texts as they come in chats: name, text.
+/// Texts as they occur in chats: name, text.
 fn samples() -> Vec<(&'static str, String)> {
     let mut hex = String::new();
     let mut base64 = String::new();
@@ -92,7 +92,7 @@ fn samples() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn the_estimate_is_close_and_rather_too_high() {
+fn the_estimate_is_close_and_errs_on_the_high_side() {
     let ratios: Vec<(&str, f64)> = samples()
         .iter()
         .map(|(name, text)| {
@@ -104,7 +104,7 @@ fn the_estimate_is_close_and_rather_too_high() {
     assert!(ratios.iter().all(|(_, ratio)| (0.9..=1.6).contains(ratio)), "{shown}");
 }
 
-/// One line for each sum that is not zero, then the notes.
+/// Prints one line with each sum that is not zero, then the notes.
 fn check(body: &Value, expected: Expect) {
     let counted = Counter::exact().request_body(body.to_string().as_bytes()).unwrap();
     let Value::Object(fields) = serde_json::to_value(&counted).unwrap() else { unreachable!() };
@@ -127,7 +127,7 @@ fn check(body: &Value, expected: Expect) {
 }
 
 #[test]
-fn messages_of_all_kinds() {
+fn messages_of_all_kinds_are_counted() {
     check(
         &json!({"model": "gpt-4o", "input": "hello world"}),
         expect![[r#"
@@ -162,7 +162,7 @@ fn messages_of_all_kinds() {
 }
 
 #[test]
-fn calls_results_and_thoughts() {
+fn calls_results_and_reasoning_are_counted() {
     let thought = json!({"type": "reasoning", "summary": [], "encrypted_content": "x".repeat(1524)});
     let call = json!({"type": "function_call", "call_id": "a", "name": "weather", "arguments": "{\"city\":\"Rome\"}"});
     let result = json!({"type": "function_call_output", "call_id": "a", "output": "40 C"});
@@ -173,7 +173,7 @@ fn calls_results_and_thoughts() {
             input_tokens 136, messages 6, tool_calls 15, tool_results 11, reasoning 102, framing 2
         "#]],
     );
-    // A new question, and the server forgets what was thought before.
+    // After a new question, the server discards earlier reasoning.
     check(
         &json!({"model": "gpt-5", "input": [question, thought, call, result, question]}),
         expect![[r#"
@@ -204,7 +204,7 @@ fn calls_results_and_thoughts() {
 }
 
 #[test]
-fn tools_and_formats() {
+fn tools_and_formats_are_counted() {
     let parameters = json!({"type": "object", "title": "Search", "additionalProperties": false, "required": ["query", "order"],
         "properties": {
             "query": {"type": "string", "description": "What to look for"},
@@ -247,15 +247,15 @@ fn tools_and_formats() {
         &json!({"model": "gpt-5", "input": "x", "previous_response_id": "r", "tools": [{"type": "web_search"}, {"type": "acme:x"}]}),
         expect![[r#"
             input_tokens 7, messages 5, framing 2
-            `web_search`: what the server tells the model about its own tools, and what they find, is not counted
-            `acme:x`: what the server tells the model about its own tools, and what they find, is not counted
-            `previous_response_id`: the earlier conversation that it refers to is known only to the server
+            `web_search`: the server's description of its own tool and the tool's results are not counted
+            `acme:x`: the server's description of its own tool and the tool's results are not counted
+            `previous_response_id`: only the server knows the earlier conversation it refers to
         "#]],
     );
 }
 
 #[test]
-fn what_only_the_server_knows_is_noted() {
+fn content_that_only_the_server_knows_is_noted() {
     check(
         &json!({"model": "gpt-5", "input": [
             {"type": "item_reference", "id": "i"},
@@ -269,10 +269,10 @@ fn what_only_the_server_knows_is_noted() {
         ]}),
         expect![[r#"
             input_tokens 1295, messages 33, images 1260, framing 2
-            `item_reference`: what it refers to is known only to the server
+            `item_reference`: only the server knows the item it refers to
             `web_search_call`: counted as its JSON; the server may show the model more or less of it
-            an image is taken for 1024 x 1024 pixels: it is not in the request
-            an image is taken for 1024 x 1024 pixels: its header does not tell
+            an image is counted as 1024 x 1024 pixels: it is not in the request
+            an image is counted as 1024 x 1024 pixels: its header has no size
             a file is not counted: the server turns it into text and pictures
             audio is not counted
         "#]],
@@ -345,7 +345,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_request_has_a_sum_of_its_parts(input in any_json(), tools in any_json(), text in any_json()) {
+    fn the_parts_of_any_request_add_up(input in any_json(), tools in any_json(), text in any_json()) {
         for model in ["gpt-5", "claude-opus-4.7", "gpt-4"] {
             let body = json!({"model": model, "input": input, "tools": tools, "text": text});
             let counted = Counter::exact().request_body(body.to_string().as_bytes()).unwrap();
@@ -356,8 +356,8 @@ proptest! {
     }
 
     #[test]
-    fn more_text_is_never_fewer_tokens_than_half(first in ".{0,80}", second in ".{0,80}") {
-        // Merging across the seam can save tokens, but never more than the seam's own.
+    fn concatenation_changes_the_count_only_at_the_boundary(first in ".{0,80}", second in ".{0,80}") {
+        // Merging across the boundary can save tokens, but only around the boundary.
         for counter in [Counter::exact(), Counter::estimating()] {
             let whole = counter.text("gpt-5", &format!("{first}{second}"));
             prop_assert!(whole <= counter.text("gpt-5", &first) + counter.text("gpt-5", &second) + 4);

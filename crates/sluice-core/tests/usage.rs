@@ -1,6 +1,6 @@
-//! What requests used, told apart however they overlap, and what a status bar says about it.
+//! What requests use is tracked separately however they overlap, and the status bar shows it.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is passed by value in each case")]
 
 use expect_test::{Expect, expect};
 use sluice_core::{
@@ -24,7 +24,7 @@ fn counted(input: u64, output: u64) -> RequestEnd {
     RequestEnd { usage: Some(usage), is_answered: true, ..RequestEnd::default() }
 }
 
-/// A main request that the server counts as `input`.
+/// Runs a main request that the server counts as `input`.
 fn turn(tracker: &mut UsageTracker, id: &str, input: u64) {
     tracker.open(start(id, RequestKind::Main, Some(input + 10)), 0);
     tracker.finish(id, &counted(input, 100), 1000);
@@ -40,7 +40,7 @@ fn check_text(tracker: &UsageTracker, expected: Expect) {
 }
 
 #[test]
-fn an_estimate_before_and_the_count_after() {
+fn the_estimate_is_shown_before_and_the_count_after() {
     let mut tracker = UsageTracker::default();
     assert_eq!(tracker.status("chat"), None);
     tracker.open(start("1", RequestKind::Main, Some(51_000)), 0);
@@ -50,7 +50,7 @@ fn an_estimate_before_and_the_count_after() {
     check_text(&tracker, expect!["52.0k/128k · 41 % [Normal, Idle]"]);
     tracker.open(start("2", RequestKind::Main, Some(53_000)), 5000);
     check_text(&tracker, expect!["~53.0k/128k · 41 % [Normal, Answering]"]);
-    // It failed: what was counted last still stands.
+    // After a failed request, the last count is still shown.
     tracker.finish("2", &RequestEnd::default(), 6000);
     check_text(&tracker, expect!["52.0k/128k · 41 % [Normal, Idle]"]);
 }
@@ -76,7 +76,7 @@ fn levels_follow_the_number_that_is_shown() {
 }
 
 #[test]
-fn windows_of_every_size() {
+fn windows_of_every_size_are_formatted() {
     for (limit, expected) in [
         (Some(8192), expect!["4.1k/8k · 50 % [Normal, Idle]"]),
         (Some(131_072), expect!["4.1k/131k · 3 % [Normal, Idle]"]),
@@ -94,7 +94,7 @@ fn windows_of_every_size() {
 }
 
 #[test]
-fn a_server_that_does_not_count() {
+fn a_server_that_does_not_count_leaves_the_estimate() {
     let mut tracker = UsageTracker::default();
     tracker.open(start("1", RequestKind::Main, Some(2000)), 0);
     tracker.finish("1", &RequestEnd { is_answered: true, ..RequestEnd::default() }, 10);
@@ -123,13 +123,13 @@ fn sub_agents_and_summaries_do_not_overwrite_the_conversation() {
     check_text(&tracker, expect!["101.5k/128k · 79 % [Warning, Summarizing]"]);
     tracker.finish("summary", &counted(102_200, 2000), 0);
     check_text(&tracker, expect!["101.5k/128k · 79 % [Warning, Idle]"]);
-    // Everybody pays, though.
+    // All requests count towards the conversation's sums.
     assert_eq!(tracker.conversation("chat").unwrap().input_tokens, 100_000 + 101_500 + 6100 + 5100 + 102_200);
     assert_eq!(tracker.conversation("another"), None);
 }
 
 #[test]
-fn what_a_summary_freed_is_shown_for_two_answers() {
+fn freed_tokens_are_shown_for_two_answers() {
     let mut tracker = UsageTracker::default();
     turn(&mut tracker, "1", 100_000);
     tracker.open(start("2", RequestKind::Main, Some(30_000)), 0);
@@ -145,7 +145,7 @@ fn what_a_summary_freed_is_shown_for_two_answers() {
 }
 
 #[test]
-fn an_older_request_that_ends_late_is_history() {
+fn an_older_request_that_ends_late_is_not_shown() {
     let mut tracker = UsageTracker::default();
     tracker.open(start("old", RequestKind::Main, Some(10_000)), 0);
     tracker.open(start("new", RequestKind::Main, Some(20_000)), 1);
@@ -172,7 +172,7 @@ fn finished(first_part: Option<(bool, u64)>, end: &RequestEnd, now: u64) -> Requ
 }
 
 #[test]
-fn time_and_speed() {
+fn time_and_speed_are_measured_while_streaming() {
     let end = RequestEnd {
         usage: Some(usage(
             r#"{"input_tokens":1000,"output_tokens":500,"input_tokens_details":{"cached_tokens":900},
@@ -185,18 +185,18 @@ fn time_and_speed() {
         let used = finished(first, &end, now);
         (used.first_part_ms, used.total_ms, used.tokens_per_second)
     };
-    // Thinking that was shown was streamed; what was hidden came before the first part.
+    // Visible reasoning was streamed; hidden reasoning came before the first part.
     assert_eq!(speed(Some((true, 600)), 2600), (Some(500), 2500, Some(250.0)));
     assert_eq!(speed(Some((false, 600)), 2600), (Some(500), 2500, Some(50.0)));
     assert_eq!(speed(None, 2600), (None, 2500, None));
-    // A clock that jumped, an answer in one piece: no speed, and no infinite one.
+    // If the clock jumped or the answer arrived in one piece, there is no speed, not an infinite one.
     assert_eq!(speed(Some((true, 50)), 20), (Some(0), 0, None));
     assert_eq!(speed(Some((true, 600)), 600), (Some(500), 500, None));
     assert_eq!(speed(Some((true, 600)), 650), (Some(500), 550, None));
 }
 
 #[test]
-fn the_gateways_own_figure_comes_first() {
+fn the_gateways_own_cost_comes_first() {
     let check = |cost: Option<&str>, more: &str, by_prices: Option<f64>, expected: Option<u64>| {
         let usage = usage(&format!(r#"{{"input_tokens":1,"output_tokens":1{more}}}"#));
         let end = RequestEnd {
@@ -218,7 +218,7 @@ fn the_gateways_own_figure_comes_first() {
 }
 
 #[test]
-fn dollars() {
+fn dollars_are_parsed_and_formatted() {
     for (text, expected) in [
         ("0.000227", Some(227_000)),
         ("12", Some(12_000_000_000)),
@@ -248,7 +248,7 @@ fn dollars() {
 }
 
 #[test]
-fn the_tooltip() {
+fn the_tooltip_lists_the_details() {
     let mut tracker = UsageTracker::default();
     tracker.open(start("1", RequestKind::Main, Some(900)), 0);
     tracker.first_part("1", true, 800);
@@ -285,14 +285,14 @@ fn preflight_warns_and_never_refuses() {
     assert_eq!(told(114_000, Some(128_000)), None);
     let close = told(120_000, Some(128_000)).unwrap();
     assert_eq!(close.level, Level::Error);
-    expect!["This request has about 120.0k tokens, 94 % of what acme/one takes (128k). Summarize the conversation soon, or start a new one."]
+    expect!["This request has about 120.0k tokens, 94 % of acme/one's input limit (128k). Summarize the conversation soon, or start a new one."]
         .assert_eq(&close.message);
-    expect!["This request has about 131.0k tokens and acme/one takes 128k: it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window."]
+    expect!["This request has about 131.0k tokens, but acme/one accepts at most 128k, so it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window."]
         .assert_eq(&told(131_000, Some(128_000)).unwrap().message);
 }
 
 #[test]
-fn days_and_months() {
+fn usage_is_summed_by_day_and_month() {
     for (day, expected) in [
         (0, "1970-01-01"),
         (59, "1970-03-01"),
@@ -340,7 +340,7 @@ fn days_and_months() {
 fn history_and_trackers_are_bounded() {
     let used = finished(None, &counted(100, 10), 200);
     let mut history = History::default();
-    // A clock that was wrong once costs nothing.
+    // A clock that was wrong once loses nothing.
     history.add(u32::MAX, &used);
     for day in 0..1000 {
         history.add(day, &RequestUsage { model: "x".repeat(5000), ..used.clone() });

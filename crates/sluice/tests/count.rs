@@ -82,8 +82,8 @@ fn request() {
               tools                 30
               images               765
               framing                3
-              not all is known: an image is taken for 1024 x 1024 pixels: it is not in the request
-              not all is known: `web_search`: what the server tells the model about its own tools, and what they find, is not counted
+              not all is known: an image is counted as 1024 x 1024 pixels: it is not in the request
+              not all is known: `web_search`: the server's description of its own tool and the tool's results are not counted
             exit 0
         "#]],
     );
@@ -91,7 +91,7 @@ fn request() {
         &["--json", "--request", "-m", "xai/grok-4"],
         REQUEST.as_bytes(),
         expect![[r#"
-            {"input_tokens":1628,"model":"xai/grok-4","family":"grok","own_vocabulary":false,"instructions":9,"messages":12,"tool_calls":15,"tool_results":10,"reasoning":0,"tools":52,"format":0,"images":1342,"framing":188,"notes":["an image is taken for 1024 x 1024 pixels: it is not in the request","`web_search`: what the server tells the model about its own tools, and what they find, is not counted"]}
+            {"input_tokens":1628,"model":"xai/grok-4","family":"grok","own_vocabulary":false,"instructions":9,"messages":12,"tool_calls":15,"tool_results":10,"reasoning":0,"tools":52,"format":0,"images":1342,"framing":188,"notes":["an image is counted as 1024 x 1024 pixels: it is not in the request","`web_search`: the server's description of its own tool and the tool's results are not counted"]}
             exit 0
         "#]],
     );

@@ -1,4 +1,4 @@
-//! What a shell asks of a model: messages, tools and options, in VS Code's terms.
+//! A chat request as a shell makes it: messages, tools and options, in VS Code's terms.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::part::ThinkingReplay;
 use crate::surrogates::mend_surrogates;
 
-/// One request. Text is text; bytes come as base64; tool input as the text of a JSON object.
+/// One request. Binary data is base64; a tool's input is the text of a JSON object.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -19,26 +19,26 @@ pub struct ChatRequest {
     pub tools: Vec<ToolDefinition>,
     #[cfg_attr(test, ts(as = "Option<ToolMode>"))]
     pub tool_mode: ToolMode,
-    /// With `required`: the one tool that must be called.
+    /// The one tool that must be called, if `tool_mode` is `required`.
     pub required_tool: Option<String>,
     #[cfg_attr(test, ts(as = "Option<ChatOptions>"))]
     pub options: ChatOptions,
 }
 
 impl ChatRequest {
-    /// From a shell's JSON. Halves of surrogate pairs, which JavaScript writes as escapes, are replaced.
+    /// Reads a request from JSON. Unpaired surrogates, which JavaScript writes as escapes, are replaced.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json).or_else(|error| serde_json::from_str(&mend_surrogates(json)).map_err(|_| error))
     }
 }
 
 impl ChatMessage {
-    /// The same for one message.
+    /// Reads a message from JSON. Unpaired surrogates, which JavaScript writes as escapes, are replaced.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json).or_else(|error| serde_json::from_str(&mend_surrogates(json)).map_err(|_| error))
     }
 
-    /// What was thought and may be sent back, as the server encrypted it.
+    /// Returns the encrypted reasoning that may be sent back to the server.
     pub fn thoughts(&self) -> impl Iterator<Item = &str> {
         let replays = self.content.iter().filter_map(|part| match part {
             ChatPart::Thinking { replay } => replay.as_ref(),
@@ -48,6 +48,7 @@ impl ChatMessage {
     }
 }
 
+/// One message of a chat.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChatMessage {
@@ -55,6 +56,7 @@ pub struct ChatMessage {
     pub content: Vec<ChatPart>,
 }
 
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -64,6 +66,7 @@ pub enum Role {
     System,
 }
 
+/// A part of a message.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "FlatPart")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase"))]
@@ -71,7 +74,7 @@ pub enum ChatPart {
     Text {
         value: String,
     },
-    /// What the model thought. Only what it wants back is ever sent, and only to itself.
+    /// The model's reasoning. Only the encrypted items are sent, and only to the model that produced them.
     Thinking {
         #[cfg_attr(test, ts(optional, as = "Option<ThinkingReplay>"))]
         replay: Option<ThinkingReplay>,
@@ -94,8 +97,8 @@ pub enum ChatPart {
     },
 }
 
-/// All kinds of parts in one shape. Reading an enum by its tag would take a second reader for every type inside it, and
-/// the WebAssembly module would be a quarter larger.
+/// The fields of all kinds of parts in one struct. Deserializing an enum by its tag would instantiate a second
+/// deserializer for every type in it, which would make the WebAssembly module a quarter larger.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct FlatPart {
@@ -139,6 +142,7 @@ impl TryFrom<FlatPart> for ChatPart {
     }
 }
 
+/// A tool that the model may call.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -147,12 +151,13 @@ pub struct ToolDefinition {
     #[serde(default)]
     #[cfg_attr(test, ts(as = "Option<String>"))]
     pub description: String,
-    /// A JSON schema; tools without arguments have none.
+    /// A JSON schema. Tools without arguments have none.
     #[serde(default)]
     #[cfg_attr(test, ts(type = "unknown"))]
     pub input_schema: Option<Value>,
 }
 
+/// Whether the model may, must or must not call tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -163,7 +168,7 @@ pub enum ToolMode {
     None,
 }
 
-/// Everything that is sent only if somebody asked for it.
+/// The options of a request. Each is sent only if it is set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -172,30 +177,30 @@ pub struct ChatOptions {
     pub max_output_tokens: Option<u64>,
     pub temperature: Option<f64>,
     pub top_p: Option<f64>,
-    /// `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`: whatever the model offers.
+    /// One of the values that the model offers: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
     pub reasoning_effort: Option<String>,
     /// `auto`, `concise` or `detailed`.
     pub reasoning_summary: Option<String>,
-    /// The same for all requests of a conversation, so that the provider's prompt cache is found again.
+    /// An id that all requests of a conversation share, so that they hit the provider's prompt cache.
     pub conversation_id: Option<String>,
-    /// Where neither the caller nor a marker in the messages names the conversation: it begins here, under this name.
+    /// The id to use if neither the caller nor a marker in the messages names the conversation.
     pub new_conversation_id: Option<String>,
-    /// Let the gateway place cache markers for providers that need them.
+    /// Lets the gateway place cache markers for providers that need them.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub automatic_caching: bool,
     pub routing: Option<Routing>,
-    /// Let Claude models forget old tool results by themselves.
+    /// Lets Claude models drop old tool results on their own.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub claude_context_management: bool,
-    /// The caller's own model options. Those that name an option above count as that option; keys that start with `_`
-    /// are VS Code's and never sent.
+    /// The caller's own model options. A key that names an option above sets that option. Keys that start with `_` are
+    /// VS Code's and are never sent.
     #[cfg_attr(test, ts(type = "{ [name: string]: unknown }"))]
     pub extra_body: Map<String, Value>,
     #[cfg_attr(test, ts(as = "Option<BTreeMap<String, String>>"))]
     pub extra_headers: BTreeMap<String, String>,
 }
 
-/// Which providers the gateway may use, and in which order.
+/// The providers that the gateway may use, and their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -215,7 +220,8 @@ pub struct Routing {
     pub sort: Option<String>,
 }
 
-/// What a shell puts on the wire. The key is not in it: the shell adds it, for the one origin it belongs to.
+/// A request for the shell to send. It doesn't contain the key: the shell adds it, and only for the origin that the key
+/// belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HttpRequest {

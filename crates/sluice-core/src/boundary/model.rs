@@ -1,43 +1,43 @@
-//! A model as VS Code shows it and as Copilot's prompts choose by it.
+//! Models as VS Code shows them and as Copilot's prompts select them.
 
 use serde::{Deserialize, Serialize};
 
 use super::Note;
 
-/// What a shell gets: the models to offer, what else the server has, and what was odd.
+/// The models to offer, the server's other models, and notes about problems in the list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModelList {
-    /// Favourites first, otherwise in the server's order.
+    /// Favourites come first, then the server's order.
     pub models: Vec<ChatModel>,
-    /// Models that do not chat, and those a rule hides.
+    /// Models that can't chat, and those that a rule hides.
     pub others: Vec<OtherModel>,
     pub notes: Vec<Note>,
 }
 
-/// The fields of VS Code's `LanguageModelChatInformation` under their own names, and more.
+/// A model, with the fields of VS Code's `LanguageModelChatInformation` under their own names, and more.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChatModel {
     pub id: String,
     pub name: String,
-    /// The upstream family without creator, date or stage: `claude-sonnet-4.5`, `gpt-5.2`, `gemini-3-pro`.
+    /// The model family without creator, date or stage: `claude-sonnet-4.5`, `gpt-5.2`, `gemini-3-pro`.
     pub family: String,
-    /// The release the id names (`20250929`), else the number in the family (`4.5`), else `latest`.
+    /// The release date in the id (`20250929`), or else the number in the family (`4.5`), or else `latest`.
     pub version: String,
     pub max_input_tokens: u32,
     pub max_output_tokens: u32,
-    /// The two above together.
+    /// The sum of the two limits above.
     pub context_window: u32,
     pub limits_from: LimitsFrom,
     pub capabilities: ModelCapabilities,
-    /// Short, for beside the name.
+    /// A short text to show next to the name.
     pub detail: String,
-    /// Markdown.
+    /// A longer description in Markdown.
     pub tooltip: String,
-    /// `$3 / $15 per M tokens, cached $0.30`; absent if the server tells no prices.
+    /// For example `$3 / $15 per M tokens, cached $0.30`. Absent if the server publishes no prices.
     pub pricing: Option<String>,
     pub prices: Option<Prices>,
     pub effort: Option<EffortChoices>,
@@ -46,47 +46,48 @@ pub struct ChatModel {
     pub is_default: bool,
     pub creator: String,
     pub description: Option<String>,
-    /// Seconds since 1970, like the next one.
+    /// The release time in seconds since 1970.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub released: Option<u64>,
     #[cfg_attr(test, ts(type = "number | null"))]
     pub deprecated_at: Option<u64>,
-    /// Until when its training data reaches.
+    /// The date up to which the training data reaches.
     pub knowledge: Option<String>,
     pub tags: Vec<String>,
     pub regions: Vec<String>,
     pub parameters: Vec<String>,
-    /// Whether a provider promises to keep nothing; absent if nobody said.
+    /// Whether a provider promises to retain nothing; absent if unknown.
     pub zero_data_retention: Option<bool>,
-    /// Who serves it, once the model's endpoints were asked for.
+    /// The providers that serve the model. Empty until the model's endpoints have been fetched.
     pub providers: Vec<ModelProvider>,
 }
 
-/// Where a model's limits come from, the most trusted last.
+/// The source of a model's limits, from the least to the most trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum LimitsFrom {
-    /// Nobody said; a common window.
+    /// Unknown; a common window is assumed.
     Assumed,
-    /// The list of models.
+    /// From the list of models.
     List,
-    /// The providers that serve it.
+    /// From the providers that serve the model.
     Providers,
-    /// An error about a conversation that was too long.
+    /// From an error about a conversation that was too long.
     Learned,
-    /// The user.
+    /// Set by the user.
     Setting,
 }
 
-/// Nothing here is claimed unless the server said so, except `tool_calling`: without it VS Code hides a model from agents.
+/// What a model can do. A capability is claimed only if the server lists it, except `tool_calling`: without it, VS Code
+/// hides the model from agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own, as in VS Code's type")]
 pub struct ModelCapabilities {
     pub tool_calling: bool,
-    /// The server said nothing about tools, either way.
+    /// Whether `tool_calling` is assumed, because the server said nothing about tools.
     pub tool_calling_assumed: bool,
     pub image_input: bool,
     pub file_input: bool,
@@ -97,31 +98,31 @@ pub struct ModelCapabilities {
     pub prompt_caching: bool,
 }
 
-/// How hard a model may think, from least to most.
+/// The levels of reasoning effort that a model offers, from the lowest to the highest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct EffortChoices {
     pub values: Vec<String>,
-    /// One of them.
+    /// One of `values`.
     pub default: String,
 }
 
-/// US dollars per million tokens.
+/// Prices in US dollars per million tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Prices {
     pub input: Option<f64>,
     pub output: Option<f64>,
-    /// Input that the provider had in its prompt cache.
+    /// The price of input that was in the provider's prompt cache.
     pub cached_input: Option<f64>,
     pub cache_write: Option<f64>,
-    /// Other prices for long requests, shortest first.
+    /// Different prices for long requests, in order of length.
     pub tiers: Vec<PriceTier>,
 }
 
-/// What a whole request costs from that many input tokens on.
+/// The prices of a whole request that has at least `from_input_tokens` input tokens.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -134,13 +135,13 @@ pub struct PriceTier {
     pub cache_write: Option<f64>,
 }
 
-/// One provider behind a model.
+/// One of the providers that serve a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ModelProvider {
     pub name: String,
-    /// Serving, as far as the gateway knows.
+    /// Whether it is serving requests, as far as the gateway knows.
     pub is_active: bool,
     pub context_window: Option<u32>,
     pub max_output_tokens: Option<u32>,
@@ -148,9 +149,9 @@ pub struct ModelProvider {
     pub pricing: Option<String>,
     pub prices: Option<Prices>,
     pub quantization: Option<String>,
-    /// Per cent.
+    /// In per cent.
     pub uptime: Option<f64>,
-    /// Median time to the first token.
+    /// The median time to the first token.
     pub latency_ms: Option<f64>,
     pub tokens_per_second: Option<f64>,
 }
@@ -162,14 +163,14 @@ pub struct ModelProvider {
 pub struct OtherModel {
     pub id: String,
     pub name: String,
-    /// `embedding`, `image`, …, or `hidden`.
+    /// `embedding`, `image` and so on, or `hidden`.
     pub kind: String,
     pub pricing: Option<String>,
     pub prices: Option<Prices>,
 }
 
-/// What the user wishes about models. A pattern is an id with `*` for anything and `?` for one character, whatever the
-/// case; without a slash it may also mean the part after the creator. `!` in front takes back; the last match wins.
+/// The user's settings for models. A pattern is an id in which `*` matches anything and `?` one character, ignoring
+/// case; a pattern without a slash also matches the part after the creator. A leading `!` negates; the last match wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -178,7 +179,7 @@ pub struct ModelSettings {
     pub hide: Vec<String>,
     #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
     pub favourites: Vec<String>,
-    /// The first model that the first matching pattern finds.
+    /// The default is the first model that matches the first pattern that has a match.
     #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
     pub default: Vec<String>,
     /// The last match wins here too, field by field.
@@ -186,11 +187,12 @@ pub struct ModelSettings {
     pub limits: Vec<LimitSetting>,
 }
 
+/// Limits that the user sets for some models.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct LimitSetting {
-    /// A pattern.
+    /// The pattern of the models that these limits apply to.
     pub model: String,
     pub context_window: Option<u32>,
     pub max_input_tokens: Option<u32>,

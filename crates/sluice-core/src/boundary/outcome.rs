@@ -1,39 +1,40 @@
-//! What the end of an answer means.
+//! How an answer ended and what that means.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How it ended. Exactly one for every stream.
+/// How an answer ended. Every stream has exactly one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Outcome {
     pub status: Status,
-    /// The protocol's word for why an answer is incomplete, or what cut a truncated one off.
+    /// Why an answer is incomplete, in the protocol's terms, or what cut a truncated answer off.
     pub reason: Option<String>,
     pub error: Option<Failure>,
-    /// Why there is nothing to show, when there is neither text nor a tool call nor an image.
+    /// Why there is nothing to show, if there is no text, no tool call and no image.
     pub empty: Option<Empty>,
     pub response_id: Option<String>,
     pub model: Option<String>,
-    /// What the server counted. `None` when it said nothing; never zero in its place.
+    /// What the server counted. `None` if it reported nothing; never zero instead.
     pub usage: Option<Usage>,
     pub gateway: Option<Gateway>,
-    /// Whether asking again can neither repeat text nor run a tool twice.
+    /// Whether the request can be repeated without repeating text or running a tool twice.
     pub retry_safe: bool,
 }
 
+/// How an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Status {
     Completed,
-    /// The server stopped early and said so; what came is valid.
+    /// The server ended the answer early and said so; what arrived is valid.
     Incomplete,
     Failed,
-    /// The bytes ended before the server said how the answer ended.
+    /// The body ended before the server said how the answer ended.
     Truncated,
     Cancelled,
 }
@@ -43,30 +44,30 @@ pub enum Status {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Empty {
-    /// The model thought and then said nothing.
+    /// The model produced reasoning but no answer.
     ThinkingOnly,
-    /// A content filter took the answer away.
+    /// A content filter removed the answer.
     Filtered,
-    /// The output limit was used up before the first word.
+    /// The output limit was reached before the answer began.
     Length,
     Nothing,
 }
 
-/// Why something failed, in words fit to show, and what to do about it.
+/// Why something failed and what to do about it, in words that can be shown to the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
     pub kind: FailureKind,
-    /// Short, one line, without markup and without secrets.
+    /// One short line without markup and without secrets.
     pub message: String,
-    /// The server's own code or error type.
+    /// The server's own error code or error type.
     pub code: Option<String>,
     /// The tool whose call could not be used.
     pub tool: Option<String>,
-    /// Who can do something about it.
+    /// Who has to act.
     pub turn: Turn,
-    /// What that is.
+    /// The suggested action, as a sentence for the user.
     pub next: String,
     pub status: Option<u16>,
     pub request_id: Option<String>,
@@ -78,33 +79,34 @@ pub struct Failure {
     pub retry_after_ms: Option<u64>,
 }
 
-/// By what to do next.
+/// The kind of a failure, which decides what to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum FailureKind {
     /// The key is missing or wrong.
     SignIn,
-    /// The key is right and this is not allowed with it.
+    /// The key is valid but doesn't allow this request.
     Forbidden,
     NoCredit,
     ModelNotFound,
-    /// The conversation does not fit into the model's window.
+    /// The conversation doesn't fit into the model's window.
     ContextOverflow,
     BadRequest,
     RateLimited,
     ServerDown,
-    /// An answer, and not from an Open Responses endpoint.
+    /// There was a response, but not from an Open Responses endpoint.
     NotAStream,
     Network,
-    /// The server reported an error of no kind above.
+    /// The server reported an error of no other kind.
     Server,
-    /// The model called a tool with arguments that are not a JSON object.
+    /// The model called a tool with arguments that aren't a JSON object.
     ToolCall,
-    /// The stream went past a limit that protects memory.
+    /// The stream exceeded a limit that protects memory.
     TooLarge,
 }
 
+/// Who has to act after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -115,7 +117,7 @@ pub enum Turn {
     Network,
 }
 
-/// The numbers in an error about a conversation that is too long, as far as the server told them.
+/// The numbers in an error about a conversation that is too long, as far as the server reported them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -126,7 +128,7 @@ pub struct Overflow {
     pub limit_tokens: Option<u64>,
 }
 
-/// Token counts as the server spelled them, fields it added included.
+/// Token counts with the server's own field names, including fields that it added.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Usage {
@@ -150,22 +152,23 @@ pub struct Usage {
 pub struct TokenDetails(pub BTreeMap<String, Value>);
 
 impl TokenDetails {
+    /// Returns the count with this name.
     pub fn count(&self, name: &str) -> Option<u64> {
         self.0.get(name).and_then(Value::as_u64)
     }
 }
 
-/// What the gateway tells about its own part: who served the request and what it cost.
+/// What the gateway reports about its own part: who served the request and what it cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Gateway {
     pub generation_id: Option<String>,
-    /// US dollars, as the gateway wrote it: a decimal string or a number.
+    /// US dollars as the gateway wrote them, as a decimal string or a number.
     pub cost: Option<String>,
-    /// The provider that answered in the end.
+    /// The provider that gave the final answer.
     pub provider: Option<String>,
-    /// The whole object, routing attempts and provider extras included.
+    /// The whole object, including routing attempts and the providers' own fields.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub metadata: Value,
 }

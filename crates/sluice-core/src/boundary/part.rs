@@ -1,48 +1,49 @@
-//! What one push gives: parts for the reader, notes for whoever debugs.
+//! What the core returns for a piece of the stream: parts for the reader and notes for debugging.
 
 use serde::{Deserialize, Serialize};
 
-/// One thing the stream said.
+/// One output of the stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     Part(Part),
     Note(Note),
 }
 
-/// What VS Code shows or acts on. Once given, a part is never taken back.
+/// Something that VS Code shows or acts on. A part that was returned is never retracted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Part {
     /// The next piece of the answer.
     Text { value: String },
-    /// The next piece of the model's thinking; another `id` means another block.
+    /// The next piece of the model's reasoning. A different `id` starts a new block.
     Thinking {
         value: String,
         id: String,
-        /// On the last, empty thinking part only: what the next request must send back.
+        /// What the next request must send back. Only set on the last thinking part, which is empty.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(test, ts(optional))]
         replay: Option<ThinkingReplay>,
     },
-    /// A whole tool call. `input_json` is the text of a JSON object, exactly as the model wrote it: going through a
-    /// number type of ours would round integers past 2^53.
+    /// A complete tool call. `input_json` is the text of a JSON object, exactly as the model wrote it: parsing it would
+    /// round integers above 2^53.
     ToolCall { call_id: String, name: String, input_json: String },
     /// A generated image or another file, or structured data as JSON.
     Data { mime_type: String, base64: String },
-    /// The sources of the text before it that the text does not link itself, and the same as Markdown, ready to show.
+    /// The sources of the preceding text that the text itself doesn't link to. `markdown` lists them, ready to show.
     Citations { citations: Vec<Citation>, markdown: String },
 }
 
-/// What a stateless server needs to see again to go on thinking where it stopped.
+/// The reasoning that a stateless server must get back so that the model can continue from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ThinkingReplay {
-    /// The model that made it; to any other the content is noise.
+    /// The model that produced it. The content is useless to any other model.
     pub model: Option<String>,
     pub items: Vec<ReasoningItem>,
 }
 
+/// One reasoning item, encrypted by the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReasoningItem {
@@ -50,6 +51,7 @@ pub struct ReasoningItem {
     pub encrypted_content: String,
 }
 
+/// A source that the answer cites.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Citation {
@@ -57,55 +59,56 @@ pub struct Citation {
     pub title: String,
 }
 
-/// Something the stream did that changed nothing for the reader. Never holds what the model or the user said.
+/// Something in the stream that changed nothing for the reader. It never contains what the model or the user wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Note {
     pub kind: NoteKind,
-    /// Protocol words only: an event type, an item type, a tool's name.
+    /// Protocol terms only: an event type, an item type, a tool's name.
     pub detail: String,
 }
 
+/// What a note is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum NoteKind {
-    /// An event was read (only when tracing was asked for).
+    /// An event was read (only if tracing is on).
     Event,
-    /// An event type this protocol version does not know.
+    /// An event type that this protocol version doesn't have.
     UnknownEvent,
     /// An output item that is not text, thinking, a function call or an image.
     IgnoredItem,
     /// A content part of an unknown type.
     IgnoredContent,
-    /// A frame whose data is not a JSON object.
+    /// An event whose data isn't a JSON object.
     Malformed,
     /// The `event:` line and the JSON disagree about the type.
     TypeMismatch,
-    /// Sequence numbers repeat or leave gaps (said once).
+    /// Sequence numbers repeat or have gaps (reported once).
     Sequence,
     /// A `done` text contradicts the deltas that were already shown.
     TextMismatch,
-    /// Argument deltas that belong to no known call.
+    /// Argument deltas that don't belong to any known call.
     OrphanArguments,
-    /// A tool call that the server gave up on.
+    /// A tool call that the server abandoned.
     DroppedCall,
-    /// A tool call seen again after it was reported.
+    /// A tool call that appeared again after it was reported.
     RepeatedCall,
-    /// Bytes after the last complete event that do not form one.
+    /// Bytes after the last complete event that don't form one.
     Leftover,
-    /// A part of a message that is not sent: a marker, an unknown kind of data, another model's thinking.
+    /// A part of a message that isn't sent: a marker, an unknown kind of data, another model's reasoning.
     LeftOut,
     /// A call or a result that lacked its counterpart.
     Repaired,
-    /// A tool call that is not VS Code's to run: the provider or the AI SDK ran it.
+    /// A tool call that VS Code must not run, because the provider or the AI SDK ran it.
     RanElsewhere,
-    /// Parts that were given and then taken back by the server, which no reader can do.
+    /// The server retracted parts that were already reported, which a reader can't undo.
     TakenBack,
-    /// The list of models: an entry that cannot be used, or an answer that could not replace what was known.
+    /// In the list of models: an entry that can't be used, or a response that couldn't replace the known list.
     ModelList,
-    /// A setting that makes no sense as it is.
+    /// A setting that isn't valid.
     Setting,
 }
 

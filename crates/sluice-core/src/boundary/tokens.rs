@@ -1,4 +1,4 @@
-//! What a request will cost, before a server has said so.
+//! What a request is expected to cost, before a server has counted it.
 
 use serde::Serialize;
 
@@ -8,9 +8,9 @@ use serde::Serialize;
 pub struct TokenBreakdown {
     pub input_tokens: u32,
     pub model: String,
-    /// Which rules were applied: `gpt-5`, `claude`, …
+    /// The family whose rules were applied: `gpt-5`, `claude`, …
     pub family: String,
-    /// Whether the text was counted with the model's own vocabulary. If not, it is an estimate.
+    /// Whether the text was counted with the model's own vocabulary. If not, the count is an estimate.
     pub own_vocabulary: bool,
     pub instructions: u32,
     pub messages: u32,
@@ -21,8 +21,8 @@ pub struct TokenBreakdown {
     /// The JSON schema that the answer must follow.
     pub format: u32,
     pub images: u32,
-    /// What every request costs before anything is in it.
+    /// The overhead of every request.
     pub framing: u32,
-    /// What could not be counted: the server will count more than this.
+    /// What could not be counted. The server's count will be higher.
     pub notes: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The TypeScript types of the boundary, generated from the Rust ones; the committed file must match.
+//! Generates the TypeScript types of the boundary from the Rust types and compares them with the committed file.
 //! `UPDATE_EXPECT=1 cargo test -p sluice-core typescript` rewrites it.
 
 use expect_test::expect_file;

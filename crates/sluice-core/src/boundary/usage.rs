@@ -1,4 +1,4 @@
-//! What requests used: the values that go into and come out of the books.
+//! The values that usage is tracked with: what a request reports when it starts and ends, and the sums.
 
 use std::fmt;
 
@@ -6,43 +6,44 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::outcome::{Outcome, Status, Usage};
 
-/// How many input tokens a request has.
+/// The number of input tokens of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Estimate {
     #[cfg_attr(test, ts(type = "number"))]
     pub tokens: u64,
-    /// So many of them a server has counted; all of them if this exact request was answered before.
+    /// How many of them a server has counted: all of them, if this exact request was answered before.
     #[cfg_attr(test, ts(type = "number"))]
     pub known: u64,
 }
 
 impl Estimate {
+    /// Returns whether a server has counted the whole request.
     pub fn is_exact(self) -> bool {
         self.tokens == self.known
     }
 }
 
-/// What the file of token counts and usage turned out to be.
+/// The state of the file of token counts and usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum FileState {
     Good,
     Missing,
-    /// Cut short, altered, or not ours. To be set aside.
+    /// Cut short, altered, or not ours. The shell sets it aside.
     Damaged,
-    /// Of a newer version. Not to be touched.
+    /// Written by a newer version. It must not be touched.
     Newer,
 }
 
 impl FileState {
-    /// Whether the file may be replaced.
+    /// Returns whether the file may be replaced.
     pub fn may_write(self) -> bool {
         self != Self::Newer
     }
 
-    /// What to tell the user, once.
+    /// Returns what to tell the user, once.
     pub fn note(self) -> Option<&'static str> {
         match self {
             Self::Good | Self::Missing => None,
@@ -54,29 +55,29 @@ impl FileState {
     }
 }
 
-/// A request that begins.
+/// A request that starts.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct RequestStart {
-    /// Any name that no other open request has.
+    /// Any id that no other open request has.
     pub id: String,
     pub conversation: String,
     pub model: String,
     #[serde(default)]
     #[cfg_attr(test, ts(as = "Option<RequestKind>"))]
     pub kind: RequestKind,
-    /// How many input tokens we think it has.
+    /// The estimated number of input tokens.
     #[serde(default)]
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub estimate: Option<u64>,
-    /// How many the model takes.
+    /// The model's input limit.
     #[serde(default)]
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_input_tokens: Option<u64>,
 }
 
-/// What a request is for. Only `main` says how full the conversation is.
+/// The purpose of a request. Only `main` shows how full the conversation is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -84,9 +85,9 @@ pub enum RequestKind {
     #[default]
     Main,
     SubAgent,
-    /// The host asks for a summary, to go on with less.
+    /// The host asks for a summary, to continue with a shorter conversation.
     Summary,
-    /// A title, a commit message.
+    /// For example, a title or a commit message.
     Utility,
 }
 
@@ -96,16 +97,17 @@ pub enum RequestKind {
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct RequestEnd {
     pub usage: Option<Usage>,
-    /// The gateway's own figure, in US dollars.
+    /// The gateway's own number, in US dollars.
     pub cost: Option<String>,
-    /// What the model's prices say, in US dollars; used if the gateway tells nothing.
+    /// The cost according to the model's prices, in US dollars. It is used if the gateway reports no cost.
     pub cost_by_prices: Option<f64>,
-    /// The server said that the answer is over.
+    /// Whether the server said that the answer is over.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub is_answered: bool,
 }
 
 impl RequestEnd {
+    /// Takes usage, cost and completion from an outcome.
     pub fn of(outcome: &Outcome) -> Self {
         Self {
             usage: outcome.usage.clone(),
@@ -116,7 +118,7 @@ impl RequestEnd {
     }
 }
 
-/// What one request used. What nobody told is `null`, never zero.
+/// What one request used. Unknown values are `null`, never zero.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -136,14 +138,14 @@ pub struct RequestUsage {
     pub output_tokens: Option<u64>,
     #[cfg_attr(test, ts(type = "number | null"))]
     pub reasoning_tokens: Option<u64>,
-    /// US dollars.
+    /// In US dollars.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub cost: Option<Dollars>,
     #[cfg_attr(test, ts(type = "number | null"))]
     pub first_part_ms: Option<u64>,
     #[cfg_attr(test, ts(type = "number"))]
     pub total_ms: u64,
-    /// While the answer was coming.
+    /// The speed while the answer was streaming.
     pub tokens_per_second: Option<f64>,
 }
 
@@ -154,10 +156,10 @@ pub struct RequestUsage {
 pub struct Totals {
     #[cfg_attr(test, ts(type = "number"))]
     pub requests: u64,
-    /// So many of them the server did not count: their tokens are missing here.
+    /// How many of them the server didn't count. Their tokens are missing here.
     #[cfg_attr(test, ts(type = "number"))]
     pub uncounted: u64,
-    /// So many of them were counted and have no cost that anybody told.
+    /// How many of them were counted but have no known cost.
     #[cfg_attr(test, ts(type = "number"))]
     pub unpriced: u64,
     #[cfg_attr(test, ts(type = "number"))]
@@ -168,29 +170,29 @@ pub struct Totals {
     pub output_tokens: u64,
     #[cfg_attr(test, ts(type = "number"))]
     pub reasoning_tokens: u64,
-    /// US dollars.
+    /// In US dollars.
     #[cfg_attr(test, ts(type = "number"))]
     pub cost: Dollars,
-    /// Over the requests that gave a part at all.
+    /// The number of requests that returned a part. `first_part_ms` is the sum over these.
     #[cfg_attr(test, ts(type = "number"))]
     pub first_parts: u64,
     #[cfg_attr(test, ts(type = "number"))]
     pub first_part_ms: u64,
-    /// Over the requests whose speed is known.
+    /// The tokens of the requests whose speed is known. `streaming_ms` is the sum over these.
     #[cfg_attr(test, ts(type = "number"))]
     pub streamed_tokens: u64,
     #[cfg_attr(test, ts(type = "number"))]
     pub streaming_ms: u64,
 }
 
-/// Billionths of a US dollar, so that sums are exact. In JSON a number of dollars.
+/// Billionths of a US dollar, so that sums are exact. In JSON, it is a number of dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dollars(pub u64);
 
 impl Dollars {
     const SCALE: u32 = 9;
 
-    /// Of a decimal number such as `0.000227`, `1.5e-7` or `$2`. Digits past the ninth are rounded.
+    /// Parses a decimal number such as `0.000227`, `1.5e-7` or `$2`. Digits after the ninth are rounded.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().trim_start_matches('$');
         let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -216,7 +218,7 @@ impl Dollars {
     }
 }
 
-/// Two digits that matter: `$12.34`, `$0.052`, `$0.00023`; of next to nothing all.
+/// Prints two significant digits: `$12.34`, `$0.052`, `$0.00023`. Amounts that would round to zero are printed in full.
 impl fmt::Display for Dollars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = match self.0 {
@@ -243,14 +245,14 @@ impl Serialize for Dollars {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatusLine {
-    /// `52.0k/128k · 41 %`; with `~` in front while it is an estimate.
+    /// For example `52.0k/128k · 41 %`, preceded by `~` while it is an estimate.
     pub text: String,
     pub level: Level,
     pub activity: Activity,
     pub tooltip: Vec<TooltipLine>,
 }
 
-/// From three quarters of the window on `warning`, from nine tenths `error`.
+/// `warning` from three quarters of the window, `error` from nine tenths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -260,6 +262,7 @@ pub enum Level {
     Error,
 }
 
+/// What is happening in a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -269,6 +272,7 @@ pub enum Activity {
     Summarizing,
 }
 
+/// A line of the status bar's tooltip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TooltipLine {
@@ -276,7 +280,7 @@ pub struct TooltipLine {
     pub value: String,
 }
 
-/// Something to tell before a request is sent. It is sent all the same: only the server knows.
+/// A warning before a request is sent. The request is sent anyway, because only the server knows the limit for certain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Preflight {
@@ -285,12 +289,12 @@ pub struct Preflight {
 }
 
 impl Usage {
-    /// Input that the provider had in its prompt cache.
+    /// Returns the input tokens that were in the provider's prompt cache.
     pub fn cached_tokens(&self) -> Option<u64> {
         self.input_tokens_details.as_ref()?.count("cached_tokens")
     }
 
-    /// Output that was thought, not said.
+    /// Returns the output tokens that were reasoning.
     pub fn reasoning_tokens(&self) -> Option<u64> {
         self.output_tokens_details.as_ref()?.count("reasoning_tokens")
     }

@@ -1,18 +1,18 @@
-//! The file's bytes. All numbers are little-endian.
+//! The format of the file. All numbers are little-endian.
 //!
 //! | | |
 //! |---|---|
 //! | magic | `SLUICE`, 0x1A, 0x0A |
 //! | version | u32 |
-//! | scheme of the hashes | u32; counts of another scheme are dropped, the rest is read |
-//! | how many counts, families, rows | 3 × u32 |
+//! | version of the hashes | u32; if it isn't ours, the counts are dropped and the rest is read |
+//! | number of counts, families, rows | 3 × u32 |
 //! | counts | hash u128, tokens u32, day u32, quality u16 |
 //! | families | name (u8 length, UTF-8), measurements u32, day u32, factor f64 |
 //! | rows of the history | day u32, model (u8 length, UTF-8), 12 × u64 in the order of `Totals` |
-//! | checksum | SipHash-2-4-128 of everything before, with the magic twice as its key |
+//! | checksum | SipHash-2-4-128 of everything before it; both halves of the key are the magic |
 //!
-//! Magic, version and checksum stay where they are in every version to come: that is how a newer file is told from a
-//! damaged one.
+//! Magic, version and checksum stay in place in all future versions, so that a newer file can be told from a damaged
+//! one.
 
 use std::hash::Hasher;
 
@@ -22,7 +22,7 @@ use crate::boundary::{Dollars, FileState, Totals};
 use crate::tokens::{Calibration, Entry, Factor, InstallKey, Known, Quality, SCHEME};
 use crate::usage::History;
 
-/// No file is larger; a larger one is not ours.
+/// The maximum size of the file in bytes. A larger file isn't ours.
 pub const MAX_FILE: usize = 2 << 20;
 const MAGIC: &[u8; 8] = b"SLUICE\x1A\n";
 const VERSION: u32 = 1;
@@ -79,7 +79,7 @@ pub(super) fn write(known: &Known, calibration: &Calibration, history: &History)
     bytes
 }
 
-/// Names are cut to far less than 255 bytes where they come in.
+/// Names are already cut to far less than 255 bytes when they are added.
 fn write_name(bytes: &mut Vec<u8>, name: &str) {
     let name = name.get(..name.floor_char_boundary(255)).unwrap_or_default();
     bytes.push(u8::try_from(name.len()).unwrap_or_default());
@@ -110,7 +110,7 @@ fn checksum(bytes: &[u8]) -> [u8; 16] {
     hasher.finish128().as_u128().to_le_bytes()
 }
 
-/// Takes from the front; `None` as soon as something is missing or cannot be.
+/// A cursor over the input. Every read returns `None` on truncated or invalid data.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
         let mut known = Known::new(key);
         if is_our_scheme {
-            // At once: they are sorted, and tens of thousands.
+            // Tens of thousands of sorted entries are collected faster than they are inserted one by one.
             known.entries = entries.into_iter().collect();
         }
         let mut calibration = Calibration::default();

@@ -1,21 +1,22 @@
-//! How far raw counts are off, for each family of models.
+//! Correction factors for raw counts, one for each family of models.
 //!
-//! The factor is applied when a count is read and never stored inside one: counts stay comparable, and a correction cannot
-//! be corrected again.
+//! A factor is applied when a count is read and is never stored in the count. Counts therefore stay comparable, and no
+//! correction is applied twice.
 
 use std::collections::BTreeMap;
 
 use super::known::Measured;
 
-/// More families are never held; when it is reached the oldest go, down to four fifths.
+/// The maximum number of families. When it is exceeded, the oldest are removed until four fifths are left.
 const MAX_FAMILIES: usize = 500;
-/// A name that is longer is cut: it is a key, nobody reads it.
+/// The maximum length of a family's name in bytes. Longer names are cut; they are only used as keys.
 const MAX_NAME: usize = 120;
 const MIN_FACTOR: f64 = 0.5;
 const MAX_FACTOR: f64 = 2.0;
-/// So much of the old factor stays when a new one is measured.
+/// The weight of the old factor when a new measurement arrives.
 const INERTIA: f64 = 0.7;
 
+/// The correction factors that were learned from servers' counts, by family.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibration {
     pub(crate) families: BTreeMap<String, Factor>,
@@ -29,11 +30,12 @@ pub(crate) struct Factor {
 }
 
 impl Calibration {
-    /// What to multiply a raw count with; 1 for a family nobody has asked yet.
+    /// Returns the number to multiply a raw count by. It is 1 for a family without measurements.
     pub fn factor(&self, family: &str) -> f64 {
         self.families.get(cut(family)).map_or(1.0, |known| known.value)
     }
 
+    /// Moves the family's factor towards a new measurement.
     pub fn learn(&mut self, family: &str, measured: Measured, today: u32) {
         if measured.raw == 0 || measured.actual == 0 {
             return;
@@ -47,7 +49,7 @@ impl Calibration {
         self.evict();
     }
 
-    /// The union: for every family the factor that more measurements stand behind.
+    /// Merges `other` into this one. For each family, the factor with more measurements is kept.
     pub fn merge(&mut self, other: &Self) {
         for (family, factor) in &other.families {
             self.keep(family, *factor);
@@ -55,12 +57,12 @@ impl Calibration {
         self.evict();
     }
 
-    /// `None` if it cannot be a factor.
+    /// Keeps the better of the known factor and `factor`. Returns `None` if `factor` is out of range.
     pub(crate) fn keep(&mut self, family: &str, factor: Factor) -> Option<()> {
         if !(MIN_FACTOR..=MAX_FACTOR).contains(&factor.value) {
             return None;
         }
-        // Positive floats compare like their bits.
+        // The bits of positive floats sort in the same order as the floats.
         let rank = |f: &Factor| (f.measurements, f.day, f.value.to_bits());
         match self.families.get_mut(family) {
             Some(known) if rank(known) >= rank(&factor) => {}

@@ -1,4 +1,4 @@
-//! The same counts for a chat as VS Code has it: as a whole, or one piece at a time.
+//! Counts a chat in VS Code's terms, as a whole or one piece at a time.
 
 use std::collections::BTreeMap;
 
@@ -9,30 +9,30 @@ use super::{Counter, Known, Piece, images};
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, Role, TokenBreakdown, ToolDefinition};
 use crate::send::{Endpoint, build_request, textual};
 
-/// A result does not say which tool it came from; names are about this long.
+/// The number of tokens assumed for a tool's name. A result doesn't say which tool it came from.
 const USUAL_NAME: u32 = 3;
 
-/// What the cost of a message depends on beside itself.
+/// Everything outside a message that its cost depends on.
 #[derive(Default)]
 struct Context {
-    /// The lengths of the names of calls, by call id.
+    /// The number of tokens in each call's tool name, by call id.
     names: BTreeMap<String, u32>,
-    /// How many tools there are to choose from.
+    /// The number of tools that the request offers.
     offered: usize,
-    /// Of the server's own count.
+    /// The costs of encrypted reasoning that a server has already reported.
     thoughts: Thoughts,
 }
 
 impl Counter {
-    /// A whole chat, by the request that would be sent.
+    /// Counts a whole chat by building the request that would be sent.
     pub fn chat(self, chat: &ChatRequest) -> TokenBreakdown {
-        // Where it would go costs nothing.
+        // The address doesn't affect the count.
         let endpoint = Endpoint { origin: String::new(), base_url: String::new() };
         let body = build_request(chat, &endpoint).request.body;
         self.request_body(body.as_bytes()).unwrap_or_default()
     }
 
-    /// One message, with what stands around it in a request.
+    /// Counts one message, including its overhead in a request.
     pub fn message(self, model: &str, message: &ChatMessage) -> u32 {
         self.message_among(model, message, &Context { offered: 2, ..Context::default() })
     }
@@ -49,7 +49,7 @@ impl Counter {
                 ChatPart::Data { mime_type, base64 } if mime_type.starts_with("image/") => {
                     *said.get_or_insert(0) += images::tokens(model, images::size_in_base64(base64), "auto");
                 }
-                // VS Code's own markers are not sent; thoughts are summed below.
+                // VS Code's own markers are not sent, and reasoning is already counted in `rest`.
                 ChatPart::Data { .. } | ChatPart::Thinking { .. } => {}
                 ChatPart::ToolCall { name, input_json, .. } => {
                     calls += 1;
@@ -83,13 +83,13 @@ impl Counter {
         content.iter().map(part).sum()
     }
 
-    /// One tool among others.
+    /// Counts one tool, without the overhead that all tools share.
     pub fn tool(self, model: &str, tool: &ToolDefinition) -> u32 {
         Tally::new(self, model).function(&tool.name, &tool.description, tool.input_schema.as_ref())
     }
 
-    /// Counts the pieces of a chat, as [`Known`] wants them counted. What was thought before the last question costs nothing
-    /// where the server throws it away.
+    /// Returns a function that counts the pieces of this chat, as [`Known`] needs it. Reasoning from before the last
+    /// question costs nothing if the server discards it.
     pub fn pieces_of(self, chat: &ChatRequest, known: &Known) -> impl Fn(Piece<'_>) -> u32 + use<> {
         let is_question = |message: &ChatMessage| {
             message.role == Role::User && message.content.iter().any(|part| matches!(part, ChatPart::Text { .. }))

@@ -1,8 +1,9 @@
-//! Tokens without a vocabulary: runs of characters of one kind, each with what such runs usually cost in o200k.
+//! Estimates tokens without a vocabulary: the text is split into runs of characters of one kind, and each run has the
+//! usual cost of such a run in o200k.
 //!
-//! A little too high on most text and hardly ever too low: what is counted too low is not summarized in time.
+//! The estimate is meant to be slightly too high: a conversation whose count is too low isn't summarized in time.
 
-/// What a run is made of.
+/// The kind of characters that a run consists of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Lower,
@@ -11,25 +12,26 @@ enum Kind {
     Space,
     Newline,
     Punctuation,
-    /// Scripts with words that the vocabulary knows in pieces of about four letters: Cyrillic, Arabic, Devanagari.
+    /// Scripts that the vocabulary splits into pieces of about four letters: Cyrillic, Arabic, Devanagari.
     Known,
-    /// And in pieces of about two: Greek, Hebrew, other scripts of India, Thai.
+    /// Scripts that the vocabulary splits into pieces of about two letters: Greek, Hebrew, Thai, other scripts of
+    /// India.
     Spelled,
     /// Chinese, Japanese, Korean.
     Ideograph,
-    /// Emoji, rare scripts, symbols: two or three tokens each.
+    /// Emoji, rare scripts and symbols, at two or three tokens each.
     Rare,
 }
 
 pub(super) fn tokens(text: &str) -> usize {
-    // In quarters of a token.
+    // Costs are in quarters of a token.
     let mut quarters = 0;
     let mut run: Option<(Kind, usize)> = None;
     let mut before = '\0';
     let mut words = Words::default();
     for c in text.chars() {
         let kind = kind(c);
-        // An accent breaks a word into pieces, the rarer the more.
+        // An accent splits a word into more pieces; rarer accents cost more.
         quarters += match c {
             '\u{C0}'..='\u{FF}' => 2,
             '\u{100}'..='\u{24F}' => 5,
@@ -38,7 +40,7 @@ pub(super) fn tokens(text: &str) -> usize {
         let repeats = c == before;
         before = c;
         match &mut run {
-            // Rulers are one token however long.
+            // A ruler such as `-----` is one token, whatever its length.
             Some((Kind::Punctuation, length)) if repeats && *length > 2 => {}
             Some((current, length)) if *current == kind => *length += 1,
             // `Word` is one run, not `W` and `ord`.
@@ -55,11 +57,13 @@ pub(super) fn tokens(text: &str) -> usize {
     quarters.div_ceil(4)
 }
 
-/// Letters and digits in quick alternation are no words: hashes, keys, base64.
+/// Detects hashes, keys and base64, in which letters and digits alternate quickly, so that they aren't counted as
+/// words.
 #[derive(Default)]
 struct Words {
-    /// Characters since the last one that is neither letter nor digit, and how many short runs they came in.
+    /// The number of characters since the last one that was neither a letter nor a digit.
     length: usize,
+    /// The number of runs that these characters were in.
     runs: usize,
 }
 
@@ -73,7 +77,7 @@ impl Words {
         }
         let scrambled = self.runs >= 4 && self.length < self.runs * 4;
         match kind {
-            // One token up to eight letters; long words come in pieces of about five.
+            // A word of up to eight letters is one token; longer words are split into pieces of about five.
             Kind::Lower if length <= 8 => {
                 if scrambled {
                     3 + length
@@ -83,7 +87,7 @@ impl Words {
             }
             Kind::Lower => 5 + (length - 8),
             Kind::Digit => 4 * length.div_ceil(3),
-            // The space before a word belongs to it.
+            // A single space is part of the word that follows it.
             Kind::Space => {
                 if length == 1 {
                     0

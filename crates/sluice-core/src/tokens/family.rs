@@ -1,17 +1,19 @@
-//! Which models count alike, and what they pay for around the text itself.
+//! Families of models that count alike, and the overhead that each adds to the text itself.
 //!
-//! The figures for OpenAI's families were fitted on recorded requests with the server's own count (`cargo xtask tokens`).
-//! Families whose vocabulary is not built in are counted with o200k times a factor:
+//! The numbers for OpenAI's families were fitted to recorded requests with the server's own count (`cargo xtask
+//! tokens`). Families whose vocabulary is not built in are counted with o200k and multiplied by a factor:
 //!
-//! - DeepSeek, GLM, Kimi, Llama, MiniMax, Mistral, Qwen: measured. Their public vocabularies against o200k over source code,
-//!   prose and JSON, and one Chinese and one Japanese page; the largest ratio over code, prose and JSON, rounded up.
-//! - DeepSeek and Grok: what stands around the text is from a handful of recorded requests (four and seven).
-//! - Claude, Gemini, Nova and everything else: not measured. No vocabulary is public and no recording was at hand; the factors are
-//!   guesses on the high side.
+//! - DeepSeek, GLM, Kimi, Llama, MiniMax, Mistral and Qwen are measured: their public vocabularies were compared with
+//!   o200k on source code, prose, JSON, and one Chinese and one Japanese page. The factor is the largest ratio for
+//!   code, prose and JSON, rounded up.
+//! - The overhead for DeepSeek and Grok comes from a few recorded requests (four and seven).
+//! - Claude, Gemini, Nova and all others are not measured: no vocabulary is public, and no recording was available.
+//!   Their factors are guesses on the high side.
 //!
-//! Any of them is only the start: after one answer, the server's own count of the conversation takes its place.
+//! All of these are only starting values: after the first answer, the server's own count of the conversation replaces
+//! them.
 
-/// What stands around a thought that is sent back.
+/// The overhead in tokens of a reasoning item that is sent back.
 pub(super) const THOUGHT_AROUND: u32 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,38 +26,41 @@ pub(super) enum Encoding {
 pub(super) struct Family {
     pub name: &'static str,
     pub encoding: Encoding,
-    /// Tokens for a hundred of the encoding's. A hundred: the encoding is the family's own.
+    /// Tokens of this family per hundred tokens of `encoding`. Exactly 100 means that `encoding` is the family's own
+    /// vocabulary.
     pub percent: usize,
-    /// Once for every request. Servers that put a prompt of their own before it have more.
+    /// The overhead of a request. Servers that add a prompt of their own have a larger one.
     pub request: u32,
-    /// For each message, beside its text.
+    /// The overhead of a message.
     pub message: u32,
-    /// More for each message of the assistant: the channel it was said in.
+    /// The additional overhead of an assistant message, for its channel.
     pub assistant: u32,
-    /// For a call and its result together, beside its arguments, its result and twice its name.
+    /// The overhead of a call and its result together, in addition to the arguments, the result and twice the tool's
+    /// name.
     pub call: u32,
-    /// More where several tools are offered and one is called alone.
+    /// The additional overhead of a single call where several tools are offered.
     pub lone_call: u32,
     pub tools: ToolStyle,
     pub thinking: Thinking,
-    /// Encrypted thoughts have so many characters that stand for nothing, and so many tenths of one for a token.
+    /// The number of characters in encrypted reasoning that stand for no tokens.
     pub thought_head: usize,
+    /// The number of characters of encrypted reasoning per token, in tenths.
     pub thought_tenths: usize,
 }
 
 /// How tools are shown to the model.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToolStyle {
-    /// As TypeScript types in a namespace, with so much around it.
+    /// As TypeScript types in a namespace, with an overhead of `around` tokens.
     Namespace { around: i32 },
-    /// As JSON, with so much around all of them and around each.
+    /// As JSON, with an overhead of `around` tokens for the list and `each` tokens for every tool.
     Json { around: u32, each: u32 },
 }
 
-/// Which of the thoughts that are sent back the model gets to see.
+/// Which of the reasoning items in a request the model sees.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Thinking {
-    /// Those since the last question. Older ones are thrown away by the server.
+    /// Only those after the last question; the server discards older ones.
     SinceLastQuestion,
     All,
 }
@@ -75,7 +80,7 @@ const GPT_4O: Family = Family {
     thought_tenths: 60,
 };
 
-/// The o-series: one token less for a request, a channel for what the assistant says.
+/// The o-series has one token less for a request and a channel for assistant messages.
 const REASONING: Family = Family {
     name: "o-series",
     request: 2,
@@ -88,7 +93,7 @@ const REASONING: Family = Family {
 
 const GPT_5: Family = Family { name: "gpt-5", tools: ToolStyle::Namespace { around: 3 }, ..REASONING };
 
-/// Everything that is not OpenAI's own.
+/// The defaults for models that are not OpenAI's.
 const OTHER: Family = Family {
     name: "other",
     percent: 115,
@@ -102,23 +107,23 @@ const OTHER: Family = Family {
     ..GPT_4O
 };
 
-/// In no particular order: a family is found by [`Family::index_of`].
+/// The order doesn't matter except for the first: it is the fallback of [`Family::index_of`].
 static FAMILIES: [Family; 20] = [
     OTHER,
     GPT_4O,
     REASONING,
     GPT_5,
-    // Since 5.4 calls carry more around them.
+    // Since 5.4, calls have more overhead.
     Family { name: "gpt-5.4", call: 20, ..GPT_5 },
     Family { name: "gpt-5.6", call: 20, tools: ToolStyle::Namespace { around: 8 }, thought_head: 700, ..GPT_5 },
-    // The published chat format puts a fixed system message first.
+    // The published chat format begins with a fixed system message.
     Family { name: "gpt-oss", request: 67, ..GPT_5 },
     Family { name: "gpt-4", encoding: Encoding::Cl100k, ..GPT_4O },
-    // Tool use comes with a system prompt whose length the provider documents.
+    // Tools add a system prompt, whose length the provider documents.
     Family { name: "claude", percent: 125, tools: ToolStyle::Json { around: 346, each: 12 }, ..OTHER },
     Family { name: "claude-4.7", percent: 155, tools: ToolStyle::Json { around: 430, each: 16 }, ..OTHER },
     Family { name: "gemini", percent: 110, ..OTHER },
-    // A prompt of the server's own, the same in all recordings, and more of it with tools.
+    // The server adds a prompt of its own. It has the same length in all recordings, and is longer with tools.
     Family {
         name: "grok",
         percent: 105,
@@ -130,7 +135,7 @@ static FAMILIES: [Family; 20] = [
     },
     Family { name: "llama", percent: 102, ..OTHER },
     Family { name: "mistral", percent: 107, ..OTHER },
-    // As above: 77 tokens before every recorded request, some 210 more with tools.
+    // The same: 77 tokens before every recorded request, and about 210 more with tools.
     Family {
         name: "deepseek",
         percent: 107,
@@ -161,12 +166,12 @@ impl Family {
         FAMILIES.iter().position(|family| family.name == name).unwrap_or(0)
     }
 
-    /// Whether the built-in vocabulary is this family's own.
+    /// Returns whether the built-in vocabulary is this family's own.
     pub fn is_exact(&self) -> bool {
         self.percent == 100
     }
 
-    /// Tokens of an encrypted thought of so many characters.
+    /// Estimates the tokens of encrypted reasoning from its length in characters.
     pub fn thought(&self, encrypted: usize) -> u32 {
         u32::try_from(encrypted.saturating_sub(self.thought_head) * 10 / self.thought_tenths)
             .unwrap_or(u32::MAX)
@@ -178,12 +183,14 @@ impl Family {
     }
 }
 
-/// Ids come as `creator/model`, as `vendor.model`, bare, with dates and variants behind.
+/// Returns the name of a model's family. Ids look like `creator/model`, `vendor.model` or `model`, often followed by a
+/// date or a variant.
 fn name_of_family(model: &str) -> &'static str {
     let id = model.to_ascii_lowercase();
     let bare = id.rsplit('/').next().unwrap_or_default();
     let has = |part: &str| bare.contains(part);
-    // Others' names first: people call a fine-tuned Llama `…-gpt-4-distilled`, never the other way round.
+    // Other vendors' names are checked first: a fine-tuned Llama may be called `…-gpt-4-distilled`, but never the other
+    // way round.
     if has("claude") {
         return if claude_version(bare) >= (4, 7) { "claude-4.7" } else { "claude" };
     }
@@ -227,28 +234,29 @@ fn name_of_family(model: &str) -> &'static str {
     "other"
 }
 
-/// By what follows `gpt-`.
+/// Returns the family for the part of an id after `gpt-`.
 fn openai_family(version: &str, id: &str) -> &'static str {
     let (major, minor) = numbers(version);
     match (major, minor) {
         (3 | 35, _) => "gpt-4",
-        // Dates and contexts may follow the plain 4: `gpt-4-0613`, `gpt-4-32k`, `gpt-4-turbo`.
+        // A plain 4 may be followed by a date or a variant: `gpt-4-0613`, `gpt-4-32k`, `gpt-4-turbo`.
         (4, 0) if !version.starts_with("4o") && !id.starts_with("chatgpt-4o") => "gpt-4",
         (4, _) => "gpt-4o",
         (5, 0..=3) => "gpt-5",
         (5, 4..=5) => "gpt-5.4",
-        // What comes next will be more like the newest than like the oldest.
+        // A future model is likely to resemble the newest one.
         _ => "gpt-5.6",
     }
 }
 
-/// `claude-opus-4.7`, `claude-opus-4-7`, `claude-opus-4-20250514`, `claude-3-5-sonnet`.
+/// Reads the version from ids such as `claude-opus-4.7`, `claude-opus-4-7`, `claude-opus-4-20250514` and
+/// `claude-3-5-sonnet`.
 fn claude_version(id: &str) -> (u32, u32) {
     let from = id.find(|c: char| c.is_ascii_digit()).and_then(|at| id.get(at..));
     from.map_or((0, 0), numbers)
 }
 
-/// The first two numbers of a version. The second is none if it is a date or a size.
+/// Returns the first two numbers of a version. The second is 0 if it is a date or a size.
 fn numbers(version: &str) -> (u32, u32) {
     let mut rest = version.split(['.', '-']);
     let major: String = rest.next().unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
@@ -261,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn model_ids() {
+    fn model_ids_are_mapped_to_families() {
         let cases = [
             ("gpt-4o", "gpt-4o"),
             ("openai/gpt-4o-mini-2024-07-18", "gpt-4o"),

@@ -1,8 +1,9 @@
-//! Hashes of what is sent: the same content is the same piece, wherever it stands.
+//! Hashes of what is sent. The same content has the same hash, wherever it is in the conversation.
 //!
-//! Left out is what never reaches the model (VS Code's markers, thinking without a way back, call ids, which servers keep
-//! out of the prompt) and what says the same in other bytes (text in one part or several, the order of JSON keys and of
-//! tools): a host that rewrites its history must not cost us what we know.
+//! The hashes leave out everything that never reaches the model: VS Code's markers, reasoning that isn't sent back, and
+//! call ids, which servers keep out of the prompt. They also ignore differences in form: whether text is in one part or
+//! several, and the order of JSON keys and of tools. A host that rewrites its history must not invalidate the counts we
+//! have.
 
 use std::hash::Hasher;
 
@@ -13,7 +14,7 @@ use super::known::Piece;
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, Role, ToolDefinition};
 use crate::send::same_model;
 
-/// Counts of another scheme are worthless: to be raised whenever the hashes below change.
+/// The version of the hashes below. Raise it whenever they change, because counts with other hashes are useless.
 pub(crate) const SCHEME: u32 = 1;
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -21,16 +22,17 @@ pub(super) struct Fingerprints {
     key: [u8; 16],
 }
 
-/// The key is a secret of the installation.
+/// Doesn't print the key, which is a secret of the installation.
 impl std::fmt::Debug for Fingerprints {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Fingerprints(…)")
     }
 }
 
-/// A request's pieces, and for each the name of the conversation that ends with it.
+/// The pieces of a request with their hashes.
 pub(super) struct Prints<'a> {
     pub pieces: Vec<(u128, Piece<'a>)>,
+    /// For each piece, the hash of the conversation up to and including it.
     pub chain: Vec<u128>,
 }
 
@@ -74,7 +76,7 @@ impl Fingerprints {
         print.finish()
     }
 
-    /// An encrypted thought goes back to the model that had it, and to no other.
+    /// Hashes encrypted reasoning. The model isn't part of the hash: only the model that produced it gets it back.
     pub fn thought(&self, encrypted: &str) -> u128 {
         let mut print = self.start(b'r', "");
         print.text(encrypted);
@@ -99,7 +101,7 @@ impl Fingerprints {
 
 struct Print(SipHasher24);
 
-/// No byte of UTF-8 is this one, so nothing else can end a text.
+/// Ends a text. The byte 0xFF never occurs in UTF-8.
 const END: u8 = 0xFF;
 
 impl Print {
@@ -117,7 +119,7 @@ impl Print {
     }
 
     fn parts(&mut self, parts: &[ChatPart], role: Role, model: &str) {
-        // Texts that follow each other are one.
+        // Adjacent texts are hashed as one.
         let mut in_text = false;
         for part in parts {
             if let ChatPart::Text { value } = part {
@@ -144,7 +146,7 @@ impl Print {
                 ChatPart::ToolCall { name, input_json, .. } => {
                     self.tag(b'c');
                     self.text(name);
-                    // The model's own text and what JavaScript makes of it are the same call.
+                    // The text that the model wrote and the text that JavaScript makes of it must have the same hash.
                     match serde_json::from_str::<Value>(input_json) {
                         Ok(input) => self.text(&input.to_string()),
                         Err(_) if input_json.trim().is_empty() => self.text("{}"),
@@ -173,13 +175,13 @@ impl Print {
     }
 }
 
-/// Whether anything of it reaches the model; the rules of `send/messages.rs`, without looking into bytes.
+/// Returns whether any of the part reaches the model. The rules are those of `send/messages.rs`, without decoding data.
 fn is_sent(part: &ChatPart, role: Role, model: &str) -> bool {
     match part {
         ChatPart::Text { .. } => true,
         ChatPart::ToolCall { .. } => role == Role::Assistant,
         ChatPart::ToolResult { .. } => role != Role::System,
-        // VS Code's own markers have no slash in their type.
+        // VS Code's own markers have a type without a slash.
         ChatPart::Data { mime_type, .. } => role == Role::User && mime_type.contains('/'),
         ChatPart::Thinking { replay } => {
             role == Role::Assistant

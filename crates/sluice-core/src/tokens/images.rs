@@ -1,13 +1,14 @@
-//! What images cost: their size from the first bytes of the file, then the family's own rule.
+//! Counts images: reads the size from the file's header and applies the family's rule.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::family::Family;
 
-/// Every header that says the size lies within so many bytes; only JPEG's may lie behind embedded thumbnails and profiles.
+/// How much base64 is decoded to find the size. Only in JPEG can the size come late, after embedded thumbnails and
+/// profiles.
 const HEAD: usize = 512 << 10;
-/// What an image is taken for whose size cannot be seen.
+/// The size assumed for an image whose size is unknown.
 const UNSEEN: Size = Size { width: 1024, height: 1024 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,10 +17,10 @@ pub(super) struct Size {
     pub height: u32,
 }
 
-/// The size of an image in base64, if its header tells.
+/// Returns the size of an image in base64, if its header has one.
 pub(super) fn size_in_base64(base64: &str) -> Option<Size> {
     let head = base64.get(..base64.len().min(HEAD)).unwrap_or(base64).trim_end_matches('=');
-    // Whole groups of four; the rest may be a cut one.
+    // A cut text is decoded up to the last whole group of four characters.
     let whole = head.get(..head.len() / 4 * 4).unwrap_or_default();
     let whole = if head.len() == base64.trim_end_matches('=').len() { head } else { whole };
     size(&STANDARD_NO_PAD.decode(whole).ok()?)
@@ -46,13 +47,13 @@ pub(super) fn size(file: &[u8]) -> Option<Size> {
     (width > 0 && height > 0).then_some(Size { width, height })
 }
 
-/// JPEG is a chain of segments; the one that starts a frame has the size.
+/// Reads the size from the segment that starts a frame. JPEG is a chain of segments.
 fn jpeg(file: &[u8]) -> Option<(u32, u32)> {
     let mut at = 2;
     loop {
         let [marker, code] = [*file.get(at)?, *file.get(at + 1)?];
         match (marker, code) {
-            // Any number of fill bytes may stand before a marker.
+            // A marker may be preceded by any number of fill bytes.
             (0xFF, 0xFF) => at += 1,
             (0xFF, 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF) => {
                 return Some((number(file, at + 7, 2, true)?, number(file, at + 5, 2, true)?));
@@ -70,15 +71,16 @@ fn number(file: &[u8], at: usize, bytes: usize, big_endian: bool) -> Option<u32>
     Some(if big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) })
 }
 
-/// Tokens of one image. `detail` is the protocol's: `low`, `high`, `auto` or nothing.
+/// Counts the tokens of one image. `detail` is `low`, `high`, `auto` or empty, as in the protocol.
 pub(super) fn tokens(model: &str, size: Option<Size>, detail: &str) -> u32 {
     let Size { width, height } = size.unwrap_or(UNSEEN);
-    // No format and no server goes further.
+    // No format and no server supports larger images.
     let (width, height) = (f64::from(width.min(65_535)), f64::from(height.min(65_535)));
     match rule(model) {
         Rule::Tiles { base, .. } if detail == "low" => base,
         Rule::Tiles { base, tile } => {
-            // First into a square of 2048, then the shorter side down to 768; then tiles of 512.
+            // The image is scaled to fit into a square of 2048, then until its shorter side is 768, and is cut into
+            // tiles of 512.
             let fit = (2048.0 / width.max(height)).min(1.0);
             let (width, height) = (width * fit, height * fit);
             let shrink = (768.0 / width.min(height)).min(1.0);
@@ -89,12 +91,13 @@ pub(super) fn tokens(model: &str, size: Option<Size>, detail: &str) -> u32 {
             let most = if detail == "low" { 256 } else { most };
             let mut count = patches(1.0);
             if count > most {
-                // Down to the budget, then a little more so that one side is whole patches.
+                // The image is scaled down to the budget, then a little more until one side is a whole number of
+                // patches.
                 let scale = (f64::from(most) * 1024.0 / (width * height)).sqrt();
                 let trim = |side: f64| (side * scale / 32.0).floor().max(1.0) / (side * scale / 32.0);
                 count = patches(scale * trim(width).min(trim(height)) * 0.999_999).min(most);
             }
-            // A few tokens stand around each image.
+            // Each image has an overhead of a few tokens.
             (count * percent).div_ceil(100) + 4
         }
         Rule::Pixels { longest, per_token, most } => {
@@ -118,7 +121,8 @@ enum Rule {
     Crops,
 }
 
-/// The providers' rules as they are publicly described; the share of gpt-5.4 and later from the one recording with an image.
+/// Returns the rule that the provider has published. The percentage for gpt-5.4 and later comes from the only recording
+/// with an image.
 fn rule(model: &str) -> Rule {
     let is = |part: &str| model.to_ascii_lowercase().contains(part);
     match Family::of(model).name {
@@ -133,7 +137,7 @@ fn rule(model: &str) -> Rule {
         "gpt-5" => Rule::Tiles { base: 70, tile: 140 },
         "gpt-5.4" | "gpt-5.6" => Rule::Patches { percent: 120, most: 2500 },
         "claude" => Rule::Pixels { longest: 1568.0, per_token: 750.0, most: 1600 },
-        // Since Opus 4.7 images are seen at up to 2576 pixels.
+        // Since Opus 4.7, images may have up to 2576 pixels on the longer side.
         "claude-4.7" => Rule::Pixels { longest: 2576.0, per_token: 750.0, most: 4784 },
         "gemini" => Rule::Crops,
         _ => Rule::Pixels { longest: 2048.0, per_token: 784.0, most: 4096 },
@@ -154,12 +158,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_from_headers() {
+    fn sizes_are_read_from_headers() {
         let found = |file: &[u8]| size(file).map(|size| (size.width, size.height));
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x76\0\0\0\x8a\x08\x06";
         assert_eq!(found(png), Some((630, 138)));
         assert_eq!(found(b"GIF89a\x0a\x00\x14\x00"), Some((10, 20)));
-        // A thumbnail's segment before the frame, and a fill byte.
+        // A thumbnail's segment and a fill byte come before the frame.
         let jpeg = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xff\xc2\x00\x11\x08\x01\x00\x02\x00\x03";
         assert_eq!(found(jpeg), Some((512, 256)));
         let extended = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x7f\x02\0\xdf\x01\0";
@@ -174,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_by_family() {
+    fn tokens_follow_the_family_rule() {
         let cost = |model: &str, width, height| tokens(model, Some(Size { width, height }), "auto");
         // The examples in the providers' documentation.
         assert_eq!(cost("gpt-4o", 1024, 1024), 765);
@@ -185,9 +189,9 @@ mod tests {
         assert_eq!(cost("claude-sonnet-4.5", 1000, 1000), 1334 + 4);
         assert_eq!(cost("gemini-3-pro", 384, 384), 258);
         assert_eq!(cost("gemini-2.5-flash", 960, 540), 6 * 258);
-        // As recorded: 227 tokens for a request of 103 without the picture.
+        // In a recording, a request counted 227 tokens with the picture and 103 without it.
         assert_eq!(cost("gpt-5.5", 630, 138), 124);
-        // No size makes it fall over.
+        // No size causes an overflow or a panic.
         for model in ["gpt-4o", "gpt-5.5", "claude-opus-4.7", "gemini-3-pro", "other"] {
             for side in [1, 31, 100_000, u32::MAX] {
                 assert!(cost(model, side, 1) < 400_000_000, "{model} {side}");

@@ -1,16 +1,17 @@
-//! What requests really cost.
+//! The token counts that servers have reported.
 //!
-//! After an answer the server's own `input_tokens` is known for exactly that conversation. A conversation is a list of
-//! pieces (the frame every request has, its tools, its messages), and two kinds of counts are kept:
+//! With its answer, a server reports `input_tokens` for exactly that conversation. A conversation is a list of pieces
+//! (the frame that every request has, its tools, its messages), and two kinds of counts are kept:
 //!
-//! - *totals*: a chain of hashes over the pieces, from the first to the last, names a conversation; its total is what the
-//!   server said;
-//! - *costs*: the difference between two totals is what the pieces between them cost, shared out by their raw counts.
+//! - *totals*: a conversation is identified by a chain of hashes over its pieces, from the first to the last; its total
+//!   is the number that the server reported;
+//! - *costs*: the difference between two totals is the cost of the pieces between them, divided in proportion to their
+//!   raw counts.
 //!
-//! The next count is the total of the longest known beginning, plus the known cost of every piece behind it, plus the
-//! corrected raw count of those nobody has counted yet. So an edited message costs an estimate of that message only.
+//! The next count is the total of the longest known prefix, plus the known cost of every later piece, plus the
+//! corrected raw count of the pieces that have no known cost. After an edit, only the edited message is estimated.
 //!
-//! Everything is content-hashed with a key of this installation: no prompt can be guessed back from a file of hashes.
+//! All hashes use a key of this installation, so that prompts can't be recovered from the file by guessing.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,18 +21,19 @@ use super::fingerprint::{Fingerprints, Prints};
 pub use crate::boundary::Estimate;
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ToolDefinition, Usage};
 
-/// More is never held; when it is reached the oldest go, down to four fifths.
+/// The maximum number of entries. When it is exceeded, the oldest are removed until four fifths are left.
 const MAX_ENTRIES: usize = 50_000;
-/// A piece whose measured cost is further from its raw count than this was not measured: the server added or dropped
-/// something else.
+/// The largest plausible ratio between a piece's measured cost and its raw count. Beyond it the measurement is ignored,
+/// because the server must have added or dropped something else.
 const PLAUSIBLE: f64 = 4.0;
-/// What exceeds the raw counts of a whole first request by more than this is a prompt of the server's own, and belongs to
-/// the frame.
+/// The largest ratio between a first request's total and its raw count that the tokenizer can explain. The rest is a
+/// prompt of the server's own and is attributed to the frame.
 const MAX_SCALE: f64 = 2.0;
-/// Measurements of fewer raw tokens say more about framing than about the tokenizer.
+/// The minimum raw count of a measurement. Smaller ones say more about the overhead than about the tokenizer.
 const MIN_MEASURED: u32 = 200;
 
-/// Random, made once for each installation by a shell.
+/// The random key of an installation, which the shell creates once. It keys the hashes of everything that is
+/// remembered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct InstallKey(pub [u8; 16]);
 
@@ -41,46 +43,48 @@ impl fmt::Debug for InstallKey {
     }
 }
 
-/// What a request is made of, as far as it costs tokens.
+/// A part of a request that costs tokens.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
-    /// What every request costs before anything is in it.
-    Frame {
-        has_tools: bool,
-    },
+    /// The overhead of every request.
+    Frame { has_tools: bool },
+    /// One tool.
     Tool(&'a ToolDefinition),
+    /// One message.
     Message(&'a ChatMessage),
 }
 
-/// Raw counts and what they turned out to be: food for the correction factor.
+/// A raw count and the count that the server reported for the same pieces. The correction factor is learned from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
     pub raw: u32,
     pub actual: u32,
 }
 
+/// The counts that servers have reported, keyed by hashes of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     fingerprints: Fingerprints,
     pub(crate) entries: BTreeMap<u128, Entry>,
 }
 
-/// A count. Of two for the same thing the greater is kept: better measured, else newer, else larger, because a count that
-/// is too small breaks compaction.
+/// A stored count. If there are two for the same piece, the greater one is kept: the better measured, then the newer,
+/// then the larger, because a count that is too low delays compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub quality: Quality,
-    /// When it was last of use.
+    /// The day on which it was last used.
     pub day: u32,
     pub count: u32,
 }
 
-/// How many pieces shared the difference a cost was taken from: fewer is better, so the worst comes first.
+/// How well a cost was measured: the fewer pieces share a measured difference, the better. The worst quality sorts
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Quality(pub u16);
 
 impl Quality {
-    /// The output tokens of an answer, before anybody has seen what it costs as input.
+    /// The output tokens of an answer, until a server has reported its cost as input.
     const PROVISIONAL: Self = Self(0);
 
     fn shared_by(pieces: usize) -> Self {
@@ -89,6 +93,7 @@ impl Quality {
 }
 
 impl Known {
+    /// Returns an empty collection whose hashes use `key`.
     pub fn new(key: InstallKey) -> Self {
         Self { fingerprints: Fingerprints::new(key.0), entries: BTreeMap::new() }
     }
@@ -101,11 +106,11 @@ impl Known {
         self.entries.is_empty()
     }
 
-    /// What the request will cost. `raw` counts a piece without any correction; `factor` is the correction for the
-    /// pieces that no server has counted, see [`Calibration`](super::Calibration).
+    /// Estimates the cost of a request. `raw` counts a piece without any correction; `factor` corrects the pieces that
+    /// no server has counted, see [`Calibration`](super::Calibration).
     pub fn estimate(&self, chat: &ChatRequest, factor: f64, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
         let prints = self.fingerprints.of(chat);
-        let (start, total) = self.longest_beginning(&prints);
+        let (start, total) = self.longest_prefix(&prints);
         let mut known = u64::from(total);
         let mut estimated = 0.0;
         for (print, piece) in prints.pieces.iter().skip(start) {
@@ -117,13 +122,13 @@ impl Known {
         Estimate { tokens: known + ceil(estimated), known }
     }
 
-    /// What one message costs, if a server ever told.
+    /// Returns the cost of one message, if it is known.
     pub fn message_cost(&self, model: &str, message: &ChatMessage) -> Option<u32> {
         self.entries.get(&self.fingerprints.message(model, message)).map(|entry| entry.count)
     }
 
-    /// Takes in what the server counted for a request. `answer` is the message that the next request will repeat it as.
-    /// Gives raw counts with their actual counts where they can be told apart.
+    /// Learns from the server's count for a request. `answer` is the message by which the next request will repeat the
+    /// answer. Returns the raw and actual count of the pieces that were new, if they could be measured.
     pub fn learn(
         &mut self,
         chat: &ChatRequest,
@@ -135,7 +140,7 @@ impl Known {
     ) -> Option<Measured> {
         let prints = self.fingerprints.of(chat);
         let measured = match usage.input_tokens.and_then(|tokens| u32::try_from(tokens).ok()) {
-            // Servers that do not count say zero.
+            // Servers that don't count report zero.
             None | Some(0) => None,
             Some(total) => self.learn_total(&prints, total, factor, raw, today),
         };
@@ -146,12 +151,12 @@ impl Known {
         measured
     }
 
-    /// Takes in what an answer's thoughts will cost when they are sent back: the server says how many tokens it thought, and
-    /// nobody can count what is encrypted.
+    /// Learns what an answer's reasoning will cost when it is sent back. The server reports how many reasoning tokens
+    /// there were; encrypted content can't be counted otherwise.
     pub fn learn_thoughts(&mut self, answer: &ChatMessage, usage: &Usage, today: u32) {
         let thought = usage.reasoning_tokens().and_then(|tokens| u32::try_from(tokens).ok()).unwrap_or(0);
         let characters: usize = answer.thoughts().map(str::len).sum();
-        // An encrypted token takes some six characters. Where far fewer come back, the rest was left out.
+        // An encrypted token takes about six characters. If there are far fewer, most of the reasoning isn't sent back.
         if thought == 0 || (characters as u64) < u64::from(thought) * 2 {
             return;
         }
@@ -167,7 +172,7 @@ impl Known {
         self.evict();
     }
 
-    /// What is known about the thoughts in these messages.
+    /// Returns the known costs of the reasoning in these messages.
     pub(super) fn thoughts_of(&self, messages: &[ChatMessage]) -> Thoughts {
         let prints =
             messages.iter().flat_map(ChatMessage::thoughts).map(|encrypted| self.fingerprints.thought(encrypted));
@@ -175,7 +180,7 @@ impl Known {
         Thoughts { fingerprints: self.fingerprints, costs }
     }
 
-    /// The union: for every key the better of the two counts.
+    /// Merges `other` into this one. For each key, the better count is kept.
     pub fn merge(&mut self, mut other: Self) {
         if self.entries.len() < other.entries.len() {
             std::mem::swap(&mut self.entries, &mut other.entries);
@@ -196,7 +201,7 @@ impl Known {
     ) -> Option<Measured> {
         let name = *prints.chain.last()?;
         let last = prints.chain.len() - 1;
-        let (start, before) = self.longest_beginning_of(prints.chain.get(..last).unwrap_or_default());
+        let (start, before) = self.longest_prefix_of(prints.chain.get(..last).unwrap_or_default());
         self.entries.insert(name, Entry { count: total, quality: Quality::shared_by(1), day: today });
 
         let mut left = f64::from(total) - f64::from(before);
@@ -227,7 +232,7 @@ impl Known {
         let scale = if has_frame { (left / weight).min(MAX_SCALE) } else { left / weight };
         let hidden = left - weight * scale;
         let quality = Quality::shared_by(uncounted.len());
-        // Rounded as running sums, so that the shares add up to what was measured.
+        // The running sum is rounded, so that the shares add up to the measured difference.
         let (mut exact, mut given) = (0.0, 0);
         for piece in &uncounted {
             exact += piece.weight * scale + if piece.is_frame { hidden } else { 0.0 };
@@ -239,7 +244,8 @@ impl Known {
         (raw >= MIN_MEASURED).then(|| Measured { raw, actual: whole(left) })
     }
 
-    /// What came out goes in with the next request. What was thought does not, unless the server wants it back.
+    /// Learns the cost of an answer as input of the next request. Reasoning isn't part of that, unless the server wants
+    /// it back.
     fn learn_answer(
         &mut self,
         chat: &ChatRequest,
@@ -256,7 +262,7 @@ impl Known {
         let mut without_thinking = answer.clone();
         without_thinking.content.retain(|part| !is_thought(&part));
         let expected = f64::from(raw(Piece::Message(&without_thinking))) * factor;
-        // Hidden output (filtered, rewritten, hosted tools) does not come back.
+        // Hidden output (filtered, rewritten, from hosted tools) isn't part of the next request.
         if f64::from(said) > expected * MAX_SCALE || f64::from(said) * MAX_SCALE < expected {
             return;
         }
@@ -270,12 +276,12 @@ impl Known {
         }
     }
 
-    fn longest_beginning(&self, prints: &Prints<'_>) -> (usize, u32) {
-        self.longest_beginning_of(&prints.chain)
+    fn longest_prefix(&self, prints: &Prints<'_>) -> (usize, u32) {
+        self.longest_prefix_of(&prints.chain)
     }
 
-    /// How many pieces it has, and what they cost together.
-    fn longest_beginning_of(&self, chain: &[u128]) -> (usize, u32) {
+    /// Returns the number of pieces in the longest known prefix, and their total.
+    fn longest_prefix_of(&self, chain: &[u128]) -> (usize, u32) {
         let known = |(index, name)| self.entries.get(name).map(|entry: &Entry| (index + 1, entry.count));
         chain.iter().enumerate().rev().find_map(known).unwrap_or((0, 0))
     }
@@ -296,7 +302,7 @@ impl Known {
     }
 }
 
-/// The known costs of some thoughts.
+/// The known costs of some reasoning items.
 #[derive(Default)]
 pub(super) struct Thoughts {
     fingerprints: Fingerprints,
@@ -312,6 +318,7 @@ impl Thoughts {
     }
 }
 
+/// A piece whose cost isn't known yet.
 struct Uncounted {
     print: u128,
     raw: u32,

@@ -1,4 +1,4 @@
-//! A whole request body, piece by piece, as the server will read it.
+//! Counts a whole request body item by item, as the server will read it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,10 +11,12 @@ use crate::boundary::TokenBreakdown;
 use crate::surrogates::mend_surrogates;
 use schema::text_of;
 
-/// Why a body cannot be counted.
+/// The reason why a request body can't be counted.
 #[derive(Debug)]
 pub enum BadRequestBody {
+    /// It isn't JSON.
     NotJson(serde_json::Error),
+    /// It is JSON, but not an object.
     NotAnObject,
 }
 
@@ -30,7 +32,7 @@ impl fmt::Display for BadRequestBody {
 impl std::error::Error for BadRequestBody {}
 
 impl Counter {
-    /// The tokens of an Open Responses request body.
+    /// Counts the tokens of an Open Responses request body.
     pub fn request_body(self, body: &[u8]) -> Result<TokenBreakdown, BadRequestBody> {
         let body: Value = serde_json::from_slice(body).or_else(|error| {
             let mended = mend_surrogates(&String::from_utf8_lossy(body));
@@ -46,15 +48,15 @@ impl Counter {
     }
 }
 
-/// Counts as it reads.
+/// Adds up the tokens of a request while reading it.
 pub(super) struct Tally<'a> {
     counter: Counter,
     family: &'static Family,
     model: &'a str,
     sum: TokenBreakdown,
-    /// The names of calls, which come again before their results.
+    /// The number of tokens in each call's tool name, by call id. The name is repeated before the result.
     names: BTreeMap<String, u32>,
-    /// How many tools there are to choose from.
+    /// The number of tools that the request offers.
     offered: usize,
 }
 
@@ -86,23 +88,23 @@ impl<'a> Tally<'a> {
             self.tools(tools);
         }
         if let Some(format) = body.pointer("/text/format").filter(|format| text_of(format, "type") == "json_schema") {
-            // Some nest it the way chat completions do.
+            // Some clients nest it the way chat completions do.
             let format = format.get("json_schema").unwrap_or(format);
             self.format(format);
         }
         for (field, what) in [
-            ("previous_response_id", "the earlier conversation that it refers to"),
-            ("conversation", "the conversation that it refers to"),
-            ("prompt", "the stored prompt that it refers to"),
+            ("previous_response_id", "the earlier conversation it refers to"),
+            ("conversation", "the conversation it refers to"),
+            ("prompt", "the stored prompt it refers to"),
         ] {
             if body.get(field).is_some_and(|value| !value.is_null()) {
-                self.note(format!("`{field}`: {what} is known only to the server"));
+                self.note(format!("`{field}`: only the server knows {what}"));
             }
         }
     }
 
     fn items(&mut self, items: &[Value]) {
-        // What a compaction stands for is not read again.
+        // The model doesn't see the items that a compaction replaces.
         let compacted = items.iter().rposition(|item| text_of(item, "type") == "compaction").unwrap_or(0);
         let items = items.get(compacted..).unwrap_or_default();
         let is_question = |item: &Value| text_of(item, "role") == "user";
@@ -155,7 +157,7 @@ impl<'a> Tally<'a> {
                 }
             }
             "compaction" => self.sum.messages += self.family.thought(text_of(item, "encrypted_content").len()),
-            "item_reference" => self.note("`item_reference`: what it refers to is known only to the server".to_owned()),
+            "item_reference" => self.note("`item_reference`: only the server knows the item it refers to".to_owned()),
             other => {
                 self.note(format!("`{other}`: counted as its JSON; the server may show the model more or less of it"));
                 let mut shown = item.clone();
@@ -163,7 +165,7 @@ impl<'a> Tally<'a> {
                     for hidden in ["id", "type", "status", "call_id", "encrypted_content"] {
                         fields.remove(hidden);
                     }
-                    // A generated picture is shown to the model as one, or not at all.
+                    // The model sees a generated picture as an image, or not at all.
                     if fields.get("result").and_then(Value::as_str).is_some_and(|text| text.len() > 4096) {
                         fields.remove("result");
                     }
@@ -173,7 +175,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// The text of a message or a result; images go to their own sum.
+    /// Counts the text of a message or a result. Images are added to their own sum.
     fn content(&mut self, content: &Value) -> u32 {
         match content {
             Value::String(text) => self.text(text),
@@ -209,9 +211,8 @@ impl<'a> Tally<'a> {
         let address = part.get("image_url").map_or("", |url| url.as_str().unwrap_or_else(|| text_of(url, "url")));
         let size = address.split_once(";base64,").and_then(|(_, base64)| images::size_in_base64(base64));
         if size.is_none() {
-            let why =
-                if address.starts_with("data:") { "its header does not tell" } else { "it is not in the request" };
-            self.note(format!("an image is taken for 1024 x 1024 pixels: {why}"));
+            let why = if address.starts_with("data:") { "its header has no size" } else { "it is not in the request" };
+            self.note(format!("an image is counted as 1024 x 1024 pixels: {why}"));
         }
         self.sum.images += images::tokens(self.model, size, text_of(part, "detail"));
     }
@@ -234,7 +235,7 @@ impl<'a> Tally<'a> {
         for tool in tools {
             match text_of(tool, "type") {
                 "function" => {
-                    // Chat completions nest it.
+                    // Chat completions nest the function.
                     let function = tool.get("function").unwrap_or(tool);
                     any = true;
                     shown += self.function(
@@ -257,7 +258,7 @@ impl<'a> Tally<'a> {
                 }
                 hosted => {
                     self.note(format!(
-                        "`{hosted}`: what the server tells the model about its own tools, and what they find, is not counted"
+                        "`{hosted}`: the server's description of its own tool and the tool's results are not counted"
                     ));
                     shown += self.text(text_of(tool, "description"));
                     if let Some(parameters) = tool.get("parameters") {
@@ -272,7 +273,7 @@ impl<'a> Tally<'a> {
         self.sum.tools += shown;
     }
 
-    /// What one function costs among others.
+    /// Counts one function, without the overhead that all tools share.
     pub fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
         match self.family.tools {
             ToolStyle::Namespace { .. } => self.text(&schema::function_type(name, description, parameters)),
@@ -284,7 +285,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// What comes with the first tool.
+    /// Returns the overhead that all tools share.
     pub fn around_tools(&self) -> u32 {
         match self.family.tools {
             ToolStyle::Namespace { around } => {

@@ -1,20 +1,20 @@
-//! Tools and answer formats as OpenAI's models get to see them.
+//! Renders tools and response formats as OpenAI's models see them.
 //!
-//! Function tools are shown as TypeScript types in a namespace, with titles, descriptions and examples as comments; what
-//! TypeScript cannot say (patterns, ranges, `additionalProperties`) is not shown. The schema of an answer is shown as JSON
-//! without the fields that are the same in every strict schema.
+//! Function tools are shown as TypeScript types in a namespace, with titles, descriptions and examples as comments.
+//! Whatever TypeScript can't express (patterns, ranges, `additionalProperties`) isn't shown. The schema of an answer is
+//! shown as JSON without the fields that are the same in every strict schema.
 
 use serde_json::{Map, Value};
 
-/// Deeper schemas end here.
+/// The maximum depth of a schema. Anything deeper is shown as `any`.
 const MAX_DEPTH: usize = 24;
-/// So do schemas that would unfold into far more text than they are.
+/// The maximum length of the text, because references can expand a schema to far more than its own size.
 const MAX_TEXT: usize = 1 << 20;
 
 pub(super) const NAMESPACE_HEAD: &str = "# Tools\n\n## functions\n\nnamespace functions {\n\n";
 pub(super) const NAMESPACE_TAIL: &str = "} // namespace functions";
 
-/// One tool inside the namespace.
+/// Renders one tool inside the namespace.
 pub(super) fn function_type(name: &str, description: &str, parameters: Option<&Value>) -> String {
     let root = parameters.unwrap_or(&Value::Null);
     let mut types = Types { root, text: String::new(), open: Vec::new() };
@@ -30,7 +30,7 @@ pub(super) fn function_type(name: &str, description: &str, parameters: Option<&V
     types.text
 }
 
-/// The schema that an answer must follow.
+/// Renders the schema that an answer must follow.
 pub(super) fn answer_format(name: &str, description: &str, schema: &Value) -> String {
     let mut schema = schema.clone();
     strip(&mut schema, 0);
@@ -38,7 +38,7 @@ pub(super) fn answer_format(name: &str, description: &str, schema: &Value) -> St
     format!("# Response Formats\n\n## {name}\n\n{comment}{schema}")
 }
 
-/// Strict schemas require all that they name and allow nothing else, so neither is shown.
+/// Removes `required` and `additionalProperties` where they are the same in every strict schema.
 fn strip(schema: &mut Value, depth: usize) {
     if depth > MAX_DEPTH {
         return;
@@ -57,7 +57,7 @@ fn strip(schema: &mut Value, depth: usize) {
             }
             for (name, field) in fields {
                 match field {
-                    // Names of properties are not keywords.
+                    // The names of properties are not keywords.
                     Value::Object(schemas) if matches!(name.as_str(), "properties" | "$defs" | "definitions") => {
                         schemas.values_mut().for_each(|schema| strip(schema, depth + 1));
                     }
@@ -73,7 +73,7 @@ fn strip(schema: &mut Value, depth: usize) {
 struct Types<'a> {
     root: &'a Value,
     text: String,
-    /// The references being followed: one that leads back to itself is not followed again.
+    /// The references that are being followed, to detect cycles.
     open: Vec<String>,
 }
 
@@ -153,7 +153,7 @@ impl Types<'_> {
             (Some(properties), _) => {
                 self.text += "{\n";
                 self.comment(text_of(schema, "title"));
-                // The root's description is the tool's own business and shown; that of a property is above it already.
+                // Only the root shows its description here; a property's description is already above it.
                 if depth == 0 {
                     self.comment(text_of(schema, "description"));
                 }
@@ -167,7 +167,7 @@ impl Types<'_> {
     }
 
     fn property(&mut self, name: &str, property: &Value, depth: usize, required: bool) {
-        // An object with properties shows its title inside.
+        // An object with properties shows its title inside the braces.
         if !property.get("properties").is_some_and(Value::is_object) {
             self.comment(text_of(property, "title"));
         }

@@ -1,22 +1,24 @@
-//! What was used on which day with which model, for a year and a bit.
+//! What was used on each day with each model, for a little more than a year.
 
 use std::collections::BTreeMap;
 
 use crate::boundary::{RequestUsage, Totals};
 
-/// So many days on which something was used; not by date, because a clock that was wrong once must not cost the rest.
+/// The maximum number of days with usage. Days are counted and not compared with today's date, so that a clock that was
+/// wrong once doesn't delete the rest.
 const MAX_DAYS: usize = 400;
-/// Days times models; past it the oldest are forgotten.
+/// The maximum number of rows (days times models). Beyond it, the oldest are forgotten.
 const MAX_ROWS: usize = 3000;
-/// A longer name is cut.
+/// The maximum length of a model's name in bytes. Longer names are cut.
 const MAX_MODEL: usize = 120;
 
-/// Days are numbered from 1970-01-01 on, in whatever time zone the shell counts.
+/// The usage of each day and model. Days are numbered from 1970-01-01, in whatever time zone the shell uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     rows: BTreeMap<(u32, String), Totals>,
 }
 
+/// The period that usage is summed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Period {
     Day,
@@ -24,6 +26,7 @@ pub enum Period {
 }
 
 impl History {
+    /// Adds one request to its day and model.
     pub fn add(&mut self, day: u32, usage: &RequestUsage) {
         let mut one = Totals::default();
         one.add(usage);
@@ -31,7 +34,7 @@ impl History {
         self.evict();
     }
 
-    /// Adds another's sums. Not a union: what was added twice counts twice.
+    /// Adds the sums of `other`. This isn't a union: usage that is added twice is counted twice.
     pub fn merge(&mut self, other: &Self) {
         for ((day, model), totals) in &other.rows {
             self.add_totals(*day, model, totals);
@@ -39,16 +42,17 @@ impl History {
         self.evict();
     }
 
+    /// Returns whether nothing was used.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Every day and model, oldest first.
+    /// Returns every day and model, oldest first.
     pub fn rows(&self) -> impl Iterator<Item = (u32, &str, &Totals)> {
         self.rows.iter().map(|((day, model), totals)| (*day, model.as_str(), totals))
     }
 
-    /// Sums by day or month (`2026-03-01`, `2026-03`) and by model, oldest first.
+    /// Returns the sums by day or month (`2026-03-01`, `2026-03`) and by model, oldest first.
     pub fn by(&self, period: Period) -> BTreeMap<String, BTreeMap<String, Totals>> {
         let mut sums: BTreeMap<String, BTreeMap<String, Totals>> = BTreeMap::new();
         for ((day, model), totals) in &self.rows {
@@ -78,9 +82,9 @@ impl History {
     }
 }
 
-/// A day's number as a date, such as `2026-03-01`.
+/// Converts a day's number to a date such as `2026-03-01`.
 pub fn date(day: u32) -> String {
-    // Howard Hinnant's algorithm: years begin in March, so that the leap day comes last.
+    // This is Howard Hinnant's algorithm. Years begin in March, so that the leap day comes last.
     let shifted = u64::from(day) + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! The status line of a conversation, and the word of warning before a request, as data.
+//! The status line of a conversation and the warning before a request, as data.
 
 use std::cmp::Reverse;
 
@@ -8,12 +8,12 @@ use crate::boundary::{Activity, Level, Preflight, RequestKind, RequestUsage, Sta
 const WARNING_PERCENT: u64 = 75;
 const ERROR_PERCENT: u64 = 90;
 
-/// What is known best: the estimate of the main request that runs, else what the server counted last, else the estimate of
-/// a request that was never counted.
+/// Returns the status line. It shows the estimate of the running main request, or else the server's last count, or else
+/// the estimate of a request that was never counted.
 pub(super) fn line(conversation: &Conversation, open: &[&Open]) -> StatusLine {
     let main = open.iter().filter(|open| open.start.kind == RequestKind::Main).min_by_key(|open| Reverse(open.number));
     let counted = conversation.counted.as_ref();
-    // A main request that nobody could estimate does not hide what was counted before.
+    // A main request without an estimate doesn't hide the last count.
     let running = main.filter(|main| {
         (main.start.estimate.is_some() || counted.is_none()) && counted.is_none_or(|last| last.number < main.number)
     });
@@ -34,7 +34,7 @@ pub(super) fn line(conversation: &Conversation, open: &[&Open]) -> StatusLine {
     if is_estimate && tokens.is_some() {
         text.insert(0, '~');
     }
-    // Before the first answer after a summary, by estimate; then by count.
+    // Until the first answer after a summary, the freed tokens are an estimate.
     let shrinking = || tokens.zip(counted).and_then(|(tokens, counted)| freed(counted.input_tokens, tokens));
     let freed = if is_estimate { shrinking() } else { None }.or(conversation.freed.map(|freed| freed.tokens));
     if let Some(freed) = freed {
@@ -117,8 +117,8 @@ fn sums(totals: &Totals) -> String {
     line
 }
 
-/// A word of warning when a request comes near the model's window. Nothing is refused: an estimate may be wrong, and the
-/// server knows best.
+/// Returns a warning if a request comes close to the model's window. Nothing is refused: the estimate may be wrong, and
+/// only the server knows the limit for certain.
 pub fn preflight(model: &str, estimate: u64, max_input_tokens: Option<u64>) -> Option<Preflight> {
     let limit = max_input_tokens?;
     let percent = percent(estimate, limit)?;
@@ -126,10 +126,10 @@ pub fn preflight(model: &str, estimate: u64, max_input_tokens: Option<u64>) -> O
     let message = match percent {
         ..ERROR_PERCENT => return None,
         ERROR_PERCENT..=100 => format!(
-            "This request has about {estimate} tokens, {percent} % of what {model} takes ({window}). Summarize the conversation soon, or start a new one."
+            "This request has about {estimate} tokens, {percent} % of {model}'s input limit ({window}). Summarize the conversation soon, or start a new one."
         ),
         _ => format!(
-            "This request has about {estimate} tokens and {model} takes {window}: it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window."
+            "This request has about {estimate} tokens, but {model} accepts at most {window}, so it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window."
         ),
     };
     Some(Preflight { level: level(percent), message })
@@ -143,7 +143,8 @@ fn level(percent: u64) -> Level {
     }
 }
 
-/// Rounded, so that the colour belongs to the number that is shown; but what does not fit is never shown as 100 %.
+/// Returns the rounded percentage, so that the colour matches the number that is shown. A request that doesn't fit is
+/// never shown as 100 %.
 fn percent(tokens: u64, limit: u64) -> Option<u64> {
     let hundredths = tokens.saturating_mul(100);
     if tokens > limit {
@@ -152,7 +153,7 @@ fn percent(tokens: u64, limit: u64) -> Option<u64> {
     hundredths.saturating_add(limit / 2).checked_div(limit)
 }
 
-/// `812`, `52.0k`, `1.05M`
+/// Formats a number of used tokens: `812`, `52.0k`, `1.05M`.
 fn used(tokens: u64) -> String {
     match tokens {
         ..1000 => tokens.to_string(),
@@ -164,7 +165,7 @@ fn used(tokens: u64) -> String {
     }
 }
 
-/// `128k`, `1M`, `1.05M`
+/// Formats the size of a window: `128k`, `1M`, `1.05M`.
 fn window(tokens: u64) -> String {
     match tokens {
         ..1000 => tokens.to_string(),
@@ -173,7 +174,7 @@ fn window(tokens: u64) -> String {
     }
 }
 
-/// `1,234,567`
+/// Formats a number with separators: `1,234,567`.
 fn digits(number: u64) -> String {
     let plain = number.to_string();
     let mut grouped = String::with_capacity(plain.len() + plain.len() / 3);

@@ -2,13 +2,13 @@
 
 export type Part = { "type": "text", value: string, } | { "type": "thinking", value: string, id: string, 
 /**
- * On the last, empty thinking part only: what the next request must send back.
+ * What the next request must send back. Only set on the last thinking part, which is empty.
  */
 replay?: ThinkingReplay, } | { "type": "toolCall", callId: string, name: string, inputJson: string, } | { "type": "data", mimeType: string, base64: string, } | { "type": "citations", citations: Array<Citation>, markdown: string, };
 
 export type ThinkingReplay = { 
 /**
- * The model that made it; to any other the content is noise.
+ * The model that produced it. The content is useless to any other model.
  */
 model: string | null, items: Array<ReasoningItem>, };
 
@@ -18,7 +18,7 @@ export type Citation = { url: string, title: string, };
 
 export type Note = { kind: NoteKind, 
 /**
- * Protocol words only: an event type, an item type, a tool's name.
+ * Protocol terms only: an event type, an item type, a tool's name.
  */
 detail: string, };
 
@@ -26,19 +26,19 @@ export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredConten
 
 export type Outcome = { status: Status, 
 /**
- * The protocol's word for why an answer is incomplete, or what cut a truncated one off.
+ * Why an answer is incomplete, in the protocol's terms, or what cut a truncated answer off.
  */
 reason: string | null, error: Failure | null, 
 /**
- * Why there is nothing to show, when there is neither text nor a tool call nor an image.
+ * Why there is nothing to show, if there is no text, no tool call and no image.
  */
 empty: Empty | null, responseId: string | null, model: string | null, 
 /**
- * What the server counted. `None` when it said nothing; never zero in its place.
+ * What the server counted. `None` if it reported nothing; never zero instead.
  */
 usage: Usage | null, gateway: Gateway | null, 
 /**
- * Whether asking again can neither repeat text nor run a tool twice.
+ * Whether the request can be repeated without repeating text or running a tool twice.
  */
 retrySafe: boolean, };
 
@@ -48,11 +48,11 @@ export type Empty = "thinkingOnly" | "filtered" | "length" | "nothing";
 
 export type Failure = { kind: FailureKind, 
 /**
- * Short, one line, without markup and without secrets.
+ * One short line without markup and without secrets.
  */
 message: string, 
 /**
- * The server's own code or error type.
+ * The server's own error code or error type.
  */
 code: string | null, 
 /**
@@ -60,11 +60,11 @@ code: string | null,
  */
 tool: string | null, 
 /**
- * Who can do something about it.
+ * Who has to act.
  */
 turn: Turn, 
 /**
- * What that is.
+ * The suggested action, as a sentence for the user.
  */
 next: string, status: number | null, requestId: string | null, generationId: string | null, overflow: Overflow | null, 
 /**
@@ -84,21 +84,21 @@ export type TokenDetails = { [name: string]: unknown };
 
 export type Gateway = { generationId: string | null, 
 /**
- * US dollars, as the gateway wrote it: a decimal string or a number.
+ * US dollars as the gateway wrote them, as a decimal string or a number.
  */
 cost: string | null, 
 /**
- * The provider that answered in the end.
+ * The provider that gave the final answer.
  */
 provider: string | null, 
 /**
- * The whole object, routing attempts and provider extras included.
+ * The whole object, including routing attempts and the providers' own fields.
  */
 metadata: unknown, };
 
 export type ChatRequest = { model: string, messages: Array<ChatMessage>, tools?: Array<ToolDefinition>, toolMode?: ToolMode, 
 /**
- * With `required`: the one tool that must be called.
+ * The one tool that must be called, if `tool_mode` is `required`.
  */
 requiredTool?: string, options?: ChatOptions, };
 
@@ -110,7 +110,7 @@ export type ChatPart = { "type": "text", value: string, } | { "type": "thinking"
 
 export type ToolDefinition = { name: string, description?: string, 
 /**
- * A JSON schema; tools without arguments have none.
+ * A JSON schema. Tools without arguments have none.
  */
 inputSchema: unknown, };
 
@@ -118,7 +118,7 @@ export type ToolMode = "auto" | "required" | "none";
 
 export type ChatOptions = { maxOutputTokens?: number, temperature?: number, topP?: number, 
 /**
- * `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`: whatever the model offers.
+ * One of the values that the model offers: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
  */
 reasoningEffort?: string, 
 /**
@@ -126,24 +126,24 @@ reasoningEffort?: string,
  */
 reasoningSummary?: string, 
 /**
- * The same for all requests of a conversation, so that the provider's prompt cache is found again.
+ * An id that all requests of a conversation share, so that they hit the provider's prompt cache.
  */
 conversationId?: string, 
 /**
- * Where neither the caller nor a marker in the messages names the conversation: it begins here, under this name.
+ * The id to use if neither the caller nor a marker in the messages names the conversation.
  */
 newConversationId?: string, 
 /**
- * Let the gateway place cache markers for providers that need them.
+ * Lets the gateway place cache markers for providers that need them.
  */
 automaticCaching?: boolean, routing?: Routing, 
 /**
- * Let Claude models forget old tool results by themselves.
+ * Lets Claude models drop old tool results on their own.
  */
 claudeContextManagement?: boolean, 
 /**
- * The caller's own model options. Those that name an option above count as that option; keys that start with `_`
- * are VS Code's and never sent.
+ * The caller's own model options. A key that names an option above sets that option. Keys that start with `_` are
+ * VS Code's and are never sent.
  */
 extraBody: { [name: string]: unknown }, extraHeaders?: { [key in string]: string }, };
 
@@ -197,53 +197,53 @@ export type CompletionDetails = { reasoning_tokens: number, };
 
 export type ModelList = { 
 /**
- * Favourites first, otherwise in the server's order.
+ * Favourites come first, then the server's order.
  */
 models: Array<ChatModel>, 
 /**
- * Models that do not chat, and those a rule hides.
+ * Models that can't chat, and those that a rule hides.
  */
 others: Array<OtherModel>, notes: Array<Note>, };
 
 export type ChatModel = { id: string, name: string, 
 /**
- * The upstream family without creator, date or stage: `claude-sonnet-4.5`, `gpt-5.2`, `gemini-3-pro`.
+ * The model family without creator, date or stage: `claude-sonnet-4.5`, `gpt-5.2`, `gemini-3-pro`.
  */
 family: string, 
 /**
- * The release the id names (`20250929`), else the number in the family (`4.5`), else `latest`.
+ * The release date in the id (`20250929`), or else the number in the family (`4.5`), or else `latest`.
  */
 version: string, maxInputTokens: number, maxOutputTokens: number, 
 /**
- * The two above together.
+ * The sum of the two limits above.
  */
 contextWindow: number, limitsFrom: LimitsFrom, capabilities: ModelCapabilities, 
 /**
- * Short, for beside the name.
+ * A short text to show next to the name.
  */
 detail: string, 
 /**
- * Markdown.
+ * A longer description in Markdown.
  */
 tooltip: string, 
 /**
- * `$3 / $15 per M tokens, cached $0.30`; absent if the server tells no prices.
+ * For example `$3 / $15 per M tokens, cached $0.30`. Absent if the server publishes no prices.
  */
 pricing: string | null, prices: Prices | null, effort: EffortChoices | null, isUserSelectable: boolean, isFavourite: boolean, isDefault: boolean, creator: string, description: string | null, 
 /**
- * Seconds since 1970, like the next one.
+ * The release time in seconds since 1970.
  */
 released: number | null, deprecatedAt: number | null, 
 /**
- * Until when its training data reaches.
+ * The date up to which the training data reaches.
  */
 knowledge: string | null, tags: Array<string>, regions: Array<string>, parameters: Array<string>, 
 /**
- * Whether a provider promises to keep nothing; absent if nobody said.
+ * Whether a provider promises to retain nothing; absent if unknown.
  */
 zeroDataRetention: boolean | null, 
 /**
- * Who serves it, once the model's endpoints were asked for.
+ * The providers that serve the model. Empty until the model's endpoints have been fetched.
  */
 providers: Array<ModelProvider>, };
 
@@ -251,23 +251,23 @@ export type LimitsFrom = "assumed" | "list" | "providers" | "learned" | "setting
 
 export type ModelCapabilities = { toolCalling: boolean, 
 /**
- * The server said nothing about tools, either way.
+ * Whether `tool_calling` is assumed, because the server said nothing about tools.
  */
 toolCallingAssumed: boolean, imageInput: boolean, fileInput: boolean, imageOutput: boolean, thinking: boolean, webSearch: boolean, structuredOutput: boolean, promptCaching: boolean, };
 
 export type EffortChoices = { values: Array<string>, 
 /**
- * One of them.
+ * One of `values`.
  */
 default: string, };
 
 export type Prices = { input: number | null, output: number | null, 
 /**
- * Input that the provider had in its prompt cache.
+ * The price of input that was in the provider's prompt cache.
  */
 cachedInput: number | null, cacheWrite: number | null, 
 /**
- * Other prices for long requests, shortest first.
+ * Different prices for long requests, in order of length.
  */
 tiers: Array<PriceTier>, };
 
@@ -275,27 +275,27 @@ export type PriceTier = { fromInputTokens: number, input: number | null, output:
 
 export type ModelProvider = { name: string, 
 /**
- * Serving, as far as the gateway knows.
+ * Whether it is serving requests, as far as the gateway knows.
  */
 isActive: boolean, contextWindow: number | null, maxOutputTokens: number | null, maxInputTokens: number | null, pricing: string | null, prices: Prices | null, quantization: string | null, 
 /**
- * Per cent.
+ * In per cent.
  */
 uptime: number | null, 
 /**
- * Median time to the first token.
+ * The median time to the first token.
  */
 latencyMs: number | null, tokensPerSecond: number | null, };
 
 export type OtherModel = { id: string, name: string, 
 /**
- * `embedding`, `image`, …, or `hidden`.
+ * `embedding`, `image` and so on, or `hidden`.
  */
 kind: string, pricing: string | null, prices: Prices | null, };
 
 export type ModelSettings = { hide?: Array<string>, favourites?: Array<string>, 
 /**
- * The first model that the first matching pattern finds.
+ * The default is the first model that matches the first pattern that has a match.
  */
 default?: Array<string>, 
 /**
@@ -305,7 +305,7 @@ limits?: Array<LimitSetting>, };
 
 export type LimitSetting = { 
 /**
- * A pattern.
+ * The pattern of the models that these limits apply to.
  */
 model: string, contextWindow?: number, maxInputTokens?: number, maxOutputTokens?: number, };
 
@@ -313,7 +313,7 @@ export type ListState = "fresh" | "stale" | "missing";
 
 export type Estimate = { tokens: number, 
 /**
- * So many of them a server has counted; all of them if this exact request was answered before.
+ * How many of them a server has counted: all of them, if this exact request was answered before.
  */
 known: number, };
 
@@ -321,11 +321,11 @@ export type FileState = "good" | "missing" | "damaged" | "newer";
 
 export type TokenBreakdown = { input_tokens: number, model: string, 
 /**
- * Which rules were applied: `gpt-5`, `claude`, …
+ * The family whose rules were applied: `gpt-5`, `claude`, …
  */
 family: string, 
 /**
- * Whether the text was counted with the model's own vocabulary. If not, it is an estimate.
+ * Whether the text was counted with the model's own vocabulary. If not, the count is an estimate.
  */
 own_vocabulary: boolean, instructions: number, messages: number, tool_calls: number, tool_results: number, reasoning: number, tools: number, 
 /**
@@ -333,25 +333,25 @@ own_vocabulary: boolean, instructions: number, messages: number, tool_calls: num
  */
 format: number, images: number, 
 /**
- * What every request costs before anything is in it.
+ * The overhead of every request.
  */
 framing: number, 
 /**
- * What could not be counted: the server will count more than this.
+ * What could not be counted. The server's count will be higher.
  */
 notes: Array<string>, };
 
 export type RequestStart = { 
 /**
- * Any name that no other open request has.
+ * Any id that no other open request has.
  */
 id: string, conversation: string, model: string, kind?: RequestKind, 
 /**
- * How many input tokens we think it has.
+ * The estimated number of input tokens.
  */
 estimate?: number, 
 /**
- * How many the model takes.
+ * The model's input limit.
  */
 maxInputTokens?: number, };
 
@@ -359,53 +359,53 @@ export type RequestKind = "main" | "subAgent" | "summary" | "utility";
 
 export type RequestEnd = { usage?: Usage, 
 /**
- * The gateway's own figure, in US dollars.
+ * The gateway's own number, in US dollars.
  */
 cost?: string, 
 /**
- * What the model's prices say, in US dollars; used if the gateway tells nothing.
+ * The cost according to the model's prices, in US dollars. It is used if the gateway reports no cost.
  */
 costByPrices?: number, 
 /**
- * The server said that the answer is over.
+ * Whether the server said that the answer is over.
  */
 isAnswered?: boolean, };
 
 export type RequestUsage = { id: string, conversation: string, model: string, kind: RequestKind, isAnswered: boolean, estimate: number | null, inputTokens: number | null, cachedTokens: number | null, outputTokens: number | null, reasoningTokens: number | null, 
 /**
- * US dollars.
+ * In US dollars.
  */
 cost: number | null, firstPartMs: number | null, totalMs: number, 
 /**
- * While the answer was coming.
+ * The speed while the answer was streaming.
  */
 tokensPerSecond: number | null, };
 
 export type Totals = { requests: number, 
 /**
- * So many of them the server did not count: their tokens are missing here.
+ * How many of them the server didn't count. Their tokens are missing here.
  */
 uncounted: number, 
 /**
- * So many of them were counted and have no cost that anybody told.
+ * How many of them were counted but have no known cost.
  */
 unpriced: number, inputTokens: number, cachedTokens: number, outputTokens: number, reasoningTokens: number, 
 /**
- * US dollars.
+ * In US dollars.
  */
 cost: number, 
 /**
- * Over the requests that gave a part at all.
+ * The number of requests that returned a part. `first_part_ms` is the sum over these.
  */
 firstParts: number, firstPartMs: number, 
 /**
- * Over the requests whose speed is known.
+ * The tokens of the requests whose speed is known. `streaming_ms` is the sum over these.
  */
 streamedTokens: number, streamingMs: number, };
 
 export type StatusLine = { 
 /**
- * `52.0k/128k · 41 %`; with `~` in front while it is an estimate.
+ * For example `52.0k/128k · 41 %`, preceded by `~` while it is an estimate.
  */
 text: string, level: Level, activity: Activity, tooltip: Array<TooltipLine>, };
 
