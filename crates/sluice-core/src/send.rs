@@ -1,4 +1,4 @@
-//! The request path: a chat in, one HTTP request out.
+//! The request path: turns a chat into one HTTP request.
 
 mod conversation;
 mod endpoint;

@@ -1,7 +1,7 @@
-//! Halves of surrogate pairs. JavaScript strings hold them and JSON can spell them, but no server takes them and no text
-//! can show them: one in a message makes a whole conversation fail until it is gone.
+//! Replaces unpaired surrogates. JavaScript strings can contain them and JSON can spell them, but no server accepts
+//! them and they can't be displayed: one in a message makes every request of the conversation fail until it is removed.
 
-/// Replaces `\uD800`-`\uDFFF` escapes that form no pair by `\uFFFD`.
+/// Replaces `\uD800`-`\uDFFF` escapes that don't form a pair with `\uFFFD`.
 pub(crate) fn mend_surrogates(json: &str) -> String {
     let mut mended = String::with_capacity(json.len());
     let mut rest = json;
@@ -15,7 +15,7 @@ pub(crate) fn mend_surrogates(json: &str) -> String {
                 rest = escape.get(6..).unwrap_or_default();
                 continue;
             }
-            // Any other escape: its backslash and the character after it, which may be a backslash itself.
+            // For any other escape, skip the backslash and the next character, which may be a backslash too.
             (None, _) => 1 + escape.chars().nth(1).map_or(0, char::len_utf8),
         };
         let (kept, after) = escape.split_at(taken);
@@ -25,7 +25,7 @@ pub(crate) fn mend_surrogates(json: &str) -> String {
     mended + rest
 }
 
-/// The surrogate that an escape at the start of the text stands for.
+/// Returns the surrogate if the text starts with the escape of one.
 fn surrogate(text: &str) -> Option<u32> {
     let hex = text.strip_prefix("\\u")?.get(..4)?;
     u32::from_str_radix(hex, 16).ok().filter(|unit| (0xD800..=0xDFFF).contains(unit))

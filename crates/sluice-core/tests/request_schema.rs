@@ -1,5 +1,5 @@
-//! Every request that can come out is one that servers take: random conversations, however broken, against the rules of
-//! the protocol in our own words.
+//! Random conversations, however broken, always result in a request that servers accept. The protocol's rules are
+//! written down here independently of the code under test.
 
 use std::collections::BTreeSet;
 
@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_request_is_one_that_servers_take(chat in chat()) {
+    fn every_request_follows_the_protocol(chat in chat()) {
         let chat: ChatRequest = serde_json::from_value(chat).unwrap();
         let endpoint = Endpoint::parse(VERCEL).unwrap();
         let built = build_request(&chat, &endpoint);
@@ -97,7 +97,7 @@ fn check_body(body: &Value) {
                 check_name(id);
                 check_name(item["name"].as_str().unwrap());
                 serde_json::from_str::<Map<String, Value>>(item["arguments"].as_str().unwrap()).unwrap();
-                assert!(seen.insert(id) && open.insert(id), "{id} twice");
+                assert!(seen.insert(id) && open.insert(id), "{id} is used twice");
             }
             "function_call_output" => {
                 assert_eq!(fields, ["call_id", "output", "type"]);
@@ -111,7 +111,7 @@ fn check_body(body: &Value) {
                 assert_eq!(item["summary"], json!([]));
                 assert!(!item["encrypted_content"].as_str().unwrap().is_empty());
             }
-            other => panic!("{other} is no input item"),
+            other => panic!("{other} isn't an input item"),
         }
     }
     assert!(open.is_empty(), "calls without a result: {open:?}");

@@ -1,6 +1,6 @@
-//! The request path, one small conversation each: a chat as JSON in, the body that is sent out.
+//! The request path in small conversations: the input is a chat as JSON, the output is the body that is sent.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is passed by value in each case")]
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn result(id: &str, text: &str) -> Value {
     json!({"role": "user", "content": [{"type": "toolResult", "callId": id, "content": [{"type": "text", "value": text}]}]})
 }
 
-/// Each input item on a line, after the instructions; then the notes.
+/// Prints the instructions, one line for each input item, and the notes.
 fn check(messages: Value, expected: Expect) {
     let built = build(json!({"model": "acme/m-1", "messages": messages}));
     let body: Value = serde_json::from_str(&built.request.body).unwrap();
@@ -72,7 +72,7 @@ fn instructions_come_from_the_system_role_and_from_assistant_messages_before_the
 }
 
 #[test]
-fn calls_and_results_become_items_of_their_own_and_the_prefix_goes() {
+fn calls_and_results_become_separate_items_without_our_id_prefix() {
     let parts =
         json!([{"type": "text", "value": "Let me look."}, call("gw-call_1", "read"), call("gw-call_2", "read")]);
     check(
@@ -89,7 +89,7 @@ fn calls_and_results_become_items_of_their_own_and_the_prefix_goes() {
 }
 
 #[test]
-fn what_lacks_its_counterpart_is_repaired() {
+fn calls_and_results_without_a_counterpart_are_repaired() {
     let parts = json!([call("a", "f"), call("b", "f")]);
     check(
         json!([user("Go"), assistant(parts), result("b", "two"), result("c", "lost"), user("On")]),
@@ -108,7 +108,7 @@ fn what_lacks_its_counterpart_is_repaired() {
 }
 
 #[test]
-fn foreign_ids_are_made_to_fit_and_ids_used_twice_are_told_apart() {
+fn foreign_ids_are_shortened_and_repeated_ids_are_made_unique() {
     let long = "x".repeat(80);
     check(
         json!([
@@ -170,7 +170,7 @@ fn images_are_typed_by_their_bytes_and_markers_are_never_sent() {
 }
 
 #[test]
-fn thinking_goes_back_only_to_the_model_that_made_it() {
+fn reasoning_is_sent_back_only_to_the_model_that_produced_it() {
     let thought = |model: &str| json!({"type": "thinking", "replay": {"model": model, "items": [{"id": "rs_1", "encrypted_content": "AAA"}]}});
     let turn = |model: &str| json!([user("Go"), assistant(json!([call("a", "f"), thought(model)])), result("a", "ok")]);
     for model in ["m-1", "acme/m-1", "m-1-2026-01-01"] {
@@ -196,7 +196,7 @@ fn thinking_goes_back_only_to_the_model_that_made_it() {
 }
 
 #[test]
-fn empty_messages_are_dropped_and_there_is_always_a_question() {
+fn empty_messages_are_dropped_and_there_is_always_a_user_message() {
     check(
         json!([user("  \n"), assistant(json!([{"type": "text", "value": ""}]))]),
         expect![[r#"
@@ -226,7 +226,7 @@ fn check_tools(tools: Value, extra: Value, expected: Expect) {
 }
 
 #[test]
-fn tool_names_fit_and_find_their_way_back() {
+fn tool_names_are_made_valid_and_mapped_back() {
     let tools = json!([{"name": "read_file"}, {"name": "my.tool/read"}, {"name": "my tool read"}, {"name": "n".repeat(70)}, {"name": "read_file"}]);
     check_tools(
         tools,
@@ -265,7 +265,7 @@ fn schemas_are_completed() {
 }
 
 #[test]
-fn tool_modes() {
+fn tool_modes_become_tool_choices() {
     let one = json!([{"name": "f"}]);
     let two = json!([{"name": "f"}, {"name": "g"}]);
     let choice = |tools: &Value, extra: Value| {
@@ -283,7 +283,7 @@ fn tool_modes() {
 }
 
 #[test]
-fn options_are_sent_only_if_asked_for_and_the_bytes_are_always_the_same() {
+fn options_are_sent_only_if_set_and_the_bytes_are_deterministic() {
     let plain = build(json!({"model": "acme/m-1", "messages": [user("Hi")]}));
     expect![[r#"{"model":"acme/m-1","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]}],"stream":true,"store":false,"include":["reasoning.encrypted_content"]}"#]]
         .assert_eq(&plain.request.body);
@@ -323,7 +323,7 @@ fn head(built: &BuiltRequest) -> String {
 }
 
 #[test]
-fn halves_of_surrogate_pairs_are_replaced() {
+fn unpaired_surrogates_are_replaced() {
     let chat = r#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","value":"a\ud83d b \ud83d\ude00 \ude00"}]}]}"#;
     let chat = ChatRequest::from_json(chat).unwrap();
     let built = build_request(&chat, &Endpoint::parse(VERCEL).unwrap());
@@ -350,7 +350,7 @@ fn settings_that_are_not_sent_leave_a_note() {
 }
 
 #[test]
-fn a_conversation_is_known_by_the_callers_name_then_vscodes_then_our_marker_then_a_new_one() {
+fn the_conversation_id_comes_from_the_caller_then_vscode_then_our_marker_then_is_new() {
     let named = |messages: Value, options: Value| {
         let built = build(json!({"model": "acme/m-1", "messages": messages, "options": options}));
         let body: Value = serde_json::from_str(&built.request.body).unwrap();
@@ -373,7 +373,7 @@ fn a_conversation_is_known_by_the_callers_name_then_vscodes_then_our_marker_then
     expect![[r#"Some("b") Some("acme/m-1\\sluice-b")"#]].assert_eq(&named(json!([user("Hi")]), vscodes));
     expect![[r#"Some("c-1") Some("acme/m-1\\sluice-c-1")"#]]
         .assert_eq(&named(marked("acme/m-1\\sluice-c-1"), new.clone()));
-    // VS Code writes the current model before it, whoever left the marker.
+    // VS Code puts the current model's name before the marker, even if another provider left it.
     expect![[r#"Some("n") Some("acme/m-1\\sluice-n")"#]].assert_eq(&named(marked("acme/m-1\\resp_123"), new.clone()));
     expect![[r#"Some("n") Some("acme/m-1\\sluice-n")"#]].assert_eq(&named(marked("acme/m-1\\sluice-../x"), new));
     expect!["None None"].assert_eq(&named(json!([user("Hi")]), json!({})));
@@ -382,7 +382,7 @@ fn a_conversation_is_known_by_the_callers_name_then_vscodes_then_our_marker_then
 }
 
 #[test]
-fn a_request_for_a_summary_keeps_its_tools_and_calls_none() {
+fn a_summary_request_keeps_its_tools_but_may_not_call_them() {
     let choice = |question: &str| {
         let built = build(json!({"model": "acme/m-1", "messages": [user(question)], "tools": [{"name": "look"}]}));
         let body: Value = serde_json::from_str(&built.request.body).unwrap();
@@ -394,7 +394,7 @@ fn a_request_for_a_summary_keeps_its_tools_and_calls_none() {
 }
 
 #[test]
-fn model_options_count_under_their_old_names_too() {
+fn model_options_are_also_read_under_their_old_names() {
     let built = build(json!({
         "model": "acme/m-1",
         "messages": [user("Hi")],

@@ -1,7 +1,7 @@
-//! Which conversation a request belongs to, and whether it is an ordinary turn of it.
+//! Determines which conversation a request belongs to, and what the request is for.
 //!
-//! VS Code gives a provider the whole history and, in older versions, no name for it. A marker that we leave in every
-//! answer comes back with the next request and names the conversation, so that prompt caches are found again.
+//! VS Code passes a provider the whole history but, in older versions, no id for the conversation. We leave a marker in
+//! every answer. It comes back with the next request and names the conversation, so that prompt caches are found again.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -10,12 +10,13 @@ use serde_json::Value;
 
 use crate::boundary::{ChatPart, ChatRequest, RequestKind, Role};
 
-/// The type of the data part that VS Code keeps with an answer and hands back.
+/// The type of the data part that VS Code stores with an answer and passes back.
 const MARKER_TYPE: &str = "stateful_marker";
-/// Other providers leave markers too.
+/// The prefix of our markers; other providers leave markers too.
 const OURS: &str = "sluice-";
 
-/// What the caller calls the conversation, else what VS Code does, else what our last marker says, else a new name.
+/// Returns the caller's id for the conversation, or else VS Code's, or else the one in our last marker, or else the new
+/// id.
 pub(super) fn conversation_id(chat: &ChatRequest) -> Option<String> {
     let options = &chat.options;
     let from_vscode = || options.extra_body.get("_conversationId").and_then(Value::as_str).map(str::to_owned);
@@ -28,7 +29,8 @@ pub(super) fn conversation_id(chat: &ChatRequest) -> Option<String> {
         .filter(|id| !id.is_empty())
 }
 
-/// The text of the marker: VS Code wants the model's id before a backslash and splits at every other one.
+/// Returns the text of the marker. VS Code requires the model's id before a backslash; the rest must not contain
+/// another one.
 pub(super) fn marker(model: &str, conversation: &str) -> Option<String> {
     is_markable(conversation).then(|| format!("{model}\\{OURS}{conversation}"))
 }
@@ -37,7 +39,7 @@ fn is_markable(id: &str) -> bool {
     (1..=64).contains(&id.len()) && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-/// The conversation that the latest of our markers names.
+/// Returns the conversation that our latest marker names.
 fn marked(chat: &ChatRequest) -> Option<String> {
     let parts = chat.messages.iter().rev().flat_map(|message| message.content.iter().rev());
     parts
@@ -51,7 +53,7 @@ fn marked(chat: &ChatRequest) -> Option<String> {
         })
 }
 
-/// What the request is for, read off the questions that VS Code's chat asks on its own behalf.
+/// Returns what a request is for. It recognizes the prompts that VS Code's chat sends on its own.
 pub fn request_kind(chat: &ChatRequest) -> RequestKind {
     const TITLES: [&str; 3] =
         ["Please write a brief title", "Please write a concise title", "Please summarize the following"];
@@ -64,23 +66,23 @@ pub fn request_kind(chat: &ChatRequest) -> RequestKind {
     }
 }
 
-/// Whether VS Code's chat asks for a summary of the conversation. Its tools stay in the request, because the prompt
-/// cache depends on them, and a model that calls one instead of summarizing would end the chat.
+/// Returns whether VS Code's chat asks for a summary of the conversation. Such a request keeps its tools, because the
+/// prompt cache depends on them, but a model that called one instead of summarizing would end the chat.
 pub(super) fn is_summary_request(chat: &ChatRequest) -> bool {
-    const SAYINGS: [&str; 3] = [
+    const PROMPTS: [&str; 3] = [
         "Summarize the conversation history so far",
         "The conversation has grown too large for the context window and must be compacted",
         "Your task is to create a comprehensive, detailed summary of the entire conversation",
     ];
-    begins_with(chat, &SAYINGS)
+    begins_with(chat, &PROMPTS)
 }
 
-/// Whether the last question begins with one of these.
-fn begins_with(chat: &ChatRequest, sayings: &[&str]) -> bool {
+/// Returns whether the last question begins with one of these.
+fn begins_with(chat: &ChatRequest, prompts: &[&str]) -> bool {
     let last_question = chat.messages.iter().rev().find(|message| message.role == Role::User);
     last_question.is_some_and(|message| {
         message.content.iter().any(|part| match part {
-            ChatPart::Text { value } => sayings.iter().any(|saying| value.trim_start().starts_with(saying)),
+            ChatPart::Text { value } => prompts.iter().any(|prompt| value.trim_start().starts_with(prompt)),
             _ => false,
         })
     })

@@ -1,18 +1,18 @@
-//! Bytes that may be sent: images by what they are, text by what it says.
+//! Decides which data parts may be sent: images by their magic bytes, and text by its type.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-/// Servers refuse longer ones.
+/// The maximum length of a data URL. Servers refuse longer ones.
 const MAX_DATA_URL: usize = 20_971_520;
 
-/// A data URL, if the bytes are an image that models read. The declared type is not trusted: VS Code re-encodes large
-/// images as PNG and leaves the old type on them.
+/// Returns a data URL if the bytes are an image that models can read. The declared type isn't trusted: VS Code
+/// re-encodes large images as PNG and keeps the old type.
 pub(super) fn data_url(mime_type: &str, base64: &str) -> Option<String> {
     if !mime_type.starts_with("image/") {
         return None;
     }
-    // Checked as a whole: one broken image would cost the request.
+    // All of it is decoded, because one broken image would make the whole request fail.
     let start = decode(base64)?;
     let sniffed = match start.as_slice() {
         [0x89, b'P', b'N', b'G', ..] => "image/png",
@@ -25,7 +25,7 @@ pub(super) fn data_url(mime_type: &str, base64: &str) -> Option<String> {
     (url.len() <= MAX_DATA_URL).then_some(url)
 }
 
-/// The text of a textual data part, such as the JSON some tools return.
+/// Returns the text of a textual data part, such as the JSON that some tools return.
 pub(crate) fn textual(mime_type: &str, base64: &str) -> Option<String> {
     let essence = mime_type.split(';').next().unwrap_or_default().trim();
     let is_text = essence.starts_with("text/") || essence == "application/json" || essence.ends_with("+json");

@@ -1,14 +1,15 @@
-//! Step 1: chat messages to input items, in order.
+//! Step 1: converts chat messages to input items, in order.
 //!
-//! Instructions come first and apart; a message with calls or results falls into several items; what VS Code keeps in
-//! messages for itself (markers, usage, thinking without a way back) is left out and noted.
+//! Instructions are collected separately, ahead of the items. A message with calls or results becomes several items.
+//! What VS Code keeps in messages for its own use (markers, usage, reasoning that isn't sent back) is left out and
+//! noted.
 
 use super::images::data_url;
 use super::tools::ToolNames;
 use crate::boundary::{ChatMessage, ChatPart, Note, NoteKind, Role, ThinkingReplay};
 use crate::wire::{Content, InputItem, ItemOutput};
 
-/// The conversation as the protocol sees it, before `pairs` puts calls and results in order.
+/// The conversation in the protocol's terms, before `pairs` matches calls with their results.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     pub instructions: Vec<String>,
@@ -24,23 +25,23 @@ impl Conversation {
             // Older hosts have no system role and put the prompt into assistant messages before the first question.
             let is_prompt = message.role == Role::Assistant && index < first_user;
             match message.role {
-                Role::System => conversation.take_instructions(&message.content),
-                Role::Assistant if is_prompt => conversation.take_instructions(&message.content),
-                Role::Assistant => conversation.take_assistant(&message.content, model, names),
-                Role::User => conversation.take_user(&message.content),
+                Role::System => conversation.push_instructions(&message.content),
+                Role::Assistant if is_prompt => conversation.push_instructions(&message.content),
+                Role::Assistant => conversation.push_assistant(&message.content, model, names),
+                Role::User => conversation.push_user(&message.content),
             }
         }
         conversation
     }
 
-    fn take_instructions(&mut self, content: &[ChatPart]) {
+    fn push_instructions(&mut self, content: &[ChatPart]) {
         let text: String = content.iter().filter_map(text_of).collect();
         if !text.trim().is_empty() {
             self.instructions.push(text);
         }
     }
 
-    fn take_user(&mut self, content: &[ChatPart]) {
+    fn push_user(&mut self, content: &[ChatPart]) {
         let mut said = Vec::new();
         for part in content {
             match part {
@@ -60,11 +61,12 @@ impl Conversation {
         self.push_message("user", &mut said);
     }
 
-    fn take_assistant(&mut self, content: &[ChatPart], model: &str, names: &mut ToolNames) {
-        // The server wants its reasoning before what followed from it; VS Code hands it back in one part, anywhere.
+    fn push_assistant(&mut self, content: &[ChatPart], model: &str, names: &mut ToolNames) {
+        // The server expects reasoning before the items that followed from it, but VS Code returns it in one part at
+        // any position.
         for part in content {
             if let ChatPart::Thinking { replay: Some(replay) } = part {
-                self.take_replay(replay, model);
+                self.push_replay(replay, model);
             }
         }
         let mut said = Vec::new();
@@ -94,8 +96,9 @@ impl Conversation {
         self.push_message("assistant", &mut said);
     }
 
-    /// Encrypted content means nothing to another model, and most servers refuse it.
-    fn take_replay(&mut self, replay: &ThinkingReplay, model: &str) {
+    /// Adds the reasoning that the same model produced. Other models can't use encrypted content, and most servers
+    /// refuse it.
+    fn push_replay(&mut self, replay: &ThinkingReplay, model: &str) {
         if replay.model.as_deref().is_some_and(|made_by| !same_model(made_by, model)) {
             self.leave_out("reasoning");
             return;
@@ -139,7 +142,7 @@ impl Conversation {
         }
     }
 
-    /// Blank messages are refused by half of the providers.
+    /// Adds a message unless it is blank, because half of the providers refuse blank messages.
     fn push_message(&mut self, role: &'static str, content: &mut Vec<Content>) {
         let blank = |part: &Content| match part {
             Content::InputText { text } | Content::OutputText { text } => text.trim().is_empty(),
@@ -176,7 +179,8 @@ fn input_text(part: &Content) -> Option<&str> {
     }
 }
 
-/// Servers answer with the upstream's name for a model that was asked for as `creator/model`, often with a date behind.
+/// Returns whether `made_by`, the name in a server's response, is the model that was asked for. Servers often leave out
+/// the creator in `creator/model` and append a date.
 pub(crate) fn same_model(made_by: &str, asked: &str) -> bool {
     let bare = |model: &str| model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let (made_by, asked) = (bare(made_by), bare(asked));

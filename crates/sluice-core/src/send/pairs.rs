@@ -1,7 +1,8 @@
-//! Calls and results, made to fit: every result has its call, every call its result, and every pair an id of its own.
+//! Matches calls with results: every result has its call, every call has its result, and every pair has a unique id.
 //!
 //! Histories arrive with other providers' ids after a change of model, with calls whose turn was cancelled, and with
-//! results whose call was summarized away. A server refuses each of these, and then the whole conversation is stuck.
+//! results whose call was removed by a summary. Servers refuse each of these, and the whole conversation would be
+//! stuck.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ pub(super) fn pair(items: Vec<InputItem>, notes: &mut Vec<Note>) -> Vec<InputIte
 #[derive(Default)]
 struct Pairs {
     paired: Vec<InputItem>,
-    /// By the id the history uses: the ids we send for calls that still wait for their result, oldest first.
+    /// The ids that are sent for calls without a result so far, oldest first, by their id in the history.
     open: BTreeMap<String, Vec<String>>,
     sent: BTreeSet<String>,
 }
@@ -54,7 +55,7 @@ impl Pairs {
         self.paired.push(InputItem::Message { role: "user", content });
     }
 
-    /// Puts a stand-in behind the run of calls that a call without a result belongs to.
+    /// Adds a placeholder result for each call without one, after the run of calls that it belongs to.
     fn answer_open_calls(self, notes: &mut Vec<Note>) -> Vec<InputItem> {
         let open: BTreeSet<String> = self.open.into_values().flatten().collect();
         if open.is_empty() {
@@ -65,16 +66,16 @@ impl Pairs {
         for item in self.paired {
             match &item {
                 InputItem::FunctionCall { call_id, .. } => run.extend(open.get(call_id).cloned()),
-                _ => answered.extend(run.drain(..).map(stand_in)),
+                _ => answered.extend(run.drain(..).map(placeholder)),
             }
             answered.push(item);
         }
-        answered.extend(run.drain(..).map(stand_in));
+        answered.extend(run.drain(..).map(placeholder));
         notes.extend(open.iter().map(|_| Note::new(NoteKind::Repaired, "call without its result")));
         answered
     }
 }
 
-fn stand_in(call_id: String) -> InputItem {
+fn placeholder(call_id: String) -> InputItem {
     InputItem::FunctionCallOutput { call_id, output: ItemOutput::Text(MISSING_RESULT.to_owned()) }
 }

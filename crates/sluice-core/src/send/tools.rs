@@ -1,4 +1,4 @@
-//! Step 2: tools to function tools, with names and schemas that every provider takes.
+//! Step 2: converts tools to function tools whose names and schemas every provider accepts.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,11 @@ use crate::call_id::fnv1a;
 use crate::wire::{FunctionTool, ToolChoice};
 
 const MAX_NAME: usize = 64;
-/// Deeper schemas than this are passed on as they are.
+/// The maximum depth at which schemas are completed. Anything deeper is passed on unchanged.
 const MAX_DEPTH: usize = 32;
 
-/// Tool names as servers accept them, and the way back. As JSON only the way back crosses: it is all a stream needs.
+/// Tool names that servers accept, and the mapping back to VS Code's names. Only the mapping back is serialized,
+/// because it is all that a stream needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ToolNames {
@@ -23,7 +24,7 @@ pub struct ToolNames {
 }
 
 impl ToolNames {
-    /// The name to send: 1 to 64 of `[A-Za-z0-9_-]`, no two tools with the same.
+    /// Returns the name to send: 1 to 64 characters of `[A-Za-z0-9_-]`, unique among the tools.
     pub(super) fn name_for_server(&mut self, name: &str) -> String {
         if let Some(known) = self.to_server.get(name) {
             return known.clone();
@@ -43,7 +44,7 @@ impl ToolNames {
         sent
     }
 
-    /// The name VS Code knows the tool by. A name that we did not send is the model's invention and stays.
+    /// Returns VS Code's name for a tool, or `None` if this name wasn't sent. The model made it up then.
     pub fn from_server(&self, name: &str) -> Option<&str> {
         self.from_server.get(name).map(String::as_str)
     }
@@ -89,7 +90,7 @@ fn named(name: &str, names: &mut ToolNames) -> ToolChoice {
     ToolChoice::Function { kind: "function", name: names.name_for_server(name) }
 }
 
-/// A schema whose root is an object with properties and nothing else that providers refuse.
+/// Returns a schema that all providers accept: the root is an object with properties.
 fn parameters(schema: Option<&Value>) -> Value {
     let Some(Value::Object(schema)) = schema else {
         return json!({"type": "object", "properties": {}});
@@ -99,7 +100,7 @@ fn parameters(schema: Option<&Value>) -> Value {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     };
-    // Alternatives at the root are refused; what they offer is kept as properties, none of them required.
+    // Providers refuse alternatives at the root. Their properties are kept, and none of them is required.
     for combinator in ["allOf", "anyOf", "oneOf"] {
         if let Some(Value::Array(alternatives)) = root.remove(combinator) {
             for alternative in alternatives {
@@ -126,7 +127,8 @@ fn parameters(schema: Option<&Value>) -> Value {
     root
 }
 
-/// Objects without `properties` and arrays without `items` are refused, however deep they lie.
+/// Adds missing `properties` to objects and missing `items` to arrays at any depth, because providers refuse schemas
+/// without them.
 fn complete(schema: &mut Value, depth: usize) {
     let Value::Object(fields) = schema else { return };
     if depth > MAX_DEPTH {
@@ -142,8 +144,8 @@ fn complete(schema: &mut Value, depth: usize) {
     }
     if is("array", fields) && !fields.get("items").is_some_and(|items| items.is_object() || items.is_boolean()) {
         let items = match fields.get("items") {
-            // A list of schemas, one for each place: an older way to describe tuples.
-            Some(Value::Array(places)) if !places.is_empty() => json!({"anyOf": places}),
+            // An older way to describe tuples is a list with one schema for each element.
+            Some(Value::Array(elements)) if !elements.is_empty() => json!({"anyOf": elements}),
             _ => json!({}),
         };
         fields.insert("items".to_owned(), items);
