@@ -11,6 +11,13 @@ mod calls;
 mod chunks;
 #[path = "hostile_framing.rs"]
 mod framing;
+#[path = "hostile_lists.rs"]
+mod lists;
+#[path = "hostile_steps.rs"]
+mod steps;
+
+#[allow(unused_imports, reason = "for those who search")]
+pub use steps::{Step, body};
 
 /// A way to make hostile input of any size.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +45,8 @@ pub enum Input {
     RetryAfter,
     /// A whole answer as JSON, from a server that does not stream.
     WholeAnswer,
+    /// Text that secrets are taken out of.
+    Masked,
 }
 
 /// All generators. Names are unique.
@@ -45,7 +54,7 @@ pub fn generators() -> Vec<Generator> {
     let open_responses = [framing::GENERATORS, answers::GENERATORS, calls::GENERATORS].concat();
     let streams = open_responses.into_iter().map(|(name, make)| Generator { name, input: Input::OpenResponses, make });
     let chunks = chunks::GENERATORS.iter().map(|(name, make)| Generator { name, input: Input::AiSdk, make: *make });
-    let others = answers::OTHERS.iter().map(|(name, input, make)| Generator { name, input: *input, make: *make });
+    let others = lists::GENERATORS.iter().map(|(name, input, make)| Generator { name, input: *input, make: *make });
     streams.chain(chunks).chain(others).collect()
 }
 
