@@ -2,7 +2,7 @@
 //! second half of the deltas. The rows differ in how many deltas share a push.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
 
 use sluice_core::{ResponseStream, StreamOptions};
 
@@ -14,31 +14,48 @@ pub struct Counting;
 
 static COUNTING: AtomicBool = AtomicBool::new(false);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Bytes in use beyond those at the start, and the most of them.
+static IN_USE: AtomicIsize = AtomicIsize::new(0);
+static PEAK: AtomicIsize = AtomicIsize::new(0);
 
-fn count() {
+fn count(more: usize, less: usize) {
     if COUNTING.load(Relaxed) {
-        COUNT.fetch_add(1, Relaxed);
+        COUNT.fetch_add(usize::from(more > 0), Relaxed);
+        let change = more.cast_signed() - less.cast_signed();
+        PEAK.fetch_max(IN_USE.fetch_add(change, Relaxed) + change, Relaxed);
     }
+}
+
+/// How often `work` asks for memory, and the most bytes that it holds at once.
+pub fn counted(work: impl FnOnce()) -> (usize, usize) {
+    COUNT.store(0, Relaxed);
+    IN_USE.store(0, Relaxed);
+    PEAK.store(0, Relaxed);
+    COUNTING.store(true, Relaxed);
+    work();
+    COUNTING.store(false, Relaxed);
+    (COUNT.load(Relaxed), PEAK.load(Relaxed).unsigned_abs())
 }
 
 // SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size(), 0);
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size(), 0);
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(size, layout.size());
         unsafe { System.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(0, layout.size());
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -60,13 +77,7 @@ pub fn per_text_delta(corpus: &Corpus) {
         for chunk in events[..before].iter().chain(&warm_up) {
             drop(stream.push(chunk));
         }
-        COUNT.store(0, Relaxed);
-        COUNTING.store(true, Relaxed);
-        for chunk in &counted {
-            drop(stream.push(chunk));
-        }
-        COUNTING.store(false, Relaxed);
-        let total = COUNT.load(Relaxed);
+        let (total, _) = self::counted(|| counted.iter().for_each(|chunk| drop(stream.push(chunk))));
         let each = total as f64 / (after - half) as f64;
         table.aim(what, format!("{total} in {} pushes", counted.len()), each, Aim::AtMost(1.0));
     }

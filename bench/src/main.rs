@@ -7,6 +7,10 @@ mod allocations;
 mod contenders;
 mod corpus;
 mod framing;
+#[allow(dead_code, unused_imports, reason = "tests and the fuzz target use the rest")]
+#[path = "../../crates/sluice-core/tests/support/hostile.rs"]
+mod hostile;
+mod hostile_streams;
 mod huge_event;
 mod report;
 mod throughput;
@@ -54,6 +58,7 @@ fn run(quick: bool) -> Result<(), String> {
         rounds.div_ceil(3),
     )?;
     tokens::throughput(rounds)?;
+    hostile_streams::linear(rounds.div_ceil(5));
     // Last, because it changes how the allocator behaves.
     huge_event::linear(rounds.div_ceil(5))
 }

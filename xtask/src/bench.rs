@@ -35,5 +35,18 @@ pub fn all(quick: bool) -> Done {
     };
     let adapter = ["--adapter", "packages/stream-adapter/dist/index.mjs"];
     run(benchmark("main.mjs", modules.core(), "core.js").args(adapter))?;
-    run(&mut benchmark("tokens.mjs", modules.tokens(), "tokens.js"))
+    run(&mut benchmark("tokens.mjs", modules.tokens(), "tokens.js"))?;
+    let [once, twice] = [512 << 10, 1 << 20].map(export_hostile);
+    run(benchmark("hostile.mjs", modules.core(), "core.js").arg("--once").arg(once?).arg("--twice").arg(twice?))
+}
+
+/// Writes hostile input of about this many bytes each.
+pub fn export_hostile(bytes: usize) -> Done<PathBuf> {
+    let directory = root().join("target/hostile").join(bytes.to_string());
+    let _ = fs::remove_dir_all(&directory);
+    run(cargo()
+        .args(["run", "--quiet", "--locked", "--package", "sluice-core", "--example", "export_hostile", "--"])
+        .arg(&directory)
+        .arg(bytes.to_string()))?;
+    Ok(directory)
 }

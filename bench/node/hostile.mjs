@@ -1,0 +1,151 @@
+// Hostile input through the loader, as the extension reads it: `node hostile.mjs --wasm PATH --loader PATH --requests PATH
+// --once DIR --twice DIR [--quick]`. The directories have the same input at one size and at twice that size.
+//
+// Prints a table; exits with 0 whatever the figures are.
+
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+
+import { Table } from "./report.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    wasm: { type: "string" },
+    loader: { type: "string" },
+    once: { type: "string" },
+    twice: { type: "string" },
+    quick: { type: "boolean" },
+  },
+});
+if (!options.wasm || !options.loader || !options.once || !options.twice) {
+  console.error("usage: node hostile.mjs --wasm PATH --loader PATH --once DIR --twice DIR [--quick]");
+  process.exit(1);
+}
+const CHUNK = 64 << 10;
+/** Whoever takes longer than this is not measured to the end. */
+const PATIENCE_MS = 5_000;
+/** Below this the machine's other work is most of what is measured. */
+const SHORT_MS = 5;
+const rounds = options.quick ? 2 : 5;
+
+// The loader keeps its instances to itself; their memories say how large a stream made them.
+let memory;
+WebAssembly.Instance = class extends WebAssembly.Instance {
+  constructor(...module) {
+    super(...module);
+    memory = this.exports.memory;
+  }
+};
+
+const folder = dirname(resolve(options.wasm));
+const load = (file) => import(pathToFileURL(join(dirname(resolve(options.loader)), file)));
+const { Core } = await load("core.js");
+const { loadRequests } = await load("requests.js");
+const module = new WebAssembly.Module(readFileSync(options.wasm));
+const requests = await loadRequests(readFileSync(join(folder, "sluice_requests_wasm.wasm")));
+
+const table = new Table("hostile streams: time at n and 2n, in WebAssembly");
+const worst = { push: 0, pushOf: "", memory: 0, memoryOf: "" };
+const index = JSON.parse(readFileSync(join(options.once, "index.json"), "utf8"));
+for (const { name, input, file } of index) {
+  const [once, twice] = [options.once, options.twice].map((place) => readFileSync(join(place, file)));
+  const results = [once, twice].map((body) => least(input, body));
+  const [first, second] = results;
+  if (second.push > worst.push) [worst.push, worst.pushOf] = [second.push, name];
+  if (second.memory > worst.memory) [worst.memory, worst.memoryOf] = [second.memory, name];
+  const measured = [
+    `${first.time.toFixed(1)} ms, ${second.time.toFixed(1)} ms`,
+    second.push === 0 ? "" : `longest push ${second.push.toFixed(1)} ms`,
+    second.memory === 0 ? "" : `${(second.memory / (1 << 20)).toFixed(1)} MiB`,
+  ];
+  const ratio = second.time < SHORT_MS ? 2 : second.time / first.time;
+  const stopped = first.stopped || second.stopped;
+  table.aim(name, measured.filter(Boolean).join(", ").padEnd(60), stopped ? Infinity : ratio, { atMost: 3 });
+}
+table.aim("longest push of 64 KiB, ms", worst.pushOf, worst.push, { atMost: 50 });
+table.info("largest instance, MiB", worst.memoryOf, worst.memory / (1 << 20));
+table.print();
+
+/** The round that took the least time. */
+function least(input, body) {
+  let best;
+  for (let round = 0; round < rounds; round++) {
+    const result = attempt(input, body);
+    if (best === undefined || result.time < best.time) best = result;
+    if (result.stopped || result.time > PATIENCE_MS / 5) break;
+  }
+  return best;
+}
+
+/** A crash counts as never coming to an end. */
+function attempt(input, body) {
+  try {
+    return read(input, body);
+  } catch (error) {
+    console.error(error.message);
+    return { time: Infinity, push: 0, memory: 0, stopped: true };
+  }
+}
+
+function read(input, body) {
+  const start = performance.now();
+  const took = () => ({ time: performance.now() - start, push: 0, memory: 0, stopped: false });
+  switch (input) {
+    case "OpenResponses":
+    case "AiSdk":
+      return readStream(input, body);
+    case "ModelList":
+      catalog({ listAnswered: answer(200, body.toString()) });
+      return took();
+    case "ModelEndpoints":
+      catalog({ endpointsAnswered: ["acme/m", answer(200, body.toString())] });
+      return took();
+    case "ErrorBody":
+      decide(answer(500, body.toString()));
+      return took();
+    case "RetryAfter":
+      decide(answer(500, "", [["retry-after", body.toString()]]));
+      return took();
+    case "WholeAnswer":
+      new Core(module).asStream(body.toString());
+      return took();
+    case "Masked":
+      requests.mask(["canary-0123456789abcdef"], body.toString());
+      return took();
+    default:
+      throw new Error(`nobody reads ${input}`);
+  }
+}
+
+function readStream(input, body) {
+  const core = new Core(module);
+  const stream = input === "AiSdk" ? core.openChunkStream() : core.openStream();
+  let [longest, stopped] = [0, false];
+  const start = performance.now();
+  const timed = (work) => {
+    const before = performance.now();
+    work();
+    longest = Math.max(longest, performance.now() - before);
+    stopped ||= performance.now() - start > PATIENCE_MS;
+  };
+  for (let at = 0; at < body.length && !stream.isTerminal && !stopped; at += CHUNK) {
+    timed(() => stream.push(body.subarray(at, at + CHUNK)));
+  }
+  timed(() => stream.finish("eof"));
+  return { time: performance.now() - start, push: longest, memory: memory.buffer.byteLength, stopped };
+}
+
+function catalog(event) {
+  requests.catalog({ baseUrl: "https://gateway.example/v1", snapshot: undefined, settings: {}, event });
+}
+
+function decide(answered) {
+  const circumstances = { host: "gateway.example", attempt: 1, calledTool: false };
+  new Core(module).decideWithoutStream(circumstances, { answer: answered });
+}
+
+function answer(status, body, headers = []) {
+  return { status, headers, body };
+}

@@ -1,0 +1,117 @@
+//! What hostile input costs at one size and at twice that size. A reader whose work grows as fast as the input takes twice
+//! as long for the second; ours may take three times as long.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use sluice_core::{BodyEnd, ChunkStream, Limits, ResponseStream, StreamOptions};
+
+use crate::allocations::counted;
+use crate::hostile::{Input, generators};
+use crate::report::{Aim, Table};
+use crate::timing::ratio;
+
+const ONCE: usize = 1 << 20;
+const CHUNK: usize = 64 << 10;
+/// Whoever takes longer than this is not measured to the end.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Below this the machine's other work is most of what is measured.
+const SHORT: Duration = Duration::from_millis(1);
+/// For the memory: an answer may take so much, and one event of it a quarter, as by default.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+
+pub fn linear(rounds: usize) {
+    let mut table = Table::default();
+    let (mut longest, mut largest) = ((Duration::ZERO, ""), (0, ""));
+    let streams = generators().into_iter().filter(|made| matches!(made.input, Input::OpenResponses | Input::AiSdk));
+    for generator in streams {
+        let bodies = [(generator.make)(ONCE), (generator.make)(2 * ONCE)];
+        let [once, twice] = bodies.each_ref().map(|body| least(generator.input, body, rounds));
+        let memory = peak(generator.input, &(generator.make)(4 * MAX_ANSWER_BYTES));
+        longest = longest.max((twice.longest_push, generator.name));
+        largest = largest.max((memory, generator.name));
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        let measured = format!(
+            "{:.1} ms, {:.1} ms, longest push {:.1} ms, {:.1} MiB",
+            milliseconds(once.time),
+            milliseconds(twice.time),
+            milliseconds(twice.longest_push),
+            mebibytes(memory)
+        );
+        let growth = match (once.stopped || twice.stopped, twice.time < SHORT) {
+            (true, _) => f64::INFINITY,
+            (_, true) => 2.0,
+            _ => ratio(twice.time, once.time),
+        };
+        table.aim(generator.name, measured, growth, Aim::AtMost(3.0));
+    }
+    let (push, of) = longest;
+    table.aim("longest push of 64 KiB, ms", of.to_owned(), push.as_secs_f64() * 1e3, Aim::AtMost(50.0));
+    let (memory, of) = largest;
+    let limits = memory as f64 / MAX_ANSWER_BYTES as f64;
+    table.aim("most memory, in limits of an answer", of.to_owned(), limits, Aim::AtMost(4.0));
+    table.print("hostile streams: time at n = 1 MiB and 2n, natively");
+}
+
+struct Reading {
+    time: Duration,
+    longest_push: Duration,
+    stopped: bool,
+}
+
+/// The round that took the least time.
+fn least(input: Input, body: &[u8], rounds: usize) -> Reading {
+    let read = || {
+        let (start, mut longest_push) = (Instant::now(), Duration::ZERO);
+        let mut is_over = false;
+        feed(input, body, CHUNK, StreamOptions::default(), |took| {
+            longest_push = longest_push.max(took);
+            is_over = start.elapsed() > PATIENCE;
+            !is_over
+        });
+        Reading { time: start.elapsed(), longest_push, stopped: is_over }
+    };
+    let mut best = read();
+    for _ in 1..rounds {
+        if best.time > PATIENCE / 5 {
+            break;
+        }
+        let next = read();
+        if next.time < best.time {
+            best = next;
+        }
+    }
+    best
+}
+
+/// The most bytes that a stream with small limits holds. What one push gives is its caller's, so pushes are small.
+fn peak(input: Input, body: &[u8]) -> usize {
+    let limits =
+        Limits { max_event_bytes: MAX_ANSWER_BYTES / 4, max_answer_bytes: MAX_ANSWER_BYTES, ..Limits::default() };
+    let (start, options) = (Instant::now(), StreamOptions { limits, ..StreamOptions::default() });
+    counted(|| feed(input, body, CHUNK / 4, options, |_| start.elapsed() < PATIENCE)).1
+}
+
+/// Pushes the body in chunks for as long as `after_each`, which gets the time of a push, says so.
+fn feed(input: Input, body: &[u8], chunk: usize, options: StreamOptions, mut after_each: impl FnMut(Duration) -> bool) {
+    let mut timed = |push: &mut dyn FnMut()| {
+        let start = Instant::now();
+        push();
+        after_each(start.elapsed())
+    };
+    if input == Input::AiSdk {
+        let mut stream = ChunkStream::new(options);
+        let _ = body.chunks(chunk).all(|piece| timed(&mut || drop(black_box(stream.push(piece)))));
+        let mut stream = Some(stream);
+        timed(&mut || drop(black_box(stream.take().map(|stream| stream.finish(BodyEnd::Eof)))));
+    } else {
+        let mut stream = ResponseStream::new(options);
+        let _ = body.chunks(chunk).all(|piece| timed(&mut || drop(black_box(stream.push(piece)))));
+        let mut stream = Some(stream);
+        timed(&mut || drop(black_box(stream.take().map(|stream| stream.finish(BodyEnd::Eof)))));
+    }
+}
+
+fn mebibytes(bytes: usize) -> f64 {
+    bytes as f64 / (1 << 20) as f64
+}
