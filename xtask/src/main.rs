@@ -7,6 +7,7 @@ mod extension;
 mod fuzz;
 mod gateway;
 mod javascript;
+mod meter;
 mod notices;
 mod recordings;
 mod shell;
@@ -57,6 +58,12 @@ enum Task {
         /// What the extension costs a real VS Code, instead
         #[arg(long, conflicts_with = "quick")]
         extension: bool,
+    },
+    /// Count what hostile input costs, in instructions and bytes
+    Meter {
+        /// Every pair of events, many of one after many of the other, instead of the generators
+        #[arg(long)]
+        pairs: bool,
     },
     /// Play every fault of the embedded gateway to the client and print what became of it
     Faults,
@@ -116,6 +123,7 @@ fn main() -> ExitCode {
         Task::Tokens { directory } => tokens::check(&directory),
         Task::Bench { extension: true, .. } => bench::extension(),
         Task::Bench { quick, .. } => bench::all(quick),
+        Task::Meter { pairs } => meter::all(pairs),
         Task::Faults => example("faults"),
         Task::Load => example("load"),
         Task::Persist => example("persist"),

@@ -1,0 +1,220 @@
+//! The WebAssembly modules in an interpreter that counts instructions. A count is the same on every machine, however
+//! busy it is, so a test can hold it to a limit.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use wasmi::{
+    Config, CustomFuelCosts, Engine, Instance, Linker, Memory, Module, Store, TypedFunc, WasmParams, WasmResults,
+};
+
+use crate::hostile::Input;
+
+/// The largest piece that a network stack hands over at once.
+const CHUNK: usize = 64 << 10;
+/// From `sluice-wasm`: the flag for AI SDK streams, and the kind of row that says what is wrong with a question.
+const AI_SDK: u32 = 4;
+const PROBLEM: u8 = 10;
+
+/// What reading some input took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// Instructions in all, weighted by what they cost.
+    pub fuel: u64,
+    /// Of the one call that took the most.
+    pub longest_call: u64,
+    /// Bytes by which linear memory grew.
+    pub memory: usize,
+}
+
+pub struct Machine {
+    engine: Engine,
+    core: Module,
+    requests: Module,
+}
+
+impl Machine {
+    /// Takes the modules from the folder where `cargo xtask wasm` leaves them.
+    pub fn new(modules: &Path) -> Result<Self, String> {
+        let mut config = Config::default();
+        config.consume_fuel(true);
+        // Functions are compiled when they are first called; that is nobody's input's fault.
+        let cost =
+            CustomFuelCosts { bytes_copied_per_fuel: 64, fuel_per_bytes_translated: 0, fuel_per_bytes_validated: 0 };
+        config.fuel_cost(cost);
+        let engine = Engine::new(&config);
+        let module = |name: &str| {
+            let file = modules.join(name);
+            let bytes = fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+            Module::new(&engine, &bytes).map_err(|error| format!("{}: {error}", file.display()))
+        };
+        let (core, requests) = (module("sluice_wasm.wasm")?, module("sluice_requests_wasm.wasm")?);
+        Ok(Self { engine, core, requests })
+    }
+
+    /// Reads the input as a shell would. Stops with an error when it takes more than `fuel`.
+    pub fn read(&self, input: Input, body: &[u8], fuel: u64) -> Result<Cost, String> {
+        let text = || String::from_utf8_lossy(body);
+        let error = |headers: Value, body: &str| json!({"status": 500, "headers": headers, "body": body});
+        match input {
+            Input::OpenResponses => self.stream(0, body, CHUNK, fuel),
+            Input::AiSdk => self.stream(AI_SDK, body, CHUNK, fuel),
+            Input::WholeAnswer => self.decide(1, &json!(text()), fuel),
+            Input::ErrorBody => {
+                let decided = self.decide(0, &attempt(&error(json!([]), &text())), fuel)?;
+                let learned = self.catalog(&[json!({"overflowed": ["acme/m", text()]})], fuel)?;
+                Ok(decided.and(learned))
+            }
+            Input::Masked => {
+                let secrets = ["canary-0123456789abcdef", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "%41%42%43%44%45"];
+                self.ask(4, &json!({"secrets": secrets, "value": text()}), fuel).map(|(_, cost)| cost)
+            }
+            Input::RetryAfter => self.decide(0, &attempt(&error(json!([["retry-after", text()]]), "")), fuel),
+            Input::ModelList => self.catalog(&[json!({"listAnswered": ok(&text())}), Value::Null], fuel),
+            Input::ModelEndpoints => {
+                let list = json!({"listAnswered": ok(r#"{"data":[{"id":"acme/m"}]}"#)});
+                let endpoints = json!({"endpointsAnswered": ["acme/m", ok(&text())]});
+                self.catalog(&[list, endpoints, Value::Null], fuel)
+            }
+        }
+    }
+
+    /// Feeds a body to a stream, in pieces of `chunk` bytes.
+    pub fn stream(&self, flags: u32, body: &[u8], chunk: usize, fuel: u64) -> Result<Cost, String> {
+        let mut run = Run::new(self, &self.core, fuel)?;
+        let open = run.function::<(u32, u32), u32>("stream_open")?;
+        let push = run.function::<(u32, u32), ()>("stream_push")?;
+        let finish = run.function::<(u32, u32), ()>("stream_finish")?;
+        let stream = run.call(&open, (flags, 0))?;
+        for piece in body.chunks(chunk) {
+            let length = run.write(piece)?;
+            run.call(&push, (stream, length))?;
+        }
+        run.call(&finish, (stream, 0))?;
+        Ok(run.cost())
+    }
+
+    /// Asks the module for answers one question.
+    fn decide(&self, number: u32, question: &Value, fuel: u64) -> Result<Cost, String> {
+        let mut run = Run::new(self, &self.core, fuel)?;
+        let ask = run.function::<(u32, u32), ()>("ask")?;
+        let header = run.function::<(), u32>("header")?;
+        let length = run.write(question.to_string().as_bytes())?;
+        run.call(&ask, (number, length))?;
+        let header = run.call(&header, ())? as usize;
+        let memory = run.memory.data(&run.store);
+        let word = |at: usize| memory.get(at..at + 4).and_then(|word| word.try_into().ok()).map(u32::from_le_bytes);
+        let table = word(header + 4).unwrap_or_default() as usize;
+        match memory.get(table) {
+            Some(&PROBLEM) => Err(format!("question {number} cannot be read")),
+            _ => Ok(run.cost()),
+        }
+    }
+
+    /// Tells the catalogue of models what happened, one event after the other, each time with the snapshot of the last.
+    fn catalog(&self, events: &[Value], fuel: u64) -> Result<Cost, String> {
+        let (mut total, mut snapshot) = (Cost::default(), Value::Null);
+        for event in events {
+            let question = json!({
+                "baseUrl": "https://gateway.example/v1", "snapshot": snapshot, "settings": {}, "now": 1_000_000,
+                "event": event, "about": null
+            });
+            let (mut answer, cost) = self.ask(2, &question, fuel)?;
+            snapshot = answer["snapshot"].take();
+            total = total.and(cost);
+        }
+        Ok(total)
+    }
+
+    /// Asks the module for requests one question.
+    fn ask(&self, number: u32, question: &Value, fuel: u64) -> Result<(Value, Cost), String> {
+        let mut run = Run::new(self, &self.requests, fuel)?;
+        let ask = run.function::<(u32, u32), u32>("ask")?;
+        let output = run.function::<(), u32>("output")?;
+        let output_length = run.function::<(), u32>("output_length")?;
+        let length = run.write(question.to_string().as_bytes())?;
+        let is_answer = run.call(&ask, (number, length))? == 1;
+        let (start, length) = (run.call(&output, ())? as usize, run.call(&output_length, ())? as usize);
+        let answer = run.memory.data(&run.store).get(start..start + length).unwrap_or_default();
+        if !is_answer {
+            return Err(String::from_utf8_lossy(answer).into_owned());
+        }
+        let answer = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
+        Ok((answer, run.cost()))
+    }
+}
+
+fn ok(body: &str) -> Value {
+    json!({"status": 200, "headers": [], "body": body})
+}
+
+fn attempt(answer: &Value) -> Value {
+    json!({
+        "host": "gateway.example", "attempt": 1, "calledTool": false, "random": 0.5, "end": null, "answer": answer,
+        "transport": null, "now": 1_000_000
+    })
+}
+
+impl Cost {
+    fn and(self, other: Self) -> Self {
+        Self {
+            fuel: self.fuel + other.fuel,
+            longest_call: self.longest_call.max(other.longest_call),
+            memory: self.memory.max(other.memory),
+        }
+    }
+}
+
+/// One instance of a module, used for one input.
+struct Run {
+    store: Store<()>,
+    instance: Instance,
+    memory: Memory,
+    memory_before: usize,
+    fuel: u64,
+    longest_call: u64,
+}
+
+impl Run {
+    fn new(machine: &Machine, module: &Module, fuel: u64) -> Result<Self, String> {
+        let mut store = Store::new(&machine.engine, ());
+        store.set_fuel(fuel).map_err(|error| error.to_string())?;
+        let instance = Linker::new(&machine.engine).instantiate_and_start(&mut store, module);
+        let instance = instance.map_err(|error| error.to_string())?;
+        let memory = instance.get_memory(&store, "memory").ok_or("the module exports no memory")?;
+        let memory_before = memory.data_size(&store);
+        Ok(Self { store, instance, memory, memory_before, fuel, longest_call: 0 })
+    }
+
+    fn function<P: WasmParams, R: WasmResults>(&self, name: &str) -> Result<TypedFunc<P, R>, String> {
+        self.instance.get_typed_func(&self.store, name).map_err(|error| format!("{name}: {error}"))
+    }
+
+    fn call<P: WasmParams, R: WasmResults>(&mut self, function: &TypedFunc<P, R>, with: P) -> Result<R, String> {
+        let before = self.left();
+        let result = function.call(&mut self.store, with).map_err(|error| error.to_string())?;
+        self.longest_call = self.longest_call.max(before - self.left());
+        Ok(result)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<u32, String> {
+        let length = u32::try_from(bytes.len()).map_err(|error| error.to_string())?;
+        let window = self.function::<u32, u32>("input_window")?;
+        let address = self.call(&window, length)? as usize;
+        self.memory.write(&mut self.store, address, bytes).map_err(|error| error.to_string())?;
+        Ok(length)
+    }
+
+    fn left(&self) -> u64 {
+        self.store.get_fuel().unwrap_or_default()
+    }
+
+    fn cost(&self) -> Cost {
+        Cost {
+            fuel: self.fuel - self.left(),
+            longest_call: self.longest_call,
+            memory: self.memory.data_size(&self.store) - self.memory_before,
+        }
+    }
+}

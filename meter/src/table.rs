@@ -1,0 +1,123 @@
+//! The table: what every generator costs at one size and at twice that size, and whether that is within bounds.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::hostile::{Generator, Input};
+use crate::machine::{Cost, Machine};
+use crate::memory;
+
+/// Sizes of the input, in bytes. Small enough for an interpreter, large enough for a product of two sizes to show.
+const ONCE: usize = 128 << 10;
+const TWICE: usize = 2 * ONCE;
+/// Twice the input may take three times the instructions.
+const MAX_GROWTH: f64 = 3.0;
+/// Below this nothing counts as growth: starting a stream takes some, too.
+const SMALL: u64 = 1_000_000;
+/// Past this a stream costs far too much, whatever the growth; it also ends what would never end.
+const MAX_PER_BYTE: u64 = 4_000;
+/// The same for what is read as a whole, and is much smaller than a stream.
+const MAX_PER_BYTE_AT_ONCE: u64 = 40_000;
+/// One push of 64 KiB. Node takes about a nanosecond for eight units of fuel or more, so this is at most 50 ms there.
+const MAX_CALL: u64 = 400_000_000;
+/// A stream holds at most four times what its answer may take.
+const MAX_MEMORY: usize = 4 * memory::MAX_ANSWER_BYTES;
+/// Input that is sure to reach the limits.
+const ENOUGH: usize = 4 * memory::MAX_ANSWER_BYTES;
+
+/// Fuel for input of this many bytes.
+pub fn allowance(input: Input, bytes: usize) -> u64 {
+    SMALL + bytes as u64 * if is_stream(input) { MAX_PER_BYTE } else { MAX_PER_BYTE_AT_ONCE }
+}
+
+fn is_stream(input: Input) -> bool {
+    matches!(input, Input::OpenResponses | Input::AiSdk)
+}
+
+/// What is wrong with the growth from one input to another twice as large.
+pub fn judge(input: Input, once: Cost, twice: Cost) -> Vec<&'static str> {
+    let mut problems = Vec::new();
+    if twice.fuel > SMALL.max((MAX_GROWTH * once.fuel as f64) as u64) {
+        problems.push("grows faster than its input");
+    }
+    if is_stream(input) && twice.longest_call > MAX_CALL {
+        problems.push("one push takes too long");
+    }
+    problems
+}
+
+/// Prints the table and says how many rows are out of bounds.
+pub fn print(machine: &Machine, generators: &[Generator]) -> usize {
+    let costs = in_parallel(generators, |generator| {
+        let read =
+            |bytes: usize| machine.read(generator.input, &(generator.make)(bytes), allowance(generator.input, bytes));
+        Ok::<_, String>((read(ONCE)?, read(TWICE)?))
+    });
+    println!(
+        "{:<60} {:>9} {:>9} {:>6} {:>8} {:>10} {:>9} {:>8}",
+        "hostile input", "at n", "at 2n", "ratio", "per byte", "one push", "linear", "native"
+    );
+    println!(
+        "{:<60} {:>9} {:>9} {:>6} {:>8} {:>10} {:>9} {:>8}",
+        "n = 128 KiB; fuel in thousands", "", "", "<= 3", "<= 4000", "<= 400000", "memory", "<= 4 MiB"
+    );
+    let mut bad = 0;
+    for (generator, cost) in generators.iter().zip(costs) {
+        let (once, twice) = match cost {
+            Ok(costs) => costs,
+            Err(error) => {
+                bad += 1;
+                println!("{:<60} {error}  MISSED", generator.name);
+                continue;
+            }
+        };
+        let mut problems = judge(generator.input, once, twice);
+        let mut native = String::new();
+        if is_stream(generator.input) {
+            let peak = memory::peak(generator.input, &(generator.make)(ENOUGH));
+            native = kibibytes(peak);
+            if peak > MAX_MEMORY {
+                problems.push("takes too much memory");
+            }
+        }
+        bad += usize::from(!problems.is_empty());
+        let mark = if problems.is_empty() { String::new() } else { format!("  MISSED: {}", problems.join(", ")) };
+        println!(
+            "{:<60} {:>9} {:>9} {:>6.2} {:>8} {:>10} {:>9} {:>8}{mark}",
+            generator.name,
+            once.fuel / 1000,
+            twice.fuel / 1000,
+            twice.fuel as f64 / once.fuel as f64,
+            twice.fuel / TWICE as u64,
+            twice.longest_call / 1000,
+            kibibytes(twice.memory),
+            native,
+        );
+    }
+    bad
+}
+
+fn kibibytes(bytes: usize) -> String {
+    format!("{} K", bytes >> 10)
+}
+
+/// The results in the order of the items, worked out on all cores.
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(items.len()));
+    let worker = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(place) else { return };
+            let result = work(item);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(worker))));
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, result)| result).collect()
+}
