@@ -87,6 +87,9 @@ enum Task {
     },
     /// Run every fuzz target (needs the nightly toolchain)
     Fuzz {
+        /// Only the target of this name
+        #[arg(long)]
+        only: Option<String>,
         /// For how long each
         #[arg(long, default_value_t = 60)]
         seconds: u32,
@@ -129,7 +132,7 @@ fn main() -> ExitCode {
         Task::Persist => example("persist"),
         Task::Sdks => gateway::check_with_sdks(),
         Task::Vscode { only, extension, keep } => vscode::run(extension, only.as_deref(), keep),
-        Task::Fuzz { seconds } => fuzz::all(seconds),
+        Task::Fuzz { only, seconds } => fuzz::all(only.as_deref(), seconds),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
