@@ -18,9 +18,9 @@ mod usage;
 use std::mem;
 use std::vec::Drain;
 
-use crate::boundary::{Note, NoteKind, Outcome, Output};
-use crate::receive::sse::{SseEvent, SseParser};
-use crate::receive::{BodyEnd, StreamOptions, Verdict, judge};
+use crate::boundary::{NoteKind, Outcome, Output};
+use crate::receive::sse::{EventTooLarge, SseEvent, SseParser};
+use crate::receive::{BodyEnd, StreamOptions, judge};
 use assemble::Assembler;
 use chunk::Chunk;
 use fields::Fields;
@@ -45,8 +45,13 @@ impl ChunkStream {
 
     /// Takes the JSON text of one chunk and gives what it completes.
     pub fn push_chunk(&mut self, json: &str) -> Drain<'_, Output> {
-        self.assembler.take(json);
-        self.assembler.sink.outputs.drain(..)
+        let max_bytes = self.assembler.sink.limits.max_event_bytes;
+        if json.len() > max_bytes {
+            self.assembler.give_up(EventTooLarge::Longer { max_bytes });
+        } else {
+            self.assembler.take(json);
+        }
+        self.assembler.outputs()
     }
 
     /// Takes the next bytes of a body and gives what they complete.
@@ -57,10 +62,9 @@ impl ChunkStream {
         if assembler.verdict.is_none()
             && let Err(error) = self.parser.push(body, &mut |event| take(assembler, event))
         {
-            let message = format!("One event of the answer is larger than {} bytes.", error.max_bytes);
-            assembler.verdict.get_or_insert(Verdict::TooLarge(message));
+            assembler.give_up(error);
         }
-        assembler.sink.outputs.drain(..)
+        assembler.outputs()
     }
 
     /// Whether nothing that comes can change the answer any more.
@@ -74,10 +78,11 @@ impl ChunkStream {
         if assembler.verdict.is_none() && end != BodyEnd::Cancelled {
             let leftover = self.parser.finish(&mut |event| take(&mut assembler, event));
             if leftover {
-                assembler.sink.outputs.push(Output::Note(Note::new(NoteKind::Leftover, "")));
+                assembler.sink.note(NoteKind::Leftover, "");
             }
         }
         assembler.end(end, self.is_body);
+        assembler.sink.sum_up_notes();
         let outputs = mem::take(&mut assembler.sink.outputs);
         (outputs, judge(assembler.verdict, assembler.about, &assembler.sink, end))
     }
@@ -95,7 +100,10 @@ pub fn is_ai_sdk_chunk(json: &str) -> bool {
 }
 
 fn take(assembler: &mut Assembler, event: SseEvent<'_>) {
-    let data = event.data();
+    let data = match event.data_within(assembler.sink.limits.max_event_bytes / 32) {
+        Ok(data) => data,
+        Err(error) => return assembler.give_up(error),
+    };
     match data.trim_ascii() {
         "" => {}
         "[DONE]" => assembler.done(),

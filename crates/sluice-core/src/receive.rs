@@ -4,11 +4,13 @@
 //! WebAssembly engine, a large function that is called often is a hot one, and optimizing it would take longer than to read
 //! the first answer without.
 
+mod arguments;
 mod assemble;
 mod calls;
 mod citations;
 mod decode;
 mod delta;
+mod density;
 mod images;
 mod items;
 mod messages;
@@ -22,14 +24,14 @@ use std::vec::Drain;
 
 use serde::Deserialize;
 
+pub(crate) use arguments::{ArgumentsText, Object};
 pub(crate) use assemble::{About, Sink};
-pub(crate) use calls::{is_object, same_json};
 pub(crate) use citations::{is_hidden, plain_line};
 pub(crate) use decode::protocol_word;
-pub(crate) use images::image_type;
+pub(crate) use images::{checked_base64, image_type};
 pub(crate) use outcome::{Verdict, judge};
 
-use crate::boundary::{Note, NoteKind, Outcome, Output};
+use crate::boundary::{NoteKind, Outcome, Output};
 use crate::send::ToolNames;
 use crate::surrogates::mend_surrogates;
 use assemble::Assembler;
@@ -59,12 +61,15 @@ pub struct StreamOptions {
     pub trace: bool,
 }
 
-/// Bounds that no honest answer reaches; past one of them the answer fails by name instead of filling the memory.
+/// Bounds that no honest answer reaches. Past one of them the answer fails by name instead of filling the memory. While it is
+/// read in chunks of up to 64 KiB, a stream takes at most four times the larger of the first two in memory, and what these are by
+/// default also bounds how long one chunk can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// One SSE event. A generated image is a single event of tens of megabytes.
+    /// One SSE event, and the memory that reading it takes. A generated image is a single event, of 25 megabytes at most today.
     pub max_event_bytes: usize,
-    /// All text, thinking and arguments of one answer.
+    /// All that is kept of one answer: text, thinking, arguments, ids, names, sources. Encrypted
+    /// thinking may be a quarter of it, arguments an eighth.
     pub max_answer_bytes: usize,
     pub max_items: usize,
     pub max_content_parts: usize,
@@ -72,7 +77,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_event_bytes: 64 << 20, max_answer_bytes: 256 << 20, max_items: 10_000, max_content_parts: 1_024 }
+        Self { max_event_bytes: 32 << 20, max_answer_bytes: 16 << 20, max_items: 4_096, max_content_parts: 1_024 }
     }
 }
 
@@ -102,6 +107,9 @@ impl ResponseStream {
         {
             assembler.give_up(error);
         }
+        if assembler.verdict.is_some() {
+            assembler.sink.sum_up_notes();
+        }
         assembler.sink.outputs.drain(..)
     }
 
@@ -116,6 +124,7 @@ impl ResponseStream {
             self.take_leftover();
         }
         let mut assembler = self.assembler;
+        assembler.sink.sum_up_notes();
         let outputs = mem::take(&mut assembler.sink.outputs);
         (outputs, outcome::judge(assembler.verdict, assembler.about, &assembler.sink, end))
     }
@@ -125,7 +134,7 @@ impl ResponseStream {
         let assembler = &mut self.assembler;
         let leftover = self.parser.finish(&mut |event| take(assembler, event));
         if leftover {
-            assembler.sink.outputs.push(Output::Note(Note::new(NoteKind::Leftover, "")));
+            assembler.sink.note(NoteKind::Leftover, "");
         }
     }
 }
@@ -139,10 +148,20 @@ fn take(assembler: &mut Assembler, event: SseEvent<'_>) {
 
 #[inline(never)]
 fn take_general(assembler: &mut Assembler, event: SseEvent<'_>) {
-    let (data, name) = (event.data(), event.name());
-    match decode(&data, &name) {
+    let max_bytes = assembler.sink.limits.max_event_bytes;
+    // An event with text that must be mended is copied, and slow to read. None of them is long.
+    let max_copy = max_bytes / 32;
+    let data = match event.data_within(max_copy) {
+        Ok(data) => data,
+        Err(error) => return assembler.give_up(error),
+    };
+    let name = event.name();
+    let max_memory = max_bytes.max(64 << 10);
+    match decode(&data, &name, max_memory) {
         // Not JSON, unless for half a surrogate pair, which JavaScript servers write when they cut text between UTF-16 units.
-        Frame::Note(_) => assembler.take(decode(&mend_surrogates(&data), &name)),
+        Frame::Note(_) if data.len() <= max_copy && data.contains("\\u") => {
+            assembler.take(decode(&mend_surrogates(&data), &name, max_memory));
+        }
         frame => assembler.take(frame),
     }
 }

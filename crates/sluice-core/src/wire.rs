@@ -13,7 +13,7 @@ mod response;
 pub use event::is_open_responses_event;
 pub(crate) use event::{Address, Channel, StreamEvent};
 pub(crate) use item::{Annotation, ContentPart, Item};
-pub(crate) use json::Fields;
+pub(crate) use json::{Fields, Unreadable, string};
 pub(crate) use models::{
     Endpoint, MOST_WORDS, Model, Models, Pricing, ReasoningOption, Tier, read_endpoints, read_models, write_endpoints,
     write_models,

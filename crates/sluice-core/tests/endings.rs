@@ -350,7 +350,7 @@ fn past_a_limit_the_answer_fails_by_name() {
     ];
     expect![[r#"
         One event of the answer is larger than 60 bytes.
-        The answer has more than 19 bytes of text.
+        The answer has more than 19 bytes of content.
         The answer has more than 4 output items.
         The answer has more than 4 content parts in one item."#]]
     .assert_eq(&messages.join("\n"));

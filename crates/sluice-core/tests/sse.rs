@@ -131,7 +131,7 @@ fn an_event_past_the_limit_is_an_error_in_every_chunking() {
         assert!(parse(fits.as_bytes().chunks(size), limit).is_ok());
         for body in [&too_large, &many_lines] {
             let error = parse(body.as_bytes().chunks(size), limit);
-            assert_eq!(error, Err(EventTooLarge { max_bytes: limit }), "in pieces of {size}");
+            assert_eq!(error, Err(EventTooLarge::Longer { max_bytes: limit }), "in pieces of {size}");
         }
     }
 }

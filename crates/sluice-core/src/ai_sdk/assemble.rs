@@ -3,14 +3,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
+use std::vec::Drain;
 
 use super::calls::Calls;
 use super::chunk::Chunk;
 use super::data::Data;
 use super::fields::Fields;
 use super::usage;
-use crate::boundary::{Failure, NoteKind, Part, ReasoningItem, ThinkingReplay};
+use crate::boundary::{Failure, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+use crate::receive::sse::EventTooLarge;
 use crate::receive::{About, BodyEnd, Sink, StreamOptions, Verdict, protocol_word};
+
+const MAX_BLOCK_ID_BYTES: usize = 200;
+/// What a thing that is kept by its id takes in memory besides the id.
+const OVERHEAD: usize = 192;
 
 #[derive(Clone, Debug)]
 pub(super) struct Assembler {
@@ -23,6 +29,8 @@ pub(super) struct Assembler {
     thinking_starts: BTreeMap<String, u32>,
     last_thinking: Option<String>,
     replay: Vec<ReasoningItem>,
+    /// Where in `replay` the item with each id is.
+    replay_by_id: BTreeMap<String, usize>,
     /// The last `finish` had the usage of all steps; later steps add to it.
     pub about: About,
     pub verdict: Option<Verdict>,
@@ -41,6 +49,7 @@ impl Assembler {
             thinking_starts: BTreeMap::new(),
             last_thinking: None,
             replay: Vec::new(),
+            replay_by_id: BTreeMap::new(),
             about: About::default(),
             verdict: None,
             finished: None,
@@ -62,13 +71,30 @@ impl Assembler {
             self.calls.doubt_open_calls();
             self.sink.note(NoteKind::Malformed, "");
         }
-        let items = self.calls.len() + self.thinking_starts.len() + self.open_blocks.len();
+        let items = self.calls.len()
+            + self.thinking_starts.len()
+            + self.open_blocks.len()
+            + self.replay.len()
+            + self.data.sources();
         if items > self.sink.limits.max_items {
             self.sink.over_limit("output items", self.sink.limits.max_items);
         }
         if let Some(message) = self.sink.over_limit.take() {
             self.verdict = Some(Verdict::TooLarge(message));
         }
+    }
+
+    /// A verdict reached before the oversized chunk stands.
+    #[inline(never)]
+    pub fn give_up(&mut self, error: EventTooLarge) {
+        self.verdict.get_or_insert(Verdict::TooLarge(error.to_string()));
+    }
+
+    pub fn outputs(&mut self) -> Drain<'_, Output> {
+        if self.verdict.is_some() {
+            self.sink.sum_up_notes();
+        }
+        self.sink.outputs.drain(..)
     }
 
     fn take_chunk(&mut self, kind: &str, fields: &Fields<'_>) {
@@ -85,14 +111,23 @@ impl Assembler {
             Chunk::Thinking { block, piece } => self.think(block.as_deref(), piece.into_owned()),
             Chunk::BlockStart { is_thinking, block } => {
                 let block = block.unwrap_or_default().into_owned();
+                let bytes = OVERHEAD + block.len();
                 if is_thinking {
-                    *self.thinking_starts.entry(block.clone()).or_default() += 1;
+                    let starts = self.thinking_starts.entry(block.clone()).or_default();
+                    sink.retain(if *starts == 0 { bytes } else { 0 });
+                    *starts += 1;
                     self.learn_replay(fields);
                 }
-                self.open_blocks.insert((is_thinking, block));
+                if self.open_blocks.insert((is_thinking, block)) {
+                    self.sink.retain(bytes);
+                }
             }
             Chunk::BlockEnd { is_thinking, block } => {
-                self.open_blocks.remove(&(is_thinking, block.unwrap_or_default().into_owned()));
+                let block = block.unwrap_or_default().into_owned();
+                let bytes = OVERHEAD + block.len();
+                if self.open_blocks.remove(&(is_thinking, block)) {
+                    sink.release(bytes);
+                }
                 if is_thinking {
                     self.learn_replay(fields);
                 } else {
@@ -126,7 +161,7 @@ impl Assembler {
             Chunk::Step => self.end_step(fields),
             Chunk::Finish => self.finish(fields),
             Chunk::Reset => {
-                self.calls.forget_open();
+                self.calls.forget_open(sink);
                 self.open_blocks.clear();
                 if self.sink.gave_part {
                     self.sink.note(NoteKind::TakenBack, protocol_word(kind));
@@ -141,7 +176,8 @@ impl Assembler {
     }
 
     fn think(&mut self, block: Option<&str>, value: String) {
-        let id = match block {
+        // Every piece carries the id, so it must be short.
+        let id = match block.filter(|block| block.len() <= MAX_BLOCK_ID_BYTES) {
             Some(block) => match self.thinking_starts.get(block) {
                 Some(starts @ 2..) => format!("{block}:{}", starts - 1),
                 _ => block.to_owned(),
@@ -161,21 +197,26 @@ impl Assembler {
             let Some(encrypted) = provider.word(&["reasoningEncryptedContent"]) else { continue };
             let id = provider.word(&["itemId"]).map(std::borrow::Cow::into_owned);
             let item = ReasoningItem { id, encrypted_content: encrypted.into_owned() };
+            let bytes = |item: &ReasoningItem| {
+                OVERHEAD + item.encrypted_content.len() + 2 * item.id.as_deref().map_or(0, str::len)
+            };
+            self.sink.retain_waiting(bytes(&item));
             // Each block of one item repeats it.
-            match self.replay.iter_mut().find(|known| item.id.is_some() && known.id == item.id) {
-                Some(known) => *known = item,
-                None => self.replay.push(item),
+            let known = item.id.as_ref().and_then(|id| self.replay_by_id.get(id));
+            if let Some(known) = known.and_then(|known| self.replay.get_mut(*known)) {
+                self.sink.release_waiting(bytes(known));
+                *known = item;
+            } else {
+                if let Some(id) = item.id.clone() {
+                    self.replay_by_id.insert(id, self.replay.len());
+                }
+                self.replay.push(item);
             }
         }
     }
 
     fn learn_response(&mut self, response: &Fields<'_>) {
-        if let Some(id) = response.word(&["id"]) {
-            self.about.response_id = Some(id.into_owned());
-        }
-        if let Some(model) = response.word(&["modelId", "model"]) {
-            self.about.model = Some(model.into_owned());
-        }
+        self.about.name(response.word(&["id"]).as_deref(), response.word(&["modelId", "model"]).as_deref());
     }
 
     fn end_step(&mut self, fields: &Fields<'_>) {
@@ -212,6 +253,7 @@ impl Assembler {
     /// One empty part at the end carries what all thinking needs to be sent back.
     fn give_replay(&mut self) {
         let items = mem::take(&mut self.replay);
+        self.replay_by_id.clear();
         if items.is_empty() {
             return;
         }

@@ -9,20 +9,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fields::string;
 use crate::boundary::{Failure, NoteKind, Part};
-use crate::call_id;
-use crate::receive::{Sink, is_object, protocol_word, same_json};
+use crate::call_id::{self, Taken};
+use crate::receive::{ArgumentsText, Object, Sink, protocol_word};
 use crate::send::ToolNames;
+use crate::wire::string;
+
+/// No tool has a longer name. Cut short, such a name still names no tool.
+const MAX_NAME_CHARS: usize = 256;
+/// What a call takes in memory besides its input, its id and its name.
+const OVERHEAD: usize = 1024;
 
 #[derive(Clone, Debug, Default)]
 struct Call {
     /// The SDK's own.
     id: String,
     name: Option<String>,
-    streamed: String,
-    /// A piece of the stream was lost, perhaps of this input.
-    doubtful: bool,
+    streamed: ArgumentsText,
+    /// How much had been lost ([`Calls::losses`]) when it began.
+    losses_before: u64,
     /// No more pieces will come.
     ended: bool,
     ran_elsewhere: bool,
@@ -43,18 +48,36 @@ enum State {
 pub(super) struct Calls {
     /// In the order they began.
     list: Vec<Call>,
+    /// Those that are open, and those of them of which something new is known since the step began.
+    open: BTreeSet<usize>,
+    changed: BTreeSet<usize>,
+    /// How often something was lost that may have been a piece of any open call's input.
+    losses: u64,
     /// The newest with each id.
     by_id: BTreeMap<String, usize>,
-    /// What was reported under each id: name, input, and whether the whole call is still to come.
-    reported: BTreeMap<String, Vec<(String, String, bool)>>,
-    vscode_ids: BTreeSet<String>,
+    reported: BTreeMap<String, Reported>,
+    vscode_ids: Taken,
     tool_names: ToolNames,
     plain_ids: bool,
+}
+
+/// What was reported under one id.
+#[derive(Clone, Debug, Default)]
+struct Reported {
+    /// By [`Object::hash_of_call`].
+    calls: BTreeSet<u64>,
+    /// The name and hash of a call that was only streamed: it may still come whole.
+    awaits_whole: Option<(String, u64)>,
 }
 
 impl Call {
     fn is_open(&self) -> bool {
         self.state != State::Settled
+    }
+
+    fn take_streamed(&mut self, sink: &mut Sink) -> Option<Object> {
+        sink.release_waiting(self.streamed.work());
+        std::mem::take(&mut self.streamed).take()
     }
 }
 
@@ -73,16 +96,20 @@ impl Calls {
             self.report_streamed(place, sink);
         }
         // A whole call that comes now belongs to the new one.
-        for (.., awaits_whole) in self.reported.get_mut(id).into_iter().flatten() {
-            *awaits_whole = false;
+        if let Some(reported) = self.reported.get_mut(id) {
+            reported.awaits_whole = None;
         }
         let place = match self.open_with(id) {
             Some(place) => place,
-            None => self.open(id),
+            None => self.open(id, sink),
         };
         if let Some(call) = self.list.get_mut(place) {
-            *call = Call { id: id.to_owned(), name: name.map(str::to_owned), ran_elsewhere, ..Call::default() };
+            sink.release_waiting(call.streamed.work());
+            let (id, losses_before) = (id.to_owned(), self.losses);
+            *call = Call { id, losses_before, ran_elsewhere, ..Call::default() };
+            self.changed.insert(place);
         }
+        self.learn_name(place, name, sink);
     }
 
     pub fn input_delta(&mut self, id: Option<&str>, name: Option<&str>, piece: &str, sink: &mut Sink) {
@@ -90,11 +117,11 @@ impl Calls {
             Some(id) => self.open_with(id).or_else(|| {
                 // Early versions name the tool in every piece and may leave the start out.
                 let is_new = name.is_some() && !self.by_id.contains_key(id);
-                is_new.then(|| self.open(id))
+                is_new.then(|| self.open(id, sink))
             }),
             None => self.only_open(),
         };
-        let Some(call) = place.and_then(|place| self.list.get_mut(place)) else {
+        let Some(place) = place else {
             // Pieces after the whole call repeat what is known; others belong to nobody.
             if !id.is_some_and(|id| self.by_id.contains_key(id)) {
                 sink.note(NoteKind::OrphanArguments, protocol_word(name.unwrap_or_default()));
@@ -102,15 +129,22 @@ impl Calls {
             }
             return;
         };
-        call.name = call.name.take().or_else(|| name.map(str::to_owned));
-        sink.retain_text(piece);
-        call.streamed.push_str(piece);
+        if self.list.get(place).is_some_and(|call| call.name.is_none()) {
+            self.learn_name(place, name, sink);
+        }
+        if let Some(call) = self.list.get_mut(place) {
+            sink.retain_waiting(call.streamed.push(piece));
+            self.changed.insert(place);
+        }
     }
 
     pub fn input_end(&mut self, id: Option<&str>) {
         let place = id.map_or_else(|| self.only_open(), |id| self.open_with(id));
-        if let Some(call) = place.and_then(|place| self.list.get_mut(place)) {
+        if let Some(place) = place
+            && let Some(call) = self.list.get_mut(place)
+        {
             call.ended = true;
+            self.changed.insert(place);
         }
     }
 
@@ -118,30 +152,33 @@ impl Calls {
         let id = id.map_or_else(|| format!("call_{}", self.list.len()), str::to_owned);
         let place = match self.open_with(&id) {
             Some(place) => place,
-            None => self.open(&id),
+            None => self.open(&id, sink),
         };
+        self.learn_name(place, name, sink);
         let Some(call) = self.list.get_mut(place) else { return };
-        if let Some(name) = name {
-            call.name = Some(name.to_owned());
-        }
         call.ended = true;
+        self.changed.insert(place);
         if call.ran_elsewhere || ran {
             call.ran_elsewhere = true;
-            call.state = State::Settled;
             sink.note(NoteKind::RanElsewhere, protocol_word(call.name.as_deref().unwrap_or_default()));
+            self.settle(place, sink);
             return;
         }
-        let streamed = Some(call.streamed.as_str()).filter(|_| !call.doubtful);
-        let text = match input.map(str::trim) {
+        if call.name.is_none() {
+            return;
+        }
+        let object = |text: &str| if text.trim().is_empty() { Some(Object::empty()) } else { Object::read(text) };
+        let input = match input {
             // Providers' own streams, and calls that the SDK could not parse, give the text that the model wrote.
-            Some(json) if json.starts_with('"') => string(json).map(|text| text.trim().to_owned()).unwrap_or_default(),
-            Some(json) => json.to_owned(),
-            None => streamed.unwrap_or_default().trim().to_owned(),
+            Some(json) if json.starts_with('"') => object(&string(json).unwrap_or_default()),
+            Some(json) => object(json),
+            None if call.streamed.is_blank() || self.losses > call.losses_before => Some(Object::empty()),
+            None if call.streamed.is_object() => call.take_streamed(sink),
+            None => None,
         };
-        match text.as_str() {
-            "" => self.report(place, "{}".to_owned(), true, sink),
-            text if is_object(text) => self.report(place, text.to_owned(), true, sink),
-            _ => call.state = State::Unusable,
+        match input {
+            Some(input) => self.report(place, input, true, sink),
+            None => call.state = State::Unusable,
         }
     }
 
@@ -161,29 +198,26 @@ impl Calls {
     }
 
     pub fn doubt_open_calls(&mut self) {
-        for call in self.list.iter_mut().filter(|call| call.is_open()) {
-            call.doubtful = true;
-        }
+        self.losses += 1;
     }
 
     /// The step is to be forgotten: what was only streamed will come again, or not at all.
-    pub fn forget_open(&mut self) {
-        for call in self.list.iter_mut().filter(|call| call.is_open()) {
-            call.state = State::Settled;
-            call.streamed = String::new();
+    pub fn forget_open(&mut self, sink: &mut Sink) {
+        while let Some(place) = self.open.first().copied() {
+            self.settle(place, sink);
         }
     }
 
     /// Nothing more comes for the calls of this step.
     pub fn end_step(&mut self, sink: &mut Sink) {
-        for place in 0..self.list.len() {
+        while let Some(place) = self.changed.pop_first() {
             self.report_streamed(place, sink);
         }
     }
 
     /// The answer completed, and what is still open cannot be reported: the reader must hear of it.
     pub fn failure(&self) -> Option<Failure> {
-        let call = self.open_calls().next()?;
+        let call = self.open.first().and_then(|place| self.list.get(*place))?;
         let reason = match (call.state == State::Unusable || call.ended, &call.name) {
             (_, None) => "has no tool name",
             (true, _) => "has arguments that are not a JSON object",
@@ -194,24 +228,24 @@ impl Calls {
 
     /// The answer was cut off, and with it the calls that are still open.
     pub fn drop_open(&mut self, sink: &mut Sink) {
-        for call in self.list.iter_mut().filter(|call| call.is_open()) {
-            call.state = State::Settled;
-            sink.note(NoteKind::DroppedCall, protocol_word(call.name.as_deref().unwrap_or_default()));
+        while let Some(place) = self.open.first().copied() {
+            let name = self.list.get(place).and_then(|call| call.name.as_deref()).unwrap_or_default();
+            sink.note(NoteKind::DroppedCall, protocol_word(name));
+            self.settle(place, sink);
         }
     }
 
     pub fn any_open(&self) -> bool {
-        self.open_calls().next().is_some()
+        !self.open.is_empty()
     }
 
-    fn open_calls(&self) -> impl Iterator<Item = &Call> {
-        self.list.iter().filter(|call| call.is_open())
-    }
-
-    fn open(&mut self, id: &str) -> usize {
+    fn open(&mut self, id: &str, sink: &mut Sink) -> usize {
         let place = self.list.len();
-        self.list.push(Call { id: id.to_owned(), ..Call::default() });
+        self.list.push(Call { id: id.to_owned(), losses_before: self.losses, ..Call::default() });
         self.by_id.insert(id.to_owned(), place);
+        self.open.insert(place);
+        // Here, in the index, and among what was reported.
+        sink.retain(OVERHEAD + 3 * id.len());
         place
     }
 
@@ -221,46 +255,72 @@ impl Calls {
     }
 
     fn only_open(&self) -> Option<usize> {
-        let mut open = (0..self.list.len()).filter(|place| self.list.get(*place).is_some_and(Call::is_open));
+        let mut open = self.open.iter().copied();
         let only = open.next()?;
         open.next().is_none().then_some(only)
+    }
+
+    fn learn_name(&mut self, place: usize, name: Option<&str>, sink: &mut Sink) {
+        if let (Some(call), Some(name)) = (self.list.get_mut(place), name) {
+            let before = call.name.replace(name.chars().take(MAX_NAME_CHARS).collect());
+            sink.release(before.map_or(0, |name| name.len()));
+            sink.retain(call.name.as_ref().map_or(0, String::len));
+        }
+    }
+
+    /// The call is reported, or not ours to report.
+    fn settle(&mut self, place: usize, sink: &mut Sink) {
+        self.open.remove(&place);
+        self.changed.remove(&place);
+        if let Some(call) = self.list.get_mut(place) {
+            call.state = State::Settled;
+            call.take_streamed(sink);
+        }
     }
 
     fn report_streamed(&mut self, place: usize, sink: &mut Sink) {
         let Some(call) = self.list.get_mut(place).filter(|call| call.is_open()) else { return };
         if call.ran_elsewhere {
-            call.state = State::Settled;
+            self.settle(place, sink);
             return;
         }
-        let text = call.streamed.trim();
-        if call.doubtful || call.state == State::Unusable || call.name.is_none() {
+        let is_doubtful = self.losses > call.losses_before;
+        if is_doubtful || call.state == State::Unusable || call.name.is_none() {
             return;
         }
-        if text.is_empty() && call.ended {
-            self.report(place, "{}".to_owned(), false, sink);
-        } else if is_object(text) {
-            let text = text.to_owned();
-            self.report(place, text, false, sink);
+        if call.streamed.is_blank() && call.ended {
+            self.report(place, Object::empty(), false, sink);
+        } else if call.streamed.is_object()
+            && let Some(input) = call.take_streamed(sink)
+        {
+            self.report(place, input, false, sink);
         }
     }
 
-    fn report(&mut self, place: usize, input_json: String, is_whole: bool, sink: &mut Sink) {
-        let Some(call) = self.list.get_mut(place) else { return };
+    fn report(&mut self, place: usize, input: Object, is_whole: bool, sink: &mut Sink) {
+        let Some(call) = self.list.get(place) else { return };
         let Some(name) = call.name.clone() else { return };
-        call.state = State::Settled;
-        call.streamed = String::new();
-        let known = self.reported.entry(call.id.clone()).or_default();
-        for (other, input, awaits_whole) in known.iter_mut().filter(|(other, ..)| *other == name) {
-            // The whole call after its pieces were reported may be spelled, or repaired, differently.
-            if same_json(input, &input_json) || (is_whole && *awaits_whole) {
-                *awaits_whole = false;
-                sink.note(NoteKind::RepeatedCall, protocol_word(other));
-                return;
-            }
+        let id = call.id.clone();
+        self.settle(place, sink);
+        let hash = input.hash_of_call(&name);
+        let known = self.reported.entry(id.clone()).or_default();
+        let awaited = known.awaits_whole.as_ref().map(|(awaited, hash)| (*awaited == name, *hash));
+        let is_repeated = known.calls.contains(&hash);
+        // The whole call after its pieces were reported may be spelled, or repaired, differently.
+        let is_awaited = awaited == Some((true, hash)) || (is_whole && !is_repeated && awaited.is_some_and(|it| it.0));
+        if is_awaited {
+            known.awaits_whole = None;
         }
-        known.push((name.clone(), input_json.clone(), !is_whole));
-        let call_id = call_id::to_vscode(&call.id, self.plain_ids, &mut self.vscode_ids);
+        if is_repeated || is_awaited {
+            sink.note(NoteKind::RepeatedCall, protocol_word(&name));
+            return;
+        }
+        known.calls.insert(hash);
+        if !is_whole {
+            known.awaits_whole = Some((name.clone(), hash));
+        }
+        let call_id = call_id::to_vscode(&id, self.plain_ids, &mut self.vscode_ids);
         let name = self.tool_names.from_server(&name).map_or(name.clone(), str::to_owned);
-        sink.part(Part::ToolCall { call_id, name, input_json });
+        sink.part(Part::ToolCall { call_id, name, input_json: input.json });
     }
 }

@@ -4,15 +4,26 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use std::fmt;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::{Fields, string};
+use super::fields::Fields;
 use crate::boundary::{NoteKind, Part};
-use crate::receive::{Sink, image_type, protocol_word};
+use crate::receive::{Sink, checked_base64, image_type, plain_line, protocol_word};
+use crate::wire::string;
 
 const CITATION: &str = "application/vnd.vscode.citation+json";
+/// More sources would bury the answer.
+const MAX_SOURCES: usize = 1000;
+/// No address that means anything is longer.
+const MAX_URL_BYTES: usize = 8192;
+const MAX_TITLE_CHARS: usize = 300;
+/// Longer data URLs are base64, which has nothing to decode.
+const MAX_PERCENT_DECODED: usize = 8 << 20;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Data {
@@ -31,18 +42,22 @@ impl Data {
         let in_url = || url.as_deref().and_then(data_url);
         match content.map(|base64| (None, base64)).or_else(in_url) {
             Some((in_url, base64)) => {
-                let named = named.map(Cow::into_owned).or(in_url).map(|name| media_type(&name));
-                let mime_type = named.filter(|name| !name.is_empty());
-                let mime_type = mime_type.or_else(|| image_type(&base64).map(str::to_owned));
-                let mime_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-                sink.part(Part::Data { mime_type, base64 });
+                let named = named.map(Cow::into_owned).or(in_url).filter(|name| !name.trim().is_empty());
+                let mime_type = match named {
+                    Some(named) => media_type(&named),
+                    None => Some(image_type(&base64).unwrap_or("application/octet-stream").to_owned()),
+                };
+                match mime_type {
+                    Some(mime_type) => sink.part(Part::Data { mime_type, base64 }),
+                    None => sink.note(NoteKind::IgnoredContent, "file"),
+                }
             }
             None => match url {
-                Some(url) if !url.starts_with("data:") => {
+                Some(url) if !url.starts_with("data:") && url.len() <= MAX_URL_BYTES => {
                     let mut reference = Map::new();
                     reference.insert("type".to_owned(), "file".into());
                     reference.insert("url".to_owned(), url.into());
-                    if let Some(named) = named {
+                    if let Some(named) = named.and_then(|named| media_type(&named)) {
                         reference.insert("mediaType".to_owned(), named.into());
                     }
                     json_part("application/vnd.vercel.file+json", &Value::Object(reference).to_string(), sink);
@@ -55,17 +70,18 @@ impl Data {
     /// A `source` of `fullStream`, or `source-url` and `source-document`; all in one shape.
     pub fn source(&mut self, chunk: &Fields<'_>, sink: &mut Sink) {
         let source = chunk.object(&["source"]).unwrap_or_else(|| chunk.clone());
-        let id = source.word(&["sourceId", "id"]);
-        let url = source.word(&["url"]);
+        let id = source.word(&["sourceId", "id"]).filter(|id| id.len() <= MAX_URL_BYTES);
+        let url = source.word(&["url"]).filter(|url| url.len() <= MAX_URL_BYTES);
+        let line = |names: &[&str]| source.word(names).map(|text| Cow::Owned(plain_line(&text, MAX_TITLE_CHARS)));
         let mut citation = Map::new();
         citation.insert("type".to_owned(), "citation".into());
         citation.insert("sourceType".to_owned(), if url.is_some() { "url" } else { "document" }.into());
         let fields = [
             ("sourceId", id),
             ("url", url),
-            ("title", source.word(&["title"])),
-            ("mediaType", source.word(&["mediaType", "mimeType"])),
-            ("filename", source.word(&["filename"])),
+            ("title", line(&["title"])),
+            ("mediaType", line(&["mediaType", "mimeType"])),
+            ("filename", line(&["filename"])),
         ];
         let is_same = |name| fields.iter().find(|(field, _)| *field == name).and_then(|(_, value)| value.as_deref());
         let key = is_same("url").or_else(|| is_same("sourceId")).or_else(|| is_same("title")).map(str::to_owned);
@@ -73,15 +89,22 @@ impl Data {
             sink.note(NoteKind::IgnoredContent, "source");
             return;
         };
-        if !self.sources.insert(key) {
+        let bytes = 64 + key.len();
+        if self.sources.len() == MAX_SOURCES || !self.sources.insert(key) {
             return;
         }
+        sink.retain(bytes);
         for (name, value) in fields {
             if let Some(value) = value {
                 citation.insert(name.to_owned(), value.into());
             }
         }
         json_part(CITATION, &Value::Object(citation).to_string(), sink);
+    }
+
+    /// How many there were.
+    pub fn sources(&self) -> usize {
+        self.sources.len()
     }
 
     /// Providers that have sources and no chunk for them leave them where the text ends.
@@ -110,8 +133,12 @@ impl Data {
     /// A tool that the provider ran may have made an image.
     pub fn image_of_tool(output: &str, sink: &mut Sink) {
         let Some(result) = Fields::read(output).and_then(|output| output.text(&["result"])) else { return };
-        if let Some(mime_type) = image_type(&result).filter(|_| is_base64(&result)) {
-            sink.part(Part::Data { mime_type: mime_type.to_owned(), base64: result.into_owned() });
+        let Some(mime_type) = image_type(&result) else { return };
+        match checked_base64(&result) {
+            Some(base64) => {
+                sink.part(Part::Data { mime_type: mime_type.to_owned(), base64: base64.into_owned() });
+            }
+            None => sink.note(NoteKind::IgnoredContent, "image"),
         }
     }
 }
@@ -120,57 +147,86 @@ fn json_part(mime_type: &str, json: &str, sink: &mut Sink) {
     sink.part(Part::Data { mime_type: mime_type.to_owned(), base64: STANDARD.encode(json) });
 }
 
-/// Without anything that could not stand in a header.
-fn media_type(name: &str) -> String {
-    name.trim().chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(200).collect()
-}
-
-fn is_base64(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+/// A media type as it stands in the registry, without parameters. Anything else is none: VS Code has control parts whose types
+/// are single words (`usage`, `stateful_marker`, …), and no server may make one.
+fn media_type(name: &str) -> Option<String> {
+    const KINDS: [&str; 9] =
+        ["application", "audio", "font", "image", "message", "model", "multipart", "text", "video"];
+    const MAX_BYTES: usize = 127;
+    let name = name.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (kind, subtype) = name.split_once('/')?;
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte);
+    let is_real = KINDS.contains(&kind) && !subtype.is_empty() && subtype.bytes().all(is_token);
+    (is_real && name.len() <= MAX_BYTES).then_some(name)
 }
 
 /// The content of a file, however it was written: base64 text, a list of bytes, what `JSON.stringify` makes of a
 /// `Uint8Array` (`{"0":137,…}`) or of a Node buffer (`{"type":"Buffer","data":[…]}`).
 fn base64_of(json: &str) -> Option<String> {
     if let Some(text) = string(json) {
-        if let Some((_, base64)) = data_url(&text) {
-            return Some(base64);
-        }
-        let compact: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-        let standard = compact.replace('-', "+").replace('_', "/");
-        return is_base64(&standard).then(|| padded(standard));
+        return match data_url(&text) {
+            Some((_, base64)) => Some(base64),
+            None => standard_base64(text.as_bytes()),
+        };
     }
-    let bytes: Vec<u8> = match serde_json::from_str::<Value>(json).ok()? {
-        Value::Array(list) => numbers(&list)?,
-        Value::Object(fields) => {
-            if let Some(Value::Array(list)) = fields.get("data") {
-                numbers(list)?
-            } else {
-                let mut bytes = vec![0; fields.len()];
-                for (place, value) in &fields {
-                    *bytes.get_mut(place.parse::<usize>().ok()?)? = byte(value)?;
-                }
-                bytes
-            }
-        }
-        _ => return None,
-    };
+    let Bytes(bytes) = serde_json::from_str(json).ok()?;
     (!bytes.is_empty()).then(|| STANDARD.encode(bytes))
 }
 
-fn padded(mut base64: String) -> String {
-    while !base64.len().is_multiple_of(4) {
-        base64.push('=');
+/// Base64 in the usual alphabet, without white space and with padding.
+fn standard_base64(text: &[u8]) -> Option<String> {
+    let mut standard = Vec::with_capacity(text.len() + 2);
+    standard.extend(text.iter().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        byte => *byte,
+    }));
+    let standard = String::from_utf8(standard).ok()?;
+    match checked_base64(&standard)? {
+        Cow::Borrowed(_) => Some(standard),
+        Cow::Owned(padded) => Some(padded),
     }
-    base64
 }
 
-fn numbers(list: &[Value]) -> Option<Vec<u8>> {
-    list.iter().map(byte).collect()
-}
+/// Bytes that were written as numbers. They are never parsed into anything larger: a number of two characters would take
+/// thirty in memory.
+struct Bytes(Vec<u8>);
 
-fn byte(value: &Value) -> Option<u8> {
-    value.as_u64().and_then(|number| u8::try_from(number).ok())
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers;
+
+        impl<'de> Visitor<'de> for Numbers {
+            type Value = Bytes;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("bytes as numbers")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Bytes, A::Error> {
+                let mut bytes = Vec::new();
+                while let Some(byte) = elements.next_element()? {
+                    bytes.push(byte);
+                }
+                Ok(Bytes(bytes))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Bytes, A::Error> {
+                let (mut bytes, mut data) = (Vec::new(), None);
+                while let Some(name) = entries.next_key::<Cow<'de, str>>()? {
+                    match (&*name, name.parse::<usize>()) {
+                        ("data", _) => data = Some(entries.next_value::<Vec<u8>>()?),
+                        ("type", _) => drop(entries.next_value::<serde::de::IgnoredAny>()?),
+                        // JavaScript writes them in order.
+                        (_, Ok(place)) if place == bytes.len() => bytes.push(entries.next_value()?),
+                        _ => return Err(A::Error::custom("not bytes")),
+                    }
+                }
+                Ok(Bytes(data.unwrap_or(bytes)))
+            }
+        }
+        deserializer.deserialize_any(Numbers)
+    }
 }
 
 /// Media type and base64 content of a data URL.
@@ -185,16 +241,20 @@ fn data_url(url: &str) -> Option<(Option<String>, String)> {
         _ => (head, false),
     };
     let kind = Some(kind.split(';').next().unwrap_or_default().to_owned()).filter(|kind| !kind.is_empty());
+    if content.len() > MAX_PERCENT_DECODED && content.contains('%') {
+        return None;
+    }
     let bytes = percent_decoded(content);
     if !is_encoded {
         return Some((kind, STANDARD.encode(bytes)));
     }
-    let text: String = String::from_utf8(bytes).ok()?.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-    let standard = text.replace('-', "+").replace('_', "/");
-    is_base64(&standard).then(|| (kind, padded(standard)))
+    standard_base64(&bytes).map(|base64| (kind, base64))
 }
 
-fn percent_decoded(text: &str) -> Vec<u8> {
+fn percent_decoded(text: &str) -> Cow<'_, [u8]> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text.as_bytes());
+    }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
@@ -203,5 +263,5 @@ fn percent_decoded(text: &str) -> Vec<u8> {
         bytes.push(decoded.unwrap_or(*first));
         rest = if decoded.is_some() { after.get(2..).unwrap_or_default() } else { after };
     }
-    bytes
+    Cow::Owned(bytes)
 }

@@ -1,12 +1,15 @@
 //! What the SDK's error objects say, as a failure. An error that came from an HTTP answer carries that answer, and is
 //! judged by it, as if the answer had come to us.
 
-use super::fields::{Fields, string};
+use super::fields::Fields;
 use crate::boundary::Failure;
 use crate::failure::HttpAnswer;
+use crate::wire::string;
 
 /// How many errors may be wrapped in one another.
 const MAX_DEPTH: usize = 8;
+/// How much of a text is looked at.
+const MAX_BYTES: usize = 64 << 10;
 
 impl Failure {
     /// From an `error` chunk: `error` in `fullStream`, `errorText` in UI message streams.
@@ -19,7 +22,7 @@ impl Failure {
 
     fn from_error(json: &str, depth: usize) -> Self {
         if let Some(text) = string(json) {
-            return Self::from_stream(Some(&text), None);
+            return Self::from_stream(Some(start(&text)), None);
         }
         let Some(error) = Fields::read(json) else { return Self::from_stream(None, None) };
         // Retries and wrappers: the last thing that happened tells most.
@@ -34,20 +37,25 @@ impl Failure {
         let status = error.number(&["statusCode", "status"]).and_then(|status| u16::try_from(status).ok());
         if let (Some(status), Some(body)) = (status, error.text(&["responseBody"])) {
             let headers = error.object(&["responseHeaders"]).unwrap_or_default();
-            let headers = headers.iter().filter_map(|(name, json)| Some((name.to_owned(), string(json)?.into_owned())));
+            let headers =
+                headers.iter().filter_map(|(name, json)| Some((name.to_owned(), start(&string(json)?).to_owned())));
             // A date would need a clock to mean anything.
             let headers = headers.filter(|(name, value)| name != "retry-after" || value.parse::<f64>().is_ok());
-            let answer = HttpAnswer { status, headers: headers.collect(), body: body.into_owned() };
+            let answer = HttpAnswer { status, headers: headers.collect(), body: start(&body).to_owned() };
             return Self::from_http(&answer, 0);
         }
         let nested = error.object(&["error"]).or_else(|| error.object(&["data"])?.object(&["error"]));
         let nested = nested.unwrap_or_default();
         let message = error.word(&["message"]).or_else(|| nested.word(&["message"])).or_else(|| error.word(&["error"]));
         let code = error.word(&["code"]).or_else(|| nested.word(&["code"])).or_else(|| nested.word(&["type"]));
-        Self::from_library(message.as_deref(), code.as_deref(), status)
+        Self::from_library(message.as_deref().map(start), code.as_deref().map(start), status)
     }
 }
 
 fn has_answer(error: &Fields<'_>) -> bool {
     error.json(&["statusCode"]).is_some()
+}
+
+fn start(text: &str) -> &str {
+    text.split_at(text.floor_char_boundary(MAX_BYTES)).0
 }

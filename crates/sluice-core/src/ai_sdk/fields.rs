@@ -4,10 +4,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::surrogates::mend_surrogates;
+use crate::wire::string;
+
+/// No chunk has more fields, and no list that is read more elements; what comes after them is left out. Kept are pointers,
+/// which take more memory than the shortest fields.
+const MAX_FIELDS: usize = 1024;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
@@ -43,8 +47,8 @@ impl<'a> Fields<'a> {
     }
 
     pub fn list(&self, name: &str) -> Vec<&'a str> {
-        let list = self.json(&[name]).and_then(|json| serde_json::from_str::<Vec<&RawValue>>(json).ok());
-        list.unwrap_or_default().into_iter().map(RawValue::get).collect()
+        let list = self.json(&[name]).and_then(|json| serde_json::from_str::<List<'a>>(json).ok());
+        list.unwrap_or_default().0
     }
 
     pub fn is_true(&self, name: &str) -> bool {
@@ -58,16 +62,6 @@ impl<'a> Fields<'a> {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
         self.0.iter().map(|(name, raw)| (name.as_ref(), raw.get()))
     }
-}
-
-/// What a JSON string says, borrowed unless it holds escapes.
-pub(super) fn string(json: &str) -> Option<Cow<'_, str>> {
-    let inside = json.strip_prefix('"')?.strip_suffix('"')?;
-    if !inside.contains('\\') {
-        return Some(Cow::Borrowed(inside));
-    }
-    let text: String = serde_json::from_str(json).or_else(|_| serde_json::from_str(&mend_surrogates(json))).ok()?;
-    Some(Cow::Owned(text))
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
@@ -84,7 +78,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut fields = Vec::with_capacity(8);
                 while let Some(field) = map.next_entry::<Key<'de>, &RawValue>()? {
-                    fields.push((field.0.0, field.1));
+                    if fields.len() < MAX_FIELDS {
+                        fields.push((field.0.0, field.1));
+                    }
                 }
                 Ok(Fields(fields))
             }
@@ -96,3 +92,32 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
 /// serde makes an owned `Cow` of a borrowed string unless it is told to borrow.
 #[derive(serde::Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The JSON texts of a list's elements.
+#[derive(Default)]
+struct List<'a>(Vec<&'a str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for List<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements;
+
+        impl<'de> Visitor<'de> for Elements {
+            type Value = List<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a JSON list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
+                let mut list = Vec::new();
+                while let Some(element) = elements.next_element::<&RawValue>()? {
+                    if list.len() < MAX_FIELDS {
+                        list.push(element.get());
+                    }
+                }
+                Ok(List(list))
+            }
+        }
+        deserializer.deserialize_seq(Elements)
+    }
+}

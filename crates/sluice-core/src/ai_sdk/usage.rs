@@ -5,12 +5,19 @@ use std::collections::BTreeMap;
 use super::fields::Fields;
 use crate::boundary::{TokenDetails, Usage};
 
+/// No object with counts is longer.
+const MAX_BYTES: usize = 32 << 10;
+
 /// The usage a chunk carries, if it says any number at all.
 pub(super) fn usage(chunk: &Fields<'_>) -> Option<Usage> {
     // UI message streams have no field for it; applications put it into their metadata.
     let metadata = chunk.object(&["messageMetadata"]);
     let places = [Some(chunk), metadata.as_ref()];
-    places.into_iter().flatten().find_map(|place| read(&place.object(&["totalUsage", "usage"])?))
+    // It is read several times over.
+    let short = |json: &&str| json.len() <= MAX_BYTES;
+    let usage = |place: &Fields<'_>, name| read(&Fields::read(place.json(&[name]).filter(short)?)?);
+    let of = |place| usage(place, "totalUsage").or_else(|| usage(place, "usage"));
+    places.into_iter().flatten().find_map(of)
 }
 
 fn read(usage: &Fields<'_>) -> Option<Usage> {

@@ -98,6 +98,8 @@ pub enum NoteKind {
     RepeatedCall,
     /// Bytes after the last complete event that don't form one.
     Leftover,
+    /// There were more notes than one response gives; the detail says how many more.
+    MoreNotes,
     /// A part of a message that isn't sent: a marker, an unknown kind of data, another model's reasoning.
     LeftOut,
     /// A call or a result that lacked its counterpart.

@@ -9,7 +9,10 @@
 //!
 //! Terminal events settle: what only the final output carries is still given, and nothing after it is looked at.
 
+use std::mem;
+
 use super::calls::Calls;
+use super::citations::plain_line;
 use super::decode::{Decoded, Frame, protocol_word};
 use super::images::Images;
 use super::messages::{Messages, text_of};
@@ -28,6 +31,8 @@ pub(super) struct Assembler {
     reasoning: Reasoning,
     calls: Calls,
     images: Images,
+    /// How many items there are, and the bytes they take.
+    counted: (usize, usize),
     last_sequence: Option<u64>,
     sequence_noted: bool,
     pub about: About,
@@ -44,13 +49,29 @@ pub(crate) struct About {
     pub gateway: Option<Gateway>,
 }
 
+/// How many notes one answer gives, and how many when every event is traced.
+const MAX_NOTES: usize = 256;
+const MAX_TRACED: usize = 65_536;
+/// A megabyte of links, or sixteen of other text.
+const BYTES_TO_SEARCH: usize = 1 << 20;
+/// What is worked on later may take one part in so many of what an answer may take.
+const WAITING_SHARE: usize = 4;
+
 /// The one way out: every part and note goes through here, and is counted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sink {
     pub outputs: Vec<Output>,
     pub limits: Limits,
-    /// Bytes of answer kept for comparing with what comes later.
+    /// Bytes of memory that the answer takes: all that is kept until it ends.
     retained: usize,
+    /// Those of them that wait for the end of a call or of the answer to be worked on.
+    waiting: usize,
+    /// How much of the text may still be searched for links to sources.
+    pub bytes_to_search: usize,
+    noted: usize,
+    traced: usize,
+    /// Notes that were one too many.
+    left_out: usize,
     pub over_limit: Option<String>,
     pub gave_part: bool,
     pub gave_answer: bool,
@@ -59,7 +80,7 @@ pub(crate) struct Sink {
 
 impl Sink {
     pub fn new(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+        Self { limits, bytes_to_search: BYTES_TO_SEARCH, ..Self::default() }
     }
 
     pub fn part(&mut self, part: Part) {
@@ -74,14 +95,60 @@ impl Sink {
 
     #[inline(never)]
     pub fn note(&mut self, kind: NoteKind, detail: impl Into<String>) {
-        self.outputs.push(Output::Note(Note::new(kind, detail)));
+        let (count, max) =
+            if kind == NoteKind::Event { (&mut self.traced, MAX_TRACED) } else { (&mut self.noted, MAX_NOTES) };
+        if *count < max {
+            *count += 1;
+            self.outputs.push(Output::Note(Note::new(kind, detail)));
+        } else {
+            self.left_out += 1;
+        }
     }
 
-    pub fn retain_text(&mut self, text: &str) {
-        self.retained += text.len();
-        if self.retained > self.limits.max_answer_bytes {
-            self.over_limit("bytes of text", self.limits.max_answer_bytes);
+    /// The answer is over: one note stands for all that were left out.
+    #[inline(never)]
+    pub fn sum_up_notes(&mut self) {
+        if self.left_out > 0 {
+            let count = mem::take(&mut self.left_out).to_string();
+            self.outputs.push(Output::Note(Note::new(NoteKind::MoreNotes, count)));
         }
+    }
+
+    /// So many bytes are kept from now on.
+    pub fn retain(&mut self, bytes: usize) {
+        self.retained += bytes;
+        if self.retained > self.limits.max_answer_bytes {
+            self.over_limit("bytes of content", self.limits.max_answer_bytes);
+        }
+    }
+
+    /// Whether so many bytes more can be kept. If not, the answer ends here.
+    pub fn has_room_for(&mut self, bytes: usize) -> bool {
+        let has_room = self.retained + bytes <= self.limits.max_answer_bytes;
+        if !has_room {
+            self.over_limit("bytes of content", self.limits.max_answer_bytes);
+        }
+        has_room
+    }
+
+    pub fn release(&mut self, bytes: usize) {
+        self.retained = self.retained.saturating_sub(bytes);
+    }
+
+    /// The same for what is worked on later: arguments, which are parsed when their call is done; sources and encrypted thinking,
+    /// which are given at the end. One event can set all of that work off, so there is a bound for it.
+    pub fn retain_waiting(&mut self, bytes: usize) {
+        self.retain(bytes);
+        self.waiting += bytes;
+        let max = self.limits.max_answer_bytes / WAITING_SHARE;
+        if self.waiting > max {
+            self.over_limit("bytes of tool arguments, sources and encrypted thinking", max);
+        }
+    }
+
+    pub fn release_waiting(&mut self, bytes: usize) {
+        self.release(bytes);
+        self.waiting = self.waiting.saturating_sub(bytes);
     }
 
     #[inline(never)]
@@ -98,6 +165,7 @@ impl Assembler {
             reasoning: Reasoning::default(),
             calls: Calls::new(options.tool_names, options.plain_call_ids),
             images: Images::default(),
+            counted: (0, 0),
             last_sequence: None,
             sequence_noted: false,
             about: About::default(),
@@ -115,13 +183,28 @@ impl Assembler {
             Frame::Event(decoded) => self.take_event(decoded),
             Frame::Done => self.verdict = Some(Verdict::CutOff("done_marker")),
             Frame::Note(note) => self.take_note(note),
+            Frame::TooLarge => {
+                let max = self.sink.limits.max_event_bytes;
+                let message = format!("One event of the answer needs more than {max} bytes of memory.");
+                self.verdict = Some(Verdict::TooLarge(message));
+            }
         }
-        let items = self.messages.len() + self.reasoning.len() + self.calls.len();
-        if items > self.sink.limits.max_items {
-            self.sink.over_limit("output items", self.sink.limits.max_items);
+        let items = self.messages.len() + self.reasoning.len() + self.calls.len() + self.images.len();
+        if items != self.counted.0 {
+            self.count_items(items);
         }
         if self.sink.over_limit.is_some() {
             self.verdict = self.sink.over_limit.take().map(Verdict::TooLarge);
+        }
+    }
+
+    #[inline(never)]
+    fn count_items(&mut self, items: usize) {
+        let bytes = self.messages.bytes() + self.reasoning.bytes() + self.calls.bytes();
+        self.sink.retain(bytes - self.counted.1);
+        self.counted = (items, bytes);
+        if items > self.sink.limits.max_items {
+            self.sink.over_limit("output items", self.sink.limits.max_items);
         }
     }
 
@@ -129,14 +212,13 @@ impl Assembler {
     #[inline(never)]
     fn take_note(&mut self, note: Note) {
         self.calls.doubt_open_calls();
-        self.sink.outputs.push(Output::Note(note));
+        self.sink.note(note.kind, note.detail);
     }
 
     /// A verdict reached before the oversized event stands.
     #[inline(never)]
     pub fn give_up(&mut self, error: EventTooLarge) {
-        let message = format!("One event of the answer is larger than {} bytes.", error.max_bytes);
-        self.verdict.get_or_insert(Verdict::TooLarge(message));
+        self.verdict.get_or_insert(Verdict::TooLarge(error.to_string()));
     }
 
     fn take_event(&mut self, decoded: Decoded<'_>) {
@@ -160,7 +242,7 @@ impl Assembler {
         }
     }
 
-    /// All that is no delta.
+    /// Handles every event except deltas.
     #[inline(never)]
     fn take_other(&mut self, event: StreamEvent<'_>, name: &str) {
         let sink = &mut self.sink;
@@ -176,7 +258,7 @@ impl Assembler {
                 Channel::Arguments => self.calls.arguments_done(&at, &whole, response_id, sink),
             },
             StreamEvent::ContentPartDone { at, content_index, part } => self.take_part(&at, content_index, &part),
-            StreamEvent::AnnotationAdded { at, annotation } => self.messages.annotate(&at, &annotation),
+            StreamEvent::AnnotationAdded { at, annotation } => self.messages.annotate(&at, &annotation, sink),
 
             StreamEvent::ItemAdded { at, item } => self.item_added(&at, &item),
             StreamEvent::ItemDone { at, item } => self.item_done(&at, &item),
@@ -219,7 +301,7 @@ impl Assembler {
             (_, Some((channel, text))) => {
                 self.messages.part_done(at, PartKey { channel, index }, text, &mut self.sink);
                 for annotation in &part.annotations {
-                    self.messages.annotate(at, annotation);
+                    self.messages.annotate(at, annotation, &mut self.sink);
                 }
             }
             (kind, None) => self.sink.note(NoteKind::IgnoredContent, protocol_word(kind.unwrap_or_default())),
@@ -231,7 +313,7 @@ impl Assembler {
         match item.kind() {
             "message" => self.messages.added(at),
             "reasoning" => self.reasoning.added(at),
-            "function_call" => self.calls.added(at, item),
+            "function_call" => self.calls.added(at, item, &mut self.sink),
             // Said once, when it is done.
             _ => {}
         }
@@ -250,7 +332,7 @@ impl Assembler {
     }
 
     fn completed(&mut self, mut response: Response<'_>) {
-        let output = std::mem::take(&mut response.output);
+        let output = mem::take(&mut response.output);
         self.about.learn(response);
         self.settle(&output, true);
         let failure = self.calls.complete_all(self.about.response_id.as_deref(), &mut self.sink);
@@ -259,7 +341,7 @@ impl Assembler {
     }
 
     fn incomplete(&mut self, mut response: Response<'_>) {
-        let output = std::mem::take(&mut response.output);
+        let output = mem::take(&mut response.output);
         let reason = response.incomplete_reason.as_deref().map(protocol_word);
         self.about.learn(response);
         self.settle(&output, false);
@@ -301,11 +383,19 @@ impl About {
         if let Some(metadata) = response.metadata {
             self.gateway = Some(Gateway::from_metadata(metadata));
         }
-        if let Some(id) = response.id.filter(|id| !id.is_empty()) {
-            self.response_id = Some(id.into_owned());
+        self.name(response.id.as_deref(), response.model.as_deref());
+    }
+
+    /// Takes over the response's id and its model's name, unless they are empty. An id that is too long to be one is left out,
+    /// because a part of it would name nothing.
+    pub fn name(&mut self, id: Option<&str>, model: Option<&str>) {
+        const MAX_ID_BYTES: usize = 1024;
+        const MAX_MODEL_CHARS: usize = 200;
+        if let Some(id) = id.filter(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES) {
+            self.response_id = Some(plain_line(id, MAX_ID_BYTES));
         }
-        if let Some(model) = response.model.filter(|model| !model.is_empty()) {
-            self.model = Some(model.into_owned());
+        if let Some(model) = model.filter(|model| !model.is_empty()) {
+            self.model = Some(plain_line(model, MAX_MODEL_CHARS));
         }
     }
 }

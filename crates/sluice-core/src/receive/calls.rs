@@ -10,14 +10,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::de::IgnoredAny;
-use serde_json::Value;
-
+use super::arguments::{ArgumentsText, Object};
 use super::assemble::Sink;
 use super::decode::protocol_word;
 use super::items::{Items, Pairing};
 use crate::boundary::{Failure, NoteKind, Part};
-use crate::call_id;
+use crate::call_id::{self, Taken};
 use crate::send::ToolNames;
 use crate::wire::{Address, Item};
 
@@ -27,12 +25,13 @@ struct Call {
     id: Option<String>,
     name: Option<String>,
     /// Arguments as each place gave them; which one counts is decided when the call is complete.
-    from_item: Option<String>,
-    from_done: Option<String>,
-    from_deltas: String,
-    /// A piece that may have belonged to the deltas was lost.
-    deltas_doubtful: bool,
-    from_added: Option<String>,
+    from_item: ArgumentsText,
+    from_done: ArgumentsText,
+    from_deltas: ArgumentsText,
+    from_added: ArgumentsText,
+    /// How much had been lost ([`Calls::losses`]) when it was opened, and when it was closed.
+    losses_before: u64,
+    losses_at_end: Option<u64>,
     /// The server said that this call is finished.
     finished: bool,
     state: State,
@@ -52,12 +51,17 @@ enum State {
 pub(super) struct Calls {
     items: Items<Call>,
     by_call_id: BTreeMap<String, Vec<usize>>,
-    vscode_ids: BTreeSet<String>,
-    /// What was reported under each of the server's ids.
-    reported: BTreeMap<String, Vec<(String, String)>>,
+    vscode_ids: Taken,
+    /// What was reported under each of the server's ids, by [`Object::hash_of_call`].
+    reported: BTreeMap<String, BTreeSet<u64>>,
+    /// How often something was lost that may have been a piece of any open call's arguments.
+    losses: u64,
     tool_names: ToolNames,
     plain_ids: bool,
 }
+
+/// No tool has a longer name. Cut short, such a name still names no tool.
+const MAX_NAME_CHARS: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
@@ -68,8 +72,10 @@ enum Evidence {
 }
 
 /// What the arguments of a call amount to.
-enum Arguments {
-    Object(String),
+enum Arguments<'a> {
+    Object(&'a mut ArgumentsText),
+    /// The call has none.
+    Empty,
     /// Nothing was ever said about them.
     Unknown,
     Unusable,
@@ -81,21 +87,20 @@ impl Calls {
     }
 
     #[inline(never)]
-    pub fn added(&mut self, at: &Address<'_>, item: &Item<'_>) {
+    pub fn added(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
         let known = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
-        let slot = known.unwrap_or_else(|| self.items.open(at));
-        self.learn(slot, item);
-        if let Some(call) = self.items.get_mut(slot) {
-            call.value.from_added = non_blank(item.arguments.as_deref());
+        let slot = known.unwrap_or_else(|| self.open(at));
+        self.learn(slot, item, sink);
+        if let Some(call) = self.items.get_mut(slot).filter(|entry| entry.value.state == State::Open) {
+            call.value.from_added.replace_counted(item.arguments.as_deref(), sink);
         }
     }
 
     #[inline(never)]
     pub fn delta(&mut self, at: &Address<'_>, delta: &str, sink: &mut Sink) {
         let Some(slot) = self.slot_for_arguments(at, sink) else { return };
-        if let Some(call) = self.items.get_mut(slot) {
-            sink.retain_text(delta);
-            call.value.from_deltas.push_str(delta);
+        if let Some(call) = self.items.get_mut(slot).filter(|entry| entry.value.state == State::Open) {
+            sink.retain_waiting(call.value.from_deltas.push(delta));
         }
     }
 
@@ -103,15 +108,18 @@ impl Calls {
     pub fn arguments_done(&mut self, at: &Address<'_>, arguments: &str, response_id: Option<&str>, sink: &mut Sink) {
         let Some(slot) = self.slot_for_arguments(at, sink) else { return };
         let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { return };
-        call.finished = true;
-        if let Some(arguments) = non_blank(Some(arguments)) {
-            sink.retain_text(&arguments);
-            call.from_done = Some(arguments);
+        if call.state != State::Open {
+            return;
         }
+        call.finished = true;
+        call.from_done.replace_counted(Some(arguments), sink);
         // An empty text may be a call without arguments or one that was cut off: the item's status will tell.
-        let streamed = Some(call.from_deltas.as_str()).filter(|_| !call.deltas_doubtful);
-        let text = call.from_done.as_deref().or(streamed);
-        if call.id.is_some() && call.name.is_some() && text.is_some_and(is_object) {
+        let is_object = match (call.from_done.is_blank(), call.is_doubtful(self.losses)) {
+            (false, _) => call.from_done.is_object(),
+            (true, false) => call.from_deltas.is_object(),
+            (true, true) => false,
+        };
+        if call.id.is_some() && call.name.is_some() && is_object {
             self.report_if_complete(slot, response_id, sink);
         }
     }
@@ -121,24 +129,34 @@ impl Calls {
         let named = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
         let by_call_id = || self.with_call_id(item.call_id.as_deref()?, at.output_index);
         let only_open = || self.items.find(at).filter(|slot| may_be(&self.items, *slot, item));
-        let slot = named.or_else(by_call_id).or_else(only_open).unwrap_or_else(|| self.items.open(at));
+        let slot = named.or_else(by_call_id).or_else(only_open);
+        let slot = slot.unwrap_or_else(|| self.open(at));
         self.finish(slot, item, response_id, sink);
     }
 
     /// Calls have an id, a call id and a place. Two calls with the same call id are told apart by the other two.
-    pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Pairing> {
-        let by_call_id = &self.by_call_id;
+    pub fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
+        let call_id_of = |slot: usize| self.items.get(slot).and_then(|entry| entry.value.id.as_deref());
+        // Of the calls with each call id, how many at the start are paired.
+        let mut paired: BTreeMap<&str, usize> = BTreeMap::new();
         let evidence = [Evidence::Id, Evidence::PlaceAndCallId, Evidence::CallId, Evidence::Place];
-        self.items.pair_with_final(output, "function_call", &evidence, |items, evidence, item, place| {
-            let fits = |slot: &usize| may_be(items, *slot, item);
-            let same_call_id = || by_call_id.get(item.call_id.as_deref()?);
+        self.items.pair_with_final(output, "function_call", &evidence, |unpaired, evidence, item, place| {
+            let fits = |slot: &usize| may_be(&self.items, *slot, item);
+            let call_id = item.call_id.as_deref().filter(|call_id| !call_id.is_empty());
             match evidence {
-                Evidence::Id => items.unpaired_with_id(item.id.as_deref()).filter(fits),
+                Evidence::Id => unpaired.with_id(item.id.as_deref()).filter(fits),
                 Evidence::PlaceAndCallId => {
-                    items.unpaired_at(place).filter(|slot| same_call_id().is_some_and(|same| same.contains(slot)))
+                    unpaired.at(place).filter(|slot| call_id.is_some() && call_id_of(*slot) == call_id)
                 }
-                Evidence::CallId => same_call_id()?.iter().copied().find(|slot| items.is_unpaired(*slot)),
-                Evidence::Place => items.unpaired_at(place).filter(fits),
+                Evidence::CallId => {
+                    let (known, same) = self.by_call_id.get_key_value(call_id?)?;
+                    let paired = paired.entry(known).or_default();
+                    let rest = same.get(*paired..)?;
+                    let found = rest.iter().position(|slot| unpaired.contains(*slot));
+                    *paired += found.map_or(rest.len(), |found| found + 1);
+                    rest.get(found?).copied()
+                }
+                Evidence::Place => unpaired.at(place).filter(fits),
             }
         })
     }
@@ -154,7 +172,10 @@ impl Calls {
     ) {
         // An answer that was cut off vouches only for the calls it calls complete.
         if completed || item.status.as_deref() == Some("completed") {
-            let slot = self.items.paired(pair);
+            let slot = match pair {
+                Pairing::Streamed(slot) => slot,
+                Pairing::New => self.open(&Address::default()),
+            };
             self.finish(slot, item, response_id, sink);
         }
     }
@@ -162,11 +183,7 @@ impl Calls {
     /// Something was lost that may have been a piece of any open call's arguments. What is left can still be valid JSON:
     /// `{"path":"/` and `"}`, without `tmp/x` between them.
     pub fn doubt_open_calls(&mut self) {
-        for slot in self.items.open_slots() {
-            if let Some(call) = self.items.get_mut(slot) {
-                call.value.deltas_doubtful = true;
-            }
-        }
+        self.losses += 1;
     }
 
     /// The answer completed: every call must be reported by now, or the reader must hear of it.
@@ -174,16 +191,19 @@ impl Calls {
     pub fn complete_all(&mut self, response_id: Option<&str>, sink: &mut Sink) -> Option<Failure> {
         let mut failure = None;
         for slot in 0..self.items.len() {
+            if let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) {
+                call.texts().into_iter().for_each(ArgumentsText::allow_last_look);
+            }
             self.report_if_complete(slot, response_id, sink);
-            let Some(call) = self.items.get(slot).map(|entry| &entry.value) else { continue };
+            let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { continue };
             // Gateways announce a call a second time, under another item id, and leave it at that.
             let announced_again = call.id.as_ref().is_some_and(|id| self.reported.contains_key(id));
-            let reason = match (call.state, call.arguments()) {
+            let reason = match (call.state, call.arguments(self.losses)) {
                 (State::Settled, _) => continue,
                 (State::Open, Arguments::Unknown) if announced_again => continue,
                 (State::GivenUp, _) | (State::Open, Arguments::Unknown) => "was not finished",
                 (State::Open, Arguments::Unusable) => "has arguments that are not a JSON object",
-                (State::Open, Arguments::Object(_)) => "has no tool name",
+                (State::Open, Arguments::Object(_) | Arguments::Empty) => "has no tool name",
             };
             failure.get_or_insert_with(|| Failure::tool_call(call.name.as_deref(), reason));
         }
@@ -193,13 +213,27 @@ impl Calls {
     /// The answer was cut off, and with it the calls that are still open.
     #[inline(never)]
     pub fn drop_all(&mut self, sink: &mut Sink) {
-        for entry in self.items.iter().filter(|entry| entry.value.state == State::Open) {
+        for entry in self.items.iter_mut().filter(|entry| entry.value.state == State::Open) {
             sink.note(NoteKind::DroppedCall, protocol_word(entry.value.name.as_deref().unwrap_or_default()));
         }
     }
 
     pub fn len(&self) -> usize {
         self.items.len()
+    }
+
+    pub fn bytes(&self) -> usize {
+        // The call itself, and what it is known by once it is reported.
+        const OVERHEAD: usize = 640;
+        self.items.bytes() + self.items.len() * OVERHEAD
+    }
+
+    fn open(&mut self, at: &Address<'_>) -> usize {
+        let slot = self.items.open(at);
+        if let Some(call) = self.items.get_mut(slot) {
+            call.value.losses_before = self.losses;
+        }
+        slot
     }
 
     /// The newest call with this id, unless both have an index and these differ: then the server reused the id.
@@ -224,30 +258,37 @@ impl Calls {
             self.doubt_open_calls();
             return None;
         }
-        Some(self.items.open(at))
+        Some(self.open(at))
     }
 
     /// Takes over what an item says about its call; a later event knows better than an earlier one.
-    fn learn(&mut self, slot: usize, item: &Item<'_>) {
+    fn learn(&mut self, slot: usize, item: &Item<'_>, sink: &mut Sink) {
         let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { return };
         if call.state == State::Settled {
             return;
         }
         if let Some(name) = item.name.as_deref().filter(|name| !name.is_empty()) {
-            call.name = Some(name.to_owned());
+            let before = call.name.replace(name.chars().take(MAX_NAME_CHARS).collect());
+            sink.release(before.map_or(0, |name| name.len()));
+            sink.retain(call.name.as_ref().map_or(0, String::len));
         }
         if let Some(call_id) = item.call_id.as_deref().filter(|call_id| !call_id.is_empty())
             && call.id.is_none()
         {
             call.id = Some(call_id.to_owned());
+            // Here and in the index.
+            sink.retain(2 * call_id.len());
             self.by_call_id.entry(call_id.to_owned()).or_default().push(slot);
         }
     }
 
     fn finish(&mut self, slot: usize, item: &Item<'_>, response_id: Option<&str>, sink: &mut Sink) {
-        self.learn(slot, item);
-        self.items.close(slot);
+        self.learn(slot, item, sink);
+        let was_open = self.items.close(slot);
         let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { return };
+        if was_open {
+            call.losses_at_end = Some(self.losses);
+        }
         if call.state != State::Open {
             return;
         }
@@ -257,63 +298,79 @@ impl Calls {
             return;
         }
         call.finished = true;
-        if let Some(arguments) = non_blank(item.arguments.as_deref()) {
-            sink.retain_text(&arguments);
-            call.from_item = Some(arguments);
-        }
+        call.from_item.replace_counted(item.arguments.as_deref(), sink);
         self.report_if_complete(slot, response_id, sink);
     }
 
     fn report_if_complete(&mut self, slot: usize, response_id: Option<&str>, sink: &mut Sink) {
         let Some(entry) = self.items.get_mut(slot) else { return };
         let call = &mut entry.value;
-        let (State::Open, Some(name), Arguments::Object(input_json)) = (call.state, &call.name, call.arguments())
-        else {
-            return;
+        let (State::Open, Some(name)) = (call.state, call.name.clone()) else { return };
+        let kept: usize = call.texts().iter().map(|text| text.work()).sum();
+        let input = match call.arguments(self.losses) {
+            Arguments::Object(text) => text.take(),
+            Arguments::Empty => Some(Object::empty()),
+            Arguments::Unknown | Arguments::Unusable => None,
         };
-        let name = name.clone();
+        let Some(input) = input else { return };
         call.state = State::Settled;
+        for text in call.texts() {
+            *text = ArgumentsText::default();
+        }
+        sink.release_waiting(kept);
         // A server that names no call still needs the result to find its call: the item's id, or its place.
         let server_id = call
             .id
             .clone()
             .unwrap_or_else(|| entry.id.clone().unwrap_or_else(|| format!("{}_{slot}", response_id.unwrap_or("call"))));
-        call.release();
 
+        sink.retain(server_id.len());
         let same_id = self.reported.entry(server_id.clone()).or_default();
-        if same_id.iter().any(|(other, input)| *other == name && same_json(input, &input_json)) {
+        if !same_id.insert(input.hash_of_call(&name)) {
             sink.note(NoteKind::RepeatedCall, protocol_word(&name));
             return;
         }
-        same_id.push((name.clone(), input_json.clone()));
         let call_id = call_id::to_vscode(&server_id, self.plain_ids, &mut self.vscode_ids);
         let name = self.tool_names.from_server(&name).map_or(name.clone(), str::to_owned);
-        sink.part(Part::ToolCall { call_id, name, input_json });
+        sink.part(Part::ToolCall { call_id, name, input_json: input.json });
     }
 }
 
 impl Call {
+    /// Arguments as each place gave them, the most authoritative first.
+    fn texts(&mut self) -> [&mut ArgumentsText; 4] {
+        [&mut self.from_item, &mut self.from_done, &mut self.from_deltas, &mut self.from_added]
+    }
+
+    /// Whether a piece that may have belonged to the deltas was lost while the call was open.
+    fn is_doubtful(&self, losses: u64) -> bool {
+        self.losses_at_end.unwrap_or(losses) > self.losses_before
+    }
+
     /// The first usable text counts, the most authoritative first. No text at all is a call without arguments, if
     /// the server said that the call is finished.
-    fn arguments(&self) -> Arguments {
-        let streamed = Some(self.from_deltas.as_str()).filter(|_| !self.deltas_doubtful);
-        let texts = [self.from_item.as_deref(), self.from_done.as_deref(), streamed, self.from_added.as_deref()];
-        let mut texts = texts.into_iter().flatten().filter(|text| !text.trim().is_empty()).peekable();
+    fn arguments(&mut self, losses: u64) -> Arguments<'_> {
+        let (is_doubtful, finished) = (self.is_doubtful(losses), self.finished);
+        let [from_item, from_done, from_deltas, from_added] = self.texts();
+        let from_deltas = Some(from_deltas).filter(|_| !is_doubtful);
+        let texts = [Some(from_item), Some(from_done), from_deltas, Some(from_added)];
+        let mut texts = texts.into_iter().flatten().filter(|text| !text.is_blank()).peekable();
         if texts.peek().is_none() {
-            return match (self.deltas_doubtful, self.finished) {
+            return match (is_doubtful, finished) {
                 (true, _) => Arguments::Unusable,
-                (false, true) => Arguments::Object("{}".to_owned()),
+                (false, true) => Arguments::Empty,
                 (false, false) => Arguments::Unknown,
             };
         }
-        texts.find(|text| is_object(text)).map_or(Arguments::Unusable, |text| Arguments::Object(text.trim().to_owned()))
+        texts.find_map(|text| text.is_object().then_some(text)).map_or(Arguments::Unusable, Arguments::Object)
     }
+}
 
-    fn release(&mut self) {
-        self.from_item = None;
-        self.from_done = None;
-        self.from_deltas = String::new();
-        self.from_added = None;
+impl ArgumentsText {
+    fn replace_counted(&mut self, whole: Option<&str>, sink: &mut Sink) {
+        let (came, went) = self.replace(whole.unwrap_or_default());
+        sink.release_waiting(went);
+        sink.retain_waiting(came);
     }
 }
 
@@ -324,18 +381,4 @@ fn may_be(items: &Items<Call>, slot: usize, item: &Item<'_>) -> bool {
         (Some(known), Some(call_id)) => known == call_id || call_id.is_empty(),
         _ => true,
     }
-}
-
-fn non_blank(text: Option<&str>) -> Option<String> {
-    text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
-}
-
-pub(crate) fn is_object(text: &str) -> bool {
-    text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
-}
-
-/// The same call may be spelled with other spaces or another order of keys the second time.
-pub(crate) fn same_json(a: &str, b: &str) -> bool {
-    let parse = |text| serde_json::from_str::<Value>(text).ok();
-    a == b || parse(a).is_some_and(|value| Some(value) == parse(b))
 }

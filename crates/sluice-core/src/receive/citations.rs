@@ -2,53 +2,148 @@
 //!
 //! Titles and addresses come from web pages: they are escaped, and only http(s) addresses become links.
 
+use memchr::memchr2_iter;
+
+use super::assemble::Sink;
 use super::streamed::Streamed;
 use crate::boundary::{Citation, Part};
 use crate::wire::Annotation;
 
-/// More would bury the answer, and each is searched for in the whole text.
+/// More would bury the answer.
 const MAX_CITATIONS: usize = 100;
 const MAX_TITLE_CHARS: usize = 200;
 const MAX_URL_BYTES: usize = 2048;
+/// An address and a title are given twice, once escaped: that takes so many times the work of giving a text.
+const WORK_FOR_A_BYTE: usize = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Citations {
     list: Vec<Citation>,
+    /// So many of them are known to be linked in the text.
+    linked: usize,
+    /// What all of them count for.
+    work: usize,
     given: bool,
 }
 
 impl Citations {
-    pub fn add(&mut self, annotation: &Annotation<'_>) {
+    pub fn add(&mut self, annotation: &Annotation<'_>, sink: &mut Sink) {
+        if self.given || self.list.len() == MAX_CITATIONS {
+            return;
+        }
         let Some(url) = annotation.url.as_deref().and_then(web_address) else { return };
-        if self.list.len() < MAX_CITATIONS && self.list.iter().all(|citation| citation.url != url) {
+        if self.list.iter().all(|citation| citation.url != url) {
             let title = annotation.title.as_deref().map(|title| plain_line(title, MAX_TITLE_CHARS));
             let title = title.filter(|title| !title.is_empty()).unwrap_or_else(|| url.clone());
+            let work = WORK_FOR_A_BYTE * (url.len() + title.len());
+            sink.retain_waiting(work);
+            self.work += work;
             self.list.push(Citation { url, title });
         }
     }
 
-    /// The sources that the text does not link itself, once.
-    pub fn take_part(&mut self, text: &Streamed) -> Option<Part> {
-        if self.given || self.list.is_empty() {
+    /// The sources that the text does not link itself, once. Each is looked for once, and all of them in
+    /// `Sink::bytes_to_search` of text at most.
+    pub fn take_part(&mut self, text: &Streamed, sink: &mut Sink) -> Option<Part> {
+        if self.given || self.list.len() == self.linked {
             return None;
         }
-        self.part_beside(text)
+        let part = self.part_beside(text, &mut sink.bytes_to_search)?;
+        self.given = true;
+        self.list = Vec::new();
+        sink.release_waiting(self.work);
+        Some(part)
     }
 
     #[inline(never)]
-    fn part_beside(&mut self, text: &Streamed) -> Option<Part> {
+    fn part_beside(&mut self, text: &Streamed, bytes_to_search: &mut usize) -> Option<Part> {
+        let new = self.list.get(self.linked..).unwrap_or_default();
+        let mut addresses = Addresses::new(new.iter().map(|citation| citation.url.as_str()).collect());
+        for text in text.texts() {
+            addresses.look_for_links(text, bytes_to_search);
+        }
         let citations: Vec<Citation> =
-            self.list.iter().filter(|citation| !text.contains(&citation.url)).cloned().collect();
+            new.iter().filter(|citation| !addresses.is_linked(&citation.url)).cloned().collect();
         if citations.is_empty() {
+            self.linked = self.list.len();
             return None;
         }
-        self.given = true;
         let lines: Vec<String> = citations
             .iter()
             .map(|citation| format!("- [{}]({})", escape_markdown(&citation.title), escape_url(&citation.url)))
             .collect();
         Some(Part::Citations { citations, markdown: format!("\n\nSources:\n{}\n", lines.join("\n")) })
     }
+}
+
+/// Addresses that are looked for in a text, all in one pass.
+struct Addresses<'a> {
+    /// In alphabetical order, so that of those that a text may begin with the longest is found by halving.
+    list: Vec<Address<'a>>,
+}
+
+struct Address<'a> {
+    url: &'a str,
+    /// The longest other address that this one begins with.
+    start: Option<usize>,
+    is_linked: bool,
+}
+
+impl<'a> Addresses<'a> {
+    fn new(mut urls: Vec<&'a str>) -> Self {
+        urls.sort_unstable();
+        let mut list: Vec<Address<'a>> = Vec::with_capacity(urls.len());
+        for url in urls {
+            let mut start = list.len().checked_sub(1);
+            while let Some(other) = start.and_then(|start| list.get(start))
+                && !url.starts_with(other.url)
+            {
+                start = other.start;
+            }
+            list.push(Address { url, start, is_linked: false });
+        }
+        Self { list }
+    }
+
+    fn is_linked(&self, url: &str) -> bool {
+        let found = self.list.binary_search_by(|address| address.url.cmp(url)).ok();
+        found.and_then(|found| self.list.get(found)).is_some_and(|address| address.is_linked)
+    }
+
+    /// Marks the addresses that stand in the text, as far as the budget goes.
+    fn look_for_links(&mut self, text: &str, budget: &mut usize) {
+        const LETTERS_AT_THE_COST_OF_ONE: usize = 16;
+        const COST_OF_A_LOOK: usize = 32;
+        let text = text.as_bytes();
+        *budget = budget.saturating_sub(text.len() / LETTERS_AT_THE_COST_OF_ONE);
+        for at in memchr2_iter(b'h', b'H', text) {
+            let Some(rest) = text.get(at..).filter(|rest| has_scheme(rest)) else { continue };
+            let place = self.list.partition_point(|address| address.url.as_bytes() <= rest);
+            let neighbours = self.list.get(place.saturating_sub(1)..).unwrap_or_default().iter().take(2);
+            let compared: usize = neighbours.map(|address| common_start(address.url.as_bytes(), rest)).sum();
+            *budget = budget.saturating_sub(COST_OF_A_LOOK + compared);
+            if *budget == 0 {
+                return;
+            }
+            // The longest address that the rest begins with is the one before the place, or one that this begins with. If one
+            // is known to be linked, so are those that it begins with.
+            let mut candidate = place.checked_sub(1);
+            while let Some(address) = candidate.and_then(|candidate| self.list.get_mut(candidate))
+                && !address.is_linked
+            {
+                address.is_linked = rest.starts_with(address.url.as_bytes());
+                candidate = address.start;
+            }
+        }
+    }
+}
+
+fn has_scheme(text: &[u8]) -> bool {
+    text.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"http"))
+}
+
+fn common_start(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 fn web_address(url: &str) -> Option<String> {
@@ -64,8 +159,10 @@ fn web_address(url: &str) -> Option<String> {
 /// One line without control characters and without those that reorder or hide text.
 pub(crate) fn plain_line(text: &str, max_chars: usize) -> String {
     let one_line = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
-    let visible: String = one_line.filter(|c| !is_hidden(*c)).collect();
-    visible.trim().chars().take(max_chars).collect()
+    let visible = one_line.filter(|c| !is_hidden(*c)).skip_while(|c| *c == ' ');
+    let mut line: String = visible.take(max_chars).collect();
+    line.truncate(line.trim_end().len());
+    line
 }
 
 /// Control characters, and others that are not seen or change how the text around them is shown.

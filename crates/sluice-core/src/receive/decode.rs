@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::delta::{Delta, read_delta};
 use super::sse::SseEvent;
 use crate::boundary::{Note, NoteKind};
-use crate::wire::{Address, Channel, ErrorField, Fields, StreamEvent};
+use crate::wire::{Address, Channel, ErrorField, Fields, StreamEvent, Unreadable};
 
 #[derive(Debug)]
 pub(crate) struct Decoded<'a> {
@@ -27,10 +27,16 @@ pub(crate) enum Frame<'a> {
     /// `[DONE]`: the server will say no more.
     Done,
     Note(Note),
+    /// An event that holds more than it may.
+    TooLarge,
 }
 
 /// The shortcut for deltas. `None` only means that the event must go the general way.
 pub(crate) fn decode_delta(event: SseEvent<'_>) -> Option<Frame<'_>> {
+    const LONGEST: usize = 1 << 20;
+    if event.data.len() > LONGEST {
+        return None;
+    }
     let Delta { name, output_index, item_id, content_index, summary_index, sequence_number, piece } =
         read_delta(event.data)?;
     let channel = Channel::of_delta(name)?;
@@ -41,14 +47,18 @@ pub(crate) fn decode_delta(event: SseEvent<'_>) -> Option<Frame<'_>> {
     Some(Frame::Event(Decoded { event, name: Cow::Borrowed(name), sequence_number, names_differ }))
 }
 
-/// The general way. `line_name` is what the `event:` line said.
-pub(crate) fn decode<'a>(data: &'a str, line_name: &'a str) -> Frame<'a> {
+/// The general way. `line_name` is what the `event:` line said, and `max_bytes` bounds the memory that reading takes.
+pub(crate) fn decode<'a>(data: &'a str, line_name: &'a str, max_bytes: usize) -> Frame<'a> {
     let data = data.trim_ascii();
     if data == "[DONE]" {
         return Frame::Done;
     }
-    let Some(mut fields) = Fields::read(data) else {
-        return Frame::Note(Note::new(NoteKind::Malformed, protocol_word(line_name)));
+    let mut fields = match Fields::read(data, max_bytes) {
+        Ok(fields) => fields,
+        Err(Unreadable::TooMuch) => return Frame::TooLarge,
+        Err(Unreadable::NotAnObject) => {
+            return Frame::Note(Note::new(NoteKind::Malformed, protocol_word(line_name)));
+        }
     };
     let json_name = fields.text("type").filter(|name| !name.is_empty());
     let names_differ = json_name.as_deref().is_some_and(|name| !line_name.is_empty() && name != line_name);

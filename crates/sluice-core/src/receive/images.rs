@@ -1,5 +1,6 @@
 //! Generated images become data parts, once each.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::assemble::Sink;
@@ -20,15 +21,61 @@ impl Images {
             sink.note(NoteKind::IgnoredItem, "image_generation_call");
             return;
         };
-        if !self.given.insert(fnv1a(base64.as_bytes())) {
+        if !self.given.insert(content_hash(base64.as_bytes())) {
             return;
         }
-        if !base64.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')) {
+        let Some(base64) = checked_base64(base64) else {
             sink.note(NoteKind::IgnoredContent, "image_generation_call");
             return;
-        }
-        let mime_type = mime_type(base64, item.output_format.as_deref()).to_owned();
-        sink.part(Part::Data { mime_type, base64: base64.to_owned() });
+        };
+        let mime_type = mime_type(&base64, item.output_format.as_deref()).to_owned();
+        sink.part(Part::Data { mime_type, base64: base64.into_owned() });
+    }
+
+    pub fn len(&self) -> usize {
+        self.given.len()
+    }
+}
+
+/// Tells contents apart. An image has tens of megabytes, and two that differ do so everywhere: of a long one, every eighth word
+/// is enough.
+fn content_hash(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    let step = if bytes.len() > 1 << 20 { 8 } else { 1 };
+    let hash = words.iter().step_by(step).fold(bytes.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    mix(hash, fnv1a(rest))
+}
+
+/// The text if every decoder takes it, with the padding that it may lack.
+pub(crate) fn checked_base64(text: &str) -> Option<Cow<'_, str>> {
+    let bytes = text.as_bytes();
+    let content = bytes.strip_suffix(b"==").or_else(|| bytes.strip_suffix(b"=")).unwrap_or(bytes);
+    // Without branches and without a way out of the loop, so that many bytes are looked at in one step.
+    let is_wrong = |byte: u8| {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let is_digit = byte.wrapping_sub(b'0') < 10;
+        u8::from(!is_letter) & u8::from(!is_digit) & u8::from(byte != b'+') & u8::from(byte != b'/')
+    };
+    let (blocks, rest) = content.as_chunks::<64>();
+    let in_block = |block: &[u8; 64]| block.iter().fold(0, |wrong, byte| wrong | is_wrong(*byte)) != 0;
+    if blocks.iter().any(in_block) || rest.iter().any(|byte| is_wrong(*byte) != 0) {
+        return None;
+    }
+    // The last letter of a group that is not full has bits that mean nothing, and strict decoders want them to be zero.
+    let ends = match content.len() % 4 {
+        0 => return (content.len() == bytes.len() && !bytes.is_empty()).then_some(Cow::Borrowed(text)),
+        2 => "AQgw",
+        3 => "AEIMQUYcgkosw048",
+        _ => return None,
+    };
+    let padding = if content.len() % 4 == 2 { "==" } else { "=" };
+    if !content.last().is_some_and(|last| ends.as_bytes().contains(last)) {
+        None
+    } else if bytes.len().is_multiple_of(4) {
+        Some(Cow::Borrowed(text))
+    } else {
+        (content.len() == bytes.len()).then(|| Cow::Owned([text, padding].concat()))
     }
 }
 
@@ -47,4 +94,32 @@ pub(crate) fn image_type(base64: &str) -> Option<&'static str> {
     let magic =
         [("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("UklGR", "image/webp"), ("R0lGOD", "image/gif")];
     magic.iter().find(|(start, _)| base64.starts_with(start)).map(|(_, mime_type)| *mime_type)
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn only_base64_that_every_decoder_takes() {
+        let taken = ["AAAA", "AA==", "AAA=", "iVBORw0KGgoAAA==", "+/8=", "AQ", "AAE"];
+        assert_eq!(taken.map(|text| checked_base64(text).is_some()), [true; 7]);
+        let refused =
+            ["", "=", "==", "A", "A===", "AA=", "AAA==", "AAAA=", "AAAA==", "AA=A", "=AAA", "AB==", "AAB=", "A-_A"];
+        assert_eq!(refused.map(|text| checked_base64(text).is_some()), [false; 14]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_can_be_decoded(text in "[A-Za-d0-3+/=é ]{0,9}|[A-Za-z0-9+/]{0,140}={0,3}") {
+            let counts = if text.ends_with('=') { 0..1 } else { 0..3 };
+            let padded = || counts.map(|count| text.clone() + &"=".repeat(count)).find(|text| STANDARD.decode(text).is_ok());
+            let expected = padded().filter(|_| !text.is_empty());
+            prop_assert_eq!(checked_base64(&text).map(Cow::into_owned), expected);
+        }
+    }
 }

@@ -4,8 +4,11 @@
 //! stable; llama.cpp sends no index; others send the same index, or the same id, for every item. The rule that is
 //! right for all of them: the index, unless the id belongs exactly to another item; then the id; then the only item
 //! of this kind that is still open and is not known by an index itself.
+//!
+//! Every question here is answered by a look into a tree, never by a walk over all items: a server can ask it with every
+//! event.
 
-use std::borrow::Borrow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::wire::{Address, Item};
 
@@ -13,10 +16,14 @@ use crate::wire::{Address, Item};
 #[derive(Clone, Debug)]
 pub(super) struct Items<T> {
     entries: Vec<Entry<T>>,
-    by_index: Sorted<u64>,
-    by_id: Sorted<String>,
-    /// In ascending order.
-    open: Vec<usize>,
+    by_index: BTreeMap<u64, usize>,
+    by_id: BTreeMap<String, usize>,
+    /// Those whose `done` has not come.
+    open: BTreeSet<usize>,
+    /// Those of them that the server does not know by an index.
+    open_without_index: BTreeSet<usize>,
+    /// How much memory the ids take.
+    id_bytes: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -24,8 +31,6 @@ pub(super) struct Entry<T> {
     /// The first id the server used for it.
     pub id: Option<String>,
     pub output_index: Option<u64>,
-    /// Its counterpart in the final output was found.
-    paired: bool,
     pub value: T,
 }
 
@@ -36,9 +41,22 @@ pub(super) enum Pairing {
     New,
 }
 
+/// The items whose counterpart in the final output was not found yet.
+pub(super) struct Unpaired<'a, T> {
+    pub items: &'a Items<T>,
+    slots: BTreeSet<usize>,
+}
+
 impl<T> Default for Items<T> {
     fn default() -> Self {
-        Self { entries: Vec::new(), by_index: Sorted::default(), by_id: Sorted::default(), open: Vec::new() }
+        Self {
+            entries: Vec::new(),
+            by_index: BTreeMap::new(),
+            by_id: BTreeMap::new(),
+            open: BTreeSet::new(),
+            open_without_index: BTreeSet::new(),
+            id_bytes: 0,
+        }
     }
 }
 
@@ -53,14 +71,14 @@ impl<T: Default> Items<T> {
 
     /// The item that the index or the id names, without guessing.
     pub fn find_named(&self, at: &Address<'_>) -> Option<usize> {
-        let by_index = at.output_index.and_then(|index| self.by_index.get(&index));
+        let by_index = at.output_index.and_then(|index| self.by_index.get(&index).copied());
         let Some(id) = at.item_id.as_deref() else { return by_index };
         if let Some(slot) = by_index
             && self.get(slot).is_some_and(|entry| entry.id.as_deref() == Some(id))
         {
             return by_index;
         }
-        self.by_id.get(id).or(by_index)
+        self.by_id.get(id).copied().or(by_index)
     }
 
     /// The item to which a piece of text belongs. Text always has a place to go: when several items may be meant,
@@ -73,11 +91,12 @@ impl<T: Default> Items<T> {
     /// The open items that an event without an index may mean. An event that has an id, though an unknown one, does
     /// not mean an item that the server knows by its index.
     pub fn candidates(&self, at: &Address<'_>) -> impl DoubleEndedIterator<Item = usize> + '_ {
-        let (has_index, has_id) = (at.output_index.is_some(), at.item_id.is_some());
-        let fits = move |slot: &usize| {
-            !has_index && (!has_id || self.get(*slot).is_some_and(|entry| entry.output_index.is_none()))
+        let among = match (at.output_index, &at.item_id) {
+            (Some(_), _) => None,
+            (None, Some(_)) => Some(&self.open_without_index),
+            (None, None) => Some(&self.open),
         };
-        self.open.iter().copied().filter(fits)
+        among.into_iter().flatten().copied()
     }
 
     /// The server says that there is an item; it may have said so before.
@@ -93,12 +112,15 @@ impl<T: Default> Items<T> {
         let id = at.item_id.as_deref().map(str::to_owned);
         if let Some(index) = at.output_index {
             self.by_index.insert(index, slot);
+        } else {
+            self.open_without_index.insert(slot);
         }
         if let Some(id) = id.clone() {
+            self.id_bytes += 2 * id.len();
             self.by_id.insert(id, slot);
         }
-        self.open.push(slot);
-        self.entries.push(Entry { id, output_index: at.output_index, paired: false, value: T::default() });
+        self.open.insert(slot);
+        self.entries.push(Entry { id, output_index: at.output_index, value: T::default() });
         slot
     }
 
@@ -106,14 +128,10 @@ impl<T: Default> Items<T> {
         self.open.first().copied()
     }
 
-    pub fn open_slots(&self) -> Vec<usize> {
-        self.open.clone()
-    }
-
-    pub fn close(&mut self, slot: usize) {
-        if let Ok(at) = self.open.binary_search(&slot) {
-            self.open.remove(at);
-        }
+    /// Whether the item was open.
+    pub fn close(&mut self, slot: usize) -> bool {
+        self.open_without_index.remove(&slot);
+        self.open.remove(&slot)
     }
 
     pub fn get(&self, slot: usize) -> Option<&Entry<T>> {
@@ -128,23 +146,22 @@ impl<T: Default> Items<T> {
     /// item (and its place in the output) by one kind of evidence; the strongest kind comes first, and an item is
     /// paired at most once.
     pub fn pair_with_final<E: Copy>(
-        &mut self,
+        &self,
         output: &[Item<'_>],
         kind: &str,
         evidence: &[E],
-        find: impl Fn(&Self, E, &Item<'_>, u64) -> Option<usize>,
+        mut find: impl FnMut(&Unpaired<'_, T>, E, &Item<'_>, u64) -> Option<usize>,
     ) -> Vec<Pairing> {
         let mut pairs = vec![Pairing::New; output.len()];
+        let mut unpaired = Unpaired { items: self, slots: (0..self.entries.len()).collect() };
         for evidence in evidence {
             for ((item, pair), place) in output.iter().zip(&mut pairs).zip(0..) {
                 if item.kind() != kind || *pair != Pairing::New {
                     continue;
                 }
-                if let Some(slot) = find(self, *evidence, item, place) {
+                if let Some(slot) = find(&unpaired, *evidence, item, place) {
                     *pair = Pairing::Streamed(slot);
-                    if let Some(entry) = self.get_mut(slot) {
-                        entry.paired = true;
-                    }
+                    unpaired.slots.remove(&slot);
                 }
             }
         }
@@ -159,59 +176,35 @@ impl<T: Default> Items<T> {
         }
     }
 
-    pub fn unpaired_with_id(&self, id: Option<&str>) -> Option<usize> {
-        self.by_id.get(id?).filter(|slot| self.is_unpaired(*slot))
-    }
-
-    pub fn unpaired_at(&self, place: u64) -> Option<usize> {
-        self.by_index.get(&place).filter(|slot| self.is_unpaired(*slot))
-    }
-
-    pub fn is_unpaired(&self, slot: usize) -> bool {
-        self.get(slot).is_some_and(|entry| !entry.paired)
-    }
-
-    pub fn unpaired(&self) -> impl Iterator<Item = usize> + '_ {
-        self.entries.iter().enumerate().filter(|(_, entry)| !entry.paired).map(|(slot, _)| slot)
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &Entry<T>> {
-        self.entries.iter()
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry<T>> {
+        self.entries.iter_mut()
     }
 
     pub fn len(&self) -> usize {
         self.entries.len()
     }
-}
 
-/// Slots by what they are known by. An answer has few items and usually names them in order: a list does, and is a tenth
-/// of the code of a tree.
-#[derive(Clone, Debug)]
-struct Sorted<K>(Vec<(K, usize)>);
-
-impl<K> Default for Sorted<K> {
-    fn default() -> Self {
-        Self(Vec::new())
+    /// Bytes of memory that the items take, apart from what they hold.
+    pub fn bytes(&self) -> usize {
+        const OVERHEAD: usize = 384;
+        self.entries.len() * OVERHEAD + self.id_bytes
     }
 }
 
-impl<K: Ord> Sorted<K> {
-    fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<usize>
-    where
-        K: Borrow<Q>,
-    {
-        let found = self.0.binary_search_by(|(known, _)| known.borrow().cmp(key)).ok()?;
-        self.0.get(found).map(|(_, slot)| *slot)
+impl<T> Unpaired<'_, T> {
+    pub fn with_id(&self, id: Option<&str>) -> Option<usize> {
+        self.items.by_id.get(id?).copied().filter(|slot| self.contains(*slot))
     }
 
-    fn insert(&mut self, key: K, slot: usize) {
-        match self.0.binary_search_by(|(known, _)| known.cmp(&key)) {
-            Ok(found) => {
-                if let Some(entry) = self.0.get_mut(found) {
-                    entry.1 = slot;
-                }
-            }
-            Err(place) => self.0.insert(place, (key, slot)),
-        }
+    pub fn at(&self, place: u64) -> Option<usize> {
+        self.items.by_index.get(&place).copied().filter(|slot| self.contains(*slot))
+    }
+
+    pub fn contains(&self, slot: usize) -> bool {
+        self.slots.contains(&slot)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.slots.iter().copied()
     }
 }

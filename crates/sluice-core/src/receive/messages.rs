@@ -57,10 +57,10 @@ impl Messages {
         }
     }
 
-    pub fn annotate(&mut self, at: &Address<'_>, annotation: &Annotation<'_>) {
+    pub fn annotate(&mut self, at: &Address<'_>, annotation: &Annotation<'_>, sink: &mut Sink) {
         let slot = self.items.find_for_text(at);
         if let Some(message) = self.items.get_mut(slot) {
-            message.value.citations.add(annotation);
+            message.value.citations.add(annotation, sink);
         }
     }
 
@@ -79,7 +79,7 @@ impl Messages {
                 sink.note(NoteKind::IgnoredContent, protocol_word(part.kind.as_deref().unwrap_or_default()));
             }
             for annotation in &part.annotations {
-                message.value.citations.add(annotation);
+                message.value.citations.add(annotation, sink);
             }
         }
         message.value.cite(sink);
@@ -87,19 +87,32 @@ impl Messages {
 
     /// Messages have an id, a place and a text. What is left over on both sides contradicts each other; a message
     /// without any counterpart is new.
-    pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Pairing> {
+    pub fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
         const CANDIDATES_TO_COMPARE: usize = 64;
+        // Comparing every text with many others must not take longer than reading them.
+        const LOOKS_AT_EACH_BYTE: usize = 4;
+        let bytes: usize = output.iter().flat_map(text_parts).map(|(_, text)| 64 + text.len()).sum();
+        let mut to_look_at = LOOKS_AT_EACH_BYTE * bytes;
         let evidence = [Evidence::Id, Evidence::Place, Evidence::Text, Evidence::Nothing];
-        self.items.pair_with_final(output, "message", &evidence, |items, evidence, item, place| {
-            let continues = |slot: &usize| {
-                let settled = items.get(*slot).map(|entry| entry.value.shown.settle(&text_parts(item)));
+        self.items.pair_with_final(output, "message", &evidence, |unpaired, evidence, item, place| {
+            let continues = |slot: &usize, whole: &[(PartKey, &str)]| {
+                let settled = self.items.get(*slot).map(|entry| entry.value.shown.settle(whole));
                 matches!(settled, Some(Settled::Missing(_)))
             };
             match evidence {
-                Evidence::Id => items.unpaired_with_id(item.id.as_deref()),
-                Evidence::Place => items.unpaired_at(place).filter(continues),
-                Evidence::Text => items.unpaired().take(CANDIDATES_TO_COMPARE).find(continues),
-                Evidence::Nothing => items.unpaired().next(),
+                Evidence::Id => unpaired.with_id(item.id.as_deref()),
+                Evidence::Place => unpaired.at(place).filter(|slot| continues(slot, &text_parts(item))),
+                Evidence::Text => {
+                    let whole = text_parts(item);
+                    let cost: usize = whole.iter().map(|(_, text)| 64 + text.len()).sum();
+                    let mut may_look = || {
+                        to_look_at = to_look_at.saturating_sub(cost);
+                        to_look_at > 0
+                    };
+                    let candidates = unpaired.iter().take(CANDIDATES_TO_COMPARE).take_while(|_| may_look());
+                    candidates.into_iter().find(|slot| continues(slot, &whole))
+                }
+                Evidence::Nothing => unpaired.iter().next(),
             }
         })
     }
@@ -122,16 +135,22 @@ impl Messages {
     pub fn len(&self) -> usize {
         self.items.len()
     }
+
+    pub fn bytes(&self) -> usize {
+        self.items.bytes()
+    }
 }
 
 impl Message {
     fn show(&mut self, key: PartKey, text: Cow<'_, str>, sink: &mut Sink) {
-        if text.is_empty() {
+        if text.is_empty() || !sink.has_room_for(text.len()) {
             return;
         }
-        sink.retain_text(&text);
         match self.shown.append(key, &text, sink.limits.max_content_parts) {
-            Ok(()) => sink.part(Part::Text { value: text.into_owned() }),
+            Ok(bytes) => {
+                sink.retain(bytes);
+                sink.part(Part::Text { value: text.into_owned() });
+            }
             Err(_) => sink.over_limit("content parts in one item", sink.limits.max_content_parts),
         }
     }
@@ -148,7 +167,7 @@ impl Message {
     }
 
     fn cite(&mut self, sink: &mut Sink) {
-        if let Some(part) = self.citations.take_part(&self.shown) {
+        if let Some(part) = self.citations.take_part(&self.shown, sink) {
             sink.part(part);
         }
     }

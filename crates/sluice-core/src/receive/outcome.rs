@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::BodyEnd;
 use super::assemble::{About, Sink};
+use super::citations::plain_line;
 use crate::boundary::{Empty, Failure, FailureKind, Gateway, Outcome, Status};
 use crate::wire::ErrorField;
 
@@ -68,7 +69,7 @@ impl Gateway {
     pub(super) fn from_metadata(metadata: Value) -> Self {
         let gateway = metadata.get("gateway");
         let text = |value: Option<&Value>| match value {
-            Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+            Some(Value::String(text)) if !text.is_empty() => Some(plain_line(text, 120)),
             Some(Value::Number(number)) => Some(number.to_string()),
             _ => None,
         };

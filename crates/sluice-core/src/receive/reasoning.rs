@@ -60,12 +60,12 @@ impl Reasoning {
     }
 
     /// Thoughts have an id and a place; without either, their order counts.
-    pub fn pair_with_final(&mut self, output: &[Item<'_>]) -> Vec<Pairing> {
+    pub fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
         let evidence = [Evidence::Id, Evidence::Place, Evidence::Order];
-        self.items.pair_with_final(output, "reasoning", &evidence, |items, evidence, item, place| match evidence {
-            Evidence::Id => items.unpaired_with_id(item.id.as_deref()),
-            Evidence::Place => items.unpaired_at(place),
-            Evidence::Order => items.unpaired().next(),
+        self.items.pair_with_final(output, "reasoning", &evidence, |unpaired, evidence, item, place| match evidence {
+            Evidence::Id => unpaired.with_id(item.id.as_deref()),
+            Evidence::Place => unpaired.at(place),
+            Evidence::Order => unpaired.iter().next(),
         })
     }
 
@@ -78,7 +78,7 @@ impl Reasoning {
     /// The answer is over. VS Code keeps the metadata of the last thinking part only, so one empty part carries what
     /// all of them need.
     pub fn close_all(&mut self, model: Option<&str>, sink: &mut Sink) {
-        let items: Vec<ReasoningItem> = self.items.iter().filter_map(|entry| entry.value.replay.clone()).collect();
+        let items: Vec<ReasoningItem> = self.items.iter_mut().filter_map(|entry| entry.value.replay.take()).collect();
         if !items.is_empty() {
             let id = self.block_id(self.items.len() - 1, 0);
             let replay = Some(ThinkingReplay { model: model.map(str::to_owned), items });
@@ -90,12 +90,20 @@ impl Reasoning {
         self.items.len()
     }
 
+    pub fn bytes(&self) -> usize {
+        self.items.bytes()
+    }
+
     fn finish(&mut self, slot: usize, item: &Item<'_>, sink: &mut Sink) {
         self.items.close(slot);
         let Some(thought) = self.items.get_mut(slot) else { return };
         if let Some(encrypted) = item.encrypted_content.as_deref().filter(|encrypted| !encrypted.is_empty()) {
             let id = item.id.as_deref().map(str::to_owned);
-            thought.value.replay = Some(ReasoningItem { id, encrypted_content: encrypted.to_owned() });
+            let replay = ReasoningItem { id, encrypted_content: encrypted.to_owned() };
+            sink.retain_waiting(replay_bytes(&replay));
+            if let Some(before) = thought.value.replay.replace(replay) {
+                sink.release_waiting(replay_bytes(&before));
+            }
         }
         // Summary and raw reasoning tell the same thoughts twice: what was not streamed is shown only if nothing was.
         let shown = &thought.value.shown;
@@ -126,19 +134,23 @@ impl Reasoning {
 
     fn show(&mut self, slot: usize, key: PartKey, text: Cow<'_, str>, sink: &mut Sink) {
         let Some(thought) = self.items.get_mut(slot).filter(|_| !text.is_empty()) else { return };
-        sink.retain_text(&text);
-        if thought.value.shown.append(key, &text, sink.limits.max_content_parts).is_err() {
-            sink.over_limit("content parts in one item", sink.limits.max_content_parts);
+        if !sink.has_room_for(text.len()) {
             return;
+        }
+        match thought.value.shown.append(key, &text, sink.limits.max_content_parts) {
+            Ok(bytes) => sink.retain(bytes),
+            Err(_) => return sink.over_limit("content parts in one item", sink.limits.max_content_parts),
         }
         let ordinal = thought.value.shown.ordinal(key).unwrap_or(0);
         let id = self.block_id(slot, ordinal);
         sink.part(Part::Thinking { value: text.into_owned(), id, replay: None });
     }
 
-    /// Each part of each item is a block of its own for the reader.
+    /// Each part of each item is a block of its own for the reader. Every piece carries the id, so it must be short.
     fn block_id(&self, slot: usize, ordinal: usize) -> String {
-        let id = self.items.get(slot).and_then(|entry| entry.id.clone()).unwrap_or_else(|| format!("thinking-{slot}"));
+        const MAX_BYTES: usize = 200;
+        let id = self.items.get(slot).and_then(|entry| entry.id.as_deref()).filter(|id| id.len() <= MAX_BYTES);
+        let id = id.map_or_else(|| format!("thinking-{slot}"), str::to_owned);
         if ordinal == 0 { id } else { format!("{id}:{ordinal}") }
     }
 }
@@ -146,4 +158,8 @@ impl Reasoning {
 fn parts<'a>(content: &'a [ContentPart<'_>], channel: Channel) -> impl Iterator<Item = (PartKey, &'a str)> {
     let texts = content.iter().zip(0..);
     texts.map(move |(part, index)| (PartKey { channel, index: Some(index) }, part.text.as_deref().unwrap_or_default()))
+}
+
+fn replay_bytes(replay: &ReasoningItem) -> usize {
+    replay.encrypted_content.len() + replay.id.as_deref().map_or(0, str::len)
 }

@@ -7,10 +7,13 @@
 //! dropped as they arrive instead of being buffered.
 
 use std::borrow::Cow;
-use std::mem;
+use std::str::Utf8Chunk;
+use std::{fmt, mem};
 
 use memchr::memchr2_iter;
 use serde::de::IgnoredAny;
+
+use super::density::{Density, MAX_DENSE_BYTES};
 
 /// A dispatched event, still in bytes: most of them nobody needs as text. Line ends are ASCII, so decoding an event
 /// equals decoding the whole body.
@@ -29,6 +32,26 @@ impl<'a> SseEvent<'a> {
     pub fn data(self) -> Cow<'a, str> {
         decode_utf8(self.data)
     }
+
+    /// The data, unless it must be copied and the copy would be longer than this: one byte can become three.
+    pub(crate) fn data_within(self, max_bytes: usize) -> Result<Cow<'a, str>, EventTooLarge> {
+        let replaced = |chunk: Utf8Chunk<'_>| if chunk.invalid().is_empty() { 0 } else { '\u{FFFD}'.len_utf8() };
+        if let Ok(data) = str::from_utf8(self.data) {
+            return Ok(Cow::Borrowed(data));
+        }
+        let bytes: usize = self.data.utf8_chunks().map(|chunk| chunk.valid().len() + replaced(chunk)).sum();
+        if bytes > max_bytes {
+            return Err(EventTooLarge::Longer { max_bytes });
+        }
+        let mut data = String::with_capacity(bytes);
+        for chunk in self.data.utf8_chunks() {
+            data.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                data.push('\u{FFFD}');
+            }
+        }
+        Ok(Cow::Owned(data))
+    }
 }
 
 /// Malformed bytes become U+FFFD.
@@ -37,11 +60,40 @@ fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// One event outgrew the limit; nothing after it can be trusted.
+/// One event outgrew a limit; nothing after it can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventTooLarge {
-    pub max_bytes: usize,
+pub enum EventTooLarge {
+    Longer {
+        max_bytes: usize,
+    },
+    /// Too much of it is not the inside of a JSON string.
+    Denser {
+        max_bytes: usize,
+    },
 }
+
+impl fmt::Display for EventTooLarge {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Longer { max_bytes } => {
+                write!(formatter, "One event of the answer is larger than {max_bytes} bytes.")
+            }
+            Self::Denser { max_bytes } => {
+                write!(
+                    formatter,
+                    "One event of the answer has more than {max_bytes} bytes of JSON that is not plain text."
+                )
+            }
+        }
+    }
+}
+
+/// Events up to this size are read without a look at their density.
+const ALWAYS_READABLE: usize = 1 << 20;
+/// Buffers that have grown larger give their memory back.
+const KEPT_CAPACITY: usize = 64 << 10;
+/// No event has a longer name. What is longer is cut, and then it is the name of no event.
+const MAX_NAME_BYTES: usize = 256;
 
 #[derive(Clone, Debug)]
 pub struct SseParser {
@@ -52,6 +104,8 @@ pub struct SseParser {
     after_cr: bool,
     /// The start of a line whose end has not come yet, if it can still become a field we read.
     line: Vec<u8>,
+    /// Of that line, if the event is a long one.
+    density: Density,
     /// We are inside a line that cannot; its bytes are dropped until it ends.
     skipping_line: bool,
     /// The event being collected, as far as it came in earlier chunks.
@@ -62,10 +116,13 @@ pub struct SseParser {
 struct Block {
     name: Vec<u8>,
     data: Vec<u8>,
+    /// Where the data begins: it lies in the buffer of the line it came in.
+    data_start: usize,
     /// An empty `data` line is data too.
     has_data: bool,
-    /// Bytes of all field lines, for the limit.
+    /// Bytes of all field lines, for the limit, and how many of them are expensive to read.
     bytes: usize,
+    dense_bytes: usize,
 }
 
 /// The part of the current event that is still in the chunk and was not copied.
@@ -90,6 +147,7 @@ impl SseParser {
             bom_seen: 0,
             after_cr: false,
             line: Vec::new(),
+            density: Density::default(),
             skipping_line: false,
             block: Block::default(),
         }
@@ -116,7 +174,7 @@ impl SseParser {
             if self.line.is_empty() {
                 self.take_line(line, &mut borrowed, on_event)?;
             } else {
-                self.line.extend_from_slice(line);
+                append(&mut self.line, line, self.max_event_bytes);
                 self.take_buffered_line(&mut borrowed)?;
             }
         }
@@ -130,11 +188,11 @@ impl SseParser {
     /// The chunk ends here: copy what it held of the current event, and the start of a line.
     #[inline(never)]
     fn keep(&mut self, borrowed: Borrowed<'_>, rest: &[u8]) -> Result<(), EventTooLarge> {
-        self.block.keep(borrowed);
+        self.block.keep(borrowed, self.max_event_bytes);
         if !rest.is_empty() {
             self.after_cr = false;
             if !self.skipping_line {
-                self.line.extend_from_slice(rest);
+                append(&mut self.line, rest, self.max_event_bytes);
                 if !may_become_field(&self.line) {
                     self.line.clear();
                     self.skipping_line = true;
@@ -142,8 +200,8 @@ impl SseParser {
             }
         }
         // A shorter start of a line may still turn out to be no field and cost nothing.
-        if self.line.len() > b"event:".len() && self.block.bytes + self.line.len() > self.max_event_bytes {
-            return Err(EventTooLarge { max_bytes: self.max_event_bytes });
+        if self.line.len() > b"event:".len() {
+            return self.block.check(&self.line, &mut self.density, self.max_event_bytes);
         }
         Ok(())
     }
@@ -159,9 +217,9 @@ impl SseParser {
         if !block.has_data {
             return false;
         }
-        let whole = block.data == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(&block.data).is_ok();
+        let whole = block.data() == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(block.data()).is_ok();
         if whole {
-            on_event(SseEvent { name: &block.name, data: &block.data });
+            on_event(SseEvent { name: &block.name, data: block.data() });
         }
         !whole
     }
@@ -206,12 +264,12 @@ impl SseParser {
             if !self.block.has_data && borrowed.data.is_none() {
                 borrowed.data = Some(value);
             } else {
-                self.block.append_data(borrowed.data.take());
-                self.block.append_data(Some(value));
+                self.block.append_data(borrowed.data.take(), self.max_event_bytes);
+                self.block.append_data(Some(value), self.max_event_bytes);
             }
         } else if let Some(value) = field(line, b"event") {
             self.block.count(line, self.max_event_bytes)?;
-            borrowed.name = Some(value);
+            borrowed.name = value.get(..MAX_NAME_BYTES).or(Some(value));
         }
         Ok(())
     }
@@ -219,25 +277,27 @@ impl SseParser {
     /// Like `take_line`, for the line collected in `self.line`, which is never empty.
     #[inline(never)]
     fn take_buffered_line(&mut self, borrowed: &mut Borrowed<'_>) -> Result<(), EventTooLarge> {
+        let max_bytes = self.max_event_bytes;
         if let Some(value) = field(&self.line, b"data") {
-            self.block.count(&self.line, self.max_event_bytes)?;
-            self.block.append_data(borrowed.data.take());
+            self.block.count_buffered(&self.line, &mut self.density, max_bytes)?;
+            self.block.append_data(borrowed.data.take(), max_bytes);
             if self.block.has_data {
-                self.block.append_data(Some(value));
+                self.block.append_data(Some(value), max_bytes);
             } else {
                 // Move instead of copy: this may be the one line of a very large event.
-                let value_start = self.line.len() - value.len();
+                self.block.data_start = self.line.len() - value.len();
                 mem::swap(&mut self.block.data, &mut self.line);
-                self.block.data.drain(..value_start);
                 self.block.has_data = true;
             }
         } else if let Some(value) = field(&self.line, b"event") {
-            self.block.count(&self.line, self.max_event_bytes)?;
+            self.block.count_buffered(&self.line, &mut self.density, max_bytes)?;
             borrowed.name = None;
             self.block.name.clear();
-            self.block.name.extend_from_slice(value);
+            self.block.name.extend_from_slice(value.get(..MAX_NAME_BYTES).unwrap_or(value));
         }
+        self.density = Density::default();
         self.line.clear();
+        self.line.shrink_to(KEPT_CAPACITY);
         Ok(())
     }
 
@@ -246,43 +306,86 @@ impl SseParser {
         if let Some(data) = borrowed.data {
             on_event(SseEvent { name, data });
         } else if self.block.has_data {
-            on_event(SseEvent { name, data: &self.block.data });
+            on_event(SseEvent { name, data: self.block.data() });
         }
         self.block.clear();
     }
 }
 
 impl Block {
-    fn count(&mut self, line: &[u8], max_bytes: usize) -> Result<(), EventTooLarge> {
-        self.bytes += line.len();
-        if self.bytes > max_bytes { Err(EventTooLarge { max_bytes }) } else { Ok(()) }
+    fn data(&self) -> &[u8] {
+        self.data.get(self.data_start..).unwrap_or_default()
     }
 
-    fn append_data(&mut self, value: Option<&[u8]>) {
+    /// Counts a line that is complete.
+    fn count(&mut self, line: &[u8], max_bytes: usize) -> Result<(), EventTooLarge> {
+        if self.bytes + line.len() > ALWAYS_READABLE {
+            return self.count_buffered(line, &mut Density::default(), max_bytes);
+        }
+        self.bytes += line.len();
+        if self.bytes > max_bytes { Err(EventTooLarge::Longer { max_bytes }) } else { Ok(()) }
+    }
+
+    /// The same for one whose density may be known in part.
+    #[inline(never)]
+    fn count_buffered(&mut self, line: &[u8], density: &mut Density, max_bytes: usize) -> Result<(), EventTooLarge> {
+        self.check(line, density, max_bytes)?;
+        if self.bytes + line.len() > ALWAYS_READABLE {
+            self.dense_bytes += density.look_at(line);
+        }
+        self.bytes += line.len();
+        Ok(())
+    }
+
+    /// Whether the event would be too large with this line, as far as it has come.
+    fn check(&self, line: &[u8], density: &mut Density, max_bytes: usize) -> Result<(), EventTooLarge> {
+        let bytes = self.bytes + line.len();
+        if bytes > max_bytes {
+            return Err(EventTooLarge::Longer { max_bytes });
+        }
+        if bytes > ALWAYS_READABLE && self.dense_bytes + density.look_at(line) > MAX_DENSE_BYTES {
+            return Err(EventTooLarge::Denser { max_bytes: MAX_DENSE_BYTES });
+        }
+        Ok(())
+    }
+
+    fn append_data(&mut self, value: Option<&[u8]>, max_bytes: usize) {
         let Some(value) = value else { return };
         if self.has_data {
             self.data.push(b'\n');
         }
         self.has_data = true;
-        self.data.extend_from_slice(value);
+        append(&mut self.data, value, max_bytes);
     }
 
-    fn keep(&mut self, borrowed: Borrowed<'_>) {
+    fn keep(&mut self, borrowed: Borrowed<'_>, max_bytes: usize) {
         if let Some(name) = borrowed.name {
             self.name.clear();
             self.name.extend_from_slice(name);
         }
-        self.append_data(borrowed.data);
+        self.append_data(borrowed.data, max_bytes);
     }
 
     fn clear(&mut self) {
         self.name.clear();
         self.has_data = false;
+        self.data_start = 0;
         self.bytes = 0;
+        self.dense_bytes = 0;
         // One huge event must not hold its memory for the rest of the stream.
         self.data.clear();
-        self.data.shrink_to(1 << 20);
+        self.data.shrink_to(KEPT_CAPACITY);
     }
+}
+
+/// Appends to a buffer that doubles as usual, but not past what it may ever hold.
+fn append(buffer: &mut Vec<u8>, bytes: &[u8], max_bytes: usize) {
+    let needed = buffer.len() + bytes.len();
+    if needed > buffer.capacity() {
+        let capacity = (2 * buffer.len()).min(max_bytes).max(needed);
+        buffer.reserve_exact(capacity - buffer.len());
+    }
+    buffer.extend_from_slice(bytes);
 }
 
 /// The value of the line if it is the field `name`: what follows the colon, less one space.

@@ -1,9 +1,11 @@
 //! Text that arrives as deltas and then again as a whole: what of the whole has not been shown yet?
 
+use std::collections::BTreeMap;
+
 use crate::wire::Channel;
 
 /// One content part of an item. Without an index it is the newest of its channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PartKey {
     pub channel: Channel,
     pub index: Option<u64>,
@@ -13,6 +15,8 @@ pub(super) struct PartKey {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streamed {
     parts: Vec<Shown>,
+    /// Where each part stands; without an index, the newest of its channel.
+    by_key: BTreeMap<PartKey, usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -22,6 +26,9 @@ struct Shown {
     /// A `done` for this very part has come.
     settled: bool,
 }
+
+/// How many parts of the same length a whole text is compared with, if its index does not say which it is.
+const PARTS_TO_COMPARE: usize = 16;
 
 /// More parts in one item than any answer has.
 #[derive(Debug)]
@@ -41,38 +48,43 @@ impl Streamed {
         self.parts.iter().all(|part| part.text.is_empty())
     }
 
-    pub fn joined(&self) -> String {
-        self.parts.iter().map(|part| part.text.as_str()).collect()
-    }
-
-    pub fn contains(&self, needle: &str) -> bool {
-        self.parts.iter().any(|part| part.text.contains(needle))
+    /// The parts' texts, in order of first appearance.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|part| part.text.as_str())
     }
 
     /// Where the part stands in order of first appearance.
     pub fn ordinal(&self, key: PartKey) -> Option<usize> {
         // Deltas nearly always continue the newest part.
-        let is_meant = |part: &Shown| match key.index {
-            Some(_) => part.key == key,
-            None => part.key.channel == key.channel,
-        };
-        self.parts.iter().rposition(is_meant)
+        match self.parts.last() {
+            Some(newest)
+                if newest.key.channel == key.channel && (key.index.is_none() || newest.key.index == key.index) =>
+            {
+                Some(self.parts.len() - 1)
+            }
+            _ => self.by_key.get(&key).copied(),
+        }
     }
 
     pub fn has_channel(&self, channel: Channel) -> bool {
         self.parts.iter().any(|part| part.key.channel == channel && !part.text.is_empty())
     }
 
-    pub fn append(&mut self, key: PartKey, delta: &str, max_parts: usize) -> Result<(), TooManyParts> {
+    /// Says how many bytes of memory it took.
+    pub fn append(&mut self, key: PartKey, delta: &str, max_parts: usize) -> Result<usize, TooManyParts> {
+        const OVERHEAD: usize = 192;
         if let Some(part) = self.ordinal(key).and_then(|found| self.parts.get_mut(found)) {
             part.text.push_str(delta);
+            Ok(delta.len())
         } else if self.parts.len() < max_parts {
             let key = PartKey { index: Some(key.index.unwrap_or(0)), ..key };
+            self.by_key.insert(key, self.parts.len());
+            self.by_key.insert(PartKey { index: None, ..key }, self.parts.len());
             self.parts.push(Shown { key, text: delta.to_owned(), settled: false });
+            Ok(OVERHEAD + delta.len())
         } else {
-            return Err(TooManyParts);
+            Err(TooManyParts)
         }
-        Ok(())
     }
 
     /// One part came whole. Says what is missing; the caller shows it and appends it.
@@ -81,8 +93,10 @@ impl Streamed {
             return Settled::Missing(Vec::new());
         }
         // The same text under another index is the same part, if that one still waits for its own `done`.
-        let same_text = |part: &Shown| !part.settled && part.key.channel == key.channel && part.text == whole;
-        let shown = self.ordinal(key).or_else(|| self.parts.iter().position(same_text));
+        let may_be = |part: &Shown| !part.settled && part.key.channel == key.channel && part.text.len() == whole.len();
+        let candidates = self.parts.iter().enumerate().filter(|(_, part)| may_be(part)).take(PARTS_TO_COMPARE);
+        let same_text = || candidates.into_iter().find(|(_, part)| part.text == whole).map(|(found, _)| found);
+        let shown = self.ordinal(key).or_else(same_text);
         let Some(part) = shown.and_then(|found| self.parts.get_mut(found)) else {
             return Settled::Missing(vec![(key, whole)]);
         };
@@ -99,33 +113,45 @@ impl Streamed {
         if whole.iter().all(|(_, text)| text.is_empty()) {
             return Settled::Missing(Vec::new());
         }
-        let counterpart = |shown: &Shown| whole.iter().find(|(key, _)| *key == shown.key).map(|(_, text)| *text);
+        let whole_by_key: BTreeMap<PartKey, &str> = whole.iter().copied().collect();
         let by_part = self
             .parts
             .iter()
             .filter(|shown| !shown.text.is_empty())
-            .all(|shown| counterpart(shown).is_some_and(|text| text.starts_with(&shown.text)));
+            .all(|shown| whole_by_key.get(&shown.key).is_some_and(|text| text.starts_with(&shown.text)));
         if by_part {
             let rest = |(key, text): &(PartKey, &'a str)| {
-                let shown = self.parts.iter().find(|shown| shown.key == *key).map_or("", |shown| shown.text.as_str());
-                text.strip_prefix(shown).filter(|rest| !rest.is_empty()).map(|rest| (*key, rest))
+                let shown = self.by_key.get(key).and_then(|found| self.parts.get(*found));
+                let rest = text.strip_prefix(shown.map_or("", |shown| shown.text.as_str()))?;
+                (!rest.is_empty()).then_some((*key, rest))
             };
             return Settled::Missing(whole.iter().filter_map(rest).collect());
         }
 
-        let shown = self.joined();
-        let mut to_skip = shown.as_str();
+        // Never more is looked at than the whole text is long: what was shown may be far longer.
+        let mut shown = self.texts();
+        let mut to_skip = "";
         let mut missing = Vec::new();
         for (key, text) in whole {
-            if let Some(rest) = to_skip.strip_prefix(text) {
-                to_skip = rest;
-            } else if let Some(rest) = text.strip_prefix(to_skip) {
-                to_skip = "";
+            let mut rest = *text;
+            while !rest.is_empty() {
+                if to_skip.is_empty() {
+                    let Some(next) = shown.next() else { break };
+                    to_skip = next;
+                } else if let Some(still_to_skip) = to_skip.strip_prefix(rest) {
+                    to_skip = still_to_skip;
+                    rest = "";
+                } else if let Some(after) = rest.strip_prefix(to_skip) {
+                    rest = after;
+                    to_skip = "";
+                } else {
+                    return Settled::Contradiction;
+                }
+            }
+            if !rest.is_empty() {
                 missing.push((*key, rest));
-            } else {
-                return Settled::Contradiction;
             }
         }
-        if to_skip.is_empty() { Settled::Missing(missing) } else { Settled::Contradiction }
+        if to_skip.is_empty() && shown.all(str::is_empty) { Settled::Missing(missing) } else { Settled::Contradiction }
     }
 }

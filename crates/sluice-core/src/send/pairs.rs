@@ -29,7 +29,7 @@ struct Pairs {
     paired: Vec<InputItem>,
     /// The ids that are sent for calls without a result so far, oldest first, by their id in the history.
     open: BTreeMap<String, Vec<String>>,
-    sent: BTreeSet<String>,
+    sent: call_id::Taken,
 }
 
 impl Pairs {

@@ -17,7 +17,7 @@ pub(crate) struct Address<'a> {
 }
 
 /// What arrives bit by bit. Within its item a piece is told apart by an index, except arguments, which are one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Channel {
     Text,
     Refusal,
@@ -144,7 +144,7 @@ impl<'a> StreamEvent<'a> {
             "error" | "response.error" => {
                 let nested = ErrorField::read(fields.take("error"));
                 Self::Error(Box::new(if nested.is_empty() {
-                    ErrorField { message: fields.text("message"), code: fields.word("code") }
+                    ErrorField::new(fields.text("message"), fields.word("code"))
                 } else {
                     nested
                 }))
@@ -159,6 +159,6 @@ impl<'a> StreamEvent<'a> {
 
 /// Whether a JSON text is an event of this protocol, for telling streams apart.
 pub fn is_open_responses_event(json: &str) -> bool {
-    let kind = Fields::read(json).and_then(|mut event| event.text("type"));
-    kind.is_some_and(|kind| kind.starts_with("response."))
+    let kind = Fields::read(json, 1 << 20).map(|mut event| event.text("type"));
+    kind.is_ok_and(|kind| kind.is_some_and(|kind| kind.starts_with("response.")))
 }

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::item::Item;
-use super::json::{Fields, Json};
+use super::json::{Fields, Json, whole_number};
 use crate::boundary::{TokenDetails, Usage};
 
 #[derive(Debug, Default)]
@@ -24,48 +26,62 @@ pub(crate) struct Response<'a> {
 impl<'a> Response<'a> {
     pub fn read(mut fields: Fields<'a>) -> Self {
         // Vercel documents the first spelling and sends the second.
-        let metadata = fields.object("provider_metadata").or_else(|| fields.object("providerMetadata"));
+        let metadata = fields.whole("provider_metadata").or_else(|| fields.whole("providerMetadata"));
         Self {
             id: fields.text("id"),
             model: fields.text("model"),
             output: fields.objects("output").into_iter().map(Item::read).collect(),
-            usage: fields.object("usage").and_then(read_usage),
+            usage: fields.whole("usage").and_then(read_usage),
             incomplete_reason: fields.object("incomplete_details").and_then(|mut details| details.text("reason")),
             error: ErrorField::read(fields.take("error")),
-            metadata: metadata.map(|metadata| Value::Object(metadata.rest())),
+            metadata: metadata.map(Value::Object),
         }
     }
 }
 
 /// The counts, unless the object holds none: an empty object says as little as `null`.
-fn read_usage(mut fields: Fields<'_>) -> Option<Usage> {
-    let counts = ["input_tokens", "output_tokens", "total_tokens"].map(|name| fields.index(name));
-    let details = ["input_tokens_details", "output_tokens_details"].map(|name| fields.object(name));
+fn read_usage(mut fields: Map<String, Value>) -> Option<Usage> {
+    let counts = ["input_tokens", "output_tokens", "total_tokens"].map(|name| match fields.remove(name) {
+        Some(Value::Number(number)) => whole_number(&number),
+        _ => None,
+    });
+    let details = ["input_tokens_details", "output_tokens_details"].map(|name| match fields.remove(name) {
+        Some(Value::Object(details)) => Some(TokenDetails(details.into_iter().collect())),
+        _ => None,
+    });
     let [input_tokens, output_tokens, total_tokens] = counts;
-    let [input_tokens_details, output_tokens_details] = details.map(|details| Some(TokenDetails(details?.rest())));
+    let [input_tokens_details, output_tokens_details] = details;
     counts.iter().any(Option::is_some).then(|| Usage {
         input_tokens,
         output_tokens,
         total_tokens,
         input_tokens_details,
         output_tokens_details,
-        more: fields.rest(),
+        more: fields.into_iter().collect(),
     })
 }
 
 /// The one-event stream that says the same as a whole answer in JSON, for servers that do not stream. `None` if the JSON
 /// is no answer.
 pub fn as_stream(json: &str) -> Option<String> {
-    let answer: Value = serde_json::from_str(json).ok()?;
-    if !answer.get("output").is_some_and(Value::is_array) {
+    #[derive(Deserialize)]
+    struct Answer<'a> {
+        #[serde(borrow)]
+        output: &'a RawValue,
+        status: Option<&'a RawValue>,
+    }
+    let answer: Answer<'_> = serde_json::from_str(json).ok()?;
+    if !answer.output.get().starts_with('[') {
         return None;
     }
-    let event = match answer.get("status").and_then(Value::as_str) {
-        Some("incomplete") => "response.incomplete",
-        Some("failed") => "response.failed",
+    let event = match answer.status.map(RawValue::get) {
+        Some("\"incomplete\"") => "response.incomplete",
+        Some("\"failed\"") => "response.failed",
         _ => "response.completed",
     };
-    Some(format!("data: {}\n\n", json!({"type": event, "response": answer})))
+    // JSON has line ends between its tokens only, where a space does as well.
+    let one_line = json.trim().replace(['\n', '\r'], " ");
+    Some(format!("data: {{\"type\":\"{event}\",\"response\":{one_line}}}\n\n"))
 }
 
 /// An error: nested (`{"message": …, "code": …}`), or just a string.
@@ -77,12 +93,16 @@ pub(crate) struct ErrorField<'a> {
 }
 
 impl<'a> ErrorField<'a> {
+    pub fn new(message: Option<Cow<'a, str>>, code: Option<Cow<'a, str>>) -> Self {
+        Self { message: message.map(clipped), code: code.map(clipped) }
+    }
+
     pub fn read(error: Json<'a>) -> Self {
         match error {
-            Json::Text(message) => Self { message: Some(message), code: None },
-            Json::Number(code) if !code.is_f64() => Self { message: None, code: Some(Cow::Owned(code.to_string())) },
+            Json::Text(message) => Self::new(Some(message), None),
+            Json::Number(code) if !code.is_f64() => Self::new(None, Some(Cow::Owned(code.to_string()))),
             Json::Object(mut fields) => {
-                Self { message: fields.text("message"), code: fields.word("code").or_else(|| fields.text("type")) }
+                Self::new(fields.text("message"), fields.word("code").or_else(|| fields.text("type")))
             }
             _ => Self::default(),
         }
@@ -90,5 +110,17 @@ impl<'a> ErrorField<'a> {
 
     pub fn is_empty(&self) -> bool {
         self.message.is_none() && self.code.is_none()
+    }
+}
+
+/// Enough for anything that is ever read in an error; a longer one is a dump.
+fn clipped(text: Cow<'_, str>) -> Cow<'_, str> {
+    const MAX_BYTES: usize = 8 << 10;
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.split_at(text.floor_char_boundary(MAX_BYTES)).0),
+        Cow::Owned(mut text) => {
+            text.truncate(text.floor_char_boundary(MAX_BYTES));
+            Cow::Owned(text)
+        }
     }
 }

@@ -22,7 +22,7 @@ export type Note = { kind: NoteKind,
  */
 detail: string, };
 
-export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "leftOut" | "repaired" | "ranElsewhere" | "takenBack" | "modelList" | "setting";
+export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "moreNotes" | "leftOut" | "repaired" | "ranElsewhere" | "takenBack" | "modelList" | "setting";
 
 export type Outcome = { status: Status, 
 /**
