@@ -138,6 +138,9 @@ pub extern "C" fn ran_out_of_memory() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn input_window(length: u32) -> u32 {
     FACE.with_borrow_mut(|face| {
+        // One large chunk must not hold its memory for ever.
+        face.input.truncate(length as usize);
+        face.input.shrink_to(1 << 20);
         face.input.resize(length as usize, 0);
         address(face.input.as_ptr())
     })
@@ -245,6 +248,7 @@ fn tool_names(json: &[u8]) -> ToolNames {
 impl Answer {
     fn clear(&mut self) {
         self.table.clear();
+        self.table.shrink_to(1 << 16);
         // One large answer must not hold its memory for ever.
         self.arena.clear();
         self.arena.shrink_to(1 << 20);
