@@ -12,14 +12,14 @@ const CHUNK: usize = 1 << 10;
 
 pub fn linear(rounds: usize) -> Result<(), String> {
     keep_freed_memory();
-    let corpora = [8, 64].map(|mebibytes| one_huge_event(mebibytes << 20));
+    let corpora = [256, 2048].map(|kibibytes| one_huge_event(kibibytes << 10));
     let chunks = corpora.each_ref().map(|corpus| corpus.chunks(CHUNK));
     for (corpus, chunks) in corpora.iter().zip(&chunks) {
         check_sluice(corpus, chunks)?;
     }
     let mut contenders = [
-        Contender::new("8 MiB", || sluice(&chunks[0], |output| drop(black_box(output)))),
-        Contender::new("64 MiB", || sluice(&chunks[1], |output| drop(black_box(output)))),
+        Contender::new("256 KiB", || sluice(&chunks[0], |output| drop(black_box(output)))),
+        Contender::new("2 MiB", || sluice(&chunks[1], |output| drop(black_box(output)))),
     ];
     let times = medians(rounds, &mut contenders);
     let mut table = Table::default();
@@ -27,12 +27,12 @@ pub fn linear(rounds: usize) -> Result<(), String> {
         let speed = corpus.megabytes() / time.as_secs_f64();
         table.info(contender.name, format!("{:.1} ms, {speed:.0} MB/s", time.as_secs_f64() * 1e3), None);
     }
-    table.aim("64 MiB / 8 MiB", String::new(), ratio(times[1], times[0]), Aim::AtMost(12.0));
+    table.aim("2 MiB / 256 KiB", String::new(), ratio(times[1], times[0]), Aim::AtMost(12.0));
     table.print("one huge event, 1 KiB chunks");
     Ok(())
 }
 
-/// Lets both sizes reuse memory from round to round. By default glibc gives blocks past 32 MiB back at once and the
+/// Lets both sizes reuse memory from round to round. By default glibc gives large blocks back at once and the
 /// kernel clears new pages in every round, of the larger event only: that would be most of what is measured.
 fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
