@@ -22,8 +22,10 @@ const MAX_SOURCES: usize = 1000;
 /// No address that means anything is longer.
 const MAX_URL_BYTES: usize = 8192;
 const MAX_TITLE_CHARS: usize = 300;
-/// Longer data URLs are base64, which has nothing to decode.
-const MAX_PERCENT_DECODED: usize = 8 << 20;
+/// Longer data URLs are base64, which has nothing to percent-decode.
+const MAX_PERCENT_DECODED: usize = 1 << 20;
+/// Longer content is in the usual alphabet already. Rewriting it goes byte by byte.
+const MAX_REWRITTEN: usize = 4 << 20;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Data {
@@ -175,6 +177,12 @@ fn base64_of(json: &str) -> Option<String> {
 
 /// Base64 in the usual alphabet, without white space and with padding.
 fn standard_base64(text: &[u8]) -> Option<String> {
+    if let Some(base64) = str::from_utf8(text).ok().and_then(checked_base64) {
+        return Some(base64.into_owned());
+    }
+    if text.len() > MAX_REWRITTEN {
+        return None;
+    }
     let mut standard = Vec::with_capacity(text.len() + 2);
     standard.extend(text.iter().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| match byte {
         b'-' => b'+',
