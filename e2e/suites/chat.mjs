@@ -1,4 +1,4 @@
-// The Chat view, with VS Code's built-in chat as the one who asks: what a person sees.
+// The Chat view as a person sees it. The requests come from VS Code's built-in chat.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Chat } from '../lib/chat.mjs';
@@ -9,7 +9,7 @@ import { finish, openWindow, startServer } from '../lib/vscode.mjs';
 
 const QUICK = 'sluice/demo+pace=0';
 
-/** Models with a fault each, under names of their own. Without `pace=0` the demo speaks at reading speed. */
+/** Models with one fault each and their own names. Without `pace=0`, the demo answers at reading speed. */
 const MODELS = [
     { id: QUICK, like: 'sluice/demo', name: 'Quick Demo' },
     { id: 'sluice/small+pace=0', like: 'sluice/small', name: 'Quick Small' },
@@ -28,7 +28,7 @@ export async function chat(setup) {
     const server = await startServer({
         ...setup,
         folder: path.join(setup.work, 'chat'),
-        // As VS Code names a model: vendor, group, id.
+        // VS Code identifies a model by vendor, group and id.
         settings: { 'chat.utilityModel': `sluice/Sluice/${QUICK}`, 'chat.utilitySmallModel': `sluice/Sluice/${QUICK}` },
         files: {
             'notes.md': '# Notes\n\nThe gate opens at noon.\n',
@@ -38,18 +38,18 @@ export async function chat(setup) {
     const window = await openWindow(server, setup);
     const { page } = window;
     const view = new Chat(page);
-    /** What the gateway was asked by agents: requests with tools, for one model. */
+    /** Returns the agent requests for one model: those with tools. */
     const asked = (/** @type {string} */ model) => tap.seen.filter((seen) => seen.body?.model === model && seen.body.tools?.length);
     let picture = 0;
     const step = async (/** @type {string} */ name, /** @type {() => unknown} */ body) => {
         const ok = await check('chat', name, body);
         picture += 1;
         await page.screenshot({ path: path.join(setup.shots, `${String(picture).padStart(2, '0')}-${name.replace(/\W+/g, '-')}.png`) });
-        // Nothing may lie in front of the next step.
+        // Nothing may cover the next step.
         if (!ok) await page.keyboard.press('Escape');
     };
     try {
-        await step('without a key the demo answers, tools included', async () => {
+        await step('without a key the demo answers and calls tools', async () => {
             await view.open();
             await view.pick('Sluice Demo');
             const answer = await view.ask(`Please read the file ${server.workspace}/notes.md`);
@@ -79,9 +79,9 @@ export async function chat(setup) {
             await view.stop();
             const last = asked('sluice/long+pace=200').at(-1);
             await until('the connection is closed', () => last?.ended);
-            assert.equal(last?.hungUp, true, 'the gateway could send its whole answer');
+            assert.equal(last?.hungUp, true, 'the connection stayed open until the end');
         });
-        await step('a tool is run, and the model uses what it returned', async () => {
+        await step('a tool runs, and the model uses its result', async () => {
             await view.pick('Quick Demo');
             const answer = await view.ask(`Please read the file ${server.workspace}/notes.md`);
             assert.match(answer, /Here is what read_file returned/);
@@ -90,7 +90,7 @@ export async function chat(setup) {
             assert.equal(outputs.length, 1);
             assert.match(JSON.stringify(outputs), /The gate opens at noon\./);
         });
-        await step('the context indicator says what the server used', async () => {
+        await step('the context indicator shows what the server reported', async () => {
             const { usage } = asked(QUICK).at(-1) ?? {};
             assert.ok(usage?.total_tokens > 1000, JSON.stringify(usage));
             await view.showsUsage(`${(usage.total_tokens / 1000).toFixed(1)}K / 200K tokens`);
@@ -98,7 +98,7 @@ export async function chat(setup) {
         await step('an error is shown in our words', async () => {
             await view.pick('Demo without credit');
             const answer = await view.ask('Hello?');
-            assert.equal(answer.match(/The balance is used up; add credit to go on\./g)?.length, 1, answer);
+            assert.equal(answer.match(/The balance is used up; add credit to continue\./g)?.length, 1, answer);
             assert.doesNotMatch(answer, /\.js:\d|at async|\n\s+at /, 'a stack is shown');
         });
         await step('an empty answer is explained', async () => {
@@ -106,7 +106,7 @@ export async function chat(setup) {
             const answer = await view.ask('Say nothing');
             assert.doesNotMatch(answer, /no response was returned/i);
         });
-        await step('VS Code sums up a long conversation, and it goes on', async () => {
+        await step('VS Code summarizes a long conversation, and it continues', async () => {
             await view.startAfresh();
             await view.pick('Quick Small');
             const small = 'sluice/small+pace=0';
@@ -126,7 +126,7 @@ export async function chat(setup) {
             assert.match(JSON.stringify(last?.body.input), /What happened so far/, 'the summary is not in the next request');
             assert.ok(last?.usage.input_tokens < before, `${last?.usage.input_tokens} tokens after, ${before} before`);
         });
-        await check('chat', 'the window talks to nobody else', () => assert.deepEqual([...window.foreign], []));
+        await check('chat', 'the window contacts no other host', () => assert.deepEqual([...window.foreign], []));
     } finally {
         await finish(setup, server, window);
         tap.close();

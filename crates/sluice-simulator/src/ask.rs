@@ -1,28 +1,28 @@
-//! A checked request as a model sees it: the conversation, the tools on offer, and what is wanted.
+//! A validated request as a model sees it: the conversation, the tools, and the options.
 
 use serde_json::{Map, Value, json};
 
 use crate::tokens;
 
-/// One question to a model. `items` is the whole conversation, earlier turns included.
+/// One request to a model. `items` is the whole conversation, including earlier turns.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// The model's id, without faults.
+    /// The model's id without the faults.
     pub model: &'static str,
     pub body: Map<String, Value>,
     pub items: Vec<Value>,
 }
 
-/// A function the model may call.
+/// A function that the model may call.
 #[derive(Clone, Debug)]
 pub struct Tool {
     pub name: String,
     pub description: String,
-    /// A JSON Schema; an object without properties if the request gave none.
+    /// A JSON Schema. It is an object without properties if the request had none.
     pub parameters: Value,
 }
 
-/// How much say the model has about calling tools.
+/// Whether the model may or must call tools.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Calling {
     Never,
@@ -30,7 +30,7 @@ pub enum Calling {
     Always,
 }
 
-/// What a tool answered since the last word of the user.
+/// The result of a tool call since the last user message.
 #[derive(Clone, Debug)]
 pub struct ToolResult {
     pub tool: String,
@@ -47,7 +47,7 @@ impl Ask {
         self.body.get(key).and_then(Value::as_u64).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
     }
 
-    /// The effort asked for, unless it is none at all.
+    /// Returns the requested reasoning effort, or `None` if there should be no reasoning.
     pub fn effort(&self) -> Option<&str> {
         let reasoning = self.body.get("reasoning").filter(|reasoning| reasoning.is_object())?;
         match reasoning["effort"].as_str() {
@@ -66,25 +66,25 @@ impl Ask {
         include.is_some_and(|include| include.iter().any(|entry| entry == "reasoning.encrypted_content"))
     }
 
-    /// `instructions`, and whatever system and developer messages say.
+    /// Returns `instructions` and the text of system and developer messages.
     pub fn instructions(&self) -> String {
         let own = self.body.get("instructions").and_then(Value::as_str).map(str::to_owned);
         let others = self.items.iter().filter(|item| item["role"] == "system" || item["role"] == "developer");
         own.into_iter().chain(others.map(|item| text_of(&item["content"]))).collect::<Vec<_>>().join("\n")
     }
 
-    /// What the user said, message by message.
+    /// Returns the user's messages.
     pub fn user_texts(&self) -> Vec<String> {
         let messages = self.items.iter().filter(|item| item["role"] == "user");
         messages.map(|item| request_in(&text_of(&item["content"])).to_owned()).collect()
     }
 
-    /// What the user said last.
+    /// Returns the user's last message.
     pub fn prompt(&self) -> String {
         self.user_texts().pop().unwrap_or_default()
     }
 
-    /// What tools answered since then, in the order of the answers.
+    /// Returns the tool results since the user's last message, in order.
     pub fn results(&self) -> Vec<ToolResult> {
         let since = self.items.iter().rposition(|item| item["role"] == "user").map_or(0, |at| at + 1);
         let result = |item: &Value| {
@@ -100,7 +100,7 @@ impl Ask {
         self.items[since..].iter().filter(|item| item["type"] == "function_call_output").map(result).collect()
     }
 
-    /// The tools that may be called now, and whether they must be.
+    /// Returns the tools that may be called now, and whether one must be called.
     pub fn tools(&self) -> (Vec<Tool>, Calling) {
         let offered = self.body.get("tools").and_then(Value::as_array).into_iter().flatten();
         let all = offered.map(|tool| Tool {
@@ -129,7 +129,7 @@ impl Ask {
         }
     }
 
-    /// How many calls one answer may make.
+    /// Returns the maximum number of calls in one answer.
     pub fn most_calls(&self) -> usize {
         let parallel = if self.flag("parallel_tool_calls", true) { usize::MAX } else { 1 };
         parallel.min(self.limit("max_tool_calls").unwrap_or(usize::MAX))
@@ -139,7 +139,8 @@ impl Ask {
         self.fixed_tokens() + self.items.iter().map(tokens::count_item).sum::<usize>()
     }
 
-    /// What the request before this one already brought: everything up to the model's last words, if it has spoken.
+    /// Returns the tokens that the previous request already contained: everything before the model's last answer, or
+    /// nothing if there is no answer yet.
     pub fn cached_tokens(&self) -> usize {
         let spoken = |item: &Value| {
             item["role"] == "assistant" || item["type"] == "function_call" || item["type"] == "reasoning"
@@ -158,7 +159,7 @@ impl Ask {
         instructions + tools.map(tokens::count_tool).sum::<usize>()
     }
 
-    /// The images and files the user sent with the last message.
+    /// Returns the images and files in the user's last message.
     pub fn attachments(&self) -> Vec<&Value> {
         let last = self.items.iter().rfind(|item| item["role"] == "user");
         let parts = last.and_then(|item| item["content"].as_array()).into_iter().flatten();
@@ -166,7 +167,7 @@ impl Ask {
     }
 }
 
-/// The text of a message's content or of a tool's output.
+/// Returns the text of a message's content or of a tool's output.
 pub fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -178,7 +179,7 @@ pub fn text_of(content: &Value) -> String {
     }
 }
 
-/// Editors wrap what the user typed in context of their own, and mark the former with a tag.
+/// Returns the part that the user typed. Editors add context of their own and mark the user's part with a tag.
 fn request_in(text: &str) -> &str {
     for (open, close) in [("<userRequest>", "</userRequest>"), ("<user_query>", "</user_query>")] {
         if let Some((_, rest)) = text.split_once(open) {

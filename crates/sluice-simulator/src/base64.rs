@@ -1,15 +1,15 @@
-//! As much of base64 as the gateway needs: is it valid, what is at its start, and which kind of image is that.
+//! The parts of base64 that the gateway needs: validation, decoding the first bytes, and recognizing the image format.
 
-/// Enough for the header of every image format that is taken.
+/// The number of characters to decode, which is enough for the header of every accepted image format.
 const START: usize = 64;
 
-/// Standard alphabet, padded to whole groups.
+/// Returns whether the text is base64 with the standard alphabet and padding.
 pub fn is_valid(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     text.len().is_multiple_of(4) && text.len() - body.len() <= 2 && body.bytes().all(|byte| digit(byte).is_some())
 }
 
-/// The first bytes.
+/// Decodes the first bytes.
 pub fn decode_start(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.bytes().take(START).map_while(digit).collect();
     let mut bytes = Vec::with_capacity(START);

@@ -1,7 +1,8 @@
-//! Faults and dialects: everything a server may do that a client has to survive, each by a name, in any combination.
+//! Faults and dialects: everything a server may do that a client has to survive. Each has a name, and they can be
+//! combined.
 //!
-//! They come from the server's options, from the header `x-sluice-fault: crlf, cut-at=500` or from the model's id,
-//! `sluice/echo+crlf+cut-at=500`. A fault has at most one value; one without gets its default.
+//! Faults are set by the server's options, by the header `x-sluice-fault: crlf, cut-at=500`, or by the model's id,
+//! `sluice/echo+crlf+cut-at=500`. A fault has at most one value; without one, its default is used.
 
 use std::fmt;
 
@@ -16,61 +17,62 @@ pub(crate) mod head;
 
 pub use catalogue::faults;
 
-/// The header that asks for faults.
+/// The header that sets faults.
 pub const HEADER: &str = "x-sluice-fault";
 
-/// One entry of the catalogue: what a fault does, and what a good client makes of it.
+/// An entry of the catalogue: what a fault does, and the outcome that a good client reaches.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
     pub name: &'static str,
-    /// The value it has if none is given; empty if it takes none, or if the seed or the length of the body decides.
+    /// The default value. Empty if the fault takes no value, or if the seed or the length of the body determines it.
     pub default: &'static str,
-    /// Other values worth trying.
+    /// Other values that are worth testing.
     pub values: &'static [&'static str],
     pub about: &'static str,
-    /// A model whose answer shows it.
+    /// A model whose answer shows the fault.
     pub model: &'static str,
     pub outcome: Outcome,
 }
 
 impl Fault {
-    /// The fault with its default and with every other value worth trying, each as it is written: `chunk`, `chunk=1`, ….
+    /// Returns the fault with its default and with each value in `values`, in the notation that [`Faults::parse`]
+    /// reads: `chunk`, `chunk=1`, ….
     pub fn variants(&self) -> impl Iterator<Item = String> {
         let others = self.values.iter().map(|value| format!("{}={value}", self.name));
         std::iter::once(self.name.to_owned()).chain(others)
     }
 }
 
-/// What a client should arrive at.
+/// The outcome that a client should reach.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outcome {
     /// The same answer as without the fault.
     Same,
-    /// The same answer, after the client has tried again.
+    /// The same answer, after the client has retried.
     SameAfterRetries,
-    /// A completed answer; what it says may differ.
+    /// A completed answer, whose text may differ.
     Completed,
-    /// An answer that the server says is incomplete.
+    /// An answer that the server marks as incomplete.
     Incomplete,
-    /// An error: the stream ended, or broke, before its end.
+    /// An error: the stream ended or broke before the terminal event.
     Truncated,
-    /// An error that the stream tells of.
+    /// An error that is reported in the stream.
     FailedByServer,
-    /// An error by its HTTP status.
+    /// An error that is reported by the HTTP status.
     FailedByStatus,
-    /// An error: no connection, or it broke before the first byte.
+    /// An error: there was no connection, or it broke before the first byte.
     FailedByNetwork,
-    /// An error: success by its status, but not an answer.
+    /// An error: the status was success, but the body isn't an answer.
     NotAnAnswer,
-    /// An error: an event larger than any client has to take.
+    /// An error: an event is larger than any client has to accept.
     TooLarge,
     /// An error: redirects are not followed.
     RedirectRefused,
-    /// An error: no headers for too long.
+    /// An error: no headers arrived for too long.
     HeadersTimeout,
-    /// An error: no byte for too long.
+    /// An error: no bytes arrived for too long.
     IdleTimeout,
-    /// Never ends by itself; only cancelling helps.
+    /// The answer never ends; the client must cancel it.
     Endless,
 }
 
@@ -95,7 +97,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A choice of faults.
+/// A set of faults.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     chosen: Vec<(&'static str, String)>,
@@ -104,7 +106,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Reads `name` and `name=value`, with commas, plus signs or white space between them.
+    /// Parses `name` and `name=value`, separated by commas, plus signs or spaces.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut chosen = Vec::new();
         for word in text.split([',', '+', ' ']).filter(|word| !word.is_empty()) {
@@ -119,7 +121,7 @@ impl Faults {
         Ok(Self { chosen, credentials: String::new() })
     }
 
-    /// These and those.
+    /// Adds `others` to these faults.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.chosen.extend(others.chosen);
@@ -133,7 +135,7 @@ impl Faults {
         self
     }
 
-    /// These; if there are none but `fail-times`, status 503.
+    /// Adds status 503 if there is no fault except `fail-times`.
     pub(crate) fn or_unavailable(mut self) -> Self {
         if self.are_only(&["fail-times"]) {
             self.chosen.push(("status", "503".into()));
@@ -145,7 +147,7 @@ impl Faults {
         self.chosen.is_empty()
     }
 
-    /// Whether there is none but these.
+    /// Returns whether there are no faults except these.
     pub(crate) fn are_only(&self, names: &[&str]) -> bool {
         self.chosen.iter().all(|(chosen, _)| names.contains(chosen))
     }
@@ -154,18 +156,18 @@ impl Faults {
         self.value(name).is_some()
     }
 
-    /// The value of a fault, if it is chosen. The last mention counts.
+    /// Returns the value of a fault, if it is set. The last one wins.
     pub fn value(&self, name: &str) -> Option<&str> {
         debug_assert!(faults().iter().any(|fault| fault.name == name), "{name} is not in the catalogue");
         self.chosen.iter().rev().find(|(chosen, _)| *chosen == name).map(|(_, value)| value.as_str())
     }
 
-    /// Its value as a number; 0 if it is none.
+    /// Returns the value as a number, or 0 if it isn't one.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.value(name).map(|value| value.parse().unwrap_or(0))
     }
 
-    /// Its value as a position; in the middle if none is given.
+    /// Returns the value as a position, or the middle if there is no value.
     fn place(&self, name: &str, length: usize) -> Option<usize> {
         self.value(name).map(|value| value.parse().map_or(length / 2, |place: usize| place.min(length)))
     }

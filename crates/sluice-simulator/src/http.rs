@@ -1,14 +1,14 @@
-//! What crosses the border of the responder: one HTTP request in, one reply out, as plain data with its timing.
+//! The responder's input and output: an HTTP request and a reply, as plain data with its timing.
 
 use std::collections::VecDeque;
 
 use crate::perform::Deltas;
 
-/// Frames that follow each other without a pause are written together until they have this size. A real server writes less at once;
-/// one that writes more makes its clients grow their buffers.
+/// Frames without a pause between them are combined into writes of about this size. A real server writes smaller
+/// chunks, and larger ones would make clients grow their buffers.
 const WRITE: usize = 2 * 1024;
 
-/// One HTTP request. `path` carries the query string, as on the request line.
+/// An HTTP request. `path` includes the query string, as in the request line.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     pub method: String,
@@ -18,24 +18,24 @@ pub struct Request {
 }
 
 impl Request {
-    /// The first header of that name, whatever its case.
+    /// Returns the first header with this name, ignoring case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// The path without its query.
+    /// Returns the path without the query string.
     pub fn route(&self) -> &str {
         self.path.split('?').next().unwrap_or_default()
     }
 
-    /// One parameter of the query, as it stands there.
+    /// Returns one parameter of the query string, without decoding it.
     pub fn query(&self, name: &str) -> Option<&str> {
         let (_, query) = self.path.split_once('?')?;
         query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
 }
 
-/// Everything a server has to do for one request, in order: open, send the chunks, end.
+/// Everything that a server has to do for one request, in order: open, send the chunks, end.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub opening: Opening,
@@ -47,18 +47,18 @@ pub struct Reply {
     pub end: End,
 }
 
-/// Bytes that are written at once, `delay_ms` after those before them.
+/// Bytes that are written together, `delay_ms` after the previous chunk.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TimedChunk {
     pub delay_ms: u64,
     pub bytes: Vec<u8>,
 }
 
-/// A body, in the order it is sent. What can be made when its turn comes is not kept ready.
+/// A body in the order in which it is sent. Deltas are generated only when they are due.
 #[derive(Clone, Debug, Default)]
 pub struct Chunks {
     parts: VecDeque<Part>,
-    /// The time between two chunks, if it is not their own affair.
+    /// The time between two chunks, if it overrides their own.
     pub(crate) pace_ms: Option<u64>,
 }
 
@@ -69,7 +69,7 @@ enum Part {
 }
 
 impl Chunks {
-    /// A whole frame. It joins those before it if it need not wait.
+    /// Adds a frame. It is combined with the previous ones if it has no delay.
     pub(crate) fn push(&mut self, delay_ms: u64, bytes: Vec<u8>) {
         match self.parts.back_mut() {
             Some(Part::Written(last)) if delay_ms == 0 && last.bytes.len() < WRITE => {
@@ -84,7 +84,7 @@ impl Chunks {
         self.parts.push_back(Part::Deltas(deltas));
     }
 
-    /// How long the next chunk waits.
+    /// Returns the delay of the next chunk.
     pub fn delay_ms(&self) -> u64 {
         let own = match self.parts.front() {
             Some(Part::Written(chunk)) => chunk.delay_ms,
@@ -98,7 +98,7 @@ impl Chunks {
         self.parts.is_empty()
     }
 
-    /// All that is left, written out.
+    /// Returns all remaining chunks.
     pub fn to_vec(&self) -> Vec<TimedChunk> {
         self.clone().collect()
     }
@@ -138,7 +138,7 @@ impl From<Vec<TimedChunk>> for Chunks {
 /// How a reply begins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Opening {
-    /// With a status line, as it should.
+    /// With a status line, as usual.
     Answer,
     /// Not at all: the connection stays open and silent.
     Silence,
@@ -149,15 +149,15 @@ pub enum Opening {
 /// How a reply ends after its last chunk.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum End {
-    /// The body is over, and says so.
+    /// The body ends properly.
     Finish,
     /// The connection is closed in the middle of the body.
     Cut,
     /// The connection is reset in the middle of the body.
     Reset,
-    /// Nothing comes any more, and the connection stays open.
+    /// Nothing more is sent, but the connection stays open.
     Hang,
-    /// This chunk again and again, for ever.
+    /// This chunk is repeated forever.
     Repeat(TimedChunk),
 }
 
@@ -194,7 +194,7 @@ impl Reply {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// All bytes of the body, without their timing.
+    /// Returns all bytes of the body, without their timing.
     pub fn body(&self) -> Vec<u8> {
         self.chunks.clone().flat_map(|chunk| chunk.bytes).collect()
     }

@@ -1,12 +1,12 @@
-//! The embedded gateway: an Open Responses server that needs no account. It serves demos, plays every fault on purpose, and
-//! is what end-to-end tests talk to. It shares no type with the rest of the project, because a field name that is wrong on
-//! both sides would pass every test.
+//! The embedded gateway: an Open Responses server that needs no account. It serves demos, simulates faults on request,
+//! and is the server for end-to-end tests. It shares no types with the rest of the project, because a field name that
+//! was wrong on both sides would pass every test.
 //!
-//! Two layers. [`Responder`] decides everything, as a function of its input: a request becomes bytes with their timing. It
-//! also builds for WebAssembly. [`server`] puts that on sockets.
+//! There are two layers. [`Responder`] makes all decisions as a function of its input: it turns a request into bytes
+//! with their timing. It also builds for WebAssembly. [`server`] connects it to sockets.
 //!
-//! The journey of a request, file by file: `respond` lets it in (`validate`, `memory`), `personalities` answers the `ask`
-//! with a `script`, `perform` makes events of it, and `faults` are at work at every stage.
+//! The path of a request, file by file: `respond` accepts it (`validate`, `memory`), `personalities` turns the `ask`
+//! into a `script`, and `perform` turns that into events. `faults` are applied at every stage.
 
 mod ask;
 mod base64;
@@ -32,7 +32,7 @@ pub use faults::{Fault, Faults, HEADER as FAULT_HEADER, Outcome, faults};
 pub use http::{Chunks, End, Opening, Reply, Request, TimedChunk};
 pub use respond::{Options, Responder, Socket, SocketReply};
 
-/// The ids of all models, embedding and image models included.
+/// Returns the ids of all models, including embedding and image models.
 pub fn model_ids() -> impl Iterator<Item = &'static str> {
     models::MODELS.iter().map(|model| model.id)
 }

@@ -1,10 +1,10 @@
-//! The models on offer, and what the gateway's lists say about them.
+//! The models that the gateway offers, and their entries in its lists.
 
 use serde_json::{Value, json};
 
 use crate::resource::Usage;
 
-/// When all models were "released": the day of the specification they speak.
+/// The release time of all models: the date of the specification.
 const RELEASED: u64 = 1_776_988_800;
 
 /// A model. Prices are in billionths of a dollar per token.
@@ -24,7 +24,7 @@ pub struct Model {
     efforts: &'static [&'static str],
 }
 
-/// Prices of a request from that many input tokens on.
+/// The prices of a request with at least `from` input tokens.
 #[derive(Clone, Copy, Debug)]
 struct Long {
     from: u64,
@@ -44,7 +44,7 @@ const TOOL_TAGS: &[&str] = &["tool-use"];
 const REASONING_TAGS: &[&str] = &["reasoning", "implicit-caching"];
 const EFFORTS: &[&str] = &["none", "low", "medium", "high", "xhigh"];
 
-/// A model for tests: cheap, small, and good at one thing.
+/// Returns a cheap and small model for tests that does one thing.
 const fn scenario(
     id: &'static str,
     name: &'static str,
@@ -89,28 +89,28 @@ pub const MODELS: &[Model] = &[
         ..scenario(
             "sluice/small",
             "Sluice Small",
-            "The demo, soon out of room: editors have to sum up.",
+            "The demo with a small context window, so that editors have to summarize.",
             ALL_TAGS,
             EFFORTS,
         )
     },
-    scenario("sluice/echo", "Echo", "Says exactly what the user said last.", &[], &[]),
-    scenario("sluice/long", "Long", "Says as many words as the first number in the prompt.", &[], &[]),
-    scenario("sluice/tools", "Tools", "Calls the tools the prompt names, or else the first one.", TOOL_TAGS, &[]),
+    scenario("sluice/echo", "Echo", "Repeats the user's last message.", &[], &[]),
+    scenario("sluice/long", "Long", "Writes as many words as the first number in the prompt.", &[], &[]),
+    scenario("sluice/tools", "Tools", "Calls the tools that the prompt names, or the first one.", TOOL_TAGS, &[]),
     scenario("sluice/parallel-tools", "Parallel tools", "Calls at least two tools at once.", TOOL_TAGS, &[]),
     scenario("sluice/reasoning", "Reasoning", "Shows its chain of thought before it answers.", REASONING_TAGS, EFFORTS),
     scenario(
         "sluice/encrypted-reasoning",
-        "Sealed reasoning",
-        "Thinks in secret; gives a seal if asked for it, and wants it back unchanged.",
+        "Encrypted reasoning",
+        "Hides its reasoning; returns it encrypted on request, and expects it back unchanged.",
         REASONING_TAGS,
         EFFORTS,
     ),
     scenario("sluice/refusal", "Refusal", "Refuses whatever it is asked.", &[], &[]),
-    scenario("sluice/citations", "Citations", "Names two sources.", &["web-search"], &[]),
-    scenario("sluice/image", "Picture", "Answers with a picture, as OpenAI spells it.", &["image-generation"], &[]),
-    scenario("sluice/empty", "Empty", "Completes without saying anything.", &[], &[]),
-    scenario("sluice/thinking-only", "Thinking only", "Thinks and then says nothing.", REASONING_TAGS, EFFORTS),
+    scenario("sluice/citations", "Citations", "Cites two sources.", &["web-search"], &[]),
+    scenario("sluice/image", "Picture", "Answers with a picture, in OpenAI's format.", &["image-generation"], &[]),
+    scenario("sluice/empty", "Empty", "Completes without any output.", &[], &[]),
+    scenario("sluice/thinking-only", "Thinking only", "Produces reasoning but no answer.", REASONING_TAGS, EFFORTS),
     scenario("sluice/incomplete", "Incomplete", "Runs out of tokens in the middle of its answer.", &[], &[]),
     scenario(
         "sluice/content-filter",
@@ -121,11 +121,11 @@ pub const MODELS: &[Model] = &[
     ),
     scenario("sluice/failed", "Failed", "Fails in the middle of its answer.", &[], &[]),
     scenario("sluice/error", "Error", "Sends an error in the middle of its answer, then fails.", &[], &[]),
-    scenario("sluice/burst", "Burst", "Counts as far as the first number in the prompt, as fast as it can.", &[], &[]),
+    scenario("sluice/burst", "Burst", "Counts up to the first number in the prompt, as fast as it can.", &[], &[]),
     Model {
         id: "sluice/embedding",
         name: "Embedding",
-        about: "In the list for those who filter it; it does not answer.",
+        about: "Listed to test filtering; it can't chat.",
         kind: Kind::Embedding,
         context_window: 8_192,
         max_tokens: 0,
@@ -139,7 +139,7 @@ pub const MODELS: &[Model] = &[
     Model {
         id: "sluice/painter",
         name: "Painter",
-        about: "In the list for those who filter it; it does not answer.",
+        about: "Listed to test filtering; it can't chat.",
         kind: Kind::Image,
         context_window: 4_096,
         max_tokens: 4_096,
@@ -166,7 +166,7 @@ impl Model {
         self.tags.contains(&tag)
     }
 
-    /// What that many tokens cost, in billionths of a dollar.
+    /// Returns the cost of a request in billionths of a dollar.
     pub fn cost(&self, usage: Usage) -> u64 {
         let tokens = |count: usize, price: u64| count as u64 * price;
         let (input, output) = match self.long {
@@ -287,7 +287,7 @@ impl Model {
         if self.cached_price > 0 {
             endpoint["pricing"]["input_cache_read"] = dollars(self.cached_price).into();
         }
-        // A second provider, as most models have: with less room, less to offer, and slower.
+        // Most models have a second provider: it has a smaller window, fewer features, and is slower.
         let mut second = endpoint.clone();
         second["name"] = format!("trickle | {}", self.id).into();
         second["provider_name"] = "trickle".into();
@@ -320,7 +320,7 @@ impl Model {
     }
 }
 
-/// Billionths of a dollar as a decimal number of dollars, without trailing zeros.
+/// Formats billionths of a dollar as a decimal number of dollars, without trailing zeros.
 pub fn dollars(billionths: u64) -> String {
     let text = format!("{}.{:09}", billionths / 1_000_000_000, billionths % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,5 +1,5 @@
-//! A script becomes the events of a stream: in the order of the specification, a delta for every token, cut where the budget
-//! ends.
+//! Turns a script into the events of a stream: in the order of the specification, with one delta for each token, cut
+//! off where the budget ends.
 
 use std::fmt::Write;
 
@@ -11,10 +11,10 @@ use crate::seal;
 use crate::seed::Seed;
 use crate::tokens;
 
-/// Tokens of thinking that nobody sees.
+/// The number of tokens of hidden reasoning.
 const SECRET_THOUGHT: usize = 24;
 
-/// An event of the stream. Its fields stand in the order they are written in.
+/// An event of the stream. The fields are in the order in which they are written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     pub delay_ms: u64,
@@ -55,7 +55,7 @@ impl Event {
         self.last_word() == "added"
     }
 
-    /// The event's JSON text, its type first.
+    /// Returns the event's JSON text, with its type first.
     pub fn json(&self) -> String {
         let mut text = String::with_capacity(160);
         text.push('{');
@@ -70,28 +70,28 @@ impl Event {
         text
     }
 
-    /// The event on the wire, by the book.
+    /// Returns the event in the standard framing.
     pub fn frame(&self) -> Vec<u8> {
         format!("event: {}\ndata: {}\n\n", self.kind, self.json()).into_bytes()
     }
 }
 
-/// What a stream consists of.
+/// An element of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     Event(Event),
     Deltas(Deltas),
 }
 
-/// A text that is streamed. Its events differ in number and token only and are made when they are sent: the text is a
-/// twentieth of them, and a thousand answers may wait at the same time.
+/// A text that is streamed. Its events differ only in number and token and are generated when they are sent: the text
+/// takes a twentieth of their size, and a thousand answers may be pending at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deltas {
-    /// The next event, with nothing as its delta.
+    /// The next event, without its delta.
     next: Event,
     number: usize,
     text: String,
-    /// How much of the text has been sent.
+    /// How many bytes of the text have been sent.
     sent: usize,
     pace_ms: u64,
 }
@@ -112,7 +112,7 @@ impl Iterator for Deltas {
 }
 
 impl Deltas {
-    /// How long the next event waits.
+    /// Returns the delay of the next event.
     pub fn delay_ms(&self) -> u64 {
         self.next.delay_ms
     }
@@ -123,7 +123,7 @@ impl Deltas {
 }
 
 impl Said {
-    /// Every event by itself.
+    /// Expands deltas into single events.
     pub fn events(said: Vec<Self>) -> Vec<Event> {
         let mut events = Vec::new();
         for said in said {
@@ -135,7 +135,7 @@ impl Said {
         events
     }
 
-    /// How long it takes to send, at the model's pace.
+    /// Returns how long it takes to send at the model's pace.
     pub fn duration_ms(&self) -> u64 {
         match self {
             Self::Event(event) => event.delay_ms,
@@ -146,12 +146,12 @@ impl Said {
     }
 }
 
-/// A performed answer.
+/// The events and the result of an answer.
 #[derive(Clone, Debug)]
 pub struct Performance {
     /// Its events, numbered from 0.
     pub said: Vec<Said>,
-    /// The response as the last event has it.
+    /// The response object of the last event.
     pub response: Value,
     pub usage: Usage,
 }
@@ -183,7 +183,7 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
                 let sealed = sealed.then(|| seal::close(resource.model.id, seed));
                 stage.reasoning(raw.as_deref(), summary, sealed, seed);
                 if stage.spent == before {
-                    // Nothing of it may be shown, but it has to be paid for.
+                    // Hidden reasoning isn't shown, but its tokens are counted.
                     stage.spent += SECRET_THOUGHT.min(budget - before);
                 }
                 reasoning += stage.spent - before;
@@ -195,7 +195,7 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
             break;
         }
         if cut_off && !matches!(script.ending, Ending::Incomplete(_)) {
-            // A failure leaves its item open: nothing of it is ever done.
+            // After a failure the last item stays open: no done event is sent for it.
             if let Some(at) = stage.said.iter().rposition(|said| matches!(said, Said::Deltas(_))) {
                 let undone = stage.said.drain(at + 1..).count();
                 stage.number -= undone;
@@ -231,14 +231,14 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
 
 struct Stage<'a> {
     said: Vec<Said>,
-    /// Of the next event.
+    /// The sequence number of the next event.
     number: usize,
-    /// The items as they are when they are done.
+    /// The finished items.
     output: Vec<Value>,
     budget: usize,
     spent: usize,
     out_of_budget: bool,
-    /// How long the next event waits.
+    /// The delay of the next event.
     wait: u64,
     script: &'a Script,
 }
@@ -263,7 +263,7 @@ impl Stage<'_> {
         self.output.push(item);
     }
 
-    /// Sends as much of `text` as the budget allows, a token at a time, and says how much that was.
+    /// Sends as much of `text` as the budget allows, one token at a time, and returns that part.
     fn stream<'t>(&mut self, text: &'t str, kind: &str, place: &[(&'static str, Value)]) -> &'t str {
         let pieces = tokens::pieces(text);
         let affordable = pieces.len().min(self.budget.saturating_sub(self.spent));
@@ -371,7 +371,7 @@ impl Stage<'_> {
             "status": "in_progress",
         });
         self.added(item.clone());
-        // The name is said too, though no delta shows it.
+        // The name costs tokens too, though there is no delta for it.
         self.spent += tokens::count(name).min(self.budget.saturating_sub(self.spent));
         let place = [("item_id", json!(id)), ("output_index", self.output.len().into())];
         let said = self.stream(arguments, "response.function_call_arguments.delta", &place);

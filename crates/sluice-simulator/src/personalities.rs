@@ -1,4 +1,4 @@
-//! What each model says. `sluice/demo` has a folder to itself; the others do one thing each and are here.
+//! The answers of each model. `sluice/demo` has its own folder; the others do one thing each and are in this file.
 
 use serde_json::Value;
 
@@ -12,9 +12,9 @@ pub use demo::tell;
 
 const WORDS: [&str; 12] =
     ["water", "runs", "down", "the", "channel", "until", "the", "gate", "lets", "it", "through", "again"];
-/// One grey pixel.
+/// A PNG with one grey pixel.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB0KTCWgAAAABJRU5ErkJggg==";
-/// More than this in one answer is a mistake in the prompt.
+/// The maximum length of an answer. A larger number in the prompt is a mistake.
 const MOST: usize = 1_000_000;
 
 pub fn script(ask: &Ask) -> Script {
@@ -61,7 +61,7 @@ fn words(count: usize) -> String {
     (0..count).map(|at| WORDS[at % WORDS.len()]).collect::<Vec<_>>().join(" ")
 }
 
-/// `0 1 2 …`: every delta of it says which one it is, so that a lost, doubled or misplaced one shows.
+/// Returns `0 1 2 …`. Each delta has its own number, so that lost, repeated or misplaced deltas are noticed.
 fn numbers(count: usize) -> String {
     (0..count).map(|at| format!(" {at}")).collect()
 }
@@ -84,8 +84,8 @@ fn citations() -> Item {
     Item::Message(vec![Content::Text { text: text.into(), citations }])
 }
 
-/// Calls the tools that the prompt names, in its order, with the JSON object that follows the name or else with arguments
-/// made up from the schema. A result ends the calling, unless it is required.
+/// Calls the tools that the prompt names, in that order. The arguments are the JSON object after the name, or else
+/// generated from the schema. After a result there are no more calls, unless they are required.
 fn tools(ask: &Ask, prompt: &str, at_least: usize) -> Script {
     let results = ask.results();
     let (offered, calling) = ask.tools();
@@ -114,13 +114,13 @@ fn tools(ask: &Ask, prompt: &str, at_least: usize) -> Script {
     Script::at_once(calls)
 }
 
-/// Everything in a text that could be the name of a tool, and where it is.
+/// Returns every word that could be the name of a tool, with its position.
 fn identifiers(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'));
     words.filter(|word| !word.is_empty()).map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }
 
-/// The JSON object at the start of a text, exactly as it is written there.
+/// Returns the JSON object at the start of a text, exactly as it is written.
 fn object_at(text: &str) -> Option<&str> {
     let text = text.trim_start().strip_prefix(':').unwrap_or(text).trim_start();
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();

@@ -1,23 +1,23 @@
-//! Why a request is not answered, in the shapes the gateway uses.
+//! Error responses in the gateway's formats.
 
 use serde_json::{Value, json};
 
 use crate::http::Reply;
 
-/// A request that is turned down.
+/// A request that is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     pub status: u16,
-    /// The gateway's word for the kind of error.
+    /// The gateway's error type.
     pub kind: &'static str,
     pub code: Option<&'static str>,
     pub message: String,
-    /// Where in the request it is, or what it is about.
+    /// The path of the invalid field, or what the error is about.
     pub param: Value,
 }
 
 impl Problem {
-    /// A request that breaks the schema or one of the rules beside it, at `param`.
+    /// Returns a problem for a request that violates the schema or another rule at `param`.
     pub fn invalid(param: &str, message: impl Into<String>) -> Self {
         let param = if param.is_empty() { Value::Null } else { param.into() };
         Self { status: 400, kind: "invalid_request_error", code: None, message: message.into(), param }
@@ -48,22 +48,22 @@ impl Problem {
             .code("previous_response_not_found")
     }
 
-    /// What the gateway says with a status that has nothing to do with the request; for faults.
+    /// Returns the gateway's error for a status that doesn't depend on the request. It is used by faults.
     pub fn of_status(status: u16) -> Self {
         let (kind, message) = match status {
             400 => ("invalid_request_error", "The request is not valid"),
             401 => ("authentication_error", "Authentication failed"),
-            402 => ("insufficient_funds", "The balance is used up; add credit to go on"),
+            402 => ("insufficient_funds", "The balance is used up; add credit to continue"),
             403 => ("forbidden", "This is not allowed"),
-            404 => ("not_found", "There is no such thing"),
+            404 => ("not_found", "Not found"),
             408 => ("timeout_error", "The request took too long"),
-            409 => ("conflict", "The request collides with another one"),
+            409 => ("conflict", "The request conflicts with another one"),
             413 => ("request_too_large", "The request is too large"),
             422 => ("invalid_request_error", "The request cannot be processed"),
             424 => ("failed_dependency", "A service this one depends on has failed"),
             429 => ("rate_limit_exceeded", "Too many requests; slow down"),
             500.. => ("internal_server_error", "The service has failed"),
-            _ => ("invalid_request_error", "The request was turned down"),
+            _ => ("invalid_request_error", "The request was refused"),
         };
         Self { status, kind, code: None, message: message.into(), param: Value::Null }
     }
@@ -77,7 +77,7 @@ impl Problem {
         Reply::json(self.status, &self.body())
     }
 
-    /// The same on a WebSocket, where there is no status line to say it with.
+    /// Returns the message for a WebSocket, which has no status line.
     pub fn socket_message(&self) -> Value {
         let Self { status, kind, code, message, param } = self;
         let param = param.as_str();
@@ -86,7 +86,7 @@ impl Problem {
     }
 }
 
-/// The web server's own page for a path that does not exist.
+/// Returns the web server's own page for a path that doesn't exist.
 pub fn not_found_page() -> Reply {
     let page = "<!DOCTYPE html><html><head><title>404: This page could not be found</title></head>\
         <body><h1>404</h1><h2>This page could not be found.</h2></body></html>";

@@ -1,11 +1,11 @@
-//! The response object: all 31 keys of the schema, always, and the gateway's own metadata once it is over.
+//! The response object. It always has all 31 keys of the schema, and the gateway's own metadata at the end.
 
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
 use crate::models::{Model, dollars};
 
-/// What stays the same from the first event of a response to the last.
+/// The data that doesn't change between the first and the last event of a response.
 #[derive(Debug)]
 pub struct Resource<'a> {
     pub id: &'a str,
@@ -14,7 +14,7 @@ pub struct Resource<'a> {
     pub now_ms: u64,
 }
 
-/// Tokens, as counted.
+/// Token counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
     pub input: usize,
@@ -36,7 +36,7 @@ impl Usage {
 }
 
 impl Resource<'_> {
-    /// The response while it is being made.
+    /// Returns the response object while the response is in progress.
     pub fn running(&self, status: &str) -> Value {
         let body = |key: &str| self.ask.body.get(key).cloned().unwrap_or(Value::Null);
         let or = |key: &str, default: Value| match body(key) {
@@ -78,7 +78,7 @@ impl Resource<'_> {
         })
     }
 
-    /// The response when it is over, `took_ms` later.
+    /// Returns the final response object. The response took `took_ms`.
     pub fn ended(&self, status: &str, output: &[Value], usage: Usage, took_ms: u64) -> Value {
         let mut response = self.running(status);
         response["output"] = output.into();
@@ -152,7 +152,7 @@ impl Resource<'_> {
         let asked = self.ask.body.get("text").unwrap_or(&Value::Null);
         let format = &asked["format"];
         let mut text = match format["type"].as_str() {
-            // The schema wants the echo of a JSON schema to be null.
+            // The schema requires the echo of a JSON schema to be null.
             Some("json_schema") => json!({ "format": {
                 "type": "json_schema",
                 "name": format["name"],
@@ -169,7 +169,7 @@ impl Resource<'_> {
         text
     }
 
-    /// The gateway takes more efforts than the schema has names for.
+    /// Maps the efforts that the gateway accepts to those in the schema.
     fn reasoning(&self) -> Value {
         let asked = self.ask.body.get("reasoning").unwrap_or(&Value::Null);
         if !asked.is_object() {

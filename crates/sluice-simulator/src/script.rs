@@ -1,12 +1,13 @@
-//! What a model decides to say, before anything is counted, cut or put on the wire.
+//! What a model answers, before it is counted, cut off and sent.
 
 /// One answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
     pub items: Vec<Item>,
     pub ending: Ending,
-    /// Milliseconds before the first word, and between two.
+    /// The milliseconds before the first token.
     pub think_ms: u64,
+    /// The milliseconds between two tokens.
     pub pace_ms: u64,
 }
 
@@ -14,19 +15,19 @@ pub struct Script {
 pub enum Item {
     Message(Vec<Content>),
     Reasoning {
-        /// The chain of thought itself.
+        /// The reasoning itself.
         raw: Option<String>,
-        /// What may be shown of it, paragraph by paragraph.
+        /// The visible summary, one string for each paragraph.
         summary: Vec<String>,
-        /// Whether it comes with a seal that only its model can open again.
+        /// Whether it includes encrypted content that only its model can decrypt.
         sealed: bool,
     },
     Call {
         name: String,
-        /// JSON text.
+        /// The arguments as JSON text.
         arguments: String,
     },
-    /// A picture, base64-encoded PNG. Open Responses has no such item; `OpenAI`'s spelling is used.
+    /// A picture as base64-encoded PNG. Open Responses has no such item; this is `OpenAI`'s format.
     Image(String),
 }
 
@@ -36,7 +37,7 @@ pub enum Content {
     Refusal(String),
 }
 
-/// A source for the characters from `start` to `end`.
+/// The source of the characters from `start` to `end`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Citation {
     pub start: usize,
@@ -45,25 +46,25 @@ pub struct Citation {
     pub title: String,
 }
 
-/// How the answer ends once all items are said.
+/// How the answer ends after all items.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
     Completed,
-    /// Stopped for that reason; the last item is incomplete.
+    /// It stops for this reason; the last item is incomplete.
     Incomplete(String),
-    /// Failed, with code and message.
+    /// It fails with this code and message.
     Failed(String, String),
-    /// An `error` event, and then failed.
+    /// It sends an `error` event with this code and message, then fails.
     Error(String, String),
 }
 
 impl Script {
-    /// An answer that comes as fast as it can be sent.
+    /// Returns an answer that is sent as fast as possible.
     pub fn at_once(items: Vec<Item>) -> Self {
         Self { items, ending: Ending::Completed, think_ms: 0, pace_ms: 0 }
     }
 
-    /// An answer that can be followed with the eyes.
+    /// Returns an answer that is sent at a speed that people can read.
     pub fn at_reading_pace(items: Vec<Item>) -> Self {
         Self { items, ending: Ending::Completed, think_ms: 250, pace_ms: 18 }
     }

@@ -1,5 +1,5 @@
-//! Sealed content: what a model gives away to get it back unread. Not encryption, only a check that the client brings back
-//! what it was given, whole, and to the model that made it.
+//! Simulates encrypted reasoning. The content isn't really encrypted; the seal only checks that the client returns it
+//! unchanged and to the model that produced it.
 
 use serde_json::Value;
 
@@ -8,19 +8,19 @@ use crate::seed::{Seed, fingerprint};
 
 const MARK: &str = "sealed";
 
-/// A new seal of that model.
+/// Creates encrypted content with a random text.
 pub fn close(model: &str, seed: &mut Seed) -> String {
     with_content(model, &seed.id(""))
 }
 
-/// A seal around a text, which the model can read again: `open`.
+/// Seals a text. The same model can read it again with [`open`].
 pub fn with_content(model: &str, content: &str) -> String {
     let hex: String = content.bytes().map(|byte| format!("{byte:02x}")).collect();
     let check = fingerprint(format!("{model}\n{hex}").as_bytes());
     format!("{MARK}.{hex}.{check:016x}")
 }
 
-/// The text in a seal of that model; `None` if another made it or if it was changed.
+/// Returns the sealed text, or `None` if another model sealed it or it was changed.
 pub fn open(model: &str, sealed: &str) -> Option<String> {
     let hex = sealed.strip_prefix(MARK)?.strip_prefix('.')?.split('.').next()?;
     let byte = |at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
@@ -29,13 +29,13 @@ pub fn open(model: &str, sealed: &str) -> Option<String> {
     (with_content(model, &content) == sealed).then_some(content)
 }
 
-/// Turns down sealed reasoning that this model did not make.
+/// Refuses encrypted content that this model didn't produce.
 pub fn check(model: &str, items: &[Value]) -> Result<(), Problem> {
     for (at, item) in items.iter().enumerate() {
         let Some(sealed) = item["encrypted_content"].as_str() else { continue };
         if open(model, sealed).is_none() {
             let param = format!("input[{at}].encrypted_content");
-            let message = "The encrypted content could not be verified: it is damaged, or another model made it.";
+            let message = "The encrypted content could not be verified: it is damaged, or another model produced it.";
             return Err(Problem::invalid(&param, message).code("invalid_encrypted_content"));
         }
     }

@@ -1,13 +1,13 @@
-//! Numbers that look random and come out the same for the same seed; and the identifiers made of them.
+//! Pseudorandom numbers that are the same for the same seed, and identifiers made from them.
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// A `SplitMix64` sequence.
+/// A `SplitMix64` generator.
 #[derive(Clone, Debug)]
 pub struct Seed(u64);
 
 impl Seed {
-    /// The `nth` sequence of a seed. Sequences of neighbouring numbers have nothing in common.
+    /// Returns the `nth` generator of a seed. Generators with different numbers are unrelated.
     pub fn new(seed: u64, nth: u64) -> Self {
         let mut outer = Self(seed ^ nth.wrapping_mul(0xA24B_AED4_963E_E407));
         Self(outer.next())
@@ -20,12 +20,12 @@ impl Seed {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`; 0 if there is none.
+    /// Returns a number below `limit`, or 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % (limit.max(1) as u64)).unwrap_or(0)
     }
 
-    /// `prefix` and sixteen characters.
+    /// Returns `prefix` and sixteen characters.
     pub fn id(&mut self, prefix: &str) -> String {
         let mut id = String::with_capacity(prefix.len() + 16);
         id.push_str(prefix);
@@ -33,7 +33,8 @@ impl Seed {
         id
     }
 
-    /// The gateway's name for a response: `gen_` and a ULID, that is the time in ten characters and sixteen others.
+    /// Returns an id in the gateway's format for responses: `gen_` and a ULID, which is the time in ten characters and
+    /// sixteen random ones.
     pub fn generation_id(&mut self, now_ms: u64) -> String {
         let mut id = String::from("gen_");
         for place in (0..10).rev() {
@@ -54,7 +55,7 @@ fn character(bits: u64) -> char {
     char::from(ALPHABET[(bits % 32) as usize])
 }
 
-/// A number that stands for some bytes: the same bytes, the same number (FNV-1a).
+/// Hashes some bytes (FNV-1a).
 pub fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

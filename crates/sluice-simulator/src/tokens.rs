@@ -1,21 +1,21 @@
-//! The gateway's token count. It is an estimate by a rule of our own, but one and the same rule for everything: what a
-//! request brings, what an answer says, where a budget cuts it and how it is cut into deltas.
+//! The gateway's token count. It is only an estimate, but the same rule is used for everything: the input, the output,
+//! the output limit, and the deltas.
 //!
-//! A token is the white space before it and then either up to seven letters and digits, or one other character. That is
-//! close to what byte-pair tokenizers make of English and of code; it is not meant to be closer.
+//! A token is white space followed by up to seven letters and digits, or by one other character. On English and on
+//! code, that is close to a byte-pair tokenizer, and closer isn't necessary.
 
 use serde_json::Value;
 
-/// Letters and digits that one token takes.
+/// The maximum number of letters and digits in a token.
 const WORD: usize = 7;
-/// What an item costs beside its text: its role and its limits.
+/// The overhead of an item in addition to its text.
 const ITEM: usize = 4;
-/// What an image costs, whatever its size.
+/// The tokens of an image of any size.
 const IMAGE: usize = 256;
-/// How many characters of an attached file make a token.
+/// The number of characters of an attached file per token.
 const FILE_CHARACTERS: usize = 4;
 
-/// The tokens of a text, in order; together they are the text.
+/// Splits a text into tokens. Concatenated, they are the text.
 pub fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -26,7 +26,7 @@ pub fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// The first token of a text, unless that is empty.
+/// Returns the first token, or `None` if the text is empty.
 pub fn first(text: &str) -> Option<&str> {
     let mut word = 0;
     for (at, character) in text.char_indices() {
@@ -52,14 +52,14 @@ pub fn count(text: &str) -> usize {
     pieces(text).len()
 }
 
-/// The tokens of a tool as it is offered.
+/// Counts the tokens of a tool definition.
 pub fn count_tool(tool: &Value) -> usize {
     ITEM + count(tool["name"].as_str().unwrap_or_default())
         + count(tool["description"].as_str().unwrap_or_default())
         + tool.get("parameters").filter(|schema| !schema.is_null()).map_or(0, |schema| count(&schema.to_string()))
 }
 
-/// The tokens of an input or output item.
+/// Counts the tokens of an input or output item.
 pub fn count_item(item: &Value) -> usize {
     let own = ["name", "arguments", "encrypted_content"].iter().filter_map(|key| item[key].as_str()).map(count);
     let lists = ["content", "output", "summary"].iter().map(|key| count_content(&item[key]));
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_the_text() {
+    fn tokens_concatenate_to_the_text() {
         for (text, expected) in [
             ("", vec![]),
             ("Hello, world!", vec!["Hello", ",", " world", "!"]),

@@ -1,8 +1,8 @@
-//! What a request has to be. Strict, so that a client's mistakes show here and not at a provider: everything the Open
-//! Responses schema (2026-04-24) demands, and beside it what the gateway or the providers behind it turn down.
+//! Validates requests. It is strict, so that a client's mistakes show up here and not at a provider: it checks
+//! everything that the Open Responses schema (2026-04-24) requires, and what the gateway or its providers refuse.
 //!
-//! Let through on purpose, because the gateway takes it: efforts `minimal` and `max`, the format `json_object`, reasoning
-//! items that bring their `reasoning_text`, and fields the schema does not know.
+//! The following is accepted on purpose, because the gateway accepts it: the efforts `minimal` and `max`, the format
+//! `json_object`, reasoning items with `reasoning_text`, and fields that aren't in the schema.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhi
 
 type Checked = Result<(), Problem>;
 
-/// The body of `POST /v1/responses`, or of `response.create` on a WebSocket.
+/// Validates the body of `POST /v1/responses` or of `response.create` on a WebSocket.
 pub fn create(body: &Map<String, Value>) -> Checked {
     if let Some(key) = body.keys().find(|key| key.starts_with('_')) {
         return Err(Problem::invalid(key, format!("Unknown parameter: '{key}'.")).code("unknown_parameter"));
@@ -85,7 +85,7 @@ pub fn create(body: &Map<String, Value>) -> Checked {
     content::input(&at("input"))
 }
 
-/// The body of `POST /v1/responses/compact`.
+/// Validates the body of `POST /v1/responses/compact`.
 pub fn compact(body: &Map<String, Value>) -> Checked {
     if !body.get("model").is_some_and(Value::is_string) {
         return Err(Problem::invalid("model", "Missing required parameter: 'model'."));
@@ -97,7 +97,8 @@ pub fn compact(body: &Map<String, Value>) -> Checked {
     content::input(&at("input"))
 }
 
-/// The whole conversation, earlier turns included: somebody must have asked something, and calls and results must pair up.
+/// Validates the whole conversation, including earlier turns: there must be a user message, and calls and results must
+/// match.
 pub fn conversation(items: &[Value]) -> Checked {
     if !items.iter().any(|item| item["role"] == "user") {
         return Err(Problem::invalid("input", "At least one user message is required in the input"));
@@ -153,7 +154,7 @@ fn text(field: &Field) -> Checked {
     Ok(())
 }
 
-/// A value of the request and the way to it, for the message.
+/// A value of the request and its path, for error messages.
 struct Field<'a> {
     path: String,
     value: &'a Value,
@@ -200,7 +201,7 @@ impl<'a> Field<'a> {
 
     fn string(&self, shortest: usize, longest: usize) -> Result<&'a str, Problem> {
         let text = self.value.as_str().ok_or_else(|| self.wrong("a string"))?;
-        // Bytes are at least as many as characters, and counting those of megabytes is slow.
+        // The number of bytes is an upper bound, and counting the characters of megabytes is slow.
         let length = if text.len() <= longest { text.len() } else { text.chars().count() };
         if length < shortest || length > longest {
             return Err(self.wrong(&format!("a string of {shortest} to {longest} characters")));
@@ -212,7 +213,7 @@ impl<'a> Field<'a> {
         if self.value.is_null() { Ok(()) } else { self.string(0, longest).map(drop) }
     }
 
-    /// Names of tools and ids of calls.
+    /// Validates the name of a tool or the id of a call.
     fn name(&self) -> Result<&'a str, Problem> {
         let name = self.string(1, 64)?;
         if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {

@@ -1,18 +1,21 @@
-//! Arguments for a tool: values that its JSON Schema accepts, taken from the prompt where a name says what is wanted.
+//! Generates arguments that a tool's JSON Schema accepts. Values are taken from the prompt if a property's name
+//! suggests it.
 
 use serde_json::{Map, Value, json};
 
-/// Schemas that refer to themselves end here.
+/// The maximum depth, because schemas can be recursive.
 const DEEPEST: usize = 6;
 
-/// Arguments for a tool with that schema. `nth` tells calls apart that are made at once: the second gets the second path.
+/// Returns arguments for a tool with this schema. `nth` is the call's index among several: the second call gets the
+/// second path.
 pub fn fill(schema: &Value, prompt: &str, nth: usize) -> Value {
     let filler = Filler { root: schema, prompt, nth };
     let value = filler.value("", schema, 0);
     if value.is_object() { value } else { json!({}) }
 }
 
-/// Things in a prompt that look like paths, in order and without repetition: they contain a slash or end like a file.
+/// Returns the words of a prompt that look like paths, in order and without duplicates: they contain a slash or end
+/// like a file name.
 pub fn paths(prompt: &str) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     let outside = |c: char| c.is_whitespace() || "`'\"()<>[]{},;*".contains(c);
@@ -34,7 +37,7 @@ pub fn paths(prompt: &str) -> Vec<String> {
     paths
 }
 
-/// What is to be searched for: a quoted phrase, or what follows the verb.
+/// Returns what to search for: a quoted phrase, or the text after the verb.
 pub fn subject(prompt: &str) -> String {
     quoted(prompt)
         .or_else(|| after(prompt, &[" for ", "grep ", "find ", "search "]))
@@ -75,7 +78,7 @@ impl Filler<'_> {
         }
     }
 
-    /// Follows references inside the schema and takes the first of several ways.
+    /// Follows references inside the schema and takes the first alternative.
     fn resolved(&self, schema: &Value) -> Value {
         let mut schema = schema.clone();
         for _ in 0..DEEPEST {
@@ -102,7 +105,7 @@ impl Filler<'_> {
                 object.insert((*name).to_owned(), self.value(name, property, depth + 1));
             }
         }
-        // Of what is left to us only the thing the user talked about: the first path, the first query.
+        // Optional properties are left out, except for what the user mentioned: the first path or the first query.
         let optional = schema["properties"].as_object().into_iter().flatten();
         for (name, property) in optional.filter(|(name, _)| !required.contains(&name.as_str())) {
             let is_string = self.resolved(property)["type"] == "string";
@@ -161,7 +164,7 @@ impl Filler<'_> {
         } else {
             first_line(self.prompt)
         };
-        // Calls that are made at once should differ.
+        // Parallel calls should have different arguments.
         let text = if self.nth > 0 && paths(self.prompt).len() <= self.nth {
             format!("{text} {}", self.nth + 1)
         } else {
@@ -212,7 +215,7 @@ fn quoted(prompt: &str) -> Option<String> {
     rest.split_once(close).map(|(phrase, _)| phrase.to_owned()).filter(|phrase| !phrase.is_empty())
 }
 
-/// What follows the first of these words, up to the end of the sentence.
+/// Returns the text after the first of these words, up to the end of the sentence.
 fn after(prompt: &str, words: &[&str]) -> Option<String> {
     let lower = prompt.to_ascii_lowercase();
     let at = words.iter().find_map(|word| lower.find(word).map(|at| at + word.len()))?;

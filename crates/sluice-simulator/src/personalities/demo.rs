@@ -1,5 +1,5 @@
-//! `sluice/demo`: an assistant made of rules. It knows little, says so, and does the things a client has to cope with:
-//! thinking aloud, calling tools and using what they return, citing, refusing, summarising.
+//! `sluice/demo`: an assistant made of rules. It knows little and says so, and it does everything that a client has to
+//! handle: reasoning, tool calls and their results, citations, refusals, summaries.
 
 use crate::ask::{Ask, Calling, ToolResult};
 use crate::script::{Citation, Content, Item, Script};
@@ -10,7 +10,7 @@ mod summary;
 
 pub use summary::tell;
 
-/// Asking for one of these gets a refusal.
+/// A prompt with one of these is refused.
 const OFF_LIMITS: [&str; 9] = [
     "ransomware",
     "malware",
@@ -23,7 +23,7 @@ const OFF_LIMITS: [&str; 9] = [
     "steal passwords",
 ];
 
-/// Makes an answer in this order: what must not be answered, what is about the conversation itself, tools, talk.
+/// Chooses an answer in this order: refusals, questions about the conversation itself, tool calls, conversation.
 pub fn script(ask: &Ask) -> Script {
     let prompt = ask.prompt();
     let lower = prompt.to_lowercase();

@@ -1,4 +1,4 @@
-//! `POST /v1/responses/compact`: a conversation becomes one item that stands for it.
+//! `POST /v1/responses/compact`: replaces a conversation with one item.
 
 use serde_json::{Value, json};
 

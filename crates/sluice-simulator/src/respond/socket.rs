@@ -1,4 +1,4 @@
-//! The same over a WebSocket: every text message asks for a response, every event is a text message.
+//! Responses over a WebSocket: every text message asks for a response, and every event is a text message.
 
 use serde_json::{Map, Value};
 
@@ -10,20 +10,20 @@ use crate::perform::{Event, Said};
 use crate::problem::Problem;
 use crate::seed::{Seed, fingerprint};
 
-/// One connection: what was said on it without being stored, and with which model.
+/// The state of a connection: its conversations that aren't stored, and its model.
 #[derive(Debug, Default)]
 pub struct Socket {
     conversations: Conversations,
     model: Option<&'static str>,
 }
 
-/// What to send for one message.
+/// What to send in reply to a message.
 #[derive(Clone, Debug)]
 pub struct SocketReply {
-    /// Text messages.
+    /// Text messages with their timing.
     pub messages: Vec<TimedChunk>,
     pub end: End,
-    /// Close the connection with that code and reason.
+    /// The code and reason to close the connection with.
     pub close: Option<(u16, &'static str)>,
 }
 
@@ -35,7 +35,7 @@ impl SocketReply {
 }
 
 impl Responder {
-    /// Answers one text message. `opened` is the request that opened the connection.
+    /// Responds to one text message. `opened` is the request that opened the connection.
     pub fn message(&self, socket: &mut Socket, opened: &Request, text: &str, now_ms: u64) -> SocketReply {
         let number = self.memory().next_request();
         let mut seed = Seed::new(self.options.seed, number);
@@ -46,7 +46,7 @@ impl Responder {
         let Turn { ask, model, faults } = match turn {
             Ok(turn) => turn,
             Err(problem) => {
-                // A turn that fails takes the conversation it would have continued with it.
+                // A failed turn also removes the conversation that it would have continued.
                 if let Some(id) = &previous {
                     socket.conversations.forget(id);
                 }
@@ -54,8 +54,8 @@ impl Responder {
             }
         };
         if *socket.model.get_or_insert(model.id) != model.id {
-            let problem = Problem::invalid("model", "A WebSocket connection stays with the model it began with.");
-            return SocketReply { close: Some((1008, "another model")), ..SocketReply::refuse(&problem) };
+            let problem = Problem::invalid("model", "All requests of a WebSocket connection must use the same model.");
+            return SocketReply { close: Some((1008, "different model")), ..SocketReply::refuse(&problem) };
         }
         let faults = self.this_time(faults, fingerprint(text.as_bytes()));
         if let Some(reply) = faults::head::instead(&faults, now_ms) {
@@ -90,7 +90,7 @@ impl Responder {
     }
 }
 
-/// The body of a `response.create` message, which must not say how it wants to be streamed.
+/// Returns the body of a `response.create` message. Options for streaming aren't allowed in it.
 fn without_envelope(mut body: Map<String, Value>) -> Result<Map<String, Value>, Problem> {
     if body.remove("type").is_none_or(|kind| kind != "response.create") {
         return Err(Problem::invalid("type", "Expected a message of type 'response.create'."));

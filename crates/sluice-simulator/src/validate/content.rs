@@ -1,4 +1,4 @@
-//! Input items and what is in them.
+//! Validates input items and their content.
 
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ fn message(field: &Field) -> Checked {
     content(&field.key("content"), parts)
 }
 
-/// Providers read the arguments of an earlier call again.
+/// Validates the arguments of an earlier call, because providers parse them again.
 fn arguments(field: &Field) -> Checked {
     let text = field.string(0, TEXT)?;
     match serde_json::from_str::<Value>(text) {
@@ -123,7 +123,7 @@ fn citation(field: &Field) -> Checked {
     Ok(())
 }
 
-/// An image says what it is twice, by its media type and by its first bytes; providers turn it down if they disagree.
+/// Validates an image. Providers refuse it if the media type and the first bytes disagree.
 fn image(field: &Field) -> Checked {
     field.key("detail").word_or_null(&["low", "high", "auto"])?;
     let url = field.key("image_url");
@@ -146,7 +146,7 @@ fn image(field: &Field) -> Checked {
         return Err(bad("its data is not valid base64"));
     }
     match base64::image_type(&base64::decode_start(data)) {
-        Some(seen) if seen != kind => Err(bad(&format!("it is said to be {kind} but is {seen}"))),
+        Some(seen) if seen != kind => Err(bad(&format!("the media type is {kind}, but the data is {seen}"))),
         _ => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! The tools a request offers, and which of them it wants called.
+//! Validates the tools of a request and the tool choice.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Checked, Field};
 use crate::problem::Problem;
 
-/// A provider's limit on nested schemas; also keeps the walk below finite.
+/// The providers' limit for nested schemas. It also bounds the recursion below.
 const DEEPEST: usize = 32;
 
 pub(super) fn offered(field: &Field) -> Checked {
@@ -35,7 +35,7 @@ fn refuse(tool: &str, field: &Field, why: &str) -> Problem {
     Problem::invalid(&field.path, message).code("invalid_function_parameters")
 }
 
-/// Arguments are an object; providers want to see that at a glance.
+/// Checks that the arguments are an object at the top level, as providers require.
 fn top_level(tool: &str, field: &Field) -> Checked {
     if field.value["type"] != "object" {
         return Err(refuse(tool, field, "schema must be of type \"object\""));

@@ -1,10 +1,10 @@
-//! Arguments that the models make up satisfy the schema of the tool.
+//! The arguments that the models generate satisfy the tool's schema.
 
 use serde_json::{Value, json};
 
 use crate::ask::{events, post};
 
-/// As much of JSON Schema as the cases below use.
+/// Checks a value against the parts of JSON Schema that the cases below use.
 fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
     if let Some(reference) = schema["$ref"].as_str() {
         return fits(value, root.pointer(&reference[1..]).expect("a definition"), root);
@@ -50,7 +50,7 @@ fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
 }
 
 #[test]
-fn made_up_arguments_fit() {
+fn generated_arguments_satisfy_the_schema() {
     let object = |properties: Value, required: Value| json!({ "type": "object", "properties": properties, "required": required });
     let word = json!({ "type": "string" });
     let mut recursive = object(json!({ "node": { "$ref": "#/$defs/node" } }), json!(["node"]));

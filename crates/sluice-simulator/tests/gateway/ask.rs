@@ -1,4 +1,4 @@
-//! Asking the responder, and reading what it says with a reader of the tests' own.
+//! Helpers that send requests to the responder and read its replies with an independent reader.
 
 use serde_json::{Value, json};
 use sluice_simulator::{Options, Reply, Request, Responder};
@@ -23,7 +23,7 @@ pub fn post(body: &Value) -> Reply {
     responder().respond(&request("POST", "/v1/responses", body), NOW_MS)
 }
 
-/// A streamed answer to one sentence.
+/// Sends one prompt and returns the streamed reply.
 pub fn say(model: &str, prompt: &str) -> Reply {
     post(&json!({ "model": model, "input": prompt, "stream": true }))
 }
@@ -32,7 +32,7 @@ pub fn json_body(reply: &Reply) -> Value {
     serde_json::from_slice(&reply.body()).expect("a JSON body")
 }
 
-/// The events of a stream that is framed by the book.
+/// Returns the events of a stream with standard framing.
 pub fn events(reply: &Reply) -> Vec<Value> {
     let body = String::from_utf8(reply.body()).expect("UTF-8");
     let frames = body.split_terminator("\n\n");
@@ -44,7 +44,7 @@ pub fn last_response(reply: &Reply) -> Value {
     events(reply).last().expect("events")["response"].clone()
 }
 
-/// A conversation in a few lines: what was thought, said and called, and how it ended.
+/// Renders an answer in a few lines: reasoning, text, calls, and how it ended.
 pub fn render(reply: &Reply) -> String {
     let events = events(reply);
     let mut lines: Vec<(String, String)> = Vec::new();

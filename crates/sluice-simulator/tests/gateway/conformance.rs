@@ -1,4 +1,4 @@
-//! Every model, in every way it can be asked, speaks the protocol to the letter.
+//! Every model follows the protocol exactly, for all kinds of requests.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use sluice_simulator::{Reply, model_ids};
 use crate::ask::{events, json_body, post};
 use crate::schema::{check, check_event};
 
-/// Ways to ask that change what comes back.
-fn ways() -> Vec<Value> {
+/// Options that change the answer.
+fn variants() -> Vec<Value> {
     let tools = json!([
         { "type": "function", "name": "read_file", "description": "Reads a file.", "parameters": {
             "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] } },
@@ -36,15 +36,15 @@ const PROMPTS: [&str; 4] =
 fn each_answer(streamed: bool, mut judge: impl FnMut(&str, &Reply)) {
     let languages = model_ids().filter(|id| !["sluice/embedding", "sluice/painter"].contains(id));
     for model in languages {
-        for way in ways() {
-            // Only the demo listens to what it is asked.
+        for variant in variants() {
+            // Only the demo's answer depends on the prompt.
             let prompts = if model == "sluice/demo" { &PROMPTS[..] } else { &PROMPTS[..1] };
             for prompt in prompts {
                 let mut body = json!({ "model": model, "input": prompt, "stream": streamed });
-                for (key, value) in way.as_object().expect("an object") {
+                for (key, value) in variant.as_object().expect("an object") {
                     body[key] = value.clone();
                 }
-                judge(&format!("{model} {prompt:?} {way}"), &post(&body));
+                judge(&format!("{model} {prompt:?} {variant}"), &post(&body));
             }
         }
     }
@@ -54,7 +54,7 @@ fn each_answer(streamed: bool, mut judge: impl FnMut(&str, &Reply)) {
 fn events_and_responses_fit_the_schema() {
     each_answer(true, |name, reply| {
         for event in events(reply) {
-            // The one step beyond the schema: pictures are not part of it.
+            // Pictures aren't part of the schema.
             if !name.starts_with("sluice/image ") {
                 assert_eq!(check_event(&event), Ok(()), "{name}");
             }
@@ -71,7 +71,7 @@ fn events_and_responses_fit_the_schema() {
 }
 
 #[test]
-fn frames_are_whole_and_plain() {
+fn chunks_are_whole_frames_with_line_feeds() {
     each_answer(true, |name, reply| {
         assert_eq!((reply.status, reply.header("content-type")), (200, Some("text/event-stream")), "{name}");
         for chunk in reply.chunks.clone() {
@@ -91,7 +91,7 @@ fn frames_are_whole_and_plain() {
 }
 
 #[test]
-fn streams_keep_the_order_of_the_specification() {
+fn streams_follow_the_order_of_the_specification() {
     each_answer(true, |name, reply| {
         let events = events(reply);
         let kind = |at: usize| events[at]["type"].as_str().unwrap_or_default();
@@ -103,7 +103,7 @@ fn streams_keep_the_order_of_the_specification() {
     });
 }
 
-/// Deltas add up to what is done, and what is done is what the response says in the end.
+/// The deltas add up to the done text, which is also the text in the final response.
 fn texts_agree(name: &str, events: &[Value]) {
     let mut open: BTreeMap<String, String> = BTreeMap::new();
     let mut announced = Vec::new();
@@ -133,7 +133,7 @@ fn texts_agree(name: &str, events: &[Value]) {
 }
 
 #[test]
-fn usage_counts_what_was_said() {
+fn usage_counts_the_output() {
     each_answer(true, |name, reply| {
         let events = events(reply);
         let usage = &events.last().expect("events")["response"]["usage"];

@@ -1,4 +1,4 @@
-//! The demo model in conversation.
+//! Conversations with the demo model.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ fn with_tools(prompt: &str, expected: &Expect) {
 }
 
 #[test]
-fn it_talks() {
+fn it_answers_without_tools() {
     let check = |prompt: &str, expected: &Expect| check(&json!({ "input": prompt }), expected);
     check(
         "Hello!",
@@ -118,19 +118,19 @@ fn it_talks() {
 }
 
 #[test]
-fn it_thinks_aloud_when_asked_to() {
+fn it_reasons_when_asked_to() {
     check(
         &json!({ "input": "Thank you!", "reasoning": { "effort": "low", "summary": "auto" } }),
         &expect![[r#"
-        summary: **Reading the request**
+            summary: **Reading the request**
 
-        The user says: “Thank you!”. I have no tools to help me.
-        summary: **Deciding what to do**
+            The user says: “Thank you!”. I have no tools to help me.
+            summary: **Deciding what to do**
 
-        A kind word.
-        text: You're welcome!
-        response.completed in 7 (cached 0) out 43 (reasoning 38)
-    "#]],
+            The user thanks me.
+            text: You're welcome!
+            response.completed in 7 (cached 0) out 44 (reasoning 39)
+        "#]],
     );
     check(
         &json!({ "input": "Thank you!", "reasoning": { "effort": "none" } }),
@@ -142,7 +142,7 @@ fn it_thinks_aloud_when_asked_to() {
 }
 
 #[test]
-fn it_calls_tools_that_fit() {
+fn it_calls_suitable_tools() {
     with_tools(
         "Hello!",
         &expect![[r#"
@@ -246,7 +246,7 @@ fn it_obeys_tool_choice() {
 }
 
 #[test]
-fn it_uses_what_tools_return() {
+fn it_uses_tool_results() {
     let turn = |prompt: &str, call: &str, arguments: &str, output: &str| {
         json!({ "tools": tools(), "input": [
             { "type": "message", "role": "user", "content": prompt },
@@ -272,11 +272,11 @@ fn it_uses_what_tools_return() {
     check(
         &turn("Explain this project", "list_dir", "{\"path\":\".\"}", "Cargo.toml\nREADME.md\nsrc/"),
         &expect![[r#"
-        text: Next I read `README.md`.
-        arguments: {"endLine":200,"filePath":"README.md","startLine":1}
-        call: "read_file" "completed"
-        response.completed in 416 (cached 388) out 37 (reasoning 0)
-    "#]],
+            text: Next I'll read `README.md`.
+            arguments: {"endLine":200,"filePath":"README.md","startLine":1}
+            call: "read_file" "completed"
+            response.completed in 416 (cached 388) out 39 (reasoning 0)
+        "#]],
     );
 }
 
@@ -328,8 +328,8 @@ fn it_looks_at_pictures() {
     check(
         &json!({ "input": [{ "type": "message", "role": "user", "content": content }] }),
         &expect![[r#"
-        text: I see a png picture of 32 × 32 pixels. My eyes are only good for the outside of things: a real model would tell you what is on it.
-        response.completed in 264 (cached 0) out 33 (reasoning 0)
-    "#]],
+            text: I see a png picture of 32 × 32 pixels. I can only recognize the format: a real model would tell you what is in it.
+            response.completed in 264 (cached 0) out 30 (reasoning 0)
+        "#]],
     );
 }

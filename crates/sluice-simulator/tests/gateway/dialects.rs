@@ -1,4 +1,4 @@
-//! Faults of framing and of events: which bytes and which events come.
+//! Faults in framing and in events: the exact bytes and events.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub fn text(reply: &Reply) -> String {
     String::from_utf8(reply.body()).expect("UTF-8")
 }
 
-/// What a reader of event streams makes of the bytes: every event's data, whatever the framing.
+/// Reads the data of every event, whatever the framing.
 pub fn read(bytes: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n");
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -36,7 +36,7 @@ pub fn read(bytes: &[u8]) -> Vec<Value> {
     events
 }
 
-/// Framing that may not change anything for a reader who knows the rules.
+/// These variants of framing are valid and must not make a difference.
 #[test]
 fn every_framing_reads_the_same() {
     let framing = [
@@ -73,7 +73,7 @@ fn every_framing_reads_the_same() {
     }
 }
 
-/// The first two frames of an answer with a fault, as they are written.
+/// Checks the first two frames of an answer with a fault, as they are written.
 fn framing(fault: &str, expected: &Expect) {
     let reply = say(&format!("sluice/echo+{fault}+delta-only+sparse"), "Hi");
     let bytes = reply.body();
@@ -102,7 +102,7 @@ fn without_responses(text: &str) -> String {
 }
 
 #[test]
-fn framing_dialects() {
+fn framing_faults_change_the_bytes() {
     framing(
         "no-done",
         &expect![[
@@ -190,14 +190,14 @@ fn framing_dialects() {
 }
 
 #[test]
-fn data_over_several_lines_is_the_same_data() {
+fn data_on_several_lines_is_the_same() {
     let plain = events(&say("sluice/echo", "Hi"));
     let spread = say("sluice/echo+multi-line-data", "Hi");
     assert!(text(&spread).lines().count() > 100);
     assert_eq!(read(&spread.body()), plain);
 }
 
-/// The types of the events with a fault, those that repeat counted.
+/// Checks the types of the events with a fault; repeated ones are counted.
 fn kinds(model: &str, expected: &Expect) {
     let mut lines: Vec<(String, usize)> = Vec::new();
     for event in read(&post(&body(model)).body()) {
@@ -213,7 +213,7 @@ fn kinds(model: &str, expected: &Expect) {
 }
 
 #[test]
-fn which_events_come() {
+fn event_faults_change_the_events() {
     kinds(
         "sluice/echo",
         &expect![
@@ -315,7 +315,7 @@ fn which_events_come() {
 }
 
 #[test]
-fn fields_that_change() {
+fn field_faults_change_the_fields() {
     let all = |model: &str| read(&post(&body(model)).body());
     let every = |model: &str, test: &dyn Fn(&Value) -> bool| assert!(all(model).iter().all(test), "{model}");
     every("sluice/parallel-tools+drop-output-index", &|event| event.get("output_index").is_none());
@@ -340,7 +340,7 @@ fn fields_that_change() {
 }
 
 #[test]
-fn answers_that_end_badly() {
+fn answers_can_end_with_an_error() {
     for (model, expected) in [
         (
             "sluice/echo+failed=rate_limit_exceeded",

@@ -1,4 +1,4 @@
-//! Everything beside `POST /v1/responses`.
+//! All endpoints except `POST /v1/responses`.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::ask::{NOW_MS, json_body, request, responder};
 use crate::schema::check;
 
 #[test]
-fn paths_and_methods() {
+fn paths_and_methods_are_routed() {
     let mut lines = String::new();
     for (method, path) in [
         ("GET", "/v1/models"),
@@ -53,7 +53,7 @@ fn paths_and_methods() {
 }
 
 #[test]
-fn the_list_has_what_the_gateway_lists() {
+fn the_model_list_has_the_gateways_fields() {
     let list = json_body(&responder().respond(&request("GET", "/v1/models", &Value::Null), NOW_MS));
     let models = list["data"].as_array().expect("models");
     for model in models {
@@ -166,7 +166,7 @@ fn the_list_has_what_the_gateway_lists() {
 }
 
 #[test]
-fn the_list_has_a_tag() {
+fn the_model_list_has_an_etag() {
     let ask = |tag: Option<&str>| {
         let mut request = request("GET", "/v1/models", &Value::Null);
         request.headers.extend(tag.map(|tag| ("If-None-Match".to_owned(), tag.to_owned())));
@@ -185,7 +185,7 @@ fn the_list_has_a_tag() {
 }
 
 #[test]
-fn endpoints_have_their_own_spelling() {
+fn endpoints_have_their_own_field_names() {
     let path = "/v1/models/sluice/demo/endpoints";
     let body = json_body(&responder().respond(&request("GET", path, &Value::Null), NOW_MS));
     let endpoint = &body["data"]["endpoints"][0];
@@ -198,7 +198,7 @@ fn endpoints_have_their_own_spelling() {
 }
 
 #[test]
-fn a_generation_is_found_the_second_time_and_costs() {
+fn a_generation_is_found_on_the_second_request_with_its_cost() {
     let responder = responder();
     let get = |path: &str| responder.respond(&request("GET", path, &Value::Null), NOW_MS);
     let body = json!({ "model": "sluice/echo", "input": "Hello" });
@@ -218,7 +218,7 @@ fn a_generation_is_found_the_second_time_and_costs() {
 }
 
 #[test]
-fn compacting() {
+fn a_compacted_conversation_can_be_continued() {
     let responder = responder();
     let post = |path: &str, body: &Value| responder.respond(&request("POST", path, body), NOW_MS);
     let input = json!([

@@ -10,7 +10,7 @@ use crate::ask::{NOW_MS, events, json_body, post, request, responder, say};
 use crate::dialects::{body, read, text};
 
 #[test]
-fn the_catalogue_is_sound() {
+fn the_catalogue_is_consistent() {
     let names: BTreeSet<&str> = faults().iter().map(|fault| fault.name).collect();
     assert_eq!(names.len(), faults().len());
     for fault in faults() {
@@ -50,7 +50,7 @@ fn every_fault_changes_the_reply() {
                 reply.end.clone(),
             )
         };
-        // A pace of 0 changes only models that have one.
+        // A pace of 0 only affects models that have a pace.
         assert!(face(&plain) != face(&faulty) || fault.name == "pace", "{} does nothing", fault.name);
 
         let by_model = post(&body(&format!("{}+{small}", fault.model)));
@@ -60,16 +60,16 @@ fn every_fault_changes_the_reply() {
     }
 }
 
-/// Faults that promise the same answer must leave all of it readable, in one place or another.
+/// With a fault whose outcome is the same answer, all of the answer must still be in the stream in some form.
 #[test]
-fn the_same_answer_is_still_there() {
+fn faults_with_the_same_outcome_keep_the_answer() {
     for fault in faults().iter().filter(|fault| fault.outcome == Outcome::Same) {
         let plain = responder().respond(&request("POST", "/v1/responses", &body(fault.model)), NOW_MS);
         let faulty = post(&body(&format!("{}+{}", fault.model, fault.name)));
         let said = |reply: &Reply| {
             let events = read(&reply.body());
             let last = events.iter().rfind(|event| event["type"] == "response.completed");
-            assert!(last.is_some(), "{} has lost its end", fault.name);
+            assert!(last.is_some(), "{} has no terminal event", fault.name);
             let deltas: String = events.iter().filter_map(|event| event["delta"].as_str()).collect();
             let done: Vec<Value> =
                 events.iter().filter(|e| e["type"] == "response.output_item.done").map(|e| e["item"].clone()).collect();
@@ -91,7 +91,7 @@ fn the_same_answer_is_still_there() {
 }
 
 #[test]
-fn replies_instead_of_answers() {
+fn faults_can_replace_the_reply() {
     let mut lines = String::new();
     for fault in [
         "status=401",
@@ -150,7 +150,7 @@ fn replies_instead_of_answers() {
 }
 
 #[test]
-fn beginnings_and_ends() {
+fn faults_change_how_replies_begin_and_end() {
     let face = |fault: &str| {
         let reply = say(&format!("sluice/echo+{fault}"), "Hi");
         (reply.opening, reply.head_delay_ms, reply.body().len(), reply.end)
@@ -177,7 +177,7 @@ fn beginnings_and_ends() {
 }
 
 #[test]
-fn bytes_keep_their_order_in_any_pieces() {
+fn splitting_keeps_the_order_of_bytes() {
     let plain = say("sluice/echo", "one two three").body();
     for (fault, sizes) in [
         ("chunk=1", 1..=1),
@@ -198,9 +198,9 @@ fn bytes_keep_their_order_in_any_pieces() {
     assert!(say("sluice/demo+dribble=2", "Hello").chunks.clone().all(|chunk| chunk.delay_ms == 2));
 }
 
-/// What is written when its turn comes is what would have been written before.
+/// Deltas that are generated when they are due equal those that are generated in advance.
 #[test]
-fn deltas_that_wait_are_the_same_deltas() {
+fn deltas_generated_late_are_the_same() {
     for model in sluice_simulator::model_ids().filter(|id| id.starts_with("sluice/")) {
         for budget in [Value::Null, json!(16)] {
             let answer = |model: &str| {
@@ -220,7 +220,7 @@ fn deltas_that_wait_are_the_same_deltas() {
 }
 
 #[test]
-fn large_things() {
+fn events_and_outputs_can_be_large() {
     for name in ["large-event", "huge-event"] {
         let huge = events(&say(&format!("sluice/echo+{name}=300000"), "Hi"));
         assert!(huge.iter().any(|event| event["delta"].as_str().is_some_and(|delta| delta.len() == 300_000)), "{name}");
@@ -230,14 +230,14 @@ fn large_things() {
 }
 
 #[test]
-fn gzip_is_only_for_those_who_accept_it() {
+fn gzip_is_used_only_if_the_client_accepts_it() {
     let mut asked = request("POST", "/v1/responses", &body("sluice/echo+gzip"));
     assert_eq!(responder().respond(&asked, NOW_MS).header("content-encoding"), None);
     asked.headers.push(("Accept-Encoding".into(), "br, gzip".into()));
     let reply = responder().respond(&asked, NOW_MS);
     assert_eq!(reply.header("content-encoding"), Some("gzip"));
     let packed = reply.body();
-    // A header of ten bytes, then stored blocks: last or not, length, its complement, bytes.
+    // The format is a header of ten bytes, then stored blocks: final flag, length, complement of the length, bytes.
     let (mut at, mut plain) = (10, Vec::new());
     loop {
         let length = usize::from(u16::from_le_bytes([packed[at + 1], packed[at + 2]]));
@@ -252,7 +252,7 @@ fn gzip_is_only_for_those_who_accept_it() {
 }
 
 #[test]
-fn fail_times_counts_the_same_request() {
+fn fail_times_counts_identical_requests() {
     let responder = responder();
     let status = |prompt: &str, fault: &str| {
         let body = json!({ "model": format!("sluice/echo+{fault}"), "input": prompt, "stream": true });
@@ -266,7 +266,7 @@ fn fail_times_counts_the_same_request() {
 }
 
 #[test]
-fn faults_reach_bodies_that_are_not_streamed() {
+fn faults_apply_to_bodies_that_are_not_streamed() {
     let create = |model: &str| post(&json!({ "model": model, "input": "Hi" }));
     assert_eq!(create("sluice/echo+status=500").status, 500);
     assert_eq!(create("sluice/echo+cut-at=10").body().len(), 10);

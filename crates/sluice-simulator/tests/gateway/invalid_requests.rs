@@ -1,4 +1,4 @@
-//! What is turned down, and with which words.
+//! Requests that are refused, and the error messages.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use sluice_simulator::{Options, Responder};
 
 use crate::ask::{NOW_MS, json_body, post, request, responder};
 
-/// Changes a good request and lists how each change is turned down.
+/// Applies each change to a valid request and lists the errors.
 fn check(changes: &[(&str, Value)], expected: &Expect) {
     let mut lines = String::new();
     for (key, value) in changes {
@@ -27,7 +27,7 @@ fn user(content: Value) -> Value {
 }
 
 #[test]
-fn fields() {
+fn invalid_fields_are_refused() {
     check(
         &[
             ("model", Value::Null),
@@ -79,7 +79,7 @@ fn fields() {
 }
 
 #[test]
-fn items() {
+fn invalid_items_are_refused() {
     let call = |id: &str| json!({ "type": "function_call", "call_id": id, "name": "f", "arguments": "{}" });
     let output = |id: &str| json!({ "type": "function_call_output", "call_id": id, "output": "" });
     let message = |role: &str, part: &str| json!([user("Hi".into()), { "type": "message", "role": role, "content": [{ "type": part, "text": "x" }] }]);
@@ -141,18 +141,18 @@ fn items() {
             400 invalid_request_error input[1].arguments: Invalid 'input[1].arguments': expected a string, but got this object.
             400 invalid_request_error input[1].arguments: Invalid 'input[1].arguments': expected a JSON object as a string, but got this string.
             400 invalid_request_error input[1].summary: Invalid 'input[1].summary': expected an array, but got null or nothing.
-            400 invalid_request_error input[1].encrypted_content: The encrypted content could not be verified: it is damaged, or another model made it.
+            400 invalid_request_error input[1].encrypted_content: The encrypted content could not be verified: it is damaged, or another model produced it.
             400 invalid_request_error input: Item with id 'msg_1' not found.
             400 invalid_request_error input[0].content[0].image_url: Invalid image: expected an http(s) URL or a base64-encoded data URL.
             400 invalid_request_error input[0].content[0].image_url: Invalid image: expected png, jpeg, webp or gif.
             400 invalid_request_error input[0].content[0].image_url: Invalid image: its data is not valid base64.
-            400 invalid_request_error input[0].content[0].image_url: Invalid image: it is said to be image/png but is image/jpeg.
+            400 invalid_request_error input[0].content[0].image_url: Invalid image: the media type is image/png, but the data is image/jpeg.
         "#]],
     );
 }
 
 #[test]
-fn tools() {
+fn invalid_tools_are_refused() {
     let tool = |name: &str, parameters: Value| json!([{ "type": "function", "name": name, "parameters": parameters }]);
     let property = |schema: Value| tool("t", json!({ "type": "object", "properties": { "p": schema } }));
     check(
@@ -188,7 +188,7 @@ fn tools() {
 }
 
 #[test]
-fn bodies_that_are_no_requests() {
+fn bodies_that_are_not_requests_are_refused() {
     for body in ["", "[]", "{", "{\"model\":\"sluice/echo\",\"input\":\"\\ud800\"}"] {
         let mut asked = request("POST", "/v1/responses", &Value::Null);
         asked.body = body.into();
@@ -198,7 +198,7 @@ fn bodies_that_are_no_requests() {
 }
 
 #[test]
-fn too_much_input() {
+fn too_much_input_is_refused() {
     let reply = post(&json!({ "model": "sluice/echo", "input": "word ".repeat(130_000) }));
     let error = &json_body(&reply)["error"];
     assert_eq!((reply.status, error["code"].as_str()), (400, Some("context_length_exceeded")));
@@ -206,7 +206,7 @@ fn too_much_input() {
 }
 
 #[test]
-fn keys() {
+fn real_keys_are_refused() {
     let ask = |responder: &Responder, key: &str| {
         let mut asked = request("GET", "/v1/credits", &Value::Null);
         asked.headers.push(("Authorization".into(), format!("Bearer {key}")));

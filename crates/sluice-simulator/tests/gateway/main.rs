@@ -1,4 +1,4 @@
-//! The embedded gateway: first as a function (what it says, what it turns down, what faults change), then on real sockets.
+//! Tests of the embedded gateway: first as a function (its answers, refused requests, faults), then on real sockets.
 
 mod arguments;
 mod ask;

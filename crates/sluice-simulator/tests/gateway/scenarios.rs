@@ -1,4 +1,4 @@
-//! What each model for tests says.
+//! The answers of each test model.
 
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -10,7 +10,7 @@ fn check(model: &str, prompt: &str, expected: &Expect) {
 }
 
 #[test]
-fn models_that_talk() {
+fn models_that_answer_with_text() {
     check(
         "sluice/echo",
         "Grüße,\n水位!",
@@ -73,7 +73,7 @@ fn models_that_talk() {
 }
 
 #[test]
-fn models_that_think() {
+fn models_that_reason() {
     check(
         "sluice/reasoning",
         "Why?",
@@ -146,7 +146,7 @@ fn models_that_do_not_finish() {
 }
 
 #[test]
-fn models_that_call() {
+fn models_that_call_tools() {
     let tools = json!([
         { "type": "function", "name": "one", "parameters": { "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] } },
         { "type": "function", "name": "two" },
@@ -211,7 +211,7 @@ fn a_burst_numbers_its_deltas() {
 }
 
 #[test]
-fn a_seal_is_for_its_model_and_must_stay_whole() {
+fn encrypted_content_must_return_unchanged_to_its_model() {
     let responder = responder();
     let create = |body| responder.respond(&request("POST", "/v1/responses", &body), NOW_MS);
     let first = create(
@@ -238,13 +238,13 @@ fn the_second_turn_is_partly_cached() {
         { "type": "message", "role": "user", "content": "seven" },
     ] }));
     let usage = last_response(&reply)["usage"].clone();
-    // Three words of instructions and the first message: two words and four for the message itself.
+    // The instructions have three words. The first message has two words and an overhead of four.
     assert_eq!(usage["input_tokens_details"]["cached_tokens"], 9);
     assert_eq!(usage["input_tokens"], 9 + 5 + 5);
 }
 
 #[test]
-fn same_seed_same_bytes() {
+fn the_same_seed_gives_the_same_bytes() {
     assert_eq!(say("sluice/demo", "Hello").chunks.to_vec(), say("sluice/demo", "Hello").chunks.to_vec());
     let other = sluice_simulator::Responder::new(sluice_simulator::Options { seed: 8, ..Default::default() });
     let body = json!({ "model": "sluice/demo", "input": "Hello", "stream": true });
@@ -253,7 +253,7 @@ fn same_seed_same_bytes() {
 }
 
 #[test]
-fn the_gateway_says_what_it_cost() {
+fn the_gateway_reports_the_cost() {
     let response = last_response(&say("sluice/demo", "Hello"));
     let gateway = &response["provider_metadata"]["gateway"];
     let number = |key: &str| response["usage"][key].as_u64().expect("a number");

@@ -1,8 +1,9 @@
-//! What Open Responses (2026-04-24) demands of events and objects, in the tests' own notation, and a checker for it.
+//! The shapes of events and objects in Open Responses (2026-04-24), in a notation for these tests, and a checker for
+//! it.
 //!
-//! A shape is a list of `name:type`; `name?:type` may be absent. A type is alternatives with `|` between them: `string`, `int`,
-//! `number`, `bool`, `null`, `any`, `'literal'`, `[type]` for a list, or the name of another shape. Fields that are not
-//! listed are mistakes, though the specification would let them pass.
+//! A shape is a list of `name:type`; `name?:type` may be absent. A type consists of alternatives separated by `|`:
+//! `string`, `int`, `number`, `bool`, `null`, `any`, `'literal'`, `[type]` for a list, or the name of another shape.
+//! Fields that aren't listed are errors, although the specification would allow them.
 
 use serde_json::Value;
 
@@ -60,10 +61,10 @@ const SHAPES: &[(&str, &str)] = &[
     ("SocketProblem", "type?:string code:string message:string param?:string|null"),
 ];
 
-const PLACE: &str = "item_id:string output_index:int content_index:int";
-const SUMMARY_PLACE: &str = "item_id:string output_index:int summary_index:int";
+const POSITION: &str = "item_id:string output_index:int content_index:int";
+const SUMMARY_POSITION: &str = "item_id:string output_index:int summary_index:int";
 
-/// The fields of every event beside its type and number.
+/// Returns the fields of an event in addition to its type and number.
 fn event_shape(kind: &str) -> Option<String> {
     Some(match kind {
         "response.created"
@@ -76,34 +77,34 @@ fn event_shape(kind: &str) -> Option<String> {
             "output_index:int item:Message|FunctionCall|ReasoningItem|Compaction".into()
         }
         "response.content_part.added" | "response.content_part.done" => {
-            format!("{PLACE} part:OutputText|Refusal|ReasoningText")
+            format!("{POSITION} part:OutputText|Refusal|ReasoningText")
         }
         "response.output_text.delta" | "response.refusal.delta" | "response.reasoning.delta" => {
-            format!("{PLACE} delta:string")
+            format!("{POSITION} delta:string")
         }
-        "response.output_text.done" | "response.reasoning.done" => format!("{PLACE} text:string"),
-        "response.refusal.done" => format!("{PLACE} refusal:string"),
-        "response.output_text.annotation.added" => format!("{PLACE} annotation_index:int annotation:UrlCitation"),
+        "response.output_text.done" | "response.reasoning.done" => format!("{POSITION} text:string"),
+        "response.refusal.done" => format!("{POSITION} refusal:string"),
+        "response.output_text.annotation.added" => format!("{POSITION} annotation_index:int annotation:UrlCitation"),
         "response.function_call_arguments.delta" => "item_id:string output_index:int delta:string".into(),
         "response.function_call_arguments.done" => "item_id:string output_index:int arguments:string".into(),
         "response.reasoning_summary_part.added" | "response.reasoning_summary_part.done" => {
-            format!("{SUMMARY_PLACE} part:SummaryText")
+            format!("{SUMMARY_POSITION} part:SummaryText")
         }
-        "response.reasoning_summary_text.delta" => format!("{SUMMARY_PLACE} delta:string"),
-        "response.reasoning_summary_text.done" => format!("{SUMMARY_PLACE} text:string"),
+        "response.reasoning_summary_text.delta" => format!("{SUMMARY_POSITION} delta:string"),
+        "response.reasoning_summary_text.done" => format!("{SUMMARY_POSITION} text:string"),
         "error" => "error:StreamError".into(),
         _ => return None,
     })
 }
 
-/// What is wrong with an event; nothing, if all is well.
+/// Returns an error if the event is invalid.
 pub fn check_event(event: &Value) -> Result<(), String> {
     let kind = event["type"].as_str().ok_or("an event without a type")?;
     let shape = event_shape(kind).ok_or_else(|| format!("there is no event {kind}"))?;
     fields(event, &format!("type:string sequence_number:int {shape}")).map_err(|error| format!("{kind}: {error}"))
 }
 
-/// What is wrong with a value that should have that shape.
+/// Returns an error if the value doesn't have this shape.
 pub fn check(value: &Value, kind: &str) -> Result<(), String> {
     let (alternatives, inside) = (split(kind), |inner: &str| inner.starts_with('[') && inner.ends_with(']'));
     if let [one] = alternatives[..] {
@@ -116,7 +117,7 @@ pub fn check(value: &Value, kind: &str) -> Result<(), String> {
             "bool" => value.is_boolean(),
             literal if literal.starts_with('\'') => value.as_str() == Some(literal.trim_matches('\'')),
             list if inside(list) => {
-                let elements = value.as_array().ok_or_else(|| format!("{value} is no list"))?;
+                let elements = value.as_array().ok_or_else(|| format!("{value} isn't a list"))?;
                 return elements.iter().try_for_each(|element| check(element, &list[1..list.len() - 1]));
             }
             shape => {
@@ -130,7 +131,7 @@ pub fn check(value: &Value, kind: &str) -> Result<(), String> {
     if errors.len() < alternatives.len() { Ok(()) } else { Err(errors.join("; ")) }
 }
 
-/// The alternatives of a type, not those inside a list.
+/// Splits a type into its alternatives, except those inside a list.
 fn split(kind: &str) -> Vec<&str> {
     let mut depth = 0;
     kind.split(|c: char| {
@@ -141,7 +142,7 @@ fn split(kind: &str) -> Vec<&str> {
 }
 
 fn fields(value: &Value, shape: &str) -> Result<(), String> {
-    let object = value.as_object().ok_or_else(|| format!("{value} is no object"))?;
+    let object = value.as_object().ok_or_else(|| format!("{value} isn't an object"))?;
     let mut known = Vec::new();
     for field in shape.split_whitespace() {
         let (name, kind) = field.split_once(':').expect("name and type");
@@ -154,7 +155,7 @@ fn fields(value: &Value, shape: &str) -> Result<(), String> {
         }
     }
     match object.keys().find(|key| !known.contains(&key.as_str())) {
-        Some(key) => Err(format!("{key} should not be there")),
+        Some(key) => Err(format!("{key} is unexpected")),
         None => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! The server on real sockets of this machine, read byte by byte.
+//! The server on real sockets of this machine.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
@@ -8,8 +8,8 @@ use serde_json::json;
 use sluice_simulator::Options;
 use sluice_simulator::server::{Config, Simulator};
 
-/// Long enough to be an error and not a race.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Long enough that a timeout is an error and not a race.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 pub fn start() -> Simulator {
     Simulator::start(Config { options: Options { seed: 7, ..Options::default() }, ..Config::recording() })
@@ -40,7 +40,7 @@ fn read_all(mut stream: TcpStream) -> (String, Option<ErrorKind>) {
     (String::from_utf8_lossy(&bytes).into_owned(), error)
 }
 
-/// The chunks of a chunked body, and whether it was ended properly.
+/// Returns the chunks of a chunked body, and whether it ended properly.
 fn chunks(reply: &str) -> (Vec<String>, bool) {
     let (_, mut rest) = reply.split_once("\r\n\r\n").expect("a head");
     let mut chunks = Vec::new();
@@ -57,7 +57,7 @@ fn chunks(reply: &str) -> (Vec<String>, bool) {
 }
 
 #[test]
-fn an_answer_over_http() {
+fn an_answer_is_sent_over_http() {
     let simulator = start();
     let (reply, error) = read_all(post(&simulator, "sluice/echo", "Hello there"));
     assert!(reply.starts_with("HTTP/1.1 200 OK\r\n") && error.is_none());
@@ -70,12 +70,12 @@ fn an_answer_over_http() {
     assert_eq!((requests[0].method.as_str(), requests[0].path.as_str()), ("POST", "/v1/responses"));
     assert_eq!(requests[0].header("Content-Type"), Some("application/json"));
     assert!(requests[0].body.ends_with(b"\"stream\":true}"));
-    assert!(simulator.wait_until(PATIENCE, |streams| streams.open == 0));
+    assert!(simulator.wait_until(TIMEOUT, |streams| streams.open == 0));
     assert_eq!((simulator.streams().finished, simulator.streams().abandoned), (1, 0));
 }
 
 #[test]
-fn it_answers_only_to_its_own_names() {
+fn only_local_host_names_are_accepted() {
     let simulator = start();
     let status = |host: &str, more: &str| {
         let host = host.replace("PORT", &simulator.port().to_string());
@@ -114,7 +114,7 @@ fn a_body_can_be_cut_or_reset() {
 }
 
 #[test]
-fn a_length_can_be_wrong() {
+fn the_content_length_can_be_wrong() {
     let simulator = start();
     let measure = |model: &str| {
         let (reply, _) = read_all(post(&simulator, model, "Hello"));
@@ -122,10 +122,10 @@ fn a_length_can_be_wrong() {
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
         (length.parse::<usize>().expect("a number"), body.len())
     };
-    let (said, came) = measure("sluice/echo+content-length-long=100");
-    assert_eq!(said, came + 100);
-    let (said, came) = measure("sluice/echo+content-length-short=100");
-    assert_eq!(said, came);
+    let (announced, received) = measure("sluice/echo+content-length-long=100");
+    assert_eq!(announced, received + 100);
+    let (announced, received) = measure("sluice/echo+content-length-short=100");
+    assert_eq!(announced, received);
 }
 
 #[test]
@@ -137,17 +137,17 @@ fn silence_lasts_until_the_client_leaves() {
         let mut stream = post(&simulator, &format!("sluice/echo+{fault}"), "Hello");
         let mut bytes = vec![0; comes];
         stream.read_exact(&mut bytes).expect("the beginning");
-        assert!(simulator.wait_until(PATIENCE, |streams| streams.open == 1), "{fault}");
+        assert!(simulator.wait_until(TIMEOUT, |streams| streams.open == 1), "{fault}");
         let before = simulator.streams();
         stream.shutdown(Shutdown::Both).expect("closed");
         drop(stream);
-        assert!(simulator.wait_until(PATIENCE, |streams| streams.open == 0), "{fault}");
+        assert!(simulator.wait_until(TIMEOUT, |streams| streams.open == 0), "{fault}");
         assert_eq!(simulator.streams().abandoned, before.abandoned + 1, "{fault}");
     }
 }
 
 #[test]
-fn every_chunk_is_a_write_of_its_own() {
+fn every_chunk_is_written_separately() {
     let simulator = start();
     let (reply, _) = read_all(post(&simulator, "sluice/echo+chunk=7", "Hello"));
     let (chunks, ended) = chunks(&reply);
@@ -155,18 +155,18 @@ fn every_chunk_is_a_write_of_its_own() {
 }
 
 #[test]
-fn http_and_the_function_say_the_same() {
+fn the_server_sends_what_the_responder_returns() {
     let simulator = start();
     let (reply, _) = read_all(post(&simulator, "sluice/reasoning", "Hello"));
     let over_http = chunks(&reply).0.concat();
     let direct = crate::ask::say("sluice/reasoning", "Hello").body();
-    // Only the time differs: in dates, in ids, in how long it took.
+    // Only the time differs: in dates, in ids, and in durations.
     let without_time = |text: &str| -> Vec<usize> { text.lines().map(|line| line.find(':').unwrap_or(0)).collect() };
     assert_eq!(without_time(&over_http), without_time(&String::from_utf8(direct).expect("UTF-8")));
 }
 
 #[test]
-fn many_at_once() {
+fn many_streams_run_at_once() {
     let simulator = start();
     let streams: Vec<TcpStream> = (0..50).map(|_| post(&simulator, "sluice/burst", "200")).collect();
     for stream in streams {
@@ -183,10 +183,10 @@ fn many_at_once() {
 }
 
 #[test]
-fn a_stopped_server_lets_go() {
+fn a_stopped_server_closes_its_connections() {
     let simulator = start();
     let stream = post(&simulator, "sluice/echo+stall-at=200", "Hello");
-    assert!(simulator.wait_until(PATIENCE, |streams| streams.open == 1));
+    assert!(simulator.wait_until(TIMEOUT, |streams| streams.open == 1));
     let port = simulator.port();
     drop(simulator);
     read_all(stream);

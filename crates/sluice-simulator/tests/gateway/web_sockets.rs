@@ -1,4 +1,4 @@
-//! Conversations on a WebSocket.
+//! Conversations over a WebSocket.
 
 use std::net::TcpStream;
 
@@ -15,7 +15,7 @@ fn open(simulator: &Simulator) -> WebSocket<TcpStream> {
     client(url, connect(simulator)).expect("a WebSocket").0
 }
 
-/// Sends a turn and returns its last event, after checking all of them.
+/// Sends a turn and returns its last event, after checking all events.
 fn turn(socket: &mut WebSocket<TcpStream>, body: &Value) -> Value {
     let mut message = json!({ "type": "response.create", "model": "sluice/demo+pace=0" });
     for (key, value) in body.as_object().expect("an object") {
@@ -43,7 +43,7 @@ fn text(event: &Value) -> &str {
 }
 
 #[test]
-fn one_turn_after_the_other() {
+fn turns_follow_each_other_on_a_connection() {
     let simulator = start();
     let mut socket = open(&simulator);
     assert_eq!(text(&turn(&mut socket, &json!({ "input": "Reply with exactly: first" }))), "first");
@@ -53,7 +53,7 @@ fn one_turn_after_the_other() {
 }
 
 #[test]
-fn a_conversation_that_is_not_stored_lives_on_its_connection() {
+fn a_conversation_that_is_not_stored_belongs_to_its_connection() {
     let simulator = start();
     let mut socket = open(&simulator);
     let first =
@@ -69,7 +69,7 @@ fn a_conversation_that_is_not_stored_lives_on_its_connection() {
 }
 
 #[test]
-fn a_stored_one_lives_on() {
+fn a_stored_conversation_outlives_its_connection() {
     let simulator = start();
     let first = turn(&mut open(&simulator), &json!({ "input": "My name is Ada" }));
     let next = json!({ "input": "What is my name?", "previous_response_id": first["response"]["id"] });
@@ -85,7 +85,7 @@ fn an_unknown_response_is_not_found() {
 }
 
 #[test]
-fn a_failed_turn_evicts_what_it_continued() {
+fn a_failed_turn_removes_its_conversation() {
     let simulator = start();
     let mut socket = open(&simulator);
     let first = turn(&mut socket, &json!({ "store": false, "input": "Remember the code word: ember. Reply with OK." }));
@@ -98,7 +98,7 @@ fn a_failed_turn_evicts_what_it_continued() {
 }
 
 #[test]
-fn messages_that_are_no_turns() {
+fn invalid_messages_are_refused() {
     let simulator = start();
     let mut socket = open(&simulator);
     for wrong in [
@@ -114,7 +114,7 @@ fn messages_that_are_no_turns() {
 }
 
 #[test]
-fn a_connection_stays_with_its_model() {
+fn a_connection_keeps_its_model() {
     let simulator = start();
     let mut socket = open(&simulator);
     turn(&mut socket, &json!({ "input": "Hello" }));
@@ -124,7 +124,7 @@ fn a_connection_stays_with_its_model() {
 }
 
 #[test]
-fn faults_on_a_web_socket() {
+fn faults_apply_to_a_web_socket() {
     let simulator = start();
     let failed = turn(&mut open(&simulator), &json!({ "model": "sluice/echo+status=429", "input": "Hi" }));
     assert_eq!((&failed["status"], &failed["error"]["code"]), (&json!(429), &json!("rate_limit_exceeded")));
@@ -142,7 +142,7 @@ fn faults_on_a_web_socket() {
 }
 
 #[test]
-fn a_real_key_opens_nothing() {
+fn a_real_key_is_refused() {
     let simulator = start();
     let url = format!("ws://127.0.0.1:{}/v1/responses", simulator.port());
     let mut request = url.into_client_request().expect("a request");

@@ -1,18 +1,19 @@
-//! When the demo calls tools, which ones, and with what.
+//! Decides when the demo calls tools, which ones, and with which arguments.
 
 use crate::ask::{Ask, Calling, Tool, ToolResult};
 use crate::personalities::arguments;
 use crate::script::Item;
 
-/// Calls to make now.
+/// The calls to make now.
 pub struct Calls {
     pub items: Vec<Item>,
-    /// What the demo thinks about it, and what it says before.
+    /// The reasoning about the calls.
     pub plan: String,
+    /// The text before the calls.
     pub remark: String,
 }
 
-/// A thing people ask for: the words they use, and the words tools for it have in their names and descriptions.
+/// Something that users ask for: the words they use, and the words in the names and descriptions of tools for it.
 struct Intent {
     asked: &'static [&'static str],
     named: &'static [&'static str],
@@ -63,13 +64,13 @@ const INTENTS: [Intent; 5] = [
 ];
 const READ: usize = 0;
 const LIST: usize = 1;
-/// Words too common to tell which tool is meant.
+/// Words that are too common to identify a tool.
 const COMMON: [&str; 16] = [
     "the", "get", "set", "for", "and", "tool", "vscode", "copilot", "with", "from", "file", "files", "use", "make",
     "data", "new",
 ];
 
-/// The calls this turn needs, if it needs any.
+/// Returns the calls that this turn needs, if any.
 pub fn choose(ask: &Ask, prompt: &str, tools: &[Tool], calling: Calling, results: &[ToolResult]) -> Option<Calls> {
     if tools.is_empty() || calling == Calling::Never {
         return None;
@@ -85,9 +86,9 @@ pub fn choose(ask: &Ask, prompt: &str, tools: &[Tool], calling: Calling, results
     let mut chosen: Vec<(&Tool, usize)> = Vec::new();
     for (nth, intent) in INTENTS.iter().enumerate() {
         let asked = intent.asked.iter().any(|words| mentions(&lower, words));
-        // "Explain how" is talk; reading needs something to read.
+        // "Explain how" is only a question; reading needs a path.
         let possible = nth != READ || !paths.is_empty();
-        // A path that is read, searched or run does not also have its folder listed.
+        // If the prompt has a path, its folder isn't listed as well.
         let listed = nth != LIST || paths.is_empty() || mentions(&lower, "list");
         if asked
             && possible
@@ -108,7 +109,7 @@ pub fn choose(ask: &Ask, prompt: &str, tools: &[Tool], calling: Calling, results
     let mut items = Vec::new();
     let mut names = Vec::new();
     for (tool, intent) in chosen {
-        // Every file that is named gets a call of its own.
+        // Each file that the prompt names gets its own call.
         let times = if intent == READ { paths.len().max(1) } else { 1 };
         for nth in 0..times {
             items.push(call(tool, prompt, nth));
@@ -127,7 +128,7 @@ pub fn choose(ask: &Ask, prompt: &str, tools: &[Tool], calling: Calling, results
     Some(Calls { items, plan, remark: remark.into() })
 }
 
-/// After a listing for a question about the whole, the file that says most.
+/// After a listing, and if the question is about the whole project, reads the most informative file.
 fn follow_up(lower: &str, tools: &[Tool], results: &[ToolResult]) -> Option<Calls> {
     let about_all =
         ["project", "workspace", "repository", "codebase", "explore"].iter().any(|word| lower.contains(word));
@@ -140,8 +141,8 @@ fn follow_up(lower: &str, tools: &[Tool], results: &[ToolResult]) -> Option<Call
     let names = arguments::paths(&only.text);
     let path = names.iter().find(|name| name.to_lowercase().contains("readme")).or(names.first())?;
     Some(Calls {
-        plan: format!("The listing names {path}, which says most about the whole. I will read it."),
-        remark: format!("Next I read `{path}`."),
+        plan: format!("The listing contains {path}, which says the most about the project. I will read it."),
+        remark: format!("Next I'll read `{path}`."),
         items: vec![call(reader, path, 0)],
     })
 }
@@ -156,7 +157,7 @@ fn call(tool: &Tool, prompt: &str, nth: usize) -> Item {
     Item::Call { name: tool.name.clone(), arguments: arguments.to_string() }
 }
 
-/// Whether a text has these words, not inside other words.
+/// Returns whether the text contains these words, but not as part of other words.
 fn mentions(lower: &str, words: &str) -> bool {
     lower.match_indices(words).any(|(at, _)| {
         let before = lower[..at].chars().next_back();
@@ -165,7 +166,7 @@ fn mentions(lower: &str, words: &str) -> bool {
     })
 }
 
-/// `readFile`, `read_file` and `read-file` are two words each.
+/// Splits a name into words: `readFile`, `read_file` and `read-file` have two words each.
 fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut small = false;
@@ -182,7 +183,7 @@ fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// The tool whose name says it is for this; failing that, the one whose description does.
+/// Returns the tool whose name fits, or else the one whose description fits.
 fn best<'t>(tools: &'t [Tool], named: &[&str]) -> Option<&'t Tool> {
     let by_name = |tool: &&Tool| {
         let words = words_of(&tool.name);
@@ -204,7 +205,7 @@ fn named_in(lower: &str, tool: &Tool) -> bool {
             .any(|word| word.len() > 3 && !COMMON.contains(&word.as_str()) && mentions(lower, word))
 }
 
-/// The tool that shares most words with the prompt.
+/// Returns the tool that shares the most words with the prompt.
 fn best_overlap<'t>(tools: &'t [Tool], lower: &str) -> &'t Tool {
     let score = |tool: &Tool| {
         let text = format!("{} {}", tool.name, tool.description);

@@ -1,9 +1,10 @@
-//! What the demo says when there is nothing to look up: greetings, itself, small requests, and an honest rest.
+//! What the demo says when no tool is needed: greetings, questions about itself, small requests, and an honest
+//! fallback.
 
 use crate::ask::Ask;
 use crate::base64;
 
-/// What it thinks, and what it says.
+/// Returns the reasoning and the answer.
 pub fn answer(ask: &Ask, prompt: &str, lower: &str, tools: usize) -> (String, String) {
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let starts = |words: &[&str]| words.iter().any(|word| lower.trim_start().starts_with(word));
@@ -14,12 +15,12 @@ pub fn answer(ask: &Ask, prompt: &str, lower: &str, tools: usize) -> (String, St
         return ("The wording is given. I will repeat it and add nothing.".into(), wanted);
     }
     if let Some(text) = remembered(ask, lower) {
-        return ("The answer is in what was said before.".into(), text);
+        return ("The answer is in the conversation so far.".into(), text);
     }
     if has(&["title"]) && has(&["conversation", "chat", "brief", "short"])
         || ask.instructions().to_lowercase().contains("write a title")
     {
-        return ("A title is wanted: short, and nothing else.".into(), title(ask));
+        return ("The user wants a title: short, and nothing else.".into(), title(ask));
     }
     if let Some(text) = counting(lower) {
         return ("I only have to count.".into(), text);
@@ -35,10 +36,10 @@ pub fn answer(ask: &Ask, prompt: &str, lower: &str, tools: usize) -> (String, St
     if starts(&["hi", "hello", "hey", "good morning", "good evening", "say hello"]) {
         let text = "Hello! I am the Sluice demo, a small assistant made of rules that runs on your own machine. \
             Ask me what I can do, or let me look at a file.";
-        return ("A greeting. I will greet back.".into(), text.into());
+        return ("This is a greeting. I will return it.".into(), text.into());
     }
     if has(&["thank"]) {
-        return ("A kind word.".into(), "You're welcome!".into());
+        return ("The user thanks me.".into(), "You're welcome!".into());
     }
     if has(&["story", "poem", "tell me something"]) {
         return ("I know one story.".into(), STORY.into());
@@ -81,7 +82,7 @@ fn honest_rest(prompt: &str, tools: usize) -> String {
     )
 }
 
-/// "Reply with exactly: …", "Repeat only …"
+/// Handles "Reply with exactly: …" and "Say only: …".
 fn exactly(prompt: &str, lower: &str) -> Option<String> {
     let at = ["exactly:", "reply with only:", "say only:"]
         .iter()
@@ -124,7 +125,7 @@ fn counting(lower: &str) -> Option<String> {
 
 fn title(ask: &Ask) -> String {
     let texts = ask.user_texts();
-    // The request for a title may bring what it is about, under its first line.
+    // A request for a title may contain the text to summarize after its first line.
     let brought = texts.last().and_then(|text| text.trim().split_once('\n')).map(|(_, rest)| rest.trim());
     let first = brought.or(texts.first().map(|text| text.trim())).unwrap_or_default();
     let words: Vec<&str> = first.split_whitespace().filter(|word| !word.starts_with('<')).take(6).collect();
@@ -142,7 +143,7 @@ fn attachments(ask: &Ask) -> Option<String> {
         .collect();
     (!seen.is_empty()).then(|| {
         format!(
-            "I see {}. My eyes are only good for the outside of things: a real model would tell you what is on it.",
+            "I see {}. I can only recognize the format: a real model would tell you what is in it.",
             seen.join(" and ")
         )
     })

@@ -1,10 +1,10 @@
-//! The demo tells what was said so far.
+//! Summaries of the conversation so far.
 
 use serde_json::Value;
 
 use crate::ask::{Ask, text_of};
 
-/// A summary, if one is wanted; between tags if those are asked for.
+/// Returns a summary if the prompt asks for one, between tags if it asks for those.
 pub fn answer(ask: &Ask, lower: &str) -> Option<String> {
     let tagged = lower.contains("<summary>") || ask.instructions().contains("<summary>");
     let talk =
@@ -18,7 +18,7 @@ pub fn answer(ask: &Ask, lower: &str) -> Option<String> {
     Some(if tagged { format!("<summary>\n{told}\n</summary>") } else { told })
 }
 
-/// What happened in a conversation.
+/// Lists what happened in a conversation.
 pub fn tell(items: &[Value]) -> String {
     let mut lines = Vec::new();
     for item in items {
