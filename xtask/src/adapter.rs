@@ -1,4 +1,4 @@
-//! `packages/stream-adapter`: built around the WebAssembly core, tested, and read through by the real AI SDK.
+//! Builds `packages/stream-adapter` around the WebAssembly core, tests it, and checks it with the real AI SDK.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn package() -> PathBuf {
     root().join("packages/stream-adapter")
 }
 
-/// Builds the package and says how large it is.
+/// Builds the package and prints its size.
 pub fn build() -> Done {
     build_around(&wasm::build()?.core())
 }
@@ -25,7 +25,7 @@ pub fn build_around(module: &Path) -> Done {
     run(command("node").arg("scripts/build.mjs").arg(module).current_dir(package()))
 }
 
-/// The package's own tests, against what `build_around` built.
+/// Runs the package's own tests against the output of `build_around`.
 pub fn test() -> Done {
     let tests =
         ["adapter", "browser", "hostile", "random", "sample", "types"].map(|name| format!("test/{name}.test.mjs"));
@@ -35,13 +35,13 @@ pub fn test() -> Done {
         capture(command("npm").args(["pack", "--dry-run", "--json", "--ignore-scripts"]).current_dir(package()))?;
     for file in [notices::FILE, "LICENSE-MIT", "LICENSE-APACHE", "README.md", "dist/index.mjs"] {
         if !packed.contains(&format!("\"{file}\"")) {
-            return Err(format!("the npm package would have no {file} in it"));
+            return Err(format!("the npm package would not contain {file}"));
         }
     }
     Ok(())
 }
 
-/// The AI SDK, in the versions that are in use, reads the embedded gateway through the adapter.
+/// Runs the AI SDK, in the versions that are in use, against the embedded gateway through the adapter.
 pub fn check_with_ai_sdks() -> Done {
     let e2e = package().join("e2e");
     javascript::install(&e2e)?;

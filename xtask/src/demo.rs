@@ -1,5 +1,5 @@
-//! `cargo xtask demo`: the embedded gateway, and VS Code with the extension that talks to it. Where there is nobody to look,
-//! one conversation is held and printed; where there is no VS Code, it is held in the terminal.
+//! `cargo xtask demo`: starts the embedded gateway and VS Code with the extension. Without a display and a terminal, it
+//! runs one conversation and prints it. Without VS Code, the conversation runs in the terminal.
 
 use std::env;
 use std::fs;
@@ -16,10 +16,10 @@ mod terminal;
 
 pub use terminal::read_file_tool;
 
-/// How to show it.
+/// How to run the demo.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct Options {
-    /// Hold one conversation in the real Chat view, write pictures and print what was said
+    /// Run one conversation in the real Chat view, save screenshots and print the answers
     #[arg(long)]
     headless: bool,
     /// Use the command line instead of VS Code
@@ -28,23 +28,23 @@ pub struct Options {
 }
 
 pub fn play(options: Options) -> Done {
-    println!("Building the command line; the first time this takes a few minutes …");
+    println!("Building the command line; this takes a few minutes the first time …");
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
-    println!("The embedded gateway serves {}: no account, nothing leaves this machine.", gateway.url);
+    println!("The embedded gateway listens on {}. It needs no account, and nothing leaves this machine.", gateway.url);
     if options.terminal {
         return terminal::play(&sluice, &gateway);
     }
     println!("Packing the extension …");
     let vsix = extension::pack()?;
-    let nobody_looks = !has_display() && !std::io::stdout().is_terminal();
-    if !options.headless && !nobody_looks && has_display() && capture(Command::new("code").arg("--version")).is_ok() {
+    let unattended = !has_display() && !std::io::stdout().is_terminal();
+    if !options.headless && !unattended && has_display() && capture(Command::new("code").arg("--version")).is_ok() {
         return in_installed_code(&vsix, &gateway);
     }
     match vscode::prepare()? {
-        Machine::Ready(tools) => in_code_server(&tools, &vsix, &gateway, options.headless || nobody_looks),
+        Machine::Ready(tools) => in_code_server(&tools, &vsix, &gateway, options.headless || unattended),
         Machine::Cannot(reason) => {
-            println!("\nVS Code cannot be shown here: {reason}. The same conversation in the terminal:");
+            println!("\nVS Code can't run here: {reason}. Here is the same conversation in the terminal:");
             terminal::play(&sluice, &gateway)
         }
     }
@@ -55,7 +55,7 @@ fn has_display() -> bool {
         || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| env::var_os(name).is_some())
 }
 
-/// A profile of its own, so that nobody's settings change.
+/// Uses a separate profile, so that the user's settings don't change.
 fn in_installed_code(vsix: &Path, gateway: &Gateway) -> Done {
     let folder = root().join("target/vscode/demo-desktop");
     let user = folder.join("user/User");
@@ -68,7 +68,7 @@ fn in_installed_code(vsix: &Path, gateway: &Gateway) -> Done {
         code
     };
     run(code().arg("--install-extension").arg(vsix).arg("--force"))?;
-    println!("VS Code opens; choose “Sluice Demo” below the chat's input. Close its window to end the demo.");
+    println!("VS Code is opening. Choose “Sluice Demo” below the chat's input. Close the window to end the demo.");
     run(code()
         .args(["--new-window", "--wait", "--disable-workspace-trust"])
         .arg(root())
@@ -79,14 +79,14 @@ fn in_installed_code(vsix: &Path, gateway: &Gateway) -> Done {
 fn in_code_server(tools: &Tools, vsix: &Path, gateway: &Gateway, headless: bool) -> Done {
     let mut driver = tools.node("e2e/demo.mjs", gateway, vsix);
     if headless {
-        println!("Starting VS Code in a browser that nobody sees …");
+        println!("Starting VS Code in a headless browser …");
         return run(driver.arg("--headless"));
     }
     let mut driver = driver.stdout(Stdio::piped()).spawn().map_err(|error| format!("cannot start VS Code: {error}"))?;
     for line in driver.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines).map_while(Result::ok) {
         println!("{line}");
         if let Some(url) = line.split_whitespace().last().filter(|word| word.starts_with("http")) {
-            println!("Choose “Sluice Demo” below the chat's input. Ctrl-C ends the demo.");
+            println!("Choose “Sluice Demo” below the chat's input. Press Ctrl-C to end the demo.");
             open_browser(url);
         }
     }
@@ -94,7 +94,7 @@ fn in_code_server(tools: &Tools, vsix: &Path, gateway: &Gateway, headless: bool)
     if status.success() { Ok(()) } else { Err(format!("VS Code stopped ({status})")) }
 }
 
-/// If there is one; the address is on the screen anyway.
+/// Opens the address in a browser, if there is one. It is printed in any case.
 fn open_browser(url: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     if has_display() {

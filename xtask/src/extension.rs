@@ -1,4 +1,5 @@
-//! The VS Code extension: compiled, bundled with its WebAssembly modules, packed into one VSIX for every platform.
+//! Compiles the VS Code extension, bundles it with its WebAssembly modules, and packs it into one VSIX for all
+//! platforms.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ pub fn folder() -> PathBuf {
     root().join("extension")
 }
 
-/// Builds the VSIX and says where it is.
+/// Builds the VSIX and returns its path.
 pub fn pack() -> Done<PathBuf> {
     let extension = folder();
     javascript::install(&extension)?;
@@ -38,7 +39,7 @@ pub fn pack() -> Done<PathBuf> {
     Ok(vsix)
 }
 
-/// The shell's own tests, with a stand-in for VS Code and the real modules.
+/// Runs the extension's own tests, with a mock of VS Code and the real modules.
 pub fn test() -> Done {
     let extension = folder();
     javascript::install(&extension)?;
@@ -57,6 +58,6 @@ pub fn report() -> Done {
 }
 
 fn copy(file: &Path, folder: &Path) -> Done {
-    let name = file.file_name().ok_or_else(|| format!("{} is no file", file.display()))?;
+    let name = file.file_name().ok_or_else(|| format!("{} isn't a file", file.display()))?;
     fs::copy(file, folder.join(name)).map(drop).map_err(|error| format!("cannot copy {}: {error}", file.display()))
 }

@@ -1,4 +1,4 @@
-//! The embedded gateway as a process of its own, for whatever wants to talk to it.
+//! Runs the embedded gateway as a separate process.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::process::{Child, Command, Stdio};
 use crate::shell::{cargo, command, root, run};
 use crate::{Done, javascript};
 
-/// Builds the command line and says where it is.
+/// Builds the command line and returns its path.
 pub fn build() -> Done<PathBuf> {
     run(cargo().args(["build", "--quiet", "--locked", "--package", "sluice"]))?;
     Ok(root().join("target/debug").join(format!("sluice{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// `cargo xtask sdks`: other people's clients read the gateway.
+/// `cargo xtask sdks`: checks the gateway with other clients.
 pub fn check_with_sdks() -> Done {
     let gateway = Gateway::start(&build()?)?;
     javascript::install(&root().join("bench/node"))?;
     run(command("node").arg("bench/node/gateway.mjs").arg(&gateway.url))
 }
 
-/// `sluice serve`, until dropped.
+/// A running `sluice serve`. It is stopped when this is dropped.
 pub struct Gateway {
     server: Child,
     pub url: String,
@@ -37,12 +37,12 @@ impl Gateway {
         if let Some(output) = server.stdout.take() {
             let mut output = BufReader::new(output);
             let _ = output.read_line(&mut line);
-            // Somebody must read the log, or the gateway would stop at a full pipe.
+            // The log must be read, or the gateway would block on a full pipe.
             std::thread::spawn(move || output.lines().for_each(drop));
         }
         let url = line.split_whitespace().last().filter(|word| word.starts_with("http")).map(str::to_owned);
         url.map_or_else(
-            || Err(format!("the gateway said {line:?} instead of its address")),
+            || Err(format!("the gateway printed {line:?} instead of its address")),
             |url| Ok(Self { server, url }),
         )
     }

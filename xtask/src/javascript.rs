@@ -1,4 +1,4 @@
-//! The TypeScript side: installed, compiled and tested with the machine's Node.
+//! Installs, compiles and tests the TypeScript code with the Node of this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use crate::Done;
 use crate::shell::{command, root, run};
 
-/// Where the loader of the core lives.
+/// Returns the folder of the core's loader.
 fn loader() -> PathBuf {
     root().join("crates/sluice-wasm/js")
 }
 
-/// The compiled loader, as an ES module.
+/// Returns the compiled loader, an ES module.
 pub fn compiled_loader() -> PathBuf {
     loader().join("dist/src/core.js")
 }
 
-/// Installs exactly what the lock file names, unless it is there already.
+/// Installs exactly the packages in the lock file, unless they are already installed.
 pub fn install(package: &Path) -> Done {
     let modified = |file: PathBuf| file.metadata().and_then(|metadata| metadata.modified()).ok();
     let locked = modified(package.join("package-lock.json"));
@@ -32,9 +32,9 @@ pub fn build() -> Done {
     run(command("node").arg("node_modules/typescript/bin/tsc").current_dir(loader()))
 }
 
-/// Runs the loader's tests against the built modules and a directory of invented streams.
+/// Runs the loader's tests against the built modules and a directory of generated streams.
 pub fn test(core: &Path, tokens: &Path, streams: &Path) -> Done {
-    // File by file: what a folder means to `node --test` differs between versions.
+    // The files are passed one by one, because Node versions differ in what `node --test` does with a folder.
     let folder = loader().join("dist/test");
     let files = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let tests = files.flatten().map(|file| file.path()).filter(|path| path.to_string_lossy().ends_with(".test.js"));

@@ -1,4 +1,4 @@
-//! Everything that is not plain cargo. `cargo xtask --help` lists it.
+//! Development tasks that plain cargo can't do. `cargo xtask --help` lists them.
 
 mod adapter;
 mod bench;
@@ -31,31 +31,31 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Start the embedded gateway, and VS Code with the extension that talks to it
+    /// Start the embedded gateway, and VS Code with the extension
     Demo(demo::Options),
     /// The tool that the demo offers
     #[command(hide = true)]
     ReadFileTool,
     /// Run every test
     Test,
-    /// Check the house rules alone: file lengths, the code map, the core's dependencies, licences
+    /// Check only the house rules: file lengths, the code map, the core's dependencies, licences
     Tidy,
-    /// Build the core as WebAssembly; say its size and how fast it starts
+    /// Build the core as WebAssembly; print its size and startup time
     Wasm,
-    /// Build the npm package for authors of other providers, and test it
+    /// Build and test the npm package for authors of other providers
     Adapter,
     /// Build the VS Code extension and pack it: target/sluice.vsix
     Vsix,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
-    /// Compare our token counts with the servers' own over recorded requests (*.req.json beside *.sse)
+    /// Compare our token counts with the servers' counts in recorded requests (*.req.json next to *.sse)
     Tokens { directory: PathBuf },
-    /// Measure speed beside the peers, as ratios in one run
+    /// Measure speed against similar libraries, as ratios within one run
     Bench {
-        /// Fewer rounds: a first impression
+        /// Run fewer rounds for a quick overview
         #[arg(long)]
         quick: bool,
-        /// What the extension costs a real VS Code, instead
+        /// Measure instead what the extension costs a real VS Code
         #[arg(long, conflicts_with = "quick")]
         extension: bool,
     },
@@ -65,20 +65,20 @@ enum Task {
         #[arg(long)]
         pairs: bool,
     },
-    /// Play every fault of the embedded gateway to the client and print what became of it
+    /// Run the client against every fault of the embedded gateway and print the outcomes
     Faults,
-    /// A thousand streams at once through one client
+    /// Run a thousand streams at once through one client
     Load,
-    /// Attack the memory file: writers killed and at once, cut and altered bytes
+    /// Stress the memory file: killed writers, concurrent writers, truncated and altered bytes
     Persist,
-    /// Let other people's SDKs read the embedded gateway; they are installed from npm
+    /// Run other SDKs against the embedded gateway; they are installed from npm
     Sdks,
-    /// Run the tests in a real VS Code alone
+    /// Run only the tests in a real VS Code
     Vscode {
-        /// Only the suite of this name
+        /// Run only this suite
         #[arg(long)]
         only: Option<String>,
-        /// A packed extension, or a folder with one, instead of the project's own
+        /// Use this packed extension, or a folder with one, instead of the project's own
         #[arg(long)]
         extension: Option<PathBuf>,
         /// Leave VS Code open after the suite
@@ -90,16 +90,16 @@ enum Task {
         /// Only the target of this name
         #[arg(long)]
         only: Option<String>,
-        /// For how long each
+        /// Seconds for each target
         #[arg(long, default_value_t = 60)]
         seconds: u32,
     },
 }
 
-/// What a task reports when it fails: a line that says what to do.
+/// The result of a task. The error is a message that says what to do.
 type Done<T = ()> = Result<T, String>;
 
-/// Runs one of the client's examples, optimized.
+/// Runs one of the client's examples in release mode.
 fn example(name: &str) -> Done {
     shell::run(shell::cargo().args([
         "run",

@@ -1,5 +1,5 @@
-//! THIRD-PARTY-NOTICES.txt: the licences of everything that is linked into the WebAssembly modules of a package. They ask to be
-//! passed on with every copy.
+//! Generates THIRD-PARTY-NOTICES.txt: the licences of everything that is linked into the WebAssembly modules of a
+//! package. These licences must be included in every copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,8 @@ use crate::wasm::TARGET;
 
 pub const FILE: &str = "THIRD-PARTY-NOTICES.txt";
 
-/// What the standard library links, and whose it is. All of it is offered under the MIT licence.
+/// The components of the standard library that are linked, with their copyright holders. All are available under the
+/// MIT licence.
 const STANDARD_LIBRARY: [(&str, &str); 4] = [
     ("the Rust standard library", "The Rust Project Contributors"),
     ("compiler-builtins", "2016 Jorge Aparicio and The Rust Project Contributors"),
@@ -23,32 +24,32 @@ const STANDARD_LIBRARY: [(&str, &str); 4] = [
 
 const MIT: &str = include_str!("../../LICENSE-MIT");
 
-/// Writes the notices of these packages, and makes sure that they cover all that the modules show to be in them.
+/// Writes the notices for these packages, and checks that they cover every crate that is named in the modules.
 pub fn write(packages: &[&str], modules: &[PathBuf], folder: &Path) -> Done {
     let notices = text(packages)?;
     for module in modules {
         let bytes = fs::read(module).map_err(|error| format!("cannot read {}: {error}", module.display()))?;
         let missing: Vec<String> = crates_named_in(&bytes).into_iter().filter(|name| !covers(&notices, name)).collect();
         if !missing.is_empty() {
-            return Err(format!("{FILE} says nothing about {}, in {}", missing.join(", "), module.display()));
+            return Err(format!("{FILE} doesn't cover {}, which {} contains", missing.join(", "), module.display()));
         }
     }
     let file = folder.join(FILE);
     fs::write(&file, notices).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
-/// Whether a packed artefact names the notices among its files; archives keep names as they are.
+/// Checks that a packed artefact contains the notices. Archives store file names uncompressed.
 pub fn check_packed(archive: &Path, path: &str) -> Done {
     let bytes = fs::read(archive).map_err(|error| format!("cannot read {}: {error}", archive.display()))?;
     let is_there = bytes.windows(path.len()).any(|window| window == path.as_bytes());
-    if is_there { Ok(()) } else { Err(format!("{} has no {path} in it", archive.display())) }
+    if is_there { Ok(()) } else { Err(format!("{} doesn't contain {path}", archive.display())) }
 }
 
 fn text(packages: &[&str]) -> Done<String> {
     let linked = linked_crates(packages)?;
     let metadata = capture(cargo().args(["metadata", "--locked", "--format-version", "1"]))?;
     let metadata: Value = serde_json::from_str(&metadata).map_err(|error| format!("cargo metadata: {error}"))?;
-    // Crates of one project often share one text.
+    // Crates of the same project often share one text.
     let mut by_text: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let [name, version, manifest] = ["name", "version", "manifest_path"].map(|key| package[key].as_str());
@@ -58,9 +59,9 @@ fn text(packages: &[&str]) -> Done<String> {
             continue;
         }
         let folder = Path::new(manifest).parent().unwrap_or(Path::new(manifest));
-        let mut licence = licence_of(folder).ok_or_else(|| format!("{title} comes without the text of its licence"))?;
+        let mut licence = licence_of(folder).ok_or_else(|| format!("{title} doesn't include its licence text"))?;
         if !licence.contains("Copyright ") {
-            // It names nobody, so neither do we: the project is where its authors are found.
+            // The licence names no copyright holder, so the notice refers to the project.
             let project = package["repository"].as_str().unwrap_or(name);
             licence = format!("By the authors of {project}\n\n{licence}");
         }
@@ -84,16 +85,16 @@ fn text(packages: &[&str]) -> Done<String> {
     let missing: Vec<&String> =
         linked.iter().filter(|title| !sections.iter().any(|(titles, _)| covers(titles, title))).collect();
     if !missing.is_empty() {
-        return Err(format!("cargo metadata says nothing about {missing:?}"));
+        return Err(format!("cargo metadata doesn't list {missing:?}"));
     }
-    let mut text = "This package contains software and data of others, under the licences below.\n".to_owned();
+    let mut text = "This package contains third-party software and data under the following licences.\n".to_owned();
     for (titles, licence) in sections {
         text.push_str(&format!("\n{}\n{titles}\n\n{licence}\n", "-".repeat(100)));
     }
     Ok(text)
 }
 
-/// Names and versions of the crates of others that are compiled into these packages.
+/// Returns names and versions of the third-party crates that are compiled into these packages.
 fn linked_crates(packages: &[&str]) -> Done<BTreeSet<String>> {
     let tree = capture(
         cargo()
@@ -105,12 +106,12 @@ fn linked_crates(packages: &[&str]) -> Done<BTreeSet<String>> {
     Ok(foreign.filter(|line| !line.is_empty()).map(|line| line.replacen(" v", " ", 1)).collect())
 }
 
-/// The texts that a crate comes with. Where it may be had under the MIT licence, it is.
+/// Returns the licence texts of a crate. If it is available under the MIT licence, that one is used.
 fn licence_of(folder: &Path) -> Option<String> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|file| file.path()).collect();
     files.sort();
     let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
-    // What it says about vocabularies is about more of them than are linked; see `licence_of_vocabularies`.
+    // The third-party file covers more vocabularies than are linked; see `licence_of_vocabularies`.
     files.retain(|file| {
         let name = name(file);
         let is_licence =
@@ -130,21 +131,21 @@ fn licence_of_vocabularies(tiktoken: &Path) -> Done<String> {
     let text = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let of_openai = normal(&text).split("\n## ").find(|section| section.starts_with("OpenAI")).map(str::to_owned);
     let of_openai = of_openai.filter(|section| section.contains("cl100k_base") && section.contains("o200k_base"));
-    of_openai.ok_or_else(|| format!("{} says nothing about our vocabularies", file.display()))
+    of_openai.ok_or_else(|| format!("{} doesn't cover our vocabularies", file.display()))
 }
 
 fn normal(text: &str) -> String {
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Whether a notice has this title: a crate with or without its version.
+/// Returns whether there is a notice for a crate, with or without its version.
 fn covers(notices: &str, title: &str) -> bool {
     let titles = notices.lines().flat_map(|line| line.split(", "));
     titles.into_iter().any(|each| each == title || each.strip_prefix(title).is_some_and(|rest| rest.starts_with(' ')))
 }
 
-/// Crates that a module shows to be in it: messages of panics name the source file. It is not all of them, but found in another
-/// way than the list above.
+/// Returns the crates that panic messages in a module name by their source files. The result is incomplete, but
+/// independent of the dependency tree.
 fn crates_named_in(module: &[u8]) -> BTreeSet<String> {
     let text = String::from_utf8_lossy(module);
     let from_registry = text.split("/registry/src/").skip(1).filter_map(|path| path.split('/').nth(1));
@@ -163,16 +164,16 @@ mod tests {
         let packages: [&[&str]; 2] = [&PACKAGES, &["sluice-wasm"]];
         for packages in packages {
             let notices = text(packages).unwrap();
-            assert_eq!(notices, text(packages).unwrap(), "it is the same each time");
+            assert_eq!(notices, text(packages).unwrap(), "the notices aren't deterministic");
             let linked = linked_crates(packages).unwrap();
             assert!(linked.len() > 10);
             for title in &linked {
-                assert!(covers(&notices, title), "nothing about {title}");
+                assert!(covers(&notices, title), "no notice for {title}");
             }
             let sections: Vec<&str> = notices.split(&"-".repeat(100)).skip(1).collect();
             for section in &sections {
-                let names_somebody = section.contains("Copyright ") || section.contains("By the authors of http");
-                assert!(names_somebody, "no copyright in {section}");
+                let has_holder = section.contains("Copyright ") || section.contains("By the authors of http");
+                assert!(has_holder, "no copyright in {section}");
                 assert!(section.contains("Permission is hereby granted"), "no permission in {section}");
             }
             assert_eq!(notices.contains("Copyright (c) 2022 OpenAI"), packages.len() > 1, "the vocabularies");

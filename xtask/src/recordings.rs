@@ -1,8 +1,8 @@
-//! `cargo xtask recordings DIR`: real streams against an oracle that shares nothing with the core.
+//! `cargo xtask recordings DIR`: compares the core with an independent oracle on recorded streams.
 //!
-//! The oracle splits frames naively and looks only at finished things (`output_item.done` and the terminal event),
-//! never at deltas; the core is judged on the deltas it streamed. Where a server's deltas contradict its own finished
-//! text (some recordings were shortened by hand), the deltas were already shown and count as the truth.
+//! The oracle splits frames naively and uses only finished items (`output_item.done` and the terminal event), never
+//! deltas. The core is judged on the deltas that it streamed. If a server's deltas contradict its own finished text
+//! (some recordings were shortened by hand), the deltas are taken as correct, because they were already shown.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,10 +31,10 @@ pub fn check(directory: &Path) -> Done {
         }
     }
     if contradictory > 0 {
-        println!("{contradictory} with deltas that contradict their finished text (the deltas count)");
+        println!("{contradictory} have deltas that contradict the finished text (the deltas are used)");
     }
     println!("{} streams, {wrong} wrong", files.len());
-    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} recordings are read wrongly; see above")) }
+    if wrong == 0 { Ok(()) } else { Err(format!("{wrong} recordings are decoded incorrectly; see above")) }
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Done {
@@ -49,7 +49,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Done {
     Ok(())
 }
 
-/// What a reader who waits for the end would say the answer was.
+/// The answer according to a reader that waits for the end.
 #[derive(Debug, Default)]
 struct Expected {
     text: String,
@@ -76,7 +76,7 @@ impl Expected {
                 }
                 "response.output_item.done" => {
                     let index = event["output_index"].as_u64().unwrap_or_default();
-                    expected.take_item(&event["item"], &deltas.remove(&index).unwrap_or_default());
+                    expected.add_item(&event["item"], &deltas.remove(&index).unwrap_or_default());
                 }
                 "response.completed" => expected.end("completed", &event),
                 "response.incomplete" => expected.end("incomplete", &event),
@@ -90,7 +90,7 @@ impl Expected {
         expected
     }
 
-    fn take_item(&mut self, item: &Value, deltas: &str) {
+    fn add_item(&mut self, item: &Value, deltas: &str) {
         match item["type"].as_str() {
             Some("message") => {
                 let parts = item["content"].as_array().into_iter().flatten();
@@ -121,7 +121,7 @@ fn compare(body: &[u8], expected: &Expected) -> Done {
     for chunk in [1, 7, 64 << 10] {
         let (parts, other) = decode(body, chunk);
         if parts != whole || other != outcome {
-            return Err(format!("chunks of {chunk} bytes give other parts than the whole"));
+            return Err(format!("chunks of {chunk} bytes give different parts than the whole body"));
         }
     }
     let (mut text, mut calls) = (String::new(), Vec::new());
@@ -159,7 +159,7 @@ fn decode(body: &[u8], chunk: usize) -> (Vec<Part>, Outcome) {
     (parts.collect(), outcome)
 }
 
-/// Every field the server sent must be there with its value; one it left out may be `null`.
+/// Returns whether every field that the server sent is present with its value. Fields that it left out may be `null`.
 fn same_usage(got: &Value, expected: &Value) -> bool {
     match (got, expected) {
         (Value::Object(got), Value::Object(expected)) => {

@@ -1,17 +1,17 @@
-//! Running other programs: where, how, and what to say when they fail.
+//! Runs other programs and reports their failures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Done;
 
-/// The workspace's root.
+/// Returns the workspace's root.
 pub fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_owned()
 }
 
-/// A program that runs in the workspace's root.
+/// Returns a command that runs in the workspace's root.
 pub fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
@@ -22,14 +22,14 @@ pub fn cargo() -> Command {
     command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
 }
 
-/// Runs it with its output on the screen.
+/// Runs a command with its output on the terminal.
 pub fn run(command: &mut Command) -> Done {
     let line = spelled(command);
     let status = command.status().map_err(|error| missing(command, &error))?;
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed ({status})")) }
 }
 
-/// Runs it and gives what it printed.
+/// Runs a command and returns its output.
 pub fn capture(command: &mut Command) -> Done<String> {
     let line = spelled(command);
     let output = command.output().map_err(|error| missing(command, &error))?;

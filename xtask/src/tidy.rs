@@ -10,7 +10,7 @@ use crate::Done;
 use crate::shell::{capture, cargo, command, root};
 
 const MAX_LINES: usize = 500;
-/// All that the core may pull in, proc macros included.
+/// All dependencies that the core may have, including proc macros.
 const CORE_TREE: [&str; 22] = [
     "aho-corasick",
     "base64",
@@ -47,7 +47,8 @@ const LICENCES: [&str; 9] = [
     "Zlib",
 ];
 
-/// WebAssembly is not among them: what is built for it, the core, has its tree listed above.
+/// The platforms whose dependencies are checked. WebAssembly isn't listed: only the core is built for it, and its
+/// dependencies are listed above.
 const PLATFORMS: [&str; 3] = ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
 pub fn check() -> Done {
@@ -63,22 +64,22 @@ fn long_files(files: &[&str]) -> Vec<String> {
         |file: &&&str| Path::new(file).extension().is_some_and(|end| ["rs", "ts", "mjs"].iter().any(|s| end == *s));
     let long = |file: &&str| {
         let lines = fs::read_to_string(root().join(file)).unwrap_or_default().lines().count();
-        (lines > MAX_LINES).then(|| format!("{file} has {lines} lines; split it along the journey it is on"))
+        (lines > MAX_LINES).then(|| format!("{file} has {lines} lines; split it so that each file has one task"))
     };
     files.iter().filter(source).filter_map(long).collect()
 }
 
-/// What a merge leaves behind is valid prose to every other check.
+/// Finds leftover conflict markers; no other check rejects them in text files.
 fn unmerged_files(files: &[&str]) -> Vec<String> {
     let is_unmerged = |file: &&&str| {
         let text = fs::read_to_string(root().join(file)).unwrap_or_default();
         ["<<<<<<< ", ">>>>>>> "].iter().any(|marker| text.lines().any(|line| line.starts_with(marker)))
     };
-    files.iter().filter(is_unmerged).map(|file| format!("{file} has the marks of an unfinished merge")).collect()
+    files.iter().filter(is_unmerged).map(|file| format!("{file} contains conflict markers")).collect()
 }
 
-/// ARCHITECTURE.md maps every source file of the product, and no file that is gone. The simulator maps itself: it is no part
-/// of the two journeys.
+/// Checks that ARCHITECTURE.md mentions every source file of the product, and no file that doesn't exist. The simulator
+/// isn't part of the product and describes its own files.
 fn unmapped_files(files: &[&str]) -> Done<Vec<String>> {
     let map =
         fs::read_to_string(root().join("ARCHITECTURE.md")).map_err(|error| format!("ARCHITECTURE.md: {error}"))?;
@@ -109,10 +110,10 @@ fn core_tree() -> Done<Vec<String>> {
         tree.lines().map(|line| line.trim_end_matches("(*)").trim().replace('_', "-")).collect();
     let allowed = CORE_TREE.map(|name| name.replace('_', "-"));
     let strange = names.into_iter().filter(|name| !name.is_empty() && !allowed.contains(name));
-    Ok(strange.map(|name| format!("sluice-core's dependency tree has grown by {name}")).collect())
+    Ok(strange.map(|name| format!("sluice-core has a new dependency: {name}")).collect())
 }
 
-/// The same rule as deny.toml, without a tool to install, for the platforms we build for.
+/// Checks the same rule as deny.toml for the platforms we build for, without installing a tool.
 fn licences() -> Done<Vec<String>> {
     let mut metadata = cargo();
     metadata.args(["metadata", "--locked", "--format-version", "1"]);
@@ -121,7 +122,7 @@ fn licences() -> Done<Vec<String>> {
     }
     let metadata = capture(&mut metadata)?;
     let metadata: Value = serde_json::from_str(&metadata).map_err(|error| format!("cargo metadata: {error}"))?;
-    // `packages` lists what the lock file knows; `resolve` what these platforms need.
+    // `packages` lists everything in the lock file; `resolve` lists what these platforms need.
     let depended: BTreeSet<&str> = (metadata["resolve"]["nodes"].as_array().into_iter().flatten())
         .flat_map(|node| node["deps"].as_array().into_iter().flatten())
         .filter_map(|dependency| dependency["pkg"].as_str())
@@ -133,7 +134,7 @@ fn licences() -> Done<Vec<String>> {
         }
         let licence = package["license"].as_str().unwrap_or_default().replace('/', " OR ");
         let allowed = |word: &str| LICENCES.contains(&word.trim_matches(['(', ')', ' ']));
-        // "(A OR B) AND C": every side of AND needs one way of OR that we accept.
+        // In "(A OR B) AND C", each operand of AND needs one alternative that we accept.
         if !licence.split(" AND ").all(|side| side.split(" OR ").any(allowed)) {
             problems.push(format!("{} is licensed as {licence:?}", package["name"]));
         }

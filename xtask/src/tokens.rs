@@ -1,7 +1,8 @@
-//! `cargo xtask tokens DIR`: our counts beside the servers' own, over recorded requests (`NAME.req.json` beside `NAME.sse`).
+//! `cargo xtask tokens DIR`: compares our counts with the servers' counts in recorded requests (`NAME.req.json` next to
+//! `NAME.sse`).
 //!
-//! What a server adds by itself (its own prompts, its own tools, conversations it stores) is not in the request. Such requests
-//! are listed apart, with the reason; everything else must keep the bounds that are printed.
+//! What a server adds itself (prompts, tools, stored conversations) isn't in the request. Such requests are listed
+//! separately with the reason; all others must stay within the bounds that are printed.
 
 mod anchored;
 
@@ -14,7 +15,7 @@ use sluice_core::{Counter, TokenBreakdown};
 
 use crate::Done;
 
-/// One request that a server has counted.
+/// A request that a server has counted.
 struct Recorded {
     name: String,
     body: Value,
@@ -34,7 +35,7 @@ pub fn check(directory: &Path) -> Done {
     let (explained, comparable): (Vec<_>, Vec<_>) =
         recorded.iter().partition(|one| explanation(one, &hidden).is_some());
     table(&comparable, counter);
-    println!("\nOpenAI families, in which what the server counts is all in the request:");
+    println!("\nOpenAI families, where the request contains everything that the server counts:");
     let openai: Vec<&Recorded> = comparable.iter().copied().filter(|one| one.counted.own_vocabulary).collect();
     let (with_tools, text_only): (Vec<&Recorded>, Vec<&Recorded>) =
         openai.iter().partition(|one| one.counted.tools > 0);
@@ -45,14 +46,14 @@ pub fn check(directory: &Path) -> Done {
         let within = group.iter().filter(|one| one.is_within(tokens, share)).count();
         let reached = ratio(within, group.len());
         println!(
-            "  {what}: {within} of {} within max({tokens} tokens, {} %): {:.1} %, at least {} % wanted",
+            "  {what}: {within} of {} within max({tokens} tokens, {} %): {:.1} %, at least {} % required",
             group.len(),
             share * 100.0,
             reached * 100.0,
             bound * 100.0
         );
         if reached < bound {
-            broken.push(format!("{what}: only {:.1} % are close enough", reached * 100.0));
+            broken.push(format!("{what}: only {:.1} % are within the bounds", reached * 100.0));
         }
         for one in group.iter().filter(|one| !one.is_within(tokens, share)) {
             println!("    {} counted as {}: {}", one.actual, one.counted.input_tokens, one.name);
@@ -62,21 +63,21 @@ pub fn check(directory: &Path) -> Done {
     for one in under {
         broken.push(format!("{} counted as {}: {}", one.actual, one.counted.input_tokens, one.name));
     }
-    println!("  never under by more than 3 % + 8 tokens: {}", if broken.is_empty() { "kept" } else { "broken" });
+    println!("  never too low by more than 3 % + 8 tokens: {}", if broken.is_empty() { "yes" } else { "no" });
 
     if let Err(message) = anchored::print(&recorded, counter) {
         broken.push(message);
     }
 
-    println!("\nNot in the request, and so not counted ({} requests):", explained.len());
+    println!("\nNot counted, because it isn't in the request ({} requests):", explained.len());
     for one in &explained {
         let why = explanation(one, &hidden).unwrap_or_default();
         println!("  {:>6} counted as {:>5}  {why}\n{:26}{}", one.actual, one.counted.input_tokens, "", one.name);
     }
-    if broken.is_empty() { Ok(()) } else { Err(format!("the bounds are not kept\n  {}", broken.join("\n  "))) }
+    if broken.is_empty() { Ok(()) } else { Err(format!("some counts are out of bounds\n  {}", broken.join("\n  "))) }
 }
 
-/// Errors for each family, ours beside the two simple rules.
+/// Prints the errors for each family, next to those of two simple rules.
 fn table(recorded: &[&Recorded], counter: Counter) {
     let mut families: BTreeMap<&str, Vec<&Recorded>> = BTreeMap::new();
     for one in recorded {
@@ -97,7 +98,7 @@ fn table(recorded: &[&Recorded], counter: Counter) {
     }
 }
 
-/// Median and worst of counts beside actual ones, in per cent.
+/// Returns the median and the worst relative error in per cent.
 fn errors(pairs: impl Iterator<Item = (f64, f64)>) -> String {
     let mut all: Vec<f64> = pairs.map(|(count, actual)| (count - actual).abs() / actual.max(1.0) * 100.0).collect();
     all.sort_by(f64::total_cmp);
@@ -110,13 +111,13 @@ impl Recorded {
         off <= f64::from(tokens).max(f64::from(self.actual) * share)
     }
 
-    /// By how much the server counts more.
+    /// Returns how many more tokens the server counts.
     fn excess(&self) -> u32 {
         self.actual.saturating_sub(self.counted.input_tokens)
     }
 
-    /// The directory it was recorded into.
-    fn place(&self) -> String {
+    /// Returns the directory of the recording.
+    fn directory(&self) -> String {
         Path::new(&self.name).parent().unwrap_or(Path::new("")).display().to_string()
     }
 
@@ -125,41 +126,41 @@ impl Recorded {
     }
 }
 
-/// Why a server's count cannot be known from the request alone.
+/// Returns why the server's count can't be known from the request alone, if that is the case.
 fn explanation(one: &Recorded, hidden: &[HiddenPrompt]) -> Option<String> {
     if let Some(note) = one.counted.notes.first() {
         return Some(note.clone());
     }
     let items = one.body["input"].as_array();
     if items.is_some_and(|items| items.iter().any(|item| item["type"] == "compaction")) {
-        return Some("a compaction: how much it holds is encrypted".to_owned());
+        return Some("a compaction: its content is encrypted".to_owned());
     }
-    hidden
-        .iter()
-        .any(|prompt| prompt.explains(one))
-        .then(|| format!("a prompt of the server's own, as in other requests beside it: {} tokens more", one.excess()))
+    hidden.iter().any(|prompt| prompt.explains(one)).then(|| {
+        format!("the server adds a prompt, as to other requests in this directory: {} more tokens", one.excess())
+    })
 }
 
-/// A prompt that a server put before requests of one model, in one place of recordings.
+/// A prompt that a server adds to the requests of one model, within one directory of recordings.
 struct HiddenPrompt {
-    place: String,
+    directory: String,
     model: String,
     tokens: u32,
 }
 
 impl HiddenPrompt {
-    /// Found where nothing else can be wrong: in plain short text, or where the server counts more than the whole JSON is.
+    /// Detects a hidden prompt where no other explanation is possible: in short plain text, or where the server counts
+    /// more than the whole JSON.
     fn find(one: &Recorded, counter: Counter) -> Option<Self> {
         let counted = &one.counted;
         let beside_text = counted.tool_calls + counted.reasoning + counted.images + counted.tools + counted.format;
         let is_plain = beside_text == 0 && one.text.len() < 400;
         let is_beyond = counted.images == 0 && one.actual > counter.text("gpt-4o", &one.body.to_string());
         let found = counted.own_vocabulary && counted.notes.is_empty() && one.excess() > 8 && (is_plain || is_beyond);
-        found.then(|| Self { place: one.place(), model: counted.model.clone(), tokens: one.excess() })
+        found.then(|| Self { directory: one.directory(), model: counted.model.clone(), tokens: one.excess() })
     }
 
     fn explains(&self, one: &Recorded) -> bool {
-        self.place == one.place() && self.model == one.counted.model && self.tokens.abs_diff(one.excess()) <= 3
+        self.directory == one.directory() && self.model == one.counted.model && self.tokens.abs_diff(one.excess()) <= 3
     }
 }
 
@@ -194,7 +195,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Done {
     Ok(())
 }
 
-/// What the server said at the end of its answer.
+/// Returns the usage in the last event of an answer.
 fn usage_in(stream: &[u8]) -> Option<Value> {
     let stream = String::from_utf8_lossy(stream);
     let events = stream.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data:")?).ok());
@@ -202,7 +203,7 @@ fn usage_in(stream: &[u8]) -> Option<Value> {
     usages.next_back()
 }
 
-/// All strings that the seeds' rule would have measured: instructions, messages, arguments and results.
+/// Returns the strings that a rule based on text length would measure: instructions, messages, arguments and results.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

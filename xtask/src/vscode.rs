@@ -1,5 +1,5 @@
-//! `cargo xtask vscode`: the extension in a real VS Code, in a real browser. The programs in `e2e/` do the driving; here
-//! they get what they need.
+//! `cargo xtask vscode`: tests the extension in a real VS Code in a real browser. The programs in `e2e/` drive it; this
+//! module provides what they need.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,20 +11,20 @@ use crate::{Done, adapter, extension};
 mod browser;
 mod install;
 
-/// What a machine needs for this, once it is there.
+/// The installed tools for tests in VS Code.
 pub struct Tools {
-    /// Where code-server, its Node and playwright-core are installed.
+    /// The directory of code-server, its Node and playwright-core.
     directory: PathBuf,
     browser: PathBuf,
 }
 
-/// Whether this machine can run a VS Code, or the line that says why not.
+/// Whether this machine can run VS Code, or the reason why it can't.
 pub enum Machine {
     Ready(Tools),
     Cannot(String),
 }
 
-/// Installs what is missing. The second time this takes no network and no time.
+/// Installs what is missing. Later runs need no network and return immediately.
 pub fn prepare() -> Done<Machine> {
     let directory = match install::code_server()? {
         Ok(directory) => directory,
@@ -36,12 +36,12 @@ pub fn prepare() -> Done<Machine> {
     })
 }
 
-/// Where all of it writes: runs, pictures, results.
+/// Returns the directory for runs, screenshots and results.
 fn work() -> PathBuf {
     root().join("target/vscode")
 }
 
-/// `cargo xtask vscode`. Here a machine that cannot do it is an error.
+/// Runs `cargo xtask vscode`. It is an error if this machine can't run VS Code.
 pub fn run(extension: Option<PathBuf>, only: Option<&str>, keep: bool) -> Done {
     match prepare()? {
         Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only, keep),
@@ -49,9 +49,9 @@ pub fn run(extension: Option<PathBuf>, only: Option<&str>, keep: bool) -> Done {
     }
 }
 
-/// Runs the tests in a real VS Code, on a packed extension or on a folder with one.
+/// Runs the tests in a real VS Code, with a packed extension or a folder that contains one.
 pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> Done {
-    // Its sample provider runs there too.
+    // The adapter's sample provider is tested too.
     adapter::build()?;
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
@@ -69,7 +69,7 @@ pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> 
 }
 
 impl Tools {
-    /// One of the programs in e2e/, with all it has to know.
+    /// Returns a command that runs one of the programs in e2e/ with all its arguments.
     pub fn node(&self, program: &str, gateway: &Gateway, extension: &Path) -> Command {
         let mut driver = Command::new(install::node(&self.directory));
         driver.current_dir(root()).arg(program).args(["--gateway", &gateway.url]);

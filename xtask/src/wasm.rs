@@ -1,4 +1,4 @@
-//! The core as WebAssembly: the same bytes wherever it is built.
+//! Builds the core as WebAssembly. The build is reproducible.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,23 +8,23 @@ use crate::{Done, javascript};
 
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The most memory that one instance of a module may use. An instance reads one answer, so this is what a hostile answer can
-/// take; it leaves room for the largest answer that the core accepts.
+/// The maximum memory of a module's instance. An instance reads one answer, so this limits what a hostile answer can
+/// use. It is enough for the largest answer that the core accepts.
 const MAX_MEMORY: u32 = 512 << 20;
 
-/// The modules of one build. Each is loaded when it is needed and not before.
+/// The modules of one build. Each is loaded only when it is needed.
 #[derive(Debug)]
 pub struct Modules(PathBuf);
 
 pub const PACKAGES: [&str; 4] = ["sluice-wasm", "sluice-requests-wasm", "sluice-tokens-wasm", "sluice-demo-wasm"];
 
 impl Modules {
-    /// Reads answers.
+    /// Returns the module that reads answers.
     pub fn core(&self) -> PathBuf {
         self.module("sluice-wasm")
     }
 
-    /// Counts tokens.
+    /// Returns the module that counts tokens.
     pub fn tokens(&self) -> PathBuf {
         self.module("sluice-tokens-wasm")
     }
@@ -57,7 +57,7 @@ pub fn report(modules: &Modules) -> Done {
     javascript::run_script("report-tokens-size.mjs", &modules.tokens())
 }
 
-/// A second build from scratch must give the same bytes.
+/// Checks that a second build from scratch gives the same bytes.
 pub fn check_reproducible(first: &Modules) -> Done {
     let again = root().join("target/again");
     let _ = fs::remove_dir_all(&again);
@@ -73,7 +73,7 @@ pub fn check_reproducible(first: &Modules) -> Done {
 
 fn build_in(target_directory: &Path) -> Done<Modules> {
     add_target()?;
-    // Panic messages carry source paths; without these the bytes would depend on who built them where.
+    // Panic messages contain source paths. Without remapping, the bytes would depend on the machine.
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
     let remap_home = home.map(|home| format!(" --remap-path-prefix={home}=/cargo")).unwrap_or_default();
     let remap_root = format!(" --remap-path-prefix={}=/sluice", root().display());

@@ -1,4 +1,4 @@
-//! The demo without VS Code: a greeting, then a question that takes a tool, on the command line.
+//! The demo without VS Code: a greeting and a question that needs a tool, on the command line.
 
 use std::fs;
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::shell::{command, root, run};
 
 pub fn play(sluice: &Path, gateway: &Gateway) -> Done {
     let tools = write_tools()?;
-    // The demo's usage is not the user's.
+    // The demo's usage must not be added to the user's.
     let home = root().join("target/demo-home");
     let _ = fs::remove_dir_all(&home);
     let questions = [
@@ -34,11 +34,12 @@ pub fn play(sluice: &Path, gateway: &Gateway) -> Done {
     }
     println!("\n$ sluice usage\n");
     run(command(&sluice.to_string_lossy()).arg("usage").env("SLUICE_HOME", &home))?;
-    println!("\nGo on by yourself: {} chat", sluice.strip_prefix(root()).unwrap_or(sluice).display());
+    println!("\nTo continue on your own, run: {} chat", sluice.strip_prefix(root()).unwrap_or(sluice).display());
     Ok(())
 }
 
-/// The tool of the demo: `{"path": …}` on standard input, the start of that file of this project as the result.
+/// The tool of the demo. It reads `{"path": …}` from standard input and prints the first lines of that file of this
+/// project.
 pub fn read_file_tool() -> Done {
     let mut input = String::new();
     std::io::stdin().read_to_string(&mut input).map_err(|error| format!("no input: {error}"))?;
@@ -54,7 +55,7 @@ pub fn read_file_tool() -> Done {
 }
 
 fn write_tools() -> Done<String> {
-    let this = std::env::current_exe().map_err(|error| format!("where am I? {error}"))?;
+    let this = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let tools = json!({"tools": [{"name": "read_file", "description": "Read a file of this project",
         "inputSchema": schema, "command": [this, "read-file-tool"]}]});

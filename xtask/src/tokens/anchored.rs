@@ -1,5 +1,5 @@
-//! How close a count is once a server has answered the turn before: pairs of recorded requests in which one goes on where
-//! the other ended.
+//! Measures how close a count is after a server has answered the previous turn. It uses pairs of recorded requests
+//! where one continues the other.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use sluice_core::{ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Known
 
 use super::{Recorded, errors};
 
-/// A request as the chat it came from.
+/// A recorded request as a chat.
 struct Chat<'a> {
     recorded: &'a Recorded,
     request: ChatRequest,
@@ -20,15 +20,14 @@ pub fn print(recorded: &[Recorded], counter: Counter) -> Result<(), String> {
     let mut broken = Vec::new();
     println!("\nAfter one answered turn of the same conversation, median and worst:\n");
     for later in &chats {
-        let Some(earlier) =
-            chats.iter().filter(|earlier| later.goes_on_after(earlier)).max_by_key(|chat| chat.length())
+        let Some(earlier) = chats.iter().filter(|earlier| later.continues(earlier)).max_by_key(|chat| chat.length())
         else {
             continue;
         };
         let tokens = anchored(earlier, later, counter);
         let actual = f64::from(later.recorded.actual);
         families.entry(&later.recorded.counted.family).or_default().push((tokens, actual));
-        // One token in a hundred, but of the shortest chats nobody can lose less than a whole one.
+        // The bound is one per cent, but at least one token.
         if (tokens - actual).abs() > (actual * 0.01).max(1.0) {
             broken.push(format!(
                 "{actual} counted as {tokens} after {}: {}",
@@ -43,14 +42,14 @@ pub fn print(recorded: &[Recorded], counter: Counter) -> Result<(), String> {
     for line in &broken {
         println!("  {line}");
     }
-    if broken.is_empty() { Ok(()) } else { Err(format!("{} anchored counts are further off than 1 %", broken.len())) }
+    if broken.is_empty() { Ok(()) } else { Err(format!("{} anchored counts are off by more than 1 %", broken.len())) }
 }
 
-/// Learns from the first, counts the second.
+/// Learns from the earlier request, then counts the later one.
 fn anchored(earlier: &Chat, later: &Chat, counter: Counter) -> f64 {
     let mut known = Known::new(InstallKey([7; 16]));
     let usage = serde_json::from_value::<Usage>(earlier.recorded.usage.clone()).unwrap_or_default();
-    // Our own count of an answer is better than what the server counted as its output, if the vocabulary is the model's own.
+    // If the vocabulary is the model's own, our count of an answer is better than the server's output count.
     let answer = later.request.messages.get(earlier.length()).filter(|answer| answer.role == Role::Assistant);
     if let Some(answer) = answer {
         known.learn_thoughts(answer, &usage, 1);
@@ -63,7 +62,7 @@ fn anchored(earlier: &Chat, later: &Chat, counter: Counter) -> f64 {
 }
 
 impl<'a> Chat<'a> {
-    /// What only the server knows cannot be put into a chat.
+    /// Converts a recorded request. Returns `None` if it refers to content that only the server has.
     fn of(recorded: &'a Recorded) -> Option<Self> {
         if !recorded.counted.notes.is_empty() {
             return None;
@@ -79,7 +78,7 @@ impl<'a> Chat<'a> {
         for item in body["input"].as_array().into_iter().flatten() {
             let (role, parts) = parts(item)?;
             match messages.last_mut() {
-                // An answer of several items is one message.
+                // An answer with several items is one message.
                 Some(last) if last.role == Role::Assistant && role == Role::Assistant => last.content.extend(parts),
                 _ => messages.push(message(role, parts)),
             }
@@ -97,7 +96,7 @@ impl<'a> Chat<'a> {
         self.request.messages.len()
     }
 
-    fn goes_on_after(&self, earlier: &Chat) -> bool {
+    fn continues(&self, earlier: &Chat) -> bool {
         self.request.model == earlier.request.model
             && self.request.tools == earlier.request.tools
             && self.length() > earlier.length()
@@ -108,7 +107,7 @@ impl<'a> Chat<'a> {
 fn parts(item: &Value) -> Option<(Role, Vec<ChatPart>)> {
     let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
     match item["type"].as_str() {
-        // We never send it, so such a request is not what becomes of a chat. It costs tokens.
+        // `phase` costs tokens, but we never send it, so this request can't come from a chat.
         _ if item["phase"].is_string() => None,
         None | Some("message") => {
             let role = match item["role"].as_str()? {
@@ -122,7 +121,7 @@ fn parts(item: &Value) -> Option<(Role, Vec<ChatPart>)> {
                     parts.as_array()?.iter().map(|part| part["text"].as_str().map(text_part)).collect::<Option<_>>()?
                 }
             };
-            // Blank messages are never sent by us.
+            // We never send blank messages.
             let is_blank = |part: &ChatPart| matches!(part, ChatPart::Text { value } if value.trim().is_empty());
             (!content.iter().all(is_blank)).then_some((role, content))
         }

@@ -1,4 +1,4 @@
-//! A Chromium: one that is there, or Debian's.
+//! Finds Chromium, or installs Debian's package.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::shell::{capture, command, run};
 
 const PROGRAMS: [&str; 5] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 
-/// `CHROMIUM` names one that is somewhere else.
+/// Returns Chromium's path. The variable `CHROMIUM` overrides the search.
 pub fn find_or_install() -> Result<PathBuf, String> {
     if let Some(program) = std::env::var_os("CHROMIUM") {
         return Ok(program.into());
@@ -33,7 +33,7 @@ pub fn find_or_install() -> Result<PathBuf, String> {
             ])
             .env("DEBIAN_FRONTEND", "noninteractive"))
     };
-    // The list of packages may be old, or not be there at all.
+    // The package list may be outdated or missing.
     let installed = install().or_else(|_| {
         run(command("apt-get").args(["update", "--quiet", "--quiet"]))?;
         install()

