@@ -1,4 +1,5 @@
-// `cargo xtask demo`: VS Code with Sluice in it, for a person in a browser; or, headless, one conversation that is printed.
+// `cargo xtask demo`: VS Code with Sluice, for a person in a browser. With --headless, one conversation runs and is
+// printed.
 import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
@@ -49,7 +50,8 @@ if (setup.headless) {
     process.exit(0);
 }
 
-// A browser of one's own knows nothing of Sluice yet: this page tells VS Code in it to show Chat, and leads on.
+// The user's own browser has no state for VS Code yet: this page configures VS Code to show Chat and then redirects to
+// it.
 const start = `<!DOCTYPE html><title>Sluice</title><script type="module">
 const opening = indexedDB.open('vscode-web-state-db-global', 1);
 opening.onupgradeneeded = () => opening.result.createObjectStore('ItemTable');
@@ -70,12 +72,12 @@ const front = http.createServer((request, response) => {
 front.on('upgrade', (request, socket, head) => {
     const lines = [`${request.method} ${request.url} HTTP/1.1`];
     for (let at = 0; at < request.rawHeaders.length; at += 2) lines.push(`${request.rawHeaders[at]}: ${request.rawHeaders[at + 1]}`);
-    const behind = net.connect(Number(port), '127.0.0.1', () => {
-        behind.write(`${lines.join('\r\n')}\r\n\r\n`);
-        behind.write(head);
-        behind.pipe(socket).pipe(behind);
+    const upstream = net.connect(Number(port), '127.0.0.1', () => {
+        upstream.write(`${lines.join('\r\n')}\r\n\r\n`);
+        upstream.write(head);
+        upstream.pipe(socket).pipe(upstream);
     });
-    for (const end of [behind, socket]) end.on('error', () => (behind.destroy(), socket.destroy()));
+    for (const end of [upstream, socket]) end.on('error', () => (upstream.destroy(), socket.destroy()));
 });
 front.listen(0, '127.0.0.1', () => {
     const { port } = /** @type {net.AddressInfo} */ (front.address());

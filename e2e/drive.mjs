@@ -1,4 +1,4 @@
-// Drives a real VS Code through its suites: `cargo xtask vscode` installs what this needs and calls it.
+// Runs the test suites in a real VS Code. `cargo xtask vscode` installs what this needs and runs it.
 import fs from 'node:fs';
 import path from 'node:path';
 import { add, figures, results } from './lib/report.mjs';
@@ -12,7 +12,7 @@ import { proxy } from './suites/proxy.mjs';
 import { sample } from './suites/sample.mjs';
 import { web } from './suites/web.mjs';
 
-// The last one also looks for the key in what the others have left.
+// The last suite also searches the files of all others for the key.
 const suites = { api, chat, commands, hostile, proxy, web, sample, key };
 
 const setup = readSetup();
@@ -22,7 +22,7 @@ if (setup.only && !(setup.only in suites)) {
 }
 for (const [name, suite] of Object.entries(suites)) {
     if (setup.only && setup.only !== name) continue;
-    // A window that is driven from outside can miss a click. What is really wrong is wrong twice.
+    // A window that is driven from outside can miss a click, so a suite is repeated once. A real failure occurs twice.
     for (const attempt of [1, 2]) {
         const before = results.length;
         const started = performance.now();
@@ -35,7 +35,7 @@ for (const [name, suite] of Object.entries(suites)) {
             add({ suite: name, name: 'runs to its end', ok: false, ms: performance.now() - started, error: String(error) });
         }
         if (attempt === 2 || results.slice(before).every((result) => result.ok)) break;
-        console.log(`   ${name} once more, because of the above`);
+        console.log(`   repeating ${name} because of the failure above`);
         results.length = before;
         for (const figure of Object.keys(figures)) delete figures[figure];
     }

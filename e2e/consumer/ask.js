@@ -1,18 +1,18 @@
-// Asking a Sluice model the way any extension does, and what came back as plain values that can be compared.
+// Asks a Sluice model as any extension would, and returns the answer as plain values that can be compared.
 const assert = require('node:assert/strict');
 const vscode = require('vscode');
 
 exports.user = (content) => vscode.LanguageModelChatMessage.User(content);
 exports.assistant = (content) => vscode.LanguageModelChatMessage.Assistant(content);
 
-/** A model by its id. */
+/** Returns a model by its id. */
 exports.model = async (id) => {
     const [model] = await vscode.lm.selectChatModels({ vendor: 'sluice', id });
     assert.ok(model, `there is no model ${id}`);
     return model;
 };
 
-/** Every part of the answer, as it came; from a model, or from one that is found by its id. `onPart` may cancel. */
+/** Returns every part of the answer. `which` is a model or its id. `onPart` may cancel. */
 exports.parts = async (which, messages, options = {}, token, onPart) => {
     const model = typeof which === 'string' ? await exports.model(which) : which;
     const response = await model.sendRequest(typeof messages === 'string' ? [exports.user(messages)] : messages, options, token);
@@ -24,7 +24,7 @@ exports.parts = async (which, messages, options = {}, token, onPart) => {
     return parts;
 };
 
-/** What an answer says: neighbouring pieces of text and of thinking joined, everything else by what it is. */
+/** Converts the parts to plain objects and joins adjacent text and adjacent thinking. */
 exports.plain = (parts) => {
     const plain = [];
     for (const part of parts.map(describe)) {
@@ -52,10 +52,10 @@ function describe(part) {
     return { unknown: part?.constructor?.name };
 }
 
-/** The parts that are said: without the counts and the marker, which have checks of their own. */
+/** Returns the content parts: without usage and marker, which have their own checks. */
 exports.said = (parts) => exports.plain(parts).filter((part) => part.usage === undefined && part.marker === undefined && part.replay === undefined);
 
-/** The error an answer ends with; an answer that does not is one too. */
+/** Returns the error that `answer` rejects with; throws if it resolves. */
 exports.failure = async (answer) => {
     try {
         await answer;
@@ -65,17 +65,17 @@ exports.failure = async (answer) => {
     throw new Error('this was expected to fail');
 };
 
-/** What passed the tap, for one model. */
+/** Returns the requests for one model that the tap recorded. */
 exports.seen = async (id) => {
     const response = await fetch(`${process.env.SLUICE_E2E_TAP}/seen`);
     return (await response.json()).filter((seen) => seen.body?.model === id);
 };
 
-/** Until a condition holds. The deadline only turns a hang into an error. */
+/** Waits until a condition holds. The deadline only turns a hang into an error. */
 exports.until = async (what, condition) => {
     const end = performance.now() + 60_000;
     while (!(await condition())) {
-        if (performance.now() > end) throw new Error(`waited a minute until ${what}, in vain`);
+        if (performance.now() > end) throw new Error(`waited a minute in vain until ${what}`);
         await new Promise((resolve) => setTimeout(resolve, 25));
     }
 };

@@ -1,4 +1,4 @@
-// A second extension that uses Sluice's models as any other extension would, and writes down what came of it.
+// A second extension that uses Sluice's models as any other extension would, and records the results.
 const fs = require('node:fs');
 const figures = require('./figures');
 
@@ -12,11 +12,11 @@ const cases = [
 exports.activate = () => void run();
 
 async function run() {
-    // A line for everything as it happens, so that a hang shows where it is.
-    const tell = (line) => fs.appendFileSync(process.env.SLUICE_E2E_RESULTS, `${JSON.stringify(line)}\n`);
+    // Each event is written immediately, so that a hang shows where it happened.
+    const record = (line) => fs.appendFileSync(process.env.SLUICE_E2E_RESULTS, `${JSON.stringify(line)}\n`);
     await figures.activation();
     for (const [name, check] of cases) {
-        tell({ running: name });
+        record({ running: name });
         const started = performance.now();
         let error;
         try {
@@ -24,7 +24,7 @@ async function run() {
         } catch (thrown) {
             error = thrown?.message ?? String(thrown);
         }
-        tell({ result: { name, ok: error === undefined, ms: performance.now() - started, error } });
+        record({ result: { name, ok: error === undefined, ms: performance.now() - started, error } });
     }
-    tell({ figures: figures.figures });
+    record({ figures: figures.figures });
 }

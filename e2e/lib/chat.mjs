@@ -1,8 +1,8 @@
-// The Chat view as a person uses it: with the mouse and the keyboard, and by what is on the screen. The names of its parts belong
-// to the VS Code version that e2e/package.json pins.
+// The Chat view as a person uses it: with the mouse and the keyboard, and by what is on the screen. The selectors
+// belong to the VS Code version that e2e/package.json pins.
 import { until } from './until.mjs';
 
-// Rows come and go as they are scrolled, in any order; only this attribute says which is the last.
+// Rows are added and removed while scrolling, in any order; only this attribute identifies the last one.
 const LAST = '.interactive-list .monaco-list-row[data-last-element="true"]';
 
 export class Chat {
@@ -27,9 +27,10 @@ export class Chat {
     /** Runs a command by its title. @param {string} title */
     async command(title) {
         const box = this.page.locator('.quick-input-widget input').first();
-        // Other titles may begin with this one.
+        // Other titles may start with this one.
         const row = this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${title}"], .quick-input-list .monaco-list-row[aria-label^="${title},"]`).first();
-        // The list is made when it opens, maybe before the command is known; and an editor that opens just then closes it.
+        // The list is created when it opens, perhaps before the command is registered. An editor that opens at that
+        // moment closes it.
         await until(`there is a command ${title}`, async () => {
             await this.page.keyboard.press('F1');
             try {
@@ -43,17 +44,23 @@ export class Chat {
         });
     }
 
-    /** Enters a key in VS Code's own dialogs. @param {string} key @param {string} baseUrl */
+    /**
+     * Enters a key in VS Code's own dialogs.
+     * @param {string} key @param {string} baseUrl
+     */
     async enterKey(key, baseUrl) {
         await this.inPicker('Manage Models');
         await this.addModels(key, baseUrl);
     }
 
-    /** The same, on the page with the list of models. @param {string} key @param {string} baseUrl */
+    /**
+     * Enters a key on the page with the list of models.
+     * @param {string} key @param {string} baseUrl
+     */
     async addModels(key, baseUrl) {
         const vendor = this.page.locator('.context-view, .monaco-menu').getByText('Sluice', { exact: true }).first();
         const name = this.page.locator('.quick-input-widget input[placeholder="Enter a name for the group"]');
-        // A menu that has just opened takes no click.
+        // A menu ignores clicks just after it opens.
         await until('the name of the group is asked for', async () => {
             if (!(await vendor.isVisible())) await this.page.getByText('Add Models').first().click();
             try {
@@ -69,7 +76,7 @@ export class Chat {
         await this.answer('Enter value for baseUrl', baseUrl);
     }
 
-    /** Closes the page with the list of models, which lies in front of everything else. */
+    /** Closes the page with the list of models, which covers everything else. */
     async closeModels() {
         await until('the page is closed', async () => {
             await this.page.keyboard.press('Escape');
@@ -77,7 +84,10 @@ export class Chat {
         });
     }
 
-    /** Fills in one of VS Code's input boxes, known by what it shows while it is empty. @param {string} placeholder @param {string} text */
+    /**
+     * Fills in one of VS Code's input boxes, which is identified by its placeholder.
+     * @param {string} placeholder @param {string} text
+     */
     async answer(placeholder, text) {
         const box = this.page.locator(`.quick-input-widget input[placeholder="${placeholder}"]`);
         await box.fill(text);
@@ -88,7 +98,7 @@ export class Chat {
     async pick(name) {
         await this.inPicker(name);
         const picker = this.toolbar.locator('.model-picker-name');
-        // In a narrow view the name itself gives way to the thinking effort.
+        // In a narrow view, the thinking effort replaces the name.
         await until(`${name} is chosen`, async () => (await picker.getAttribute('aria-label'))?.includes(name));
     }
 
@@ -101,7 +111,8 @@ export class Chat {
         await until(`${text} is offered`, async () => {
             await picker.click();
             await list.waitFor();
-            // Models that were not used yet are folded away; the search box finds them. The first of our models brings it.
+            // Models that were never used are collapsed; the search box finds them. It appears with the first of our
+            // models.
             const search = list.locator('input');
             if (await search.count()) await search.fill(text);
             const offered = (await row.count()) > 0;
@@ -128,9 +139,9 @@ export class Chat {
         await this.last.waitFor();
     }
 
-    /** How many questions and answers there are. */
+    /** Returns the number of questions and answers. */
     async length() {
-        // One look, not two: it may vanish in between.
+        // This is a single query, because the row may vanish between two.
         const indexes = await this.page.locator(LAST).evaluateAll((/** @type {Element[]} */ rows) => rows.map((row) => row.getAttribute('data-index')));
         return indexes.length ? Number(indexes[0]) + 1 : 0;
     }
@@ -145,12 +156,15 @@ export class Chat {
         await until('the answer has stopped', async () => !(await this.streaming()));
     }
 
-    /** Waits until the ring beside the input says how much of the context window is used: "19.6K / 200K tokens". @param {string} expected */
+    /**
+     * Waits until the ring next to the input shows how much of the context window is used: "19.6K / 200K tokens".
+     * @param {string} expected
+     */
     async showsUsage(expected) {
         const details = this.page.locator('.chat-context-usage-details').first();
         await this.page.locator('.chat-context-usage-widget').first().click();
         await details.waitFor();
-        // It may open before the count of the last answer is there.
+        // It may open before the last answer's count has arrived.
         let shown = '';
         const right = await until('it is right', async () => (shown = await details.locator('.quota-label').first().innerText()).startsWith(expected)).catch(() => false);
         if (!right) throw new Error(`VS Code shows ${JSON.stringify(shown)} instead of ${expected}`);
@@ -158,7 +172,7 @@ export class Chat {
         await details.waitFor({ state: 'hidden' });
     }
 
-    /** A new conversation; the model stays. */
+    /** Starts a new conversation with the same model. */
     async startAfresh() {
         await this.page.locator('.part.auxiliarybar .codicon-plus[aria-label^="New Chat"]:visible').first().click();
         await until('the conversation is empty', async () => (await this.length()) === 0);

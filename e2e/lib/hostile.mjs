@@ -1,13 +1,13 @@
-// A gateway that puts links into everything it says: names of models, errors, notes. Whatever VS Code makes of them can be
-// told by the name of the place they lead to.
+// A gateway that puts links into all its texts: names of models, errors, notes. Whatever VS Code makes of them can be
+// recognized by the host that they lead to.
 import http from 'node:http';
 
-/** Stands in every target. */
+/** Occurs in the target of every link. */
 export const TARGET = 'evil.example';
 
 export const COMMAND = `command:workbench.action.files.newUntitledFile?%22${TARGET}%22`;
 
-/** Every spelling of a link that some part of VS Code knows. */
+/** Every notation of a link that some part of VS Code understands. */
 export const SPELLINGS = [
     `[click](${COMMAND})`,
     `[click](${COMMAND} "https://vercel.com/login")`,
@@ -35,13 +35,13 @@ export const SPELLINGS = [
     `$(squirrel) \`code\` $(squirrel~spin)`,
 ];
 
-/** As many spellings in each message as an error may have characters. */
+/** The notations, combined into messages that are as long as an error may be. */
 export const MESSAGES = SPELLINGS.reduce((/** @type {string[]} */ messages, spelling) => {
     const last = messages.at(-1);
     return last !== undefined && last.length + spelling.length < 420 ? [...messages.slice(0, -1), `${last} ${spelling}`] : [...messages, spelling];
 }, []);
 
-/** Models whose ids and names have links. */
+/** Models whose ids and names contain links. */
 const MODELS = SPELLINGS.map((spelling, index) => ({
     id: `hostile/${index}${spelling}`,
     object: 'model',
@@ -54,12 +54,12 @@ const MODELS = SPELLINGS.map((spelling, index) => ({
 }));
 
 /**
- * @typedef {object} Behaviour what it does about each kind of request: answer well, or say this
+ * @typedef {object} Behaviour how it responds to each kind of request: normally, or with this message
  * @property {string} [list]
  * @property {string} [credits]
  * @property {string} [answer] an HTTP error
  * @property {string} [stream] an error in the middle of a stream
- * @property {string} [busy] "ask again later", until the test changes its mind
+ * @property {string} [busy] "try again later", until the test resets it
  */
 
 export async function startHostile() {
@@ -103,7 +103,10 @@ export async function startHostile() {
     return { origin: `http://127.0.0.1:${port}`, behaviour, close };
 }
 
-/** Runs in the browser before anything else: remembers every link to the target that is ever on the page. @param {string} target */
+/**
+ * Runs in the browser before anything else: records every link to the target that ever appears on the page.
+ * @param {string} target
+ */
 export function watchForLinks(target) {
     /** @type {Set<string>} */
     const found = new Set();
@@ -115,7 +118,7 @@ export function watchForLinks(target) {
                 const place = one.closest('.notification-toast, .notifications-center, .quick-input-widget, .monaco-hover, .interactive-response, .monaco-dialog-box, .action-widget, .statusbar');
                 found.add(`${place?.className ?? 'elsewhere'}: ${one.outerHTML.slice(0, 300)}`);
             }
-            // An icon of the server's choice.
+            // An icon that the server has chosen.
             if (one.classList.contains('codicon-squirrel')) found.add(`icon: ${one.parentElement?.textContent?.slice(0, 300)}`);
         }
     };

@@ -1,11 +1,14 @@
-// What was checked and how it went: printed as it happens, kept for who reads it later.
+// Prints the result of each check as it happens, and collects all results.
 
 /** @typedef {{ suite: string, name: string, ok: boolean, ms: number, error?: string }} Result */
 
 /** @type {Result[]} */
 export const results = [];
 
-/** What was measured on the way. @type {Record<string, number>} */
+/**
+ * Measurements.
+ * @type {Record<string, number>}
+ */
 export const figures = {};
 
 /** @param {Result} result */
@@ -17,7 +20,8 @@ export function add(result) {
 }
 
 /**
- * Runs one check. A failure does not stop the suite, except where later checks build on it: those ask whether it went well.
+ * Runs one check and returns whether it passed. A failure doesn't stop the suite; later checks that depend on it use
+ * the returned value.
  * @param {string} suite @param {string} name @param {() => unknown} check
  */
 export async function check(suite, name, check) {

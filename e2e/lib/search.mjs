@@ -1,8 +1,11 @@
-// Looks for a text in everything a run has left behind.
+// Searches everything that a run has left behind for a text.
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Every file under a folder that has the text, in one of the ways programs write it. @param {string} folder @param {string} text */
+/**
+ * Returns every file under a folder that contains the text in one of the usual encodings.
+ * @param {string} folder @param {string} text
+ */
 export function filesWith(folder, text) {
     const spellings = [Buffer.from(text), Buffer.from(text, 'utf16le'), ...base64(text)];
     return fs
@@ -15,16 +18,19 @@ export function filesWith(folder, text) {
         });
 }
 
-/** The text in the middle of something longer looks different by where it begins. @param {string} text */
+/**
+ * Returns the text's base64 encodings. They depend on its position within longer data.
+ * @param {string} text
+ */
 function base64(text) {
     return [0, 1, 2].map((before) => {
         const encoded = Buffer.from('\0'.repeat(before) + text).toString('base64');
-        // Its first and last letters also depend on the neighbours.
+        // The first and last characters also depend on the adjacent bytes.
         return Buffer.from(encoded.slice(before ? 4 : 0, -4));
     });
 }
 
-/** Runs in the browser: all that a page of this origin has stored, as one text. */
+/** Runs in the browser: returns everything that this origin has stored, as one text. */
 export async function storedInBrowser() {
     const all = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage })];
     for (const { name } of await indexedDB.databases()) {

@@ -1,4 +1,4 @@
-// What xtask tells the programs here.
+// The arguments that xtask passes to the programs in this folder.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -36,7 +36,7 @@ export function setup() {
     });
     const { extension: extensions, ...others } = values;
     const shots = path.join(values.work, 'shots');
-    // A signal ends the program the usual way, and with it what it started.
+    // A signal ends the program normally, so that the processes it started are ended too.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
     return { ...others, extensions, shots, key: 'canary-5f2c9e71b84d' };
 }

@@ -1,6 +1,6 @@
-// A gateway between VS Code and the embedded gateway that passes everything on and remembers it: which key came, what was
-// asked, what the server said it used, and whether somebody hung up. It can add models to the list, which is how a fault gets
-// into VS Code's model picker.
+// A proxy between VS Code and the embedded gateway that forwards and records everything: the key, the request, the
+// usage that the server reported, and whether the client disconnected. It can add models to the list, which is how a
+// fault gets into VS Code's model picker.
 import http from 'node:http';
 
 /**
@@ -10,8 +10,8 @@ import http from 'node:http';
  * @property {http.IncomingHttpHeaders} headers
  * @property {any} [body]
  * @property {number} [status]
- * @property {any} [usage] as the server's last event says
- * @property {boolean} hungUp the client left before the end
+ * @property {any} [usage] from the server's last event
+ * @property {boolean} hungUp whether the client disconnected before the end
  * @property {boolean} ended
  */
 
@@ -37,7 +37,7 @@ export async function startTap(upstream, { models = [], host = '127.0.0.1' } = {
         const list = request.method === 'GET' && request.url === '/v1/models';
         if (list) delete headers['accept-encoding'];
         const asked = http.request({ host: target.hostname, port: target.port, path: request.url, method: request.method, headers });
-        // A broken connection has to look broken on this side too.
+        // A broken connection must also break on this side.
         asked.on('error', () => response.socket?.resetAndDestroy());
         response.on('close', () => {
             entry.hungUp = !response.writableFinished;
@@ -51,7 +51,7 @@ export async function startTap(upstream, { models = [], host = '127.0.0.1' } = {
             response.flushHeaders();
             let tail = '';
             reply.on('data', (chunk) => {
-                // The counts are never in an event of this size.
+                // The event with the usage is never this large.
                 tail = tail.length > 1 << 20 ? '' : tail + chunk;
                 for (let at; (at = tail.indexOf('\n')) >= 0; tail = tail.slice(at + 1)) {
                     const usage = parse(tail.slice(0, at).replace(/^data: ?/, ''))?.response?.usage;

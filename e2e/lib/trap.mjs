@@ -1,8 +1,11 @@
-// Another origin, where the key must never arrive. It answers as a friendly gateway would, and as a proxy.
+// A different origin that must never receive the key. It responds like a working gateway, and like a proxy.
 import http from 'node:http';
 
 export async function startTrap() {
-    /** Everything that came, as text. @type {string[]} */
+    /**
+     * Every request it received, as text.
+     * @type {string[]}
+     */
     const seen = [];
     const server = http.createServer(async (request, response) => {
         let body = '';

@@ -1,11 +1,11 @@
-// Waiting for something to be true. The deadline is not a measure of anything: it only turns a hang into an error.
+// Waits until something is true. The deadline doesn't measure anything: it only turns a hang into an error.
 import { setTimeout as pause } from 'node:timers/promises';
 
 const DEADLINE_MS = 60_000;
 
 /**
  * @template T
- * @param {string} what as in "waited for … in vain"
+ * @param {string} what the condition, for the error message
  * @param {() => T | Promise<T>} condition
  * @returns {Promise<NonNullable<T>>}
  */
@@ -14,7 +14,7 @@ export async function until(what, condition, deadlineMs = DEADLINE_MS) {
     for (;;) {
         const value = await condition();
         if (value) return /** @type {NonNullable<T>} */ (value);
-        if (performance.now() > end) throw new Error(`waited ${deadlineMs / 1000} s until ${what}, in vain`);
+        if (performance.now() > end) throw new Error(`waited ${deadlineMs / 1000} s in vain until ${what}`);
         await pause(25);
     }
 }

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { until } from './until.mjs';
 
-/** Quiet, offline, and without the windows that greet a newcomer. */
+/** No telemetry, no network access, and no welcome windows. */
 const SETTINGS = {
     'telemetry.telemetryLevel': 'off',
     'update.mode': 'none',
@@ -19,27 +19,27 @@ const SETTINGS = {
     'git.enabled': false,
     'json.schemaDownload.enable': false,
     'typescript.disableAutomaticTypeAcquisition': true,
-    // Its toasts about ports that other programs open would cover what is to be clicked on.
+    // Notifications about ports that other programs open would cover what the tests click on.
     'remote.autoForwardPorts': false,
 };
 
-/** VS Code keeps its built-in chat off until somebody signs in; with this in its state it answers with other people's models. */
+/** VS Code disables its built-in chat until the user signs in; this state enables it with other providers' models. */
 export const STATE = { builtinChatExtensionEnablementMigration: 'true' };
 
 /**
  * @typedef {object} Start
- * @property {string} tools where code-server and its Node are installed
+ * @property {string} tools the directory of code-server and its Node
  * @property {string} chromium the browser's program
- * @property {string} folder everything this run writes; emptied first
+ * @property {string} folder the directory for everything this run writes; emptied first
  * @property {string[]} [vsix] packed extensions, installed by VS Code itself
- * @property {string[]} [extensions] folders with extensions, put beside them
- * @property {Record<string, unknown>} [settings] of the user
+ * @property {string[]} [extensions] folders of extensions that are copied into the installation
+ * @property {Record<string, unknown>} [settings] the user's settings
  * @property {unknown[]} [chatGroups] the user's chatLanguageModels.json
- * @property {Record<string, string>} [env] of the server, and so of the extension host
- * @property {Record<string, string>} [files] of the workspace
- * @property {string[]} [flags] of the server
- * @property {number} [port] instead of a free one; the browser's storage belongs to it
- * @property {boolean} [keep] go on with what an earlier run left in the folder
+ * @property {Record<string, string>} [env] environment of the server and of the extension host
+ * @property {Record<string, string>} [files] files of the workspace
+ * @property {string[]} [flags] arguments of the server
+ * @property {number} [port] used instead of a free port, because the browser's storage belongs to a port
+ * @property {boolean} [keep] continue with what an earlier run left in the folder
  */
 
 /** @param {Start} start */
@@ -58,7 +58,8 @@ export async function startServer(start) {
     fs.writeFileSync(path.join(user, 'settings.json'), JSON.stringify({ ...SETTINGS, ...start.settings }, null, 2));
     if (start.chatGroups) fs.writeFileSync(path.join(user, 'chatLanguageModels.json'), JSON.stringify(start.chatGroups, null, 2));
 
-    // Sockets live here; their paths may have at most 107 bytes, which a folder under target/ can exceed.
+    // The sockets are in this directory. Their paths may have at most 107 bytes, which a folder under target/ can
+    // exceed.
     const sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'sluice-'));
     const env = environment(folder, sockets, start.env);
     const folders = ['--server-data-dir', folder, '--user-data-dir', at('user'), '--extensions-dir', at('extensions')];
@@ -71,14 +72,14 @@ export async function startServer(start) {
     const port = start.port ?? (await freePort());
     const log = fs.openSync(at('server.log'), 'w');
     const flags = ['--host', '127.0.0.1', '--port', String(port), '--without-connection-token', ...(start.flags ?? ['--disable-workspace-trust'])];
-    // A process group of its own: the extension host and the others must end with it.
+    // The server has its own process group, so that the extension host and its other processes end with it.
     const server = spawn(node, [main, ...licence, ...folders, ...flags], { env, stdio: ['ignore', log, log], detached: true });
     const ended = new Promise((resolve) => server.once('exit', resolve));
-    // Whatever ends this program ends the server too.
+    // The server must not outlive this program.
     process.once('exit', () => signal(server.pid, 'SIGKILL'));
     const url = `http://127.0.0.1:${port}/`;
     const stop = async () => {
-        // It waits for its extension hosts, which wait for a window that may come back.
+        // SIGTERM isn't enough: the server waits for its extension hosts, which wait for the window to come back.
         signal(server.pid, 'SIGKILL');
         await ended;
         fs.closeSync(log);
@@ -101,7 +102,7 @@ function signal(pid, name) {
     try {
         if (pid) process.kill(-pid, name);
     } catch {
-        // It has ended already.
+        // It has already ended.
     }
 }
 
@@ -122,7 +123,10 @@ function environment(folder, sockets, more) {
     };
 }
 
-/** A folder counts as installed only if VS Code's own list names it. @param {string} directory @param {string} extension */
+/**
+ * Installs an extension from a folder. VS Code only recognizes it if it is in its own list.
+ * @param {string} directory @param {string} extension
+ */
 function addExtension(directory, extension) {
     const { publisher, name, version } = JSON.parse(fs.readFileSync(path.join(extension, 'package.json'), 'utf8'));
     const relativeLocation = `${publisher}.${name}-${version}`;
@@ -146,9 +150,11 @@ export function freePort() {
 }
 
 /**
- * Opens a window on a server. Its profile is kept in the run's folder, so that a later search finds what the browser stored.
+ * Opens a window on a server. The browser's profile is kept in the run's folder, so that a later search covers what the
+ * browser stored.
  * @param {Awaited<ReturnType<typeof startServer>>} server
- * @param {{ tools: string, chromium: string, workspace?: string, query?: Record<string, string>, prepare?: (page: any) => Promise<unknown> }} options
+ * @param {{ tools: string, chromium: string, workspace?: string, query?: Record<string, string>, prepare?: (page: any)
+ * => Promise<unknown> }} options
  */
 export async function openWindow(server, { tools, chromium: program, workspace, query, prepare }) {
     const { chromium } = createRequire(path.join(tools, 'package.json'))('playwright-core');
@@ -173,7 +179,8 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
         if (/^(https?|wss?):$/.test(protocol) && hostname !== '127.0.0.1') foreign.add(origin);
     });
     await prepare?.(page);
-    // VS Code's state is in the browser. A light page of the same origin lets us write it before the workbench reads it.
+    // VS Code keeps its state in the browser. A small page of the same origin is used to write it before the workbench
+    // reads it.
     await page.goto(`${server.url}version`);
     await page.evaluate(seedState, STATE);
     const address = new URL(server.url);
@@ -183,13 +190,13 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
 }
 
 /**
- * Ends a run; or, if it is to be kept, says where it is and never returns.
+ * Ends a run. With `keep`, prints the address instead and never returns.
  * @param {import('./setup.mjs').Setup} setup @param {Awaited<ReturnType<typeof startServer>>} server
  * @param {Awaited<ReturnType<typeof openWindow>>} window
  */
 export async function finish(setup, server, window) {
     if (setup.keep) {
-        console.log(`   VS Code stays at ${server.url}?folder=${encodeURIComponent(server.workspace)} until Ctrl-C`);
+        console.log(`   VS Code remains available at ${server.url}?folder=${encodeURIComponent(server.workspace)} until Ctrl-C`);
         await new Promise(() => {});
     }
     await window.close();

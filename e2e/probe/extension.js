@@ -1,4 +1,4 @@
-// Asks every model of Sluice that SLUICE_E2E_ASK names one question, in every window, and writes down how that went.
+// Asks every model in SLUICE_E2E_ASK one question, in every window, and records the result.
 const fs = require('node:fs');
 const path = require('node:path');
 const vscode = require('vscode');

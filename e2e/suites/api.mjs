@@ -1,4 +1,4 @@
-// Another extension uses the models through vscode.lm; it does the checking, here it is only started and listened to.
+// Another extension uses the models through vscode.lm and checks the results; this suite starts it and collects them.
 import fs from 'node:fs';
 import path from 'node:path';
 import { add, figures } from '../lib/report.mjs';
@@ -33,7 +33,7 @@ export async function api(setup) {
         let running = 'nothing, it never started';
         let told = 0;
         while (Object.keys(figures).length === 0) {
-            const lines = await until(`there is news from the other extension (it runs: ${running})`, () => {
+            const lines = await until(`the other extension reports progress (current check: ${running})`, () => {
                 const whole = fs.existsSync(results) ? fs.readFileSync(results, 'utf8').split('\n').slice(0, -1) : [];
                 return whole.length > told && whole;
             });
@@ -51,10 +51,16 @@ export async function api(setup) {
     }
 }
 
-/** Answers that begin and then fail; VS Code forgets parts that nobody has read when an error comes, so they come slowly. */
+/**
+ * Models whose answer begins and then fails. They are slow, because VS Code drops parts that haven't been read yet when
+ * an error arrives.
+ */
 const LATER = ['incomplete', 'content-filter', 'failed', 'error'].map((name) => `sluice/${name}`);
 
-/** A model for every fault. @param {Record<string, { model: string, faults: string[] | Record<string, string> }>} kinds */
+/**
+ * Returns a model for every fault.
+ * @param {Record<string, { model: string, faults: string[] | Record<string, string> }>} kinds
+ */
 function faulty(kinds) {
     const later = LATER.map((like) => ({ id: `${like}+pace=60`, like }));
     const faults = Object.values(kinds).flatMap(({ model, faults }) => {

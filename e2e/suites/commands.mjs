@@ -1,4 +1,4 @@
-// What is around the chat: the walkthrough, the commands in the palette, the check of the settings.
+// Everything around the chat: the walkthrough, the commands in the palette, the validation of settings.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -21,7 +21,7 @@ export async function commands(setup) {
     const settings = path.join(server.folder, 'user/User/settings.json');
     const toast = (/** @type {string} */ text) => page.locator('.notification-toast', { hasText: text });
     const document = page.locator('.editor-instance .view-lines').first();
-    /** VS Code draws spaces as another character. */
+    /** VS Code renders spaces as non-breaking spaces. */
     const shown = async () => (await document.innerText()).replaceAll('\u00a0', ' ');
     let picture = 0;
     const step = async (/** @type {string} */ name, /** @type {() => unknown} */ body) => {
@@ -32,15 +32,15 @@ export async function commands(setup) {
         await view.command('Notifications: Clear All Notifications');
     };
     try {
-        // VS Code asks for the models when it starts, and with them come the commands.
-        await step('a setting that cannot work is told', async () => {
+        // VS Code asks for the models when it starts, which activates the extension and its commands.
+        await step('an invalid setting is reported', async () => {
             const said = toast('has white space in it');
             await said.waitFor();
             await said.getByText('Open the Setting').click();
             await page.locator('.settings-editor .setting-item', { hasText: 'Models: Hidden' }).waitFor();
         });
         await step('the walkthrough shows its first step', async () => {
-            // Its picture needs room.
+            // The picture needs space.
             await view.command('View: Close Primary Side Bar');
             await view.command('View: Toggle Secondary Side Bar Visibility');
             await view.command('Sluice: Open the Walkthrough');
@@ -52,9 +52,9 @@ export async function commands(setup) {
             const picture = page.frameLocator('iframe.webview').frameLocator('iframe').locator('svg');
             await picture.getByText('https://ai-gateway.vercel.sh/v1').waitFor();
             const colours = await picture.locator('rect').evaluateAll((/** @type {Element[]} */ shapes) => shapes.map((shape) => getComputedStyle(shape).fill));
-            assert(new Set(colours).size > 3 && !colours.includes('rgb(0, 0, 0)'), `it has no colours: ${colours}`);
+            assert(new Set(colours).size > 3 && !colours.includes('rgb(0, 0, 0)'), `the picture has no colours: ${colours}`);
         });
-        await step('a connection that works passes its test', async () => {
+        await step('a working connection passes the test', async () => {
             await view.command('Sluice: Test the Connection');
             const said = toast('Sluice: Environment works.');
             await said.waitFor();
@@ -71,7 +71,7 @@ export async function commands(setup) {
             await view.command('Sluice: Refresh the Models');
             await toast('models can chat.').waitFor();
         });
-        await step('a report has no key in it', async () => {
+        await step('a report does not contain the key', async () => {
             await view.command('Sluice: Export a Redacted Report');
             await until('the report is shown', async () => /"sluice": /.test(await shown()));
             assert(!(await shown()).includes(setup.key));

@@ -1,5 +1,5 @@
-// A server that puts links into everything it says. Whatever of it VS Code shows, in every place where the extension or VS Code
-// on its behalf shows something, nothing of it can be clicked.
+// A server that puts links into all its texts. Nothing of that may be clickable in any place where the extension shows
+// it, or VS Code shows it on the extension's behalf.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Chat } from '../lib/chat.mjs';
@@ -8,7 +8,7 @@ import { check } from '../lib/report.mjs';
 import { until } from '../lib/until.mjs';
 import { finish, openWindow, startServer } from '../lib/vscode.mjs';
 
-/** So many rows of a list are hovered over. */
+/** The number of rows of a list that are hovered over. */
 const ROWS = 8;
 
 /** @param {import('../lib/setup.mjs').Setup} setup */
@@ -27,23 +27,32 @@ export async function hostile(setup) {
     const hover = page.locator('.monaco-hover:visible, .chat-model-hover:visible');
     const quickPick = page.locator('.quick-input-list .monaco-list-row');
 
-    /** Waits for a notification that has the server's text in it, and looks for links. @param {string} text */
+    /**
+     * Waits for a notification with the server's text and checks that it has no links.
+     * @param {string} text
+     */
     const toastWithoutLinks = async (text) => {
         const toast = page.locator('.notification-toast', { hasText: text }).first();
         await toast.waitFor();
         assert.match(await toast.innerText(), /click|squirrel/i);
         assert.deepEqual(await toast.locator('a[href], [data-href]').evaluateAll((/** @type {Element[]} */ links) => links.map((link) => link.outerHTML)), []);
     };
-    /** Waits for the hover of something, known by a text in it. @param {any} element @param {string} text @param {object} [where] */
+    /**
+     * Hovers over an element until a hover with the text appears.
+     * @param {any} element @param {string} text @param {object} [where]
+     */
     const hoverOver = async (element, text, where) => {
         await until(`there is a hover with ${text}`, async () => {
             await element.hover(where);
             return hover.filter({ hasText: text }).first().waitFor({ timeout: 3_000 }).then(() => true, () => page.mouse.move(1, 1));
         });
     };
-    /** In the column with the names. */
+    /** A position in the column with the names. */
     const name = { position: { x: 120, y: 8 } };
-    /** Hovers over some of the models in a list, each known by the beginning of its name. @param {any} rows */
+    /**
+     * Hovers over some of the models in a list, each identified by the beginning of its name.
+     * @param {any} rows
+     */
     const hoverOverModels = async (rows) => {
         await rows.first().waitFor();
         for (const row of (await rows.all()).slice(0, ROWS)) await hoverOver(row, /Hostile \d+ /.exec(await row.innerText())?.[0] ?? '', name);
@@ -58,7 +67,7 @@ export async function hostile(setup) {
                 picture += 1;
                 await page.screenshot({ path: path.join(setup.shots, `${String(picture).padStart(2, '0')}-${name.replace(/\W+/g, '-')}.png`) });
             }
-            // Also those that have vanished since.
+            // This includes links that have already vanished.
             const links = await page.evaluate('[...hostileLinks.values()]');
             await page.evaluate('hostileLinks.clear()');
             assert.deepEqual(links, []);
@@ -108,12 +117,12 @@ export async function hostile(setup) {
             await hoverOverModels(list.locator('.monaco-list-row', { hasText: 'Hostile' }));
             await page.keyboard.press('Escape');
         });
-        await step('the list of models, one of whose groups has none', async () => {
+        await step('the list of models, with a group that has none', async () => {
             await view.command('Chat: Manage Language Models');
             await view.addModels('key-of-a-group', `${gateway.origin}/broken/v1`);
             const row = page.locator('.monaco-modal-editor-block .monaco-list-row');
             await hoverOverModels(row.filter({ hasText: 'Hostile' }));
-            // The group has the reason where its models would be.
+            // The group shows the reason in place of its models.
             const reason = row.filter({ hasText: 'click', hasNotText: 'Hostile' }).first();
             await hoverOver(reason, 'click', name);
         });
@@ -144,7 +153,7 @@ export async function hostile(setup) {
             await view.command('Sluice: Show Usage');
             await quickPick.filter({ hasText: 'hostile/0' }).first().waitFor();
         });
-        await check('hostile', 'the window asks the target for nothing', () => assert.deepEqual([...window.foreign], []));
+        await check('hostile', 'the window never contacts the target', () => assert.deepEqual([...window.foreign], []));
     } finally {
         await finish(setup, server, window);
         gateway.close();

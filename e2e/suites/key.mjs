@@ -1,4 +1,4 @@
-// The key: six ways in which what is opened in VS Code could send it elsewhere, and whether it is written down anywhere.
+// The key: six ways in which content that is opened in VS Code could send it elsewhere, and a search for copies of it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -47,9 +47,13 @@ export async function key(setup) {
             'both.code-workspace': JSON.stringify({ folders: [{ path: '.' }, { path: 'second' }], settings: hostile }),
         },
     };
-    /** Opens a window and gives what the probe in it found. @param {string} name of the workspace @param {Record<string, string>} query */
+    /**
+     * Opens a window and returns what its probe found.
+     * @param {string} name of the workspace @param {Record<string, string>} query
+     */
     const probe = async (server, name, query) => {
-        // As much in our log as there can be. VS Code's own trace has the whole environment in it, which is not our doing.
+        // Our own log is as verbose as possible. VS Code's trace log isn't used, because it contains the whole
+        // environment.
         const payload = JSON.stringify([['logLevel', 'sluice.sluice:trace']]);
         const window = await openWindow(server, { ...setup, query: { ...query, payload } });
         try {
@@ -66,7 +70,7 @@ export async function key(setup) {
 
     let server = await startServer(start);
     try {
-        await check('key', 'it reaches its own origin', async () => {
+        await check('key', 'it is sent to its own origin', async () => {
             const { answers, settings, stored } = await probe(server, 'workspace', { folder: server.workspace });
             assert.equal(answers['sluice/echo'], 'hello');
             assert.notEqual(settings.baseUrl, `${trap.origin}/v1`, 'the workspace changed the base URL');
@@ -76,8 +80,8 @@ export async function key(setup) {
             assert.match(answers[redirected], /^failed: .*redirect/, 'a redirect was followed');
             assert.equal(stored.includes(setup.key), false, 'the browser has stored it');
         });
-        await check('key', 'workspace settings, .env, a dev container, a proxy and a redirect do not lead it away', () => assert.deepEqual(caught(), []));
-        await check('key', 'a workspace of several folders does not lead it away', async () => {
+        await check('key', 'workspace settings, .env, a dev container, a proxy and a redirect do not divert it', () => assert.deepEqual(caught(), []));
+        await check('key', 'a workspace of several folders does not divert it', async () => {
             const { answers } = await probe(server, 'both-Workspace-', { workspace: path.join(server.workspace, 'both.code-workspace') });
             assert.equal(answers['sluice/echo'], 'hello');
             assert.deepEqual(caught(), []);
@@ -85,7 +89,7 @@ export async function key(setup) {
     } finally {
         await server.stop();
     }
-    await check('key', 'an environment that names another origin does not lead it away', async () => {
+    await check('key', 'an environment that names another origin does not divert it', async () => {
         fs.rmSync(path.join(probes, 'workspace.json'), { force: true });
         const env = { ...start.env, ...environment };
         server = await startServer({ ...start, env, keep: true });
@@ -99,11 +103,11 @@ export async function key(setup) {
     });
     tap.close();
     trap.close();
-    await check('key', 'no file of any run has it', () => {
-        // Whatever has a folder for the user's data is a run.
+    await check('key', 'no file of any run contains it', () => {
+        // Every folder with the user's data is a run.
         const runs = fs.globSync(path.join(setup.work, '*/user')).map((user) => path.dirname(user));
         const logs = fs.globSync(path.join(folder, 'user/logs/**/Sluice.log'));
-        assert.ok(logs.some((log) => fs.readFileSync(log, 'utf8').includes('[trace]')), 'there is no log to look into');
+        assert.ok(logs.some((log) => fs.readFileSync(log, 'utf8').includes('[trace]')), 'there is no log to search');
         assert.deepEqual(runs.flatMap((run) => filesWith(run, setup.key)), []);
     });
 }

@@ -1,4 +1,4 @@
-// The provider of thirty lines from the adapter package's README, as it stands there, in the Chat view.
+// The thirty-line provider from the adapter package's README, unchanged, in the Chat view.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { Chat } from '../lib/chat.mjs';
@@ -14,7 +14,7 @@ export async function sample(setup) {
     const server = await startServer({
         ...setup,
         folder: path.join(setup.work, 'sample'),
-        // Nothing of ours is there but the package inside it.
+        // The package inside the sample is the only code of ours here.
         vsix: [],
         extensions: [SAMPLE],
         chatGroups: [{ name: 'Sluice sample', vendor: 'sluice-sample' }],
@@ -23,13 +23,13 @@ export async function sample(setup) {
     const window = await openWindow(server, setup);
     const view = new Chat(window.page);
     try {
-        await check('sample', 'a provider of thirty lines answers in the Chat view', async () => {
+        await check('sample', 'a thirty-line provider answers in the Chat view', async () => {
             await view.open();
             await view.pick('Sample');
             const answer = await view.ask('Hello! Who are you?');
             assert.match(answer, /I am the Sluice demo: rules, not a language model\./);
         });
-        await check('sample', 'VS Code knows what the server counted', async () => {
+        await check('sample', 'VS Code shows what the server counted', async () => {
             const usage = tap.seen.findLast((seen) => seen.body?.model === 'sluice/demo' && seen.body.tools?.length)?.usage;
             assert.ok(usage?.total_tokens > 0, JSON.stringify(usage));
             await view.showsUsage(`${(usage.total_tokens / 1000).toFixed(1)}K / 108K tokens`);

@@ -1,4 +1,4 @@
-// The web worker's extension host, which has no Node: the same packed extension, and another one beside it that asks.
+// The web worker extension host, which has no Node: it runs the same packed extension, and another one that asks it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ export async function web(setup) {
         ...setup,
         folder: path.join(setup.work, 'web'),
         extensions: [...setup.extensions, path.join(import.meta.dirname, '../web-consumer')],
-        // Left to itself VS Code would run an extension that has both entries in the Node host.
+        // By default, VS Code would run an extension with both entry points in the Node host.
         settings: { 'remote.extensionKind': { 'sluice.sluice': ['web'] } },
     });
     const window = await openWindow(server, setup);
@@ -20,8 +20,8 @@ export async function web(setup) {
         const file = path.join(server.workspace, 'result.json');
         await until('the other extension is done', () => fs.existsSync(file) && fs.readFileSync(file, 'utf8').endsWith('}\n'));
         const result = JSON.parse(fs.readFileSync(file, 'utf8'));
-        await check('web', 'this is the web worker host', () => assert.equal(result.host, 'web worker'));
-        await check('web', 'the demo model is there without a key', () => assert.deepEqual(result.models, ['sluice/demo']));
+        await check('web', 'the extension runs in the web worker host', () => assert.equal(result.host, 'web worker'));
+        await check('web', 'the demo model is available without a key', () => assert.deepEqual(result.models, ['sluice/demo']));
         await check('web', 'tokens are counted', () => assert.ok(result.count > 5 && result.count < 20, String(result.count)));
         await check('web', 'it answers, with WebAssembly and without a server', () => assert.match(result.answer ?? result.error, /I am the Sluice demo: rules, not a language model\./));
         await check('web', 'it calls a tool', () => assert.deepEqual(result.calls, [{ name: 'read_file', input: { path: 'notes.md' } }]));

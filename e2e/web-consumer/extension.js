@@ -1,4 +1,4 @@
-// Uses the models from within the web worker host; one file, because there `require` knows only `vscode`.
+// Uses the models from within the web worker host. It is a single file, because `require` only knows `vscode` there.
 const vscode = require('vscode');
 
 exports.activate = async () => {

@@ -1,4 +1,4 @@
-// Every fault of the embedded gateway: what must not show, what must be said, and how.
+// Every fault of the embedded gateway: some must have no effect, the others must give a clear error.
 const assert = require('node:assert/strict');
 const vscode = require('vscode');
 const { failure, parts, said, seen, until } = require('../ask');
@@ -8,31 +8,31 @@ const PROMPT = 'Every word of this has to arrive, once.';
 const TOOL = { name: 'look', description: 'Looks', inputSchema: { type: 'object', properties: { at: { type: 'string' } } } };
 const CALLS = 'look {"at":"the gate"} and look {"at":"the wheel"}';
 
-/** One check for each, all under way together. */
+/** Runs a check for each name, all at the same time. */
 const all = async (names, check) => {
     const results = await Promise.all(names.map((name) => check(name).then(() => '', (error) => `${name}: ${error.message}`)));
     const failed = results.filter(Boolean);
     if (failed.length) throw new Error(failed.join('\n'));
 };
 
-/** One check for each fault of a kind: the model's id, the fault, and what is expected of it. */
+/** Runs a check for each fault of a kind, with the model's id and the expected message. */
 const each = (kind, check) => {
     const { model, faults } = kinds[kind];
     return all(Array.isArray(faults) ? faults : Object.keys(faults), (name) => check(`${model}+${name}`, faults[name]));
 };
 
-/** What an error looks like to whoever catches it, and to Chat. */
+/** Checks that an error is readable for the extension that catches it and in Chat. */
 function readable(error) {
-    assert.ok(error instanceof Error, `it is no Error: ${error}`);
-    assert.ok(error.message.length > 10 && error.message.length < 600, `this is no message for people: ${error.message}`);
+    assert.ok(error instanceof Error, `not an Error: ${error}`);
+    assert.ok(error.message.length > 10 && error.message.length < 600, `not a readable message: ${error.message}`);
     assert.doesNotMatch(error.message, /\n\s+at |undefined|\[object|TypeError|fetch failed|^Error:/, error.message);
-    assert.ok(!error.message.includes(process.env.AI_GATEWAY_API_KEY), 'it tells the key');
-    // Chat shows the stack behind the message, if there is one.
+    assert.ok(!error.message.includes(process.env.AI_GATEWAY_API_KEY), 'it contains the key');
+    // Chat shows the stack after the message, if there is one.
     assert.doesNotMatch(error.stack ?? '', /extension\.js|dist\//, `its stack leads into our code: ${error.stack}`);
 }
 
 module.exports = [
-    ['faults of the way bytes come change nothing', () => each('same', async (id) => {
+    ['faults in framing and timing change nothing', () => each('same', async (id) => {
         assert.deepEqual(said(await parts(id, PROMPT)), [{ text: PROMPT }]);
     })],
     ['dialects of thinking change nothing', async () => {
@@ -46,14 +46,14 @@ module.exports = [
         await each('sameCalls', async (id) => {
             const answer = await parts(id, CALLS, { tools: [TOOL] });
             assert.deepEqual(calls(answer), expected);
-            assert.equal(new Set(said(answer).map((part) => part.id)).size, 2, 'two calls with one id');
+            assert.equal(new Set(said(answer).map((part) => part.id)).size, 2, 'two calls have the same id');
         });
     }],
-    ['damaged events end well', () => each('completed', async (id) => {
+    ['damaged events still give a complete answer', () => each('completed', async (id) => {
         const answer = said(await parts(id, PROMPT));
         assert.ok(answer.some((part) => part.text), JSON.stringify(answer).slice(0, 300));
     })],
-    ['every failure is told in a sentence', () => each('failed', async (id, expected) => {
+    ['every failure has a readable message', () => each('failed', async (id, expected) => {
         const error = await failure(parts(id, PROMPT));
         readable(error);
         assert.match(error.message, new RegExp(expected, 'i'));
@@ -65,15 +65,15 @@ module.exports = [
         assert.match(error.message, new RegExp(expected, 'i'));
         assert.equal(got.filter((part) => part instanceof vscode.LanguageModelToolCallPart).length, 0);
     })],
-    ['answers without words are explained', () => all(['sluice/empty', 'sluice/thinking-only'], async (id) => {
+    ['empty answers are explained', () => all(['sluice/empty', 'sluice/thinking-only'], async (id) => {
         readable(await failure(parts(id, PROMPT)));
     })],
-    ['what came before a failure stays', () => all(['incomplete', 'content-filter', 'failed', 'error'], async (name) => {
+    ['parts before a failure are kept', () => all(['incomplete', 'content-filter', 'failed', 'error'], async (name) => {
         const got = [];
         readable(await failure(parts(`sluice/${name}+pace=60`, PROMPT, {}, undefined, (part) => got.push(part))));
         assert.deepEqual(said(got), [{ text: 'This answer is cut off in the middle of a' }]);
     })],
-    ['a server that says nothing can be left', () => each('cancelled', async (id) => {
+    ['a silent server can be cancelled', () => each('cancelled', async (id) => {
         const source = new vscode.CancellationTokenSource();
         const answer = parts(id, PROMPT, {}, source.token).catch(() => undefined);
         await until('the request has come', async () => (await seen(id)).length > 0);

@@ -1,4 +1,4 @@
-// Many at once, and what that does to the extension host.
+// Many requests at once, and their effect on the extension host.
 const assert = require('node:assert/strict');
 const { monitorEventLoopDelay } = require('node:perf_hooks');
 const { setFlagsFromString } = require('node:v8');
@@ -10,12 +10,12 @@ const COUNT = 2000;
 
 module.exports = [
     ['twenty requests at once, each with its own answer', async () => {
-        // The faults before this had events of megabytes. Clearing them away is not what is measured.
+        // Earlier faults had events of several megabytes. Collecting that garbage must not be measured.
         setFlagsFromString('--expose-gc');
         runInNewContext('gc')();
         figures.memory('before 20 streams');
         const delay = monitorEventLoopDelay({ resolution: 1 });
-        // What the host and the machine do anyway.
+        // Measures the delay that the host and the machine have anyway.
         delay.enable();
         await new Promise((resolve) => setTimeout(resolve, 3000));
         delay.disable();

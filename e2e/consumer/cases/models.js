@@ -1,4 +1,4 @@
-// The list of models, and counting.
+// The list of models, and token counts.
 const assert = require('node:assert/strict');
 const { monitorEventLoopDelay } = require('node:perf_hooks');
 const vscode = require('vscode');
@@ -18,9 +18,9 @@ module.exports = [
             assert.equal(listed.maxInputTokens, context_window - max_tokens, id);
         }
     }],
-    ['the vocabulary comes, and the host does not wait for it', async () => {
+    ['the vocabulary loads without blocking the host', async () => {
         const demo = await model('sluice/demo');
-        // Until it is there, counts are estimates, which are too high for this.
+        // Until the vocabulary is loaded, counts are estimates, which are too high for this text.
         const text = 'internationalization '.repeat(50);
         const delay = monitorEventLoopDelay({ resolution: 1 });
         delay.enable();
@@ -32,7 +32,7 @@ module.exports = [
     ['text is counted', async () => {
         const demo = await model('sluice/demo');
         assert.equal(await demo.countTokens(''), 0);
-        // Nobody knows the tokenizer of this model, so the count leaves room; but not much.
+        // The model's tokenizer is unknown, so the count is on the high side, but not by much.
         const within = async (text, least, most) => {
             const count = await demo.countTokens(text);
             assert.ok(count >= least && count <= most, `${count} tokens, not ${least} to ${most}: ${text.slice(0, 50)}`);
@@ -41,7 +41,7 @@ module.exports = [
         await within('The quick brown fox jumps over the lazy dog.', 9, 20);
         await within('The quick brown fox jumps over the lazy dog. '.repeat(100), 900, 1800);
     }],
-    ['messages are counted with all they carry', async () => {
+    ['messages are counted with all their parts', async () => {
         const demo = await model('sluice/demo');
         const call = new vscode.LanguageModelToolCallPart('gw-1', 'read_file', { path: 'a/rather/long/path/to/a/file.md' });
         const result = new vscode.LanguageModelToolResultPart('gw-1', [new vscode.LanguageModelTextPart('twelve words of a result '.repeat(20))]);
@@ -53,7 +53,7 @@ module.exports = [
         assert.ok(answered >= 90 && answered <= 160, `${answered} for a result`);
     }],
     ['counting is quick: 3000 different texts', async () => {
-        // Chat asks about that often before every request, one after the other.
+        // Chat counts about that many texts before every request, one after the other.
         const demo = await model('sluice/demo');
         for (let at = 0; at < 3000; at++) await demo.countTokens(`property ${at} of a schema`);
     }],

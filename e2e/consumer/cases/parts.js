@@ -1,28 +1,28 @@
-// What comes back, part by part.
+// The answer, part by part.
 const assert = require('node:assert/strict');
 const vscode = require('vscode');
 const { parts, plain, said, seen, user, assistant, until } = require('../ask');
 
-/** 3 × 2 pixels, red. */
+/** A red PNG of 3 × 2 pixels. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AAQQxwFgBB0gX7h/C5SAAAAABJRU5ErkJggg==';
 const ADD = { name: 'add', description: 'Adds', inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } } };
 const SUBTRACT = { ...ADD, name: 'subtract', description: 'Subtracts' };
 const INPUT = { a: 1, b: 2, name: 'ж', nested: { list: [1, 2.5, null, true], empty: {} } };
 
 module.exports = [
-    ['text comes as it was said', async () => {
+    ['text arrives unchanged', async () => {
         for (const text of ['Hello', 'Grüße, 水位 👩‍🚀', '  leading and trailing  ', 'a\n\n```js\nb\n```\n', '<tag> & "quotes" \\ back']) {
             assert.deepEqual(said(await parts('sluice/echo', text)), [{ text }]);
         }
     }],
-    ['the counts are those of the server', async () => {
+    ['usage is what the server reported', async () => {
         const { usage } = plain(await parts('sluice/echo', 'count this, please')).find((part) => part.usage);
         const server = (await seen('sluice/echo')).at(-1).usage;
         assert.equal(usage.prompt_tokens, server.input_tokens);
         assert.equal(usage.completion_tokens, server.output_tokens);
         assert.equal(usage.total_tokens, server.total_tokens);
     }],
-    ['a tool is called once, with the input as it was', async () => {
+    ['a tool is called once, with unchanged input', async () => {
         const answer = said(await parts('sluice/tools', `please add ${JSON.stringify(INPUT)}`, { tools: [ADD, SUBTRACT] }));
         assert.equal(answer.length, 1, JSON.stringify(answer));
         assert.equal(answer[0].call, 'add');
@@ -34,7 +34,7 @@ module.exports = [
         const answer = said(await parts('sluice/tools', 'now', { tools: [tool] }));
         assert.deepEqual(answer.map(({ call, input }) => ({ call, input })), [{ call: 'now', input: {} }]);
     }],
-    ['two tools at once have ids of their own', async () => {
+    ['two calls at once have different ids', async () => {
         const answer = said(await parts('sluice/parallel-tools', 'add {"a":1} and subtract {"b":2}', { tools: [ADD, SUBTRACT] }));
         assert.deepEqual(answer.map(({ call, input }) => ({ call, input })), [{ call: 'add', input: { a: 1 } }, { call: 'subtract', input: { b: 2 } }]);
         assert.notEqual(answer[0].id, answer[1].id);
@@ -50,28 +50,28 @@ module.exports = [
         assert.equal(ids.length, 2);
         assert.equal(ids[0], ids[1]);
     }],
-    ['a tool can be demanded', async () => {
+    ['a tool call can be required', async () => {
         const options = { tools: [ADD], toolMode: vscode.LanguageModelChatToolMode.Required };
         const answer = said(await parts('sluice/demo+pace=0', 'Hello', options));
         assert.deepEqual(answer.filter(({ thinking }) => thinking === undefined).map(({ call }) => call), ['add']);
     }],
-    ['a picture is seen', async () => {
+    ['a picture reaches the model', async () => {
         const picture = vscode.LanguageModelDataPart.image(new Uint8Array(Buffer.from(PNG, 'base64')), 'image/png');
         const answer = said(await parts('sluice/demo+pace=0', [user([new vscode.LanguageModelTextPart('What is this?'), picture])]));
         assert.match(answer.map((part) => part.text ?? '').join(''), /I see a png picture of 3 × 2 pixels/);
     }],
-    ['a picture that lies about its type is seen too', async () => {
+    ['a picture with the wrong type reaches the model too', async () => {
         const picture = vscode.LanguageModelDataPart.image(new Uint8Array(Buffer.from(PNG, 'base64')), 'image/jpeg');
         await parts('sluice/demo+pace=0', [user([new vscode.LanguageModelTextPart('And this?'), picture])]);
         assert.match(JSON.stringify((await seen('sluice/demo+pace=0')).at(-1).body.input), /data:image\/png;base64,/);
     }],
-    ['thinking comes as thinking, before the answer', async () => {
+    ['thinking is reported as thinking, before the answer', async () => {
         const [thinking, text, ...rest] = said(await parts('sluice/reasoning', 'two plus two'));
         assert.match(thinking.thinking, /The user says: two plus two/);
         assert.deepEqual(text, { text: 'I thought about it: two plus two' });
         assert.deepEqual(rest, []);
     }],
-    ['sealed thinking goes back unchanged', async () => {
+    ['encrypted reasoning is sent back unchanged', async () => {
         const first = await parts('sluice/encrypted-reasoning', 'keep a secret');
         const thoughts = first.filter((part) => part instanceof vscode.LanguageModelThinkingPart || part instanceof vscode.LanguageModelTextPart);
         const conversation = [user('keep a secret'), assistant(thoughts), user('and another')];
@@ -89,7 +89,7 @@ module.exports = [
         assert.match(text, /\(https:\/\/vercel\.com\/docs\/ai-gateway\)/);
         assert.deepEqual(rest, []);
     }],
-    ['a picture comes as data', async () => {
+    ['a generated picture is a data part', async () => {
         const answer = said(await parts('sluice/image', 'draw'));
         assert.equal(answer.find((part) => part.data)?.data, 'image/png');
         assert.ok(answer.some((part) => part.text?.includes('Here is your picture.')), JSON.stringify(answer));
