@@ -1,4 +1,4 @@
-//! Prints the fault matrix: every fault of the embedded gateway through the client, what should come of it and what did.
+//! Prints the fault matrix: the expected and the actual outcome of every fault of the embedded gateway with the client.
 //! Run by `cargo xtask faults`.
 
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
-//! A thousand answers at once through one client, with the embedded gateway in the same process. Every event has to arrive
-//! once and in its place; what a stream costs in time and memory is printed beside its aim.
+//! Runs a thousand answers at once through one client, with the embedded gateway in the same process. Every event has
+//! to arrive exactly once and in order. The time and memory for each stream are printed next to their targets.
 //!
-//! Run by `cargo xtask load`, in release. Memory is the growth of the process from before the streams to its peak, the
-//! gateway's half included. The gateway counts how many answers were under way at the same time.
+//! Run by `cargo xtask load` in release mode. Memory is the growth of the process from before the streams to its peak,
+//! including the gateway's part. The gateway counts how many answers were open at the same time.
 
 use std::future::pending;
 use std::process::{Command, ExitCode};
@@ -18,8 +18,8 @@ const EVENTS: usize = 200;
 const EVENTS_PER_SECOND: f64 = 50_000.0;
 const KIB_PER_STREAM: f64 = 64.0;
 
-/// The two ways to be loaded: as fast as it goes, when the first answers are over before the last begin; and with pauses,
-/// two seconds altogether, so that all answers are under way at the same time.
+/// The two kinds of load: as fast as possible, where the first answers end before the last ones begin; and with pauses
+/// of two seconds in total, so that all answers are open at the same time.
 const RUNS: [(&str, &str); 2] = [("at once", "sluice/burst"), ("overlapping", "sluice/burst+pace=80")];
 
 #[derive(Debug, Default)]
@@ -28,8 +28,8 @@ struct Damage {
     doubled: usize,
     out_of_order: usize,
     not_completed: usize,
-    /// What the first stream that was not completed said about it.
-    complaint: Option<String>,
+    /// The error of the first stream that wasn't completed.
+    first_error: Option<String>,
 }
 
 #[tokio::main]
@@ -38,7 +38,8 @@ async fn main() -> ExitCode {
     let mut ok = true;
     for (name, model) in RUNS {
         let met = match asked.as_deref() {
-            // A process of its own: what an earlier run left to the allocator would hide what this one needs.
+            // Each run has its own process: memory that an earlier run left to the allocator would hide what this one
+            // needs.
             None => in_a_new_process(name),
             Some(asked) if asked == name => run(name, model).await,
             Some(_) => Ok(true),
@@ -61,11 +62,11 @@ async fn run(name: &str, model: &str) -> Result<bool, String> {
     let simulator = Simulator::start(Config::default()).map_err(|error| error.to_string())?;
     let endpoint = Endpoint::parse(&simulator.url()).map_err(|bad| bad.0)?;
     let client = Client::new(endpoint, None, Timeouts { connect: Duration::from_mins(1), ..Timeouts::default() })?;
-    // One answer first: what the process needs once is not the price of a stream.
+    // One answer runs first, so that one-time allocations aren't attributed to the streams.
     stream(&client, "sluice/burst").await;
 
     let before = resident();
-    forget_peak();
+    reset_peak();
     let started = Instant::now();
     let mut streams = JoinSet::new();
     for _ in 0..STREAMS {
@@ -79,44 +80,44 @@ async fn run(name: &str, model: &str) -> Result<bool, String> {
         total.doubled += damage.doubled;
         total.out_of_order += damage.out_of_order;
         total.not_completed += damage.not_completed;
-        total.complaint = total.complaint.or(damage.complaint);
+        total.first_error = total.first_error.or(damage.first_error);
     }
     let seconds = started.elapsed().as_secs_f64();
     let peak = peak();
     let most_open = simulator.streams().most_open;
 
-    let Damage { lost, doubled, out_of_order, not_completed, complaint } = total;
+    let Damage { lost, doubled, out_of_order, not_completed, first_error } = total;
     println!("{name}: {STREAMS} streams x {EVENTS} events ({model})");
     let whole = lost + doubled + out_of_order + not_completed == 0;
     println!(
-        "  {lost} lost, {doubled} doubled, {out_of_order} out of order, {not_completed} not completed  {}",
+        "  {lost} lost, {doubled} repeated, {out_of_order} out of order, {not_completed} not completed  {}",
         verdict(whole)
     );
-    if let Some(complaint) = complaint {
-        println!("  {complaint}");
+    if let Some(first_error) = first_error {
+        println!("  {first_error}");
     }
     let rate = as_f64(STREAMS * EVENTS) / seconds;
     if model.contains("pace") {
-        println!("  {most_open} under way at once, aim {STREAMS}  {}", verdict(most_open == STREAMS));
+        println!("  {most_open} open at once, target {STREAMS}  {}", verdict(most_open == STREAMS));
     } else {
-        println!("  {most_open} under way at once");
+        println!("  {most_open} open at once");
     }
     println!(
-        "  {rate:.0} events/s, aim >= {EVENTS_PER_SECOND:.0}  {}  ({seconds:.2} s)",
+        "  {rate:.0} events/s, target >= {EVENTS_PER_SECOND:.0}  {}  ({seconds:.2} s)",
         verdict(rate >= EVENTS_PER_SECOND)
     );
     match (before, peak) {
         (Some(before), Some(peak)) => {
             let each = as_f64(peak.saturating_sub(before)) / as_f64(STREAMS);
-            println!("  {each:.1} KiB a stream, aim <= {KIB_PER_STREAM:.0}  {}", verdict(each <= KIB_PER_STREAM));
+            println!("  {each:.1} KiB per stream, target <= {KIB_PER_STREAM:.0}  {}", verdict(each <= KIB_PER_STREAM));
         }
-        _ => println!("  memory: this system does not tell"),
+        _ => println!("  memory: not available on this system"),
     }
-    // Figures are told, not enforced: the machine may be busy. A stream that is not whole is wrong on any machine.
+    // Speed and memory are only printed, because the machine may be busy. A damaged stream is an error on any machine.
     Ok(whole)
 }
 
-/// One answer, and what is wrong with it.
+/// Runs one answer and returns what was wrong with it.
 async fn stream(client: &Client, model: &str) -> Damage {
     let prompt = ChatPart::Text { value: format!("burst {EVENTS}") };
     let message = ChatMessage { role: Role::User, content: vec![prompt] };
@@ -144,7 +145,7 @@ async fn stream(client: &Client, model: &str) -> Damage {
     if answer.outcome.status != Status::Completed || answer.attempts != 1 {
         damage.not_completed = 1;
         let why = answer.outcome.error.map(|failure| failure.message).unwrap_or_default();
-        damage.complaint = Some(format!("{:?} after {} attempts. {why}", answer.outcome.status, answer.attempts));
+        damage.first_error = Some(format!("{:?} after {} attempts. {why}", answer.outcome.status, answer.attempts));
     }
     damage
 }
@@ -158,12 +159,12 @@ fn as_f64(count: usize) -> f64 {
     count as f64
 }
 
-/// The memory of the process now, in KiB.
+/// Returns the current memory of the process in KiB.
 fn resident() -> Option<usize> {
     status_line("VmRSS:")
 }
 
-/// The most it has been since `forget_peak`.
+/// Returns the peak memory since `reset_peak`, in KiB.
 fn peak() -> Option<usize> {
     status_line("VmHWM:")
 }
@@ -174,7 +175,8 @@ fn status_line(name: &str) -> Option<usize> {
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Sets the peak back to the present. Where that is not allowed the peak of an earlier run counts, which is never less.
-fn forget_peak() {
+/// Resets the peak to the current memory. If the system doesn't allow that, the peak of an earlier run counts, which is
+/// never lower.
+fn reset_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

@@ -1,5 +1,5 @@
-//! The memory file under attack, in full: a thousand writers killed, a hundred thousand flips, four writers at once.
-//! Run by `cargo xtask persist`.
+//! The full stress test of the memory file: a thousand killed writers, a hundred thousand flipped bits, four writers at
+//! once. Run by `cargo xtask persist`.
 
 use std::process::ExitCode;
 

@@ -111,7 +111,7 @@ fn what_cannot_be_counted() {
         &["--request", "-"],
         b"hello",
         expect![[r#"
-        sluice: standard input: the request is not JSON: expected value at line 1 column 1. For plain text leave out --request.
+        sluice: standard input: the request is not JSON: expected value at line 1 column 1. For plain text, leave out --request.
         exit 2
     "#]],
     );
@@ -119,7 +119,7 @@ fn what_cannot_be_counted() {
         &["--request", "-"],
         b"[1]",
         expect![[r#"
-        sluice: standard input: the request is not a JSON object with `model` and `input`. For plain text leave out --request.
+        sluice: standard input: the request is not a JSON object with `model` and `input`. For plain text, leave out --request.
         exit 2
     "#]],
     );
@@ -127,7 +127,7 @@ fn what_cannot_be_counted() {
         &["--request", "-m", "gpt-5", "-"],
         b"[1]",
         expect![[r#"
-        sluice: standard input: the request is not a JSON object with `model` and `input`. For plain text leave out --request.
+        sluice: standard input: the request is not a JSON object with `model` and `input`. For plain text, leave out --request.
         exit 2
     "#]],
     );
@@ -136,7 +136,7 @@ fn what_cannot_be_counted() {
         b"caf\xe9",
         expect![[r#"
         2 tokens (openai/gpt-5; 4 characters)
-        sluice: standard input is not UTF-8; bytes that are no text are counted as �
+        sluice: standard input is not UTF-8; invalid bytes are counted as �
         exit 0
     "#]],
     );

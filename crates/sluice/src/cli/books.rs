@@ -1,4 +1,4 @@
-//! What `sluice chat` keeps of its requests: token counts for the next ones, usage for `sluice usage`.
+//! Keeps the records of `sluice chat`: token counts for later requests, and usage for `sluice usage`.
 
 use std::env;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use sluice_core::{
 use super::model_cache::ModelCache;
 use super::output::tell;
 
-/// One conversation at a time, one request at a time.
+/// The id of the only conversation and the only request at a time.
 const REQUEST: &str = "chat";
 const SECONDS_OF_A_DAY: u64 = 86_400;
 
@@ -21,7 +21,7 @@ pub struct Books {
     store: Store,
     memory: Memory,
     tracker: UsageTracker,
-    /// As `sluice models` last saw it, if it did.
+    /// The model as `sluice models` last listed it, if it did.
     model: Option<ChatModel>,
     clock: Instant,
     has_complained: bool,
@@ -46,7 +46,7 @@ impl Books {
         books
     }
 
-    /// Before a request: how many tokens it will have. Warns if that is nearly more than the model takes.
+    /// Starts a request and returns the estimate of its tokens. Prints a warning if that is close to the model's limit.
     pub fn begin(&mut self, request: &ChatRequest) -> Estimate {
         let estimate = self.memory.estimate(
             request,
@@ -73,7 +73,8 @@ impl Books {
         self.tracker.first_part(REQUEST, is_thinking, self.now());
     }
 
-    /// After it: what it used, and what the server counted. Kept at once, because the next request may never come.
+    /// Ends a request and records its usage and the server's count. This is saved immediately, because there may be no
+    /// further request.
     pub fn end(&mut self, request: &ChatRequest, answer: &[ChatPart], outcome: &Outcome) {
         let today = today();
         let prices = self.model.as_ref().and_then(|model| model.prices.as_ref());
@@ -83,7 +84,7 @@ impl Books {
             self.memory.record(&used, today);
         }
         if let Some(usage) = &outcome.usage {
-            // Only a whole answer is what the server counted.
+            // The server's count is only valid for a complete answer.
             let answer = (outcome.status == Status::Completed)
                 .then(|| ChatMessage { role: Role::Assistant, content: answer.to_vec() });
             let family = self.family(request).to_owned();
@@ -99,7 +100,7 @@ impl Books {
         self.tracker.status(REQUEST)
     }
 
-    /// What corrections are kept for: models of a family share a tokenizer.
+    /// Returns the key of the correction factor: models of a family share a tokenizer.
     fn family<'a>(&'a self, request: &'a ChatRequest) -> &'a str {
         self.model.as_ref().map_or(&request.model, |model| &model.family)
     }
@@ -108,7 +109,7 @@ impl Books {
         u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Once: the conversation goes on without.
+    /// Prints a message, but only once; the conversation continues without records.
     fn complain(&mut self, message: &str) {
         if !std::mem::replace(&mut self.has_complained, true) {
             tell!("sluice: {message}.");
@@ -116,13 +117,13 @@ impl Books {
     }
 }
 
-/// `SLUICE_HOME`, else where this system keeps what programs remember.
+/// Returns `SLUICE_HOME`, or else the system's directory for the state of programs.
 pub fn directory() -> PathBuf {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(home) = set("SLUICE_HOME") {
         return home;
     }
-    // Relative paths are to be ignored, says the XDG specification.
+    // The XDG specification says that relative paths must be ignored.
     if let Some(state) = set("XDG_STATE_HOME").filter(|path| path.is_absolute()) {
         return state.join("sluice");
     }
@@ -136,7 +137,7 @@ pub fn directory() -> PathBuf {
     home.join(state).join("sluice")
 }
 
-/// Days are counted in UTC, as gateways bill them.
+/// Returns today's number. Days are in UTC, as gateways bill them.
 fn today() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u32::try_from(since.as_secs() / SECONDS_OF_A_DAY).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! `sluice count`: how many tokens a text or a whole request is.
+//! `sluice count`: counts the tokens of a text or a whole request.
 
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
@@ -13,21 +13,21 @@ use super::complain;
 use super::output::tell;
 use super::text::{self, one_line};
 
-/// Count the tokens of a text, or of a whole request.
+/// Count the tokens of a text or of a whole request.
 ///
-/// Models of `openai` are counted with their own vocabulary; others by an estimate, rather too high than too low.
-/// Exits with 2 if the file cannot be read or is not a request.
+/// Models from `openai` are counted with their own vocabulary; others are estimated, rather too high than too low. Exits
+/// with 2 if the file cannot be read or is not a request.
 #[derive(Debug, Args)]
 pub struct Count {
-    /// The file to count; `-`, or nothing in a pipe, reads standard input
+    /// The file to count; `-`, or no file in a pipe, reads standard input
     file: Option<PathBuf>,
-    /// Count as this model does [default: the request's own, or openai/gpt-5]
+    /// Count like this model [default: the request's own, or openai/gpt-5]
     #[arg(short, long)]
     model: Option<String>,
     /// The file is the JSON body of an Open Responses request
     #[arg(long)]
     request: bool,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -52,7 +52,7 @@ impl Count {
                 "cannot read {shown}: {error}. Give the path of a file, or - for standard input."
             )));
         }
-        // What editors put at the start of a file is not part of its text.
+        // The byte order mark that editors write isn't part of the text.
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
         let line = if self.request { self.of_request(bytes, &shown) } else { Ok(self.of_text(bytes, &shown)) };
         match line {
@@ -67,7 +67,7 @@ impl Count {
     fn of_text(&self, bytes: &[u8], shown: &str) -> String {
         let text = String::from_utf8_lossy(bytes);
         if matches!(text, std::borrow::Cow::Owned(_)) {
-            tell!("sluice: {shown} is not UTF-8; bytes that are no text are counted as \u{FFFD}");
+            tell!("sluice: {shown} is not UTF-8; invalid bytes are counted as \u{FFFD}");
         }
         let model = self.model.as_deref().unwrap_or(DEFAULT_MODEL);
         let tokens = Counter::exact().text(model, &text);
@@ -101,7 +101,7 @@ impl Count {
                 Counter::exact().request_body(body.to_string().as_bytes())
             }
         };
-        let counted = counted.map_err(|error| format!("{shown}: {error}. For plain text leave out --request."))?;
+        let counted = counted.map_err(|error| format!("{shown}: {error}. For plain text, leave out --request."))?;
         if self.json {
             return serde_json::to_string(&counted).map_err(|error| error.to_string());
         }
@@ -131,7 +131,7 @@ fn table(counted: &TokenBreakdown) -> String {
     lines.join("\n")
 }
 
-/// `12345` as `12,345`.
+/// Formats `12345` as `12,345`.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

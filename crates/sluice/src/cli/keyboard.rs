@@ -1,5 +1,5 @@
-//! What the user types, line by line: questions, and results of tools that nobody else answers for. One reader for both,
-//! because a second one would miss what the first has taken already.
+//! Reads lines that the user types: questions, and results of tools without a command. Both use the same reader,
+//! because a second one would miss what the first has buffered.
 
 use std::io::BufRead;
 use std::sync::mpsc as blocking;
@@ -11,19 +11,19 @@ use tokio::sync::mpsc;
 pub struct Keyboard {
     wanted: blocking::Sender<()>,
     lines: mpsc::UnboundedReceiver<String>,
-    /// A line was asked for and has not come yet; whoever asked may have been interrupted.
+    /// Whether a requested line has not arrived yet. The request for it may have been cancelled.
     waiting: bool,
 }
 
 impl Keyboard {
-    /// Reads only when a line is wanted: what is typed ahead and never asked for belongs to the shell.
+    /// Starts a reader that reads only when a line is requested: input that is never requested belongs to the shell.
     pub fn new(input: impl BufRead + Send + 'static) -> Self {
-        let (wanted, wishes) = blocking::channel();
+        let (wanted, requests) = blocking::channel();
         let (typed, lines) = mpsc::unbounded_channel();
-        // Not the runtime's own reader: with that one the program could not end before Enter is pressed.
+        // With the runtime's own reader, the program could not exit before Enter is pressed.
         thread::spawn(move || {
             let mut input = input.lines();
-            while wishes.recv().is_ok()
+            while requests.recv().is_ok()
                 && let Some(Ok(line)) = input.next()
                 && typed.send(line).is_ok()
             {}
@@ -31,7 +31,7 @@ impl Keyboard {
         Self { wanted, lines, waiting: false }
     }
 
-    /// The next line, or `None` at the end of the input. If this is dropped half-way, the line comes with the next call.
+    /// Returns the next line, or `None` at the end of the input. If this is cancelled, the next call returns the line.
     pub async fn line(&mut self) -> Option<String> {
         if !self.waiting {
             self.wanted.send(()).ok()?;
@@ -59,7 +59,7 @@ mod tests {
         let mut keyboard = Keyboard::new(BufReader::new(input));
         tokio::select! {
             biased;
-            line = keyboard.line() => panic!("{line:?} came from nowhere"),
+            line = keyboard.line() => panic!("{line:?} was never typed"),
             () = std::future::ready(()) => {}
         }
         typing.write_all(b"first\nsecond\n").unwrap();
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_before_it_is_wanted() {
+    fn nothing_is_read_before_it_is_requested() {
         let (mut input, mut typing) = pipe().unwrap();
         let keyboard = Keyboard::new(BufReader::new(input.try_clone().unwrap()));
         typing.write_all(b"ls\n").unwrap();

@@ -1,4 +1,4 @@
-//! The list of models between two runs: one small file for each endpoint, replaced as a whole.
+//! Stores the list of models between runs, in one small file for each endpoint.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
@@ -6,18 +6,18 @@ use std::{env, fs, io, process};
 use sluice::private_file;
 use sluice_core::{Endpoint, ModelCatalog, Note};
 
-/// The most that is read of a kept list; one that is longer counts as damaged.
+/// The most that is read of a stored list. A longer file is treated as damaged.
 const MAX_FILE: u64 = 64 << 20;
 
 pub struct ModelCache {
-    /// `None`: nowhere to keep it.
+    /// `None` if there is no directory for it.
     file: Option<PathBuf>,
 }
 
 impl ModelCache {
     pub fn of(endpoint: &Endpoint) -> Self {
-        // Readable, and different for different addresses after all that is no letter became a dash: the core compares
-        // the address inside the file.
+        // The name is readable but not unique, because everything except letters, digits and dots becomes a dash. The
+        // core therefore compares the address inside the file.
         let name = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
         let name: String = endpoint.base_url.chars().map(name).take(100).collect();
         Self { file: directory().map(|directory| directory.join("sluice").join(format!("models-{name}.json"))) }
@@ -34,19 +34,20 @@ impl ModelCache {
         }
     }
 
-    /// Written beside and renamed: whoever reads meanwhile sees the old list or the new one, never half of one.
+    /// Writes a temporary file and renames it, so that a concurrent reader sees either the old or the new list, never
+    /// half of one.
     pub fn save(&self, catalog: &ModelCatalog) -> Result<(), String> {
         let Some(file) = &self.file else { return Ok(()) };
         let write = |file: &Path| -> io::Result<()> {
             fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
-            let beside = file.with_extension(format!("{}.tmp", process::id()));
-            private_file::replace(file, &beside, catalog.snapshot().as_bytes())
+            let temporary = file.with_extension(format!("{}.tmp", process::id()));
+            private_file::replace(file, &temporary, catalog.snapshot().as_bytes())
         };
-        write(file).map_err(|error| format!("cannot keep the list of models in {}: {error}", file.display()))
+        write(file).map_err(|error| format!("cannot save the list of models in {}: {error}", file.display()))
     }
 }
 
-/// Where this system keeps what can be fetched again.
+/// Returns the system's directory for data that can be fetched again.
 fn directory() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     set("XDG_CACHE_HOME").or_else(|| {

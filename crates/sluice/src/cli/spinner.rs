@@ -1,4 +1,4 @@
-//! A sign of life on standard error until the first part comes, where somebody is looking.
+//! Shows a spinner on standard error until the first part arrives, if that is a terminal.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::interval;
 
-/// Turns until it is stopped or dropped.
+/// A spinner that runs until it is stopped or dropped.
 pub struct Spinner(Option<JoinHandle<()>>);
 
 impl Spinner {

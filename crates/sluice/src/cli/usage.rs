@@ -1,4 +1,4 @@
-//! `sluice usage`: what was used, by day or month and by model.
+//! `sluice usage`: shows what was used, by day or month and by model.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -15,11 +15,11 @@ use super::books::directory;
 use super::output::tell;
 use super::text::{self, one_line};
 
-/// Of days so many; months are few.
+/// The table shows at most this many days. Months are not limited.
 const MAX_SHOWN: usize = 30;
 const MAX_BAR: usize = 40;
 const MIN_BAR: usize = 8;
-/// No screen is wider, and the formatter of the standard library panics above 65,535.
+/// No screen is wider, and the standard library's formatter panics above 65,535.
 const MAX_WIDTH: usize = 1_000;
 const HEAD: Style = Style::new().dimmed();
 const BAR: Style = AnsiColor::Cyan.on_default();
@@ -27,16 +27,16 @@ const TOTAL: Style = Style::new().bold();
 
 /// Show what `sluice chat` used: tokens and dollars by day and by model.
 ///
-/// Days are counted in UTC. Costs are the gateway's own figures.
+/// Days are in UTC. Costs are the gateway's own numbers.
 #[derive(Debug, Args)]
 pub struct Usage {
-    /// By day (this is the default)
+    /// By day (the default)
     #[arg(long, conflicts_with = "month")]
     day: bool,
     /// By month
     #[arg(long)]
     month: bool,
-    /// One JSON object: a row for each day or month and model, and the total
+    /// Print one JSON object: a row for each day or month and model, and the total
     #[arg(long)]
     json: bool,
 }
@@ -44,7 +44,7 @@ pub struct Usage {
 impl Usage {
     pub fn run(self) -> io::Result<ExitCode> {
         let directory = directory();
-        // Looking must not make anything.
+        // Showing the usage must not create the directory.
         let history = if directory.exists() {
             let (_, memory, note) = Store::open(&directory);
             if let Some(note) = note {
@@ -160,7 +160,7 @@ fn requests(number: u64) -> String {
     if number == 1 { "1 request is".to_owned() } else { format!("{number} requests are") }
 }
 
-/// Title, how soon it goes when there is no room, and the cell of a row.
+/// Title, priority of removal when there is no room, and the function that formats a cell.
 type Column = (&'static str, u8, fn(&Totals) -> String);
 
 const COLUMNS: [Column; 7] = [
@@ -186,7 +186,7 @@ const COLUMNS: [Column; 7] = [
     ("Tokens/s", 6, |totals| totals.tokens_per_second().map_or_else(|| "–".to_owned(), |rate| format!("{rate:.0}"))),
 ];
 
-/// A row for each, a bar beside it as long as its tokens are many; as many columns as there is room for.
+/// Writes a table with a row for each entry and a bar for its tokens. It has as many columns as there is room for.
 fn write_table(
     out: &mut dyn Write,
     title: &str,
@@ -243,7 +243,7 @@ fn tokens(totals: &Totals) -> u64 {
     totals.input_tokens.saturating_add(totals.output_tokens)
 }
 
-/// In eighths of a character; whatever is not nothing is seen.
+/// Draws a bar in eighths of a character. Anything above zero is visible.
 fn bar(part: u64, whole: u64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = u128::from(part) * (width as u128) * 8;
@@ -252,7 +252,7 @@ fn bar(part: u64, whole: u64, width: usize) -> String {
     "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).copied().unwrap_or_default()
 }
 
-/// `812`, `52.0k`, `1.05M`, `2.30G`
+/// Formats a number of tokens: `812`, `52.0k`, `1.05M`, `2.30G`.
 fn short(tokens: u64) -> String {
     #[allow(clippy::cast_precision_loss, reason = "for display")]
     let number = tokens as f64;
@@ -268,12 +268,12 @@ fn clipped(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
-    // Models differ at the end of their names more than at the start.
+    // The ends of model names differ more than their beginnings.
     let skipped = text.chars().count() + 1 - width;
     std::iter::once('…').chain(text.chars().skip(skipped)).collect()
 }
 
-/// What `COLUMNS` says, else the terminal; 80 for files and pipes.
+/// Returns `COLUMNS`, or else the terminal's width, or else 80 for files and pipes.
 fn width() -> usize {
     let told = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size_of(stdout()).filter(|_| stdout().is_terminal());
