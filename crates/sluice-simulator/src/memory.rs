@@ -1,4 +1,4 @@
-//! What the gateway remembers from one request to the next. Everything is bounded: the oldest goes first.
+//! What the gateway keeps between requests. Everything is bounded, and the oldest entries are removed first.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,27 +7,27 @@ use serde_json::{Value, json};
 use crate::models::{Model, dollars};
 use crate::resource::Usage;
 
-/// Stored conversations, and finished generations.
+/// The maximum number of stored conversations, and of finished generations.
 const KEPT: usize = 256;
-/// The most that all stored conversations take together, in bytes of text.
+/// The maximum size of all stored conversations, in bytes of text.
 const KEPT_BYTES: usize = 16 << 20;
-/// How many requests that fail for a while are told apart.
+/// The maximum number of different requests for which failures are counted.
 const KEPT_FAILURES: usize = 10_000;
-/// What the account of the demo began with, in billionths of a dollar.
+/// The initial balance of the demo account, in billionths of a dollar.
 const CREDIT: u64 = 100_000_000_000;
 
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// How many requests there were; makes every one's numbers its own.
+    /// The number of requests so far. It gives each request its own random numbers.
     requests: u64,
     conversations: Conversations,
     generations: VecDeque<Generation>,
-    /// How often a request with that fingerprint was failed.
+    /// How often a request with this fingerprint has failed.
     failures: BTreeMap<u64, u64>,
     spent: u64,
 }
 
-/// Conversations by the id of the response that ended them: everything said until then.
+/// Conversations by the id of their last response. Each contains all items up to that response.
 #[derive(Debug, Default)]
 pub struct Conversations(VecDeque<Conversation>);
 
@@ -43,7 +43,8 @@ impl Conversations {
         self.0.iter().find(|known| known.id == id).map(|known| &known.items)
     }
 
-    /// Keeps a conversation and forgets the oldest ones to make room. One that is too large by itself isn't kept.
+    /// Stores a conversation and removes the oldest ones to make room. A conversation that is too large on its own
+    /// isn't stored.
     pub fn keep(&mut self, id: &str, items: Vec<Value>) {
         let bytes = items.iter().map(text_bytes).sum();
         if bytes > KEPT_BYTES {
@@ -59,13 +60,13 @@ impl Conversations {
         self.0.retain(|known| known.id != id);
     }
 
-    /// An item by its own id, for those who refer to it.
+    /// Returns an item by its own id, for references to it.
     pub fn item(&self, id: &str) -> Option<&Value> {
         self.0.iter().flat_map(|known| &known.items).find(|item| item["id"] == id)
     }
 }
 
-/// About how much room a value takes.
+/// Estimates the memory that a value takes.
 fn text_bytes(value: &Value) -> usize {
     const NODE: usize = 32;
     NODE + match value {
@@ -119,7 +120,8 @@ impl Memory {
         }
     }
 
-    /// Whether a request that may fail `times` times fails once more; then it starts over.
+    /// Returns whether a request that should fail `times` times fails again. After the last failure, counting starts
+    /// over.
     pub fn fails_again(&mut self, fingerprint: u64, times: u64) -> bool {
         if self.failures.len() >= KEPT_FAILURES {
             self.failures.clear();
@@ -138,7 +140,7 @@ impl Memory {
         json!({ "balance": dollars(CREDIT.saturating_sub(self.spent)), "total_used": dollars(self.spent) })
     }
 
-    /// `GET /v1/generation`; as with the gateway, a generation cannot be found at first.
+    /// Responds to `GET /v1/generation`. As in the real gateway, a generation isn't found at first.
     pub fn generation(&mut self, id: &str) -> Option<Value> {
         let generation = self.generations.iter_mut().find(|generation| generation.id == id)?;
         if !std::mem::replace(&mut generation.asked, true) {
@@ -176,7 +178,7 @@ impl Memory {
     }
 }
 
-/// `2026-04-24T00:00:00.000Z`, by counting days from the first of March of the year 0.
+/// Formats a time as `2026-04-24T00:00:00.000Z`. Days are counted from the first of March of the year 0.
 fn iso_date(ms: u64) -> String {
     let days = ms / 86_400_000 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -1,4 +1,4 @@
-//! A request becomes a reply: the way in, the answer, the faults, the way out.
+//! Turns a request into a reply: validates it, lets the model answer, and applies faults.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,7 +21,7 @@ mod socket;
 
 pub use socket::{Socket, SocketReply};
 
-/// How a gateway behaves.
+/// The behaviour of a gateway.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Faults for every answer.
@@ -30,18 +30,18 @@ pub struct Options {
     pub list_faults: Faults,
     /// The same seed and the same requests give the same replies.
     pub seed: u64,
-    /// The only key that is accepted. Without it any key is, or none, as long as it does not look like a real one.
+    /// The only key that is accepted. If it isn't set, a request may have any key or none, but not one that looks real.
     pub key: Option<String>,
 }
 
-/// The embedded gateway without its sockets: no clock, no chance, no input or output but what is passed in and out.
+/// The embedded gateway without sockets. It uses no clock, no randomness and no I/O except its arguments and results.
 #[derive(Debug, Default)]
 pub struct Responder {
     options: Options,
     memory: Mutex<Memory>,
 }
 
-/// A request to a model that has passed all checks.
+/// A validated request to a model.
 struct Turn {
     ask: Ask,
     model: &'static Model,
@@ -53,7 +53,7 @@ impl Responder {
         Self { options, memory: Mutex::default() }
     }
 
-    /// Answers one HTTP request. `now_ms` is the time since the epoch, for dates and ids.
+    /// Responds to one HTTP request. `now_ms` is the time since the epoch, for dates and ids.
     pub fn respond(&self, request: &Request, now_ms: u64) -> Reply {
         let number = self.memory().next_request();
         let mut seed = Seed::new(self.options.seed, number);
@@ -70,7 +70,7 @@ impl Responder {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nobody should get used to giving this gateway a key that is worth something.
+    /// Refuses keys that look real, so that users don't send valuable keys to this gateway.
     pub(crate) fn check_key(&self, request: &Request) -> Result<(), Problem> {
         let key = request.header("authorization").unwrap_or_default();
         let key = key.strip_prefix("Bearer ").or(key.strip_prefix("bearer ")).unwrap_or(key);
@@ -129,7 +129,7 @@ impl Responder {
         }
     }
 
-    /// Faults for what is not an answer come by the header, or by an option of their own.
+    /// Applies faults to replies that aren't answers. They come from the header or from their own option.
     fn with_faults(&self, request: &Request, reply: Reply, now_ms: u64, seed: &mut Seed) -> Reply {
         let asked = Faults::parse(request.header(faults::HEADER).unwrap_or_default());
         match asked {
@@ -179,7 +179,7 @@ impl Responder {
         reply
     }
 
-    /// Checks a request and gathers the conversation it continues, which is in `local` or in the gateway's memory.
+    /// Validates a request and collects the conversation that it continues, from `local` or from the gateway's memory.
     fn turn(
         &self,
         mut body: Map<String, Value>,
@@ -215,7 +215,7 @@ impl Responder {
         Ok(Turn { ask, model, faults: self.options.faults.clone().and(chosen).for_request(request) })
     }
 
-    /// Everything said so far: what the response before this one remembers, and the new input.
+    /// Returns the whole conversation: the items up to the previous response, and the new input.
     fn conversation(
         &self,
         body: &mut Map<String, Value>,
@@ -251,7 +251,7 @@ impl Responder {
         Ok(items)
     }
 
-    /// The faults of this attempt: with `fail-times` they go away after a while.
+    /// Returns the faults for this attempt: with `fail-times`, they stop after some attempts.
     fn this_time(&self, faults: Faults, fingerprint: u64) -> Faults {
         let Some(times) = faults.number("fail-times") else { return faults };
         if !self.memory().fails_again(fingerprint, times) {
@@ -260,7 +260,7 @@ impl Responder {
         faults.or_unavailable()
     }
 
-    /// Lets the model answer; also says whether that ended in an error event.
+    /// Lets the model answer. Also returns whether the answer ended with an error event.
     fn perform(
         &self,
         ask: &Ask,
@@ -284,18 +284,18 @@ impl Responder {
     }
 }
 
-/// A conversation with the answer at its end.
+/// Returns the conversation including the answer.
 fn continued(ask: &Ask, performance: &Performance) -> Vec<Value> {
     let output = performance.response["output"].as_array().into_iter().flatten();
     ask.items.iter().chain(output).cloned().collect()
 }
 
-/// With a tag, and without a body for whoever knows it already.
+/// Adds an `ETag`, and omits the body if the client already has this version.
 fn tagged(request: &Request, value: &Value) -> Reply {
     let mut reply = Reply::json(200, value);
     let etag = format!("W/\"{:x}\"", fingerprint(&reply.body()));
     let known = request.header("if-none-match").unwrap_or_default();
-    // Tags are compared without their weakness.
+    // The comparison ignores whether an ETag is weak.
     let is_known = known.split(',').map(str::trim).any(|tag| tag == "*" || tag.trim_start_matches("W/") == &etag[2..]);
     if is_known {
         reply = Reply { status: 304, headers: Vec::new(), chunks: Vec::new().into(), ..reply };
@@ -305,7 +305,7 @@ fn tagged(request: &Request, value: &Value) -> Reply {
     reply
 }
 
-/// Repeats what the client authorized itself with wherever a list of models has words.
+/// Repeats the client's credentials in all texts of a list of models.
 fn quote_key(list: &mut Value, credentials: &str) {
     for model in list["data"].as_array_mut().into_iter().flatten() {
         model["name"] = credentials.into();

@@ -1,7 +1,8 @@
-//! The responder on sockets: `Server` for a program that serves, [`Simulator`] for one that wants a gateway beside itself.
+//! Serves the responder on sockets: `Server` for a program that only serves, [`Simulator`] for a program that needs a
+//! gateway in addition to its own work.
 //!
-//! It listens on 127.0.0.1 and nowhere else, answers only to names of this machine (a page in a browser can make any other
-//! name point here), and sends no header that would let a page read an answer.
+//! It listens only on 127.0.0.1, accepts only host names of this machine (a web page can make any other name point
+//! here), and never sends a header that would let a page read an answer.
 
 use std::convert::Infallible;
 use std::io;
@@ -35,33 +36,34 @@ pub use stream::Streams;
 use connection::{Connection, Control};
 use stream::{Open, Tally};
 
-/// More than any request the protocol allows.
+/// The maximum size of a body, which is more than any request the protocol allows.
 const LARGEST_BODY: usize = 64 * 1024 * 1024;
-/// The most that is recorded: requests, and bytes of their bodies.
+/// The maximum number of recorded requests.
 const MAX_RECORDED: usize = 10_000;
+/// The maximum size of all recorded bodies.
 const MAX_RECORDED_BYTES: usize = 64 << 20;
 
-/// How a server is set up. The default listens on a port of its own choice.
+/// The configuration of a server. By default, it listens on a free port.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// 0 for any.
+    /// The port to listen on, or 0 for any free port.
     pub port: u16,
     pub options: Options,
-    /// Called for every request, with the status it is answered with (0 if it is not).
+    /// Called for every request, with the status of the response (0 if there is none).
     pub on_request: Option<fn(&Request, u16)>,
-    /// Keeps requests for [`Simulator::requests`], the first 10,000 of them and at most 64 MiB; for tests. Otherwise nothing
-    /// is kept of a request that has been answered.
+    /// Whether to record requests for [`Simulator::requests`], at most 10,000 and 64 MiB. This is for tests; otherwise
+    /// nothing is kept of a request after it is answered.
     pub record: bool,
 }
 
 impl Config {
-    /// The default, but requests are recorded.
+    /// Returns the default configuration with recording enabled.
     pub fn recording() -> Self {
         Self { record: true, ..Self::default() }
     }
 }
 
-/// A server that has its port and waits to be run.
+/// A server that is bound to its port but not running yet.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -74,7 +76,7 @@ struct Shared {
     responder: Responder,
     on_request: Option<fn(&Request, u16)>,
     connections: AtomicUsize,
-    /// `None`: nothing is recorded.
+    /// `None` if requests aren't recorded.
     requests: Option<Mutex<Record>>,
     tally: Arc<Tally>,
 }
@@ -82,11 +84,11 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Record {
     requests: Vec<Request>,
-    /// In all bodies together.
+    /// The total size of all bodies.
     bytes: usize,
 }
 
-/// Serves until it fails, on the runtime of the caller.
+/// Serves on the caller's runtime until an error occurs.
 pub async fn serve(config: Config) -> io::Result<()> {
     Server::bind(config)?.run().await
 }
@@ -105,16 +107,16 @@ impl Server {
         Ok(Self { listener, shared: Arc::new(shared) })
     }
 
-    /// The base URL, `/v1` included.
+    /// Returns the base URL, including `/v1`.
     pub fn url(&self) -> String {
         self.shared.url()
     }
 
-    /// Serves until it fails.
+    /// Serves until an error occurs.
     pub async fn run(self) -> io::Result<()> {
         let mut listener = tokio::net::TcpListener::from_std(self.listener)?;
         loop {
-            // axum's way to accept: it waits when the process has no sockets left.
+            // axum's `accept` waits if the process has no sockets left.
             let (stream, _) = Listener::accept(&mut listener).await;
             self.shared.connections.fetch_add(1, Ordering::SeqCst);
             let connection = Connection::new(stream);
@@ -123,18 +125,18 @@ impl Server {
                 let answer = handle(Arc::clone(&shared), control.clone(), request.map(Body::new));
                 async { Ok::<_, Infallible>(answer.await) }
             });
-            // HTTP/1 from the first byte: finding out about HTTP/2 would double the memory of every connection.
+            // Only HTTP/1 is supported: detecting HTTP/2 would double the memory of every connection.
             let serving = http1::Builder::new().serve_connection(TokioIo::new(connection), answer).with_upgrades();
             tokio::spawn(serving);
         }
     }
 }
 
-/// As [`TcpListener::bind`] does it, but with room for a thousand clients that come at once: the system lets whoever finds
-/// the queue full try again after a second.
+/// Binds like [`TcpListener::bind`], but with a queue for a thousand simultaneous clients. With a full queue, the
+/// system lets a client retry only after a second.
 fn listen(port: u16) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
-    // Elsewhere it would mean that two servers can share the port.
+    // On other systems, this would allow two servers to share the port.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
     socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into())?;
@@ -164,7 +166,7 @@ impl Shared {
         }
     }
 
-    /// Whether a request was meant for this server, and not sent here by a page or under a borrowed name.
+    /// Checks that a request was meant for this server, and wasn't sent by a web page or under another host name.
     fn admit(&self, request: &Request) -> Result<(), Problem> {
         let forbidden = |status, message: &str| Problem { message: message.into(), ..Problem::of_status(status) };
         let ours = |authority: &str| {
@@ -206,13 +208,14 @@ async fn handle(shared: Arc<Shared>, control: Control, request: HttpRequest) -> 
     let Ok(body) = axum::body::to_bytes(body, LARGEST_BODY).await else {
         return send(Problem::of_status(413).reply(), &control, shared.tally.open());
     };
-    // A copy: the bytes are a slice of the connection's buffer, which would be kept for as long as the request.
+    // The body is copied, because it is a slice of the connection's buffer, which would stay allocated as long as the
+    // request.
     request.body = body.to_vec();
     drop((parts, body));
     let reply = shared.responder.respond(&request, now_ms());
     shared.log(&request, if reply.opening == Opening::Answer { reply.status } else { 0 });
     shared.record(request);
-    // Counted from here on: a client that leaves before the headers drops this future.
+    // The reply is counted from here on: if the client disconnects before the headers, this future is dropped.
     let open = shared.tally.open();
     if reply.head_delay_ms > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(reply.head_delay_ms)).await;
@@ -241,7 +244,7 @@ fn send(reply: Reply, control: &Control, open: Open) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in &reply.headers {
-        // A fault may ask for a header that HTTP cannot carry.
+        // A fault may ask for a header that isn't valid in HTTP.
         if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
             response.headers_mut().append(name, value);
         }

@@ -1,4 +1,4 @@
-//! What the gateway keeps of requests it has answered: a bounded amount, however large and many they were.
+//! The memory that the gateway keeps after requests is bounded, however large and many they were.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-// Safety: everything is passed on to the system's allocator.
+// Safety: all calls are forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size(), Ordering::Relaxed);
@@ -31,7 +31,7 @@ static ALLOCATOR: Counting = Counting;
 
 const MIB: usize = 1 << 20;
 
-/// Posts a body and reads the reply to its end; gives its status line.
+/// Posts a body, reads the whole reply, and returns its status line.
 fn post(simulator: &Simulator, path: &str, body: &str) -> String {
     let mut socket = TcpStream::connect(("127.0.0.1", simulator.port())).unwrap();
     let (port, length) = (simulator.port(), body.len());
@@ -70,11 +70,12 @@ fn large_requests_are_not_kept() {
         }
     }
     assert!(simulator.wait_until(Duration::from_secs(20), |streams| streams.open == 0));
-    // 120 MiB came in. What stays are stored conversations, at most 16 MiB, and one connection that is closing.
+    // 120 MiB were received. What remains are stored conversations of at most 16 MiB and one connection that is
+    // closing.
     let kept = LIVE.load(Ordering::Relaxed).saturating_sub(before);
     assert!(kept < 24 * MIB, "{} MiB are kept", kept / MIB);
 
-    // A record for tests is bounded too. It is not a test of its own, because it would be counted here.
+    // The recording for tests is bounded too. This isn't a separate test, because its memory would be counted here.
     let simulator = Simulator::start(Config::recording()).unwrap();
     let body = "A".repeat(16 * MIB);
     for _ in 0..6 {

@@ -1,10 +1,10 @@
-//! Faults of the body as bytes: how they are cut, when they come, and how they end.
+//! Faults in the bytes of the body: how they are split, when they are sent, and how they end.
 
 use super::Faults;
 use crate::http::{End, Reply, TimedChunk};
 use crate::seed::Seed;
 
-/// Changes the body of a reply. `accepts_gzip` is what the client said about itself.
+/// Applies faults to the body of a reply. `accepts_gzip` says whether the client accepts gzip.
 pub fn apply(faults: &Faults, reply: &mut Reply, accepts_gzip: bool, seed: &mut Seed) {
     if faults.are_only(&["pace"]) {
         reply.chunks.pace_ms = faults.number("pace");
@@ -94,7 +94,7 @@ fn rechunk(faults: &Faults, chunks: &mut Vec<TimedChunk>, seed: &mut Seed) {
     }
 }
 
-/// Parts of what was one chunk: only the first has to wait.
+/// Times the parts of a chunk: only the first one is delayed.
 fn timed(delay_ms: u64, parts: Vec<Vec<u8>>) -> Vec<TimedChunk> {
     let parts = parts.into_iter().enumerate();
     parts.map(|(at, bytes)| TimedChunk { delay_ms: if at == 0 { delay_ms } else { 0 }, bytes }).collect()
@@ -108,7 +108,8 @@ fn truncate(chunks: &mut Vec<TimedChunk>, mut place: usize) {
     chunks.retain(|chunk| !chunk.bytes.is_empty());
 }
 
-/// The gzip format without any compression: stored blocks, one for every write, so that each can be read when it comes.
+/// Wraps the body in the gzip format without compression. Each write is one stored block, so that it can be decoded on
+/// arrival.
 fn gzip(chunks: &mut Vec<TimedChunk>) {
     let (mut check, mut size) = (!0u32, 0u32);
     let mut head = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff".to_vec();

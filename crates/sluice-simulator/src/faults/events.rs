@@ -1,4 +1,4 @@
-//! Faults of the answer itself: what the model says, and which events tell it.
+//! Faults in the answer itself: its content and its events.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::perform::Event;
 use crate::script::{Citation, Content, Ending, Item, Script};
 use crate::seed::Seed;
 
-/// Changes what is said, before it is performed.
+/// Changes the script before it is performed.
 pub fn rewrite(faults: &Faults, script: &mut Script) {
     if let Some(count) = faults.number("many-items") {
         script.items = (0..count).map(|nth| Item::text(format!("Item {nth}. "))).collect();
@@ -48,7 +48,7 @@ pub fn rewrite(faults: &Faults, script: &mut Script) {
     }
 }
 
-/// Changes the events of a performed answer.
+/// Changes the events of an answer.
 pub fn apply(faults: &Faults, events: &mut Vec<Event>, seed: &mut Seed) {
     add(faults, events);
     remove(faults, events);
@@ -125,7 +125,7 @@ fn add(faults: &Faults, events: &mut Vec<Event>) {
             *delta = "x".repeat(usize::try_from(bytes).unwrap_or(0)).into();
         }
         events.insert(last + 1, huge);
-        // What repeats the text would contradict it.
+        // Events that repeat the text would contradict the changed deltas.
         repeat_nothing(events);
     }
     if faults.has("null-deltas") {
@@ -141,7 +141,7 @@ fn add(faults: &Faults, events: &mut Vec<Event>) {
     }
 }
 
-/// Leaves the deltas and what frames them.
+/// Removes everything that repeats the deltas.
 fn repeat_nothing(events: &mut Vec<Event>) {
     events.retain(|event| !event.is_done());
     empty_output(events);
@@ -175,7 +175,7 @@ fn remove(faults: &Faults, events: &mut Vec<Event>) {
     }
 }
 
-/// Every event of an item has its `output_index`; those of all items take turns.
+/// Alternates the events of all items, by their `output_index`.
 fn interleave(events: &mut Vec<Event>) {
     let index = |event: &Event| event.get("output_index").and_then(Value::as_u64);
     let (inside, outside): (Vec<Event>, Vec<Event>) =
@@ -240,7 +240,7 @@ fn change_fields(faults: &Faults, events: &mut [Event]) {
     }
 }
 
-/// The items an event carries: its own, and those of its response.
+/// Returns the items in an event: its own, and those of its response.
 fn items(event: &mut Event) -> Vec<&mut Value> {
     let mut items = Vec::new();
     for (name, value) in &mut event.fields {
@@ -265,7 +265,7 @@ fn ids(event: &mut Event) -> Vec<&mut Value> {
     ids
 }
 
-/// An event by its number, by its type, or any delta.
+/// Finds an event by number or by type, or chooses a delta at random.
 fn choose(events: &[Event], which: &str, seed: &mut Seed) -> Option<usize> {
     if let Ok(at) = which.parse::<usize>() {
         return (at < events.len()).then_some(at);
@@ -279,7 +279,7 @@ fn duplicate(events: &mut Vec<Event>, at: usize) {
     events.insert(at, events[at].clone());
 }
 
-/// The last one has no next and is swapped with the one before.
+/// Swaps an event with the next one. The last event is swapped with the previous one.
 fn swap(events: &mut [Event], at: usize) {
     if events.len() > 1 {
         let at = at.min(events.len() - 2);
@@ -287,7 +287,7 @@ fn swap(events: &mut [Event], at: usize) {
     }
 }
 
-/// An error takes the place of the second half.
+/// Replaces the second half of the events with an error.
 fn break_off(events: &mut Vec<Event>, shape: &str) {
     events.truncate(events.len() / 2);
     let number = ("sequence_number", events.len().into());

@@ -1,11 +1,12 @@
-//! Events become bytes, by the book or in a dialect.
+//! Turns events into bytes, in the standard framing or with faults.
 
 use super::Faults;
 use crate::http::{Chunks, TimedChunk};
 use crate::perform::{Event, Said};
 use crate::seed::Seed;
 
-/// The body of an event stream: whole frames in every write, `event` then one `data` line, LF, `[DONE]` last.
+/// Returns an event stream in the standard framing: each write has whole frames, a frame has one `event` and one `data`
+/// line that end with LF, and `[DONE]` is last.
 pub fn by_the_book(said: Vec<Said>) -> Chunks {
     let mut chunks = Chunks::default();
     for said in said {
@@ -18,7 +19,7 @@ pub fn by_the_book(said: Vec<Said>) -> Chunks {
     chunks
 }
 
-/// The same in dialects.
+/// Returns an event stream whose framing has faults.
 pub fn render(faults: &Faults, events: &[Event], seed: &mut Seed) -> Vec<TimedChunk> {
     let events: Vec<&Event> = if faults.has("early-eof") {
         events.iter().take_while(|event| !event.is_terminal()).collect()
@@ -102,14 +103,14 @@ impl Frames<'_> {
             let line = if self.faults.has("no-space") { line.replacen(": ", ":", 1) } else { (*line).to_owned() };
             bytes.extend_from_slice(line.as_bytes());
             let end = self.line_end();
-            // CR and then LF would be one end of a line and no blank line.
+            // LF after CR would belong to the same line end, so it wouldn't make a blank line.
             let one_end = line.is_empty() && end == b"\n" && bytes.ends_with(b"\r");
             bytes.extend_from_slice(if one_end { b"\r\n" } else { end });
         }
         self.chunks.push(delay_ms, bytes);
     }
 
-    /// Puts bytes that are no UTF-8 in front of the last quotation mark: the end of the delta.
+    /// Inserts invalid UTF-8 before the last quotation mark, at the end of the delta.
     fn push_damaged(&mut self, delay_ms: u64, lines: &[&str]) {
         let end = self.line_end();
         let mut bytes = lines.join("\n").into_bytes();

@@ -1,4 +1,4 @@
-//! Faults of the status line and the headers: answers that are none.
+//! Faults in the status line and the headers, including replies that aren't answers.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Faults;
 use crate::http::{Opening, Reply};
 use crate::problem::{Problem, not_found_page, wrong_method};
 
-/// The reply that comes instead of an answer, if one of the faults is of that kind.
+/// Returns the reply that replaces the answer, if one of the faults asks for that.
 pub fn instead(faults: &Faults, now_ms: u64) -> Option<Reply> {
     if faults.has("html-200") {
         let page = "<!DOCTYPE html><html><body><h1>Welcome</h1><p>Please sign in to the network.</p></body></html>";
@@ -30,7 +30,7 @@ pub fn instead(faults: &Faults, now_ms: u64) -> Option<Reply> {
     let implied = if hints.iter().any(|hint| faults.has(hint)) { Some(429) } else { None };
     let implied = implied.or(faults.has("error-body").then_some(500)).or(faults.has("quote-key").then_some(401));
     let status = faults.number("status").and_then(|status| u16::try_from(status).ok()).or(implied)?;
-    // hyper takes three digits; everything below 200 is not an answer at all.
+    // hyper accepts three digits, and a status below 200 isn't a final response.
     let status = status.clamp(200, 999);
     let mut reply = match faults.value("quote-key") {
         Some(place) => quoting_reply(status, place, &faults.credentials),
@@ -66,7 +66,7 @@ fn error_reply(status: u16, shape: &str) -> Reply {
     Reply::json(status, &body)
 }
 
-/// An error that repeats what the client authorized itself with.
+/// Returns an error that repeats the client's credentials.
 fn quoting_reply(status: u16, place: &str, credentials: &str) -> Reply {
     let mut body = Problem::of_status(status).body();
     match place {
@@ -76,7 +76,7 @@ fn quoting_reply(status: u16, place: &str, credentials: &str) -> Reply {
     }
     let mut body = body.to_string();
     if place == "escaped" {
-        // As servers do that trust no character but letters, and some not even those.
+        // Some servers escape every character except letters, and some escape letters too.
         let escaped: String = credentials.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
         body = body.replace(credentials, &escaped);
     }
@@ -87,7 +87,7 @@ fn quoting_reply(status: u16, place: &str, credentials: &str) -> Reply {
     reply
 }
 
-/// Faults that leave the reply as it is and change how it begins.
+/// Applies the faults that only change how the reply begins.
 pub fn apply(faults: &Faults, reply: &mut Reply) {
     if let Some(delay) = faults.number("delay-headers") {
         reply.head_delay_ms = delay;
@@ -103,7 +103,7 @@ pub fn apply(faults: &Faults, reply: &mut Reply) {
     }
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`
+/// Formats a date for HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`.
 fn http_date(unix: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -9,12 +9,12 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// The hand on a connection, for whoever answers on it.
+/// A handle that lets the code that answers break the connection.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<AtomicBool>);
 
 impl Control {
-    /// Breaks the connection with RST: nothing more is read or written, and what was not sent yet is lost.
+    /// Breaks the connection with RST: nothing more is read or written, and unsent data is lost.
     pub fn reset(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -32,7 +32,7 @@ pub struct Connection {
 
 impl Connection {
     pub fn new(stream: TcpStream) -> Self {
-        // Every write is a whole frame and should not wait for the next.
+        // Every write is a whole frame and should be sent immediately.
         let _ = stream.set_nodelay(true);
         Self { stream, control: Control::default() }
     }
@@ -52,7 +52,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if self.control.is_reset() {
-            // Closing a socket that does not linger sends RST instead of FIN.
+            // Closing a socket with zero linger time sends RST instead of FIN.
             let _ = self.stream.set_zero_linger();
         }
     }

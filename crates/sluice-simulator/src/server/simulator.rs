@@ -1,4 +1,5 @@
-//! A gateway in a thread of its own: whoever starts it may be blocking, asynchronous, or on a clock that stands still.
+//! Runs a gateway in its own thread, so that it works for callers that are blocking, asynchronous, or use a paused
+//! clock.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -12,7 +13,7 @@ use tokio::sync::oneshot;
 use super::{Config, Server, Shared, Streams};
 use crate::http::Request;
 
-/// A running gateway. It stops when this is dropped, and breaks off whatever it was sending.
+/// A running gateway. Dropping it stops the gateway and aborts all replies.
 #[derive(Debug)]
 pub struct Simulator {
     shared: Arc<Shared>,
@@ -29,7 +30,7 @@ impl Simulator {
         let serving = move || {
             runtime.block_on(async {
                 let server = runtime.spawn(server.run());
-                // Either way it is over: told to stop, or nobody is left who could tell.
+                // The server ends in both cases: on a stop signal, and when the sender is dropped.
                 let _ = stopped.await;
                 server.abort();
             });
@@ -38,7 +39,7 @@ impl Simulator {
         Ok(Self { shared, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// The base URL, `/v1` included.
+    /// Returns the base URL, including `/v1`.
     pub fn url(&self) -> String {
         self.shared.url()
     }
@@ -47,18 +48,18 @@ impl Simulator {
         self.shared.port
     }
 
-    /// All requests so far, in order, if [`Config::record`] asks for it. A message on a WebSocket is one with the method
+    /// Returns all requests so far, in order. This requires [`Config::record`]. A message on a WebSocket has the method
     /// `MESSAGE`.
     ///
     /// # Panics
     ///
-    /// If nothing is recorded: a test that found no requests would prove nothing.
+    /// Panics if requests aren't recorded, because a test that found no requests would prove nothing.
     pub fn requests(&self) -> Vec<Request> {
         let record = self.shared.requests.as_ref().expect("a gateway that was started to record");
         record.lock().unwrap_or_else(PoisonError::into_inner).requests.clone()
     }
 
-    /// How many connections were made so far.
+    /// Returns the number of connections so far.
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
     }
@@ -67,7 +68,7 @@ impl Simulator {
         self.shared.tally.streams()
     }
 
-    /// Blocks until the replies under way are as wanted, say none open; `false` if that takes too long.
+    /// Blocks until the open replies satisfy `wanted`, for example none are open. Returns `false` on a timeout.
     pub fn wait_until(&self, at_most: Duration, wanted: impl Fn(Streams) -> bool) -> bool {
         self.shared.tally.wait_until(at_most, wanted)
     }

@@ -1,4 +1,4 @@
-//! A reply's chunks as a body that keeps their timing, and the count of bodies under way.
+//! Turns a reply's chunks into a body that keeps their timing, and counts the open bodies.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,11 +10,11 @@ use futures_util::stream::{Stream, unfold};
 use super::connection::Control;
 use crate::http::{Chunks, End, TimedChunk};
 
-/// How many replies are being sent, were sent, and were given up because the client went away.
+/// The number of replies that are open, were finished, or were abandoned because the client disconnected.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Streams {
     pub open: usize,
-    /// The most that were open at the same time.
+    /// The highest number that were open at the same time.
     pub most_open: usize,
     pub finished: usize,
     pub abandoned: usize,
@@ -44,14 +44,14 @@ impl Tally {
         Open { tally: Arc::clone(self), finished: false }
     }
 
-    /// Waits until the count is as wanted; `false` if that takes too long.
+    /// Waits until the counts satisfy `wanted`. Returns `false` on a timeout.
     pub fn wait_until(&self, at_most: Duration, wanted: impl Fn(Streams) -> bool) -> bool {
         let waited = self.changed.wait_timeout_while(self.lock(), at_most, |streams| !wanted(*streams));
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 }
 
-/// A reply under way.
+/// A reply that is being sent.
 #[derive(Debug)]
 pub struct Open {
     tally: Arc<Tally>,
@@ -91,7 +91,7 @@ pub fn body(chunks: Chunks, end: End, control: Control, open: Open) -> impl Stre
     unfold(Some(sending), |sending| async {
         let mut sending = sending?;
         let item = sending.next().await?;
-        // An error ends the body, and with it the connection.
+        // An error ends the body and the connection.
         let next = item.is_ok().then_some(sending);
         Some((item, next))
     })
@@ -106,10 +106,10 @@ impl Sending {
             flush().await;
         }
         self.first = false;
-        // First the pause: what is not made yet takes no memory.
+        // The pause comes first, because a chunk that isn't generated yet takes no memory.
         pause(self.chunks.delay_ms()).await;
         let TimedChunk { bytes, .. } = self.chunks.next()?;
-        // A body of known length is not asked whether there is more.
+        // A body of known length isn't polled again after its last chunk.
         if self.chunks.is_empty() && self.end == End::Finish {
             self.open.finish();
         }
@@ -140,7 +140,7 @@ impl Sending {
     }
 }
 
-/// Having nothing to send for a moment makes the connection write what it has.
+/// Yields once, which makes the connection write its buffer.
 async fn flush() {
     tokio::task::yield_now().await;
 }

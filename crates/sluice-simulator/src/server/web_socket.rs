@@ -1,4 +1,4 @@
-//! One WebSocket connection: a message in, its events out, then the next.
+//! Handles one WebSocket connection: reads a message, sends its events, and continues with the next message.
 
 use std::sync::Arc;
 
