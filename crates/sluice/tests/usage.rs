@@ -266,10 +266,10 @@ fn chat_warns_when_the_window_is_nearly_full_and_asks_all_the_same() {
     };
     let prompt = format!("3 {}", "word ".repeat(108_000));
     let ask = || run(&["chat", "-v", "-m", "sluice/long", "-"], &prompt);
-    assert!(!ask().contains("sluice/long takes"), "nobody knows the window yet");
+    assert!(!ask().contains("sluice/long's input limit"), "nobody knows the window yet");
     run(&["models"], "");
     let said = ask();
-    assert!(said.contains("sluice/long takes"), "{said}");
+    assert!(said.contains("sluice/long's input limit"), "{said}");
     assert!(said.contains("/112k · "), "{said}");
 }
 
