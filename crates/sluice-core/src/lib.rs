@@ -32,6 +32,7 @@
 mod ai_sdk;
 mod boundary;
 mod call_id;
+mod exchange;
 mod failure;
 mod memory;
 mod models;
@@ -55,13 +56,16 @@ pub use boundary::{
     NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing, Status,
     ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
 };
+pub use exchange::{
+    Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,
+};
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, short_count, similar_models};
-pub use next_step::{NextStep, VsCodeUsage, next_step};
+pub use next_step::{NextStep, next_step};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
-pub use send::{BadAddress, BuiltRequest, Endpoint, ToolNames, VERCEL, build_request, request_kind};
+pub use send::{BadAddress, BuiltRequest, Endpoint, Parameter, ToolNames, VERCEL, build_request, request_kind};
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, Known, Measured, Piece};
 pub use usage::{History, Period, UsageTracker, date, preflight};
 pub use wire::{as_stream, is_open_responses_event};

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::boundary::{Empty, Failure, FailureKind, Outcome, Status, Usage};
+use crate::boundary::{Empty, Failure, FailureKind, Outcome, Status};
 use crate::failure::{Transport, retry_delay_ms};
 use crate::receive::BodyEnd;
 
@@ -64,16 +64,21 @@ pub fn next_step(outcome: &Outcome, attempt: u32, called_tool: bool, random: f64
 impl Outcome {
     /// An attempt that never became a stream.
     pub fn refused(failure: Failure) -> Self {
+        Self { error: Some(failure), retry_safe: true, ..Self::new(Status::Failed) }
+    }
+
+    /// An outcome about which nothing else is known.
+    pub(crate) fn new(status: Status) -> Self {
         Self {
-            status: Status::Failed,
+            status,
             reason: None,
-            error: Some(failure),
+            error: None,
             empty: None,
             response_id: None,
             model: None,
             usage: None,
             gateway: None,
-            retry_safe: true,
+            retry_safe: false,
         }
     }
 
@@ -85,55 +90,5 @@ impl Outcome {
             self.error = Some(Failure::from_transport(transport, host));
         }
         self
-    }
-}
-
-/// Token counts as VS Code's chat reads them from a data part of the type `usage`. Without them it believes that
-/// nothing was used, and never summarizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
-pub struct VsCodeUsage {
-    /// All of the input, what came from a cache included.
-    #[cfg_attr(test, ts(type = "number"))]
-    prompt_tokens: u64,
-    #[cfg_attr(test, ts(type = "number"))]
-    completion_tokens: u64,
-    #[cfg_attr(test, ts(type = "number"))]
-    total_tokens: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_tokens_details: Option<PromptDetails>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    completion_tokens_details: Option<CompletionDetails>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct PromptDetails {
-    #[cfg_attr(test, ts(type = "number"))]
-    cached_tokens: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct CompletionDetails {
-    #[cfg_attr(test, ts(type = "number"))]
-    reasoning_tokens: u64,
-}
-
-impl VsCodeUsage {
-    /// `None` unless the server counted the input: a guess must not pass for a count.
-    pub fn of(usage: &Usage) -> Option<Self> {
-        let prompt_tokens = usage.input_tokens.or_else(|| usage.total_tokens?.checked_sub(usage.output_tokens?))?;
-        let completion_tokens =
-            usage.output_tokens.or_else(|| usage.total_tokens?.checked_sub(prompt_tokens)).unwrap_or_default();
-        let cached = usage.input_tokens_details.as_ref().and_then(|details| details.count("cached_tokens"));
-        let reasoning = usage.output_tokens_details.as_ref().and_then(|details| details.count("reasoning_tokens"));
-        Some(Self {
-            prompt_tokens,
-            completion_tokens,
-            total_tokens: prompt_tokens.saturating_add(completion_tokens),
-            prompt_tokens_details: cached.map(|cached_tokens| PromptDetails { cached_tokens }),
-            completion_tokens_details: reasoning.map(|reasoning_tokens| CompletionDetails { reasoning_tokens }),
-        })
     }
 }

@@ -6,6 +6,7 @@ mod http_request;
 mod images;
 mod messages;
 mod pairs;
+mod parameter;
 mod tools;
 
 pub use conversation::request_kind;
@@ -13,4 +14,5 @@ pub use endpoint::{BadAddress, Endpoint, VERCEL};
 pub use http_request::{BuiltRequest, build_request};
 pub(crate) use images::textual;
 pub(crate) use messages::same_model;
+pub use parameter::Parameter;
 pub use tools::ToolNames;

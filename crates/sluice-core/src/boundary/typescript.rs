@@ -5,9 +5,10 @@ use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
 use super::*;
+use crate::exchange::{CompletionDetails, PromptDetails, VsCodeUsage};
 use crate::failure::{HttpAnswer, Transport};
 use crate::models::ListState;
-use crate::next_step::{CompletionDetails, NextStep, PromptDetails, VsCodeUsage};
+use crate::next_step::NextStep;
 use crate::receive::BodyEnd;
 use crate::send::Endpoint;
 

@@ -1,0 +1,300 @@
+//! One request from start to finish, without I/O.
+//!
+//! A shell owns the sockets and the clock; the [`Exchange`] decides everything else: how a response is read, which
+//! failures are worth another attempt, what is left out of the request when a server refuses a parameter, when the answer
+//! is over, and what to tell the user. A shell is a loop over [`Action`]:
+//!
+//! ```text
+//!           poll ──► Output(output)  show it, poll again
+//!                    Send            send the request ─────► handle_head, or handle_connection_error
+//!                    Read            read the body ────────► handle_bytes, handle_end, or handle_connection_error
+//!                    Wait            sleep ────────────────► handle_timeout
+//!                    End(report)     the exchange is over
+//! ```
+//!
+//! `Send`, `Read` and `Wait` carry a time limit. Whenever it runs out, the shell calls [`Exchange::handle_timeout`].
+
+mod body;
+mod report;
+
+use std::collections::VecDeque;
+
+use crate::boundary::{Failure, Outcome, Output, Part, Status};
+use crate::failure::{Transport, retry_delay_ms};
+use crate::receive::{BodyEnd, StreamOptions};
+use crate::send::Parameter;
+use body::{Body, Progress};
+#[cfg(test)]
+pub(crate) use report::{CompletionDetails, PromptDetails};
+pub use report::{Drain, Ending, Report, Transcript, VsCodeUsage};
+
+/// How a request is made and how long it may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExchangeOptions {
+    /// The endpoint's origin, for messages about the connection.
+    pub origin: String,
+    /// How the answer is read.
+    pub stream: StreamOptions,
+    pub dialect: Dialect,
+    /// The longest wait for the head of a response, in milliseconds.
+    pub head_timeout_ms: u64,
+    /// The longest silence in the middle of a body, in milliseconds.
+    pub idle_timeout_ms: u64,
+    /// How often the request may be sent because of failures that may pass, the first time included.
+    pub max_attempts: u32,
+    /// The parameters of the request that may be left out if the server refuses them by name.
+    pub optional: Vec<Parameter>,
+}
+
+impl Default for ExchangeOptions {
+    fn default() -> Self {
+        Self {
+            origin: String::new(),
+            stream: StreamOptions::default(),
+            dialect: Dialect::OpenResponses,
+            head_timeout_ms: 120_000,
+            idle_timeout_ms: 300_000,
+            max_attempts: crate::failure::MAX_ATTEMPTS,
+            optional: Vec::new(),
+        }
+    }
+}
+
+/// What an answer is written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    #[default]
+    OpenResponses,
+    /// Chunks of the Vercel AI SDK.
+    AiSdk,
+}
+
+/// What a shell has to do next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Send the request, without the parameters in `without`.
+    Send { timeout_ms: u64, without: Vec<Parameter> },
+    /// Read more of the body.
+    Read { timeout_ms: u64 },
+    /// Wait, because the attempt failed and another one may not. Nothing has been shown to the user yet.
+    Wait { timeout_ms: u64, failure: Box<Failure> },
+    /// Hand this to the reader.
+    Output(Output),
+    /// The exchange is over. Close the connection, or read the rest of the body as [`Report::drain`] allows.
+    End(Box<Report>),
+}
+
+/// What kind of trouble a shell had with the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionError {
+    /// There never was a connection: name, route or TLS.
+    Connect,
+    /// The connection broke.
+    Broken,
+}
+
+/// One request from start to finish. See the [module documentation](self) for the calling contract.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    options: ExchangeOptions,
+    state: State,
+    /// Outputs that the shell has not polled yet.
+    outputs: VecDeque<Output>,
+    attempts: u32,
+    without: Vec<Parameter>,
+    transcript: Transcript,
+    called_tool: bool,
+    drain: Option<Drain>,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// The request is to be sent, or has been sent and not been answered.
+    Sending,
+    Reading(Body),
+    /// An attempt is over; the next poll decides what follows.
+    Ended(Box<Outcome>),
+    Waiting {
+        delay_ms: u64,
+        failure: Box<Failure>,
+    },
+    /// The report has been given or is about to be.
+    Finished(Box<Report>),
+}
+
+impl Exchange {
+    /// Starts with sending the request.
+    pub fn new(options: ExchangeOptions) -> Self {
+        Self {
+            options,
+            state: State::Sending,
+            outputs: VecDeque::new(),
+            attempts: 1,
+            without: Vec::new(),
+            transcript: Transcript::default(),
+            called_tool: false,
+            drain: None,
+        }
+    }
+
+    /// Starts with a body that is known to be a stream, for callers that made the request themselves.
+    pub fn reading(options: ExchangeOptions) -> Self {
+        let body = Body::stream(&options);
+        let options = ExchangeOptions { max_attempts: 1, ..options };
+        Self { state: State::Reading(body), ..Self::new(options) }
+    }
+
+    /// Returns what to do next. Until something is handled, the answer stays the same; only outputs are given once.
+    ///
+    /// `random` is between 0 and 1 and spreads the retries of many clients.
+    pub fn poll(&mut self, random: f64) -> Action {
+        if let Some(output) = self.outputs.pop_front() {
+            if let Output::Part(part) = &output {
+                self.transcript.add(part);
+                self.called_tool |= matches!(part, Part::ToolCall { .. });
+            }
+            return Action::Output(output);
+        }
+        if let State::Ended(outcome) = &self.state {
+            let outcome = Outcome::clone(outcome);
+            self.decide(outcome, random);
+        }
+        match &self.state {
+            State::Sending | State::Ended(_) => {
+                Action::Send { timeout_ms: self.options.head_timeout_ms, without: self.without.clone() }
+            }
+            State::Reading(_) => Action::Read { timeout_ms: self.options.idle_timeout_ms },
+            State::Waiting { delay_ms, failure } => Action::Wait { timeout_ms: *delay_ms, failure: failure.clone() },
+            State::Finished(report) => Action::End(report.clone()),
+        }
+    }
+
+    /// The head of a response has arrived. `now` is the time in seconds since 1970, for servers that say as a date when to
+    /// ask again.
+    pub fn handle_head(&mut self, status: u16, headers: Vec<(String, String)>, now: u64) {
+        if !matches!(self.state, State::Sending) {
+            return;
+        }
+        // A browser reports a redirect that it was told not to follow as status 0.
+        if status == 0 || (300..400).contains(&status) {
+            self.fail(Failure::from_transport(Transport::Redirect, &self.options.origin));
+        } else {
+            self.state = State::Reading(Body::with_head(status, headers, now, &self.options));
+        }
+    }
+
+    /// More of the body has arrived.
+    pub fn handle_bytes(&mut self, bytes: &[u8]) {
+        let State::Reading(body) = &mut self.state else { return };
+        match body.push(bytes, &mut self.outputs) {
+            Progress::More => {}
+            Progress::Over => self.end_body(BodyEnd::Eof, true),
+        }
+    }
+
+    /// A chunk of the AI SDK has arrived, as JSON.
+    pub fn handle_chunk(&mut self, json: &str) {
+        let State::Reading(body) = &mut self.state else { return };
+        match body.push_chunk(json, &mut self.outputs) {
+            Progress::More => {}
+            Progress::Over => self.end_body(BodyEnd::Eof, false),
+        }
+    }
+
+    /// The body has ended as the protocol of the connection says a body ends.
+    pub fn handle_end(&mut self) {
+        self.end_body(BodyEnd::Eof, false);
+    }
+
+    /// There is no connection, or no longer.
+    pub fn handle_connection_error(&mut self, error: ConnectionError) {
+        match &self.state {
+            State::Sending => {
+                let transport = match error {
+                    ConnectionError::Connect => Transport::Connect,
+                    ConnectionError::Broken => Transport::Broken,
+                };
+                self.fail(Failure::from_transport(transport, &self.options.origin));
+            }
+            State::Reading(_) => self.end_body(BodyEnd::Broken, false),
+            _ => {}
+        }
+    }
+
+    /// The time limit of the last action has run out.
+    pub fn handle_timeout(&mut self) {
+        match &self.state {
+            State::Sending => self.fail(Failure::from_transport(Transport::HeadersTimeout, &self.options.origin)),
+            State::Reading(_) => self.end_body(BodyEnd::IdleTimeout, false),
+            State::Waiting { .. } => {
+                self.attempts += 1;
+                self.state = State::Sending;
+            }
+            State::Ended(_) | State::Finished(_) => {}
+        }
+    }
+
+    /// Nobody wants the answer any more. Outputs that have not been polled are dropped.
+    pub fn cancel(&mut self) {
+        let state = std::mem::replace(&mut self.state, State::Sending);
+        let dropped_outputs = !self.outputs.is_empty();
+        self.outputs.clear();
+        let outcome = match state {
+            State::Finished(report) => {
+                self.state = State::Finished(report);
+                return;
+            }
+            State::Reading(body) => body.finish(BodyEnd::Cancelled, &self.options.origin).1,
+            // What the server said about the end stands if the reader has seen all of it.
+            State::Ended(outcome) if dropped_outputs => {
+                Outcome { status: Status::Cancelled, error: None, empty: None, ..*outcome }
+            }
+            State::Ended(outcome) if outcome.error.is_none() => *outcome,
+            State::Sending | State::Waiting { .. } | State::Ended(_) => Outcome::new(Status::Cancelled),
+        };
+        self.drain = None;
+        self.finish(outcome);
+    }
+
+    fn end_body(&mut self, end: BodyEnd, may_drain: bool) {
+        if !matches!(self.state, State::Reading(_)) {
+            return;
+        }
+        let State::Reading(body) = std::mem::replace(&mut self.state, State::Sending) else { return };
+        let (outputs, outcome) = body.finish(end, &self.options.origin);
+        self.outputs.extend(outputs);
+        self.drain = may_drain.then(Drain::default);
+        self.state = State::Ended(Box::new(outcome));
+    }
+
+    fn fail(&mut self, failure: Failure) {
+        self.state = State::Ended(Box::new(Outcome::refused(failure)));
+    }
+
+    /// An attempt has ended and the reader has all of it. Is the exchange over?
+    fn decide(&mut self, outcome: Outcome, random: f64) {
+        let Some(failure) = outcome.error.as_ref().filter(|_| outcome.retry_safe) else {
+            return self.finish(outcome);
+        };
+        if let Some(parameter) = Parameter::refused(failure, &self.options.optional, &self.without) {
+            self.without.push(parameter);
+            self.state = State::Sending;
+            return;
+        }
+        let attempts_left = self.attempts < self.options.max_attempts;
+        match retry_delay_ms(failure, self.attempts, false, random).filter(|_| attempts_left) {
+            Some(delay_ms) => self.state = State::Waiting { delay_ms, failure: Box::new(failure.clone()) },
+            None => self.finish(outcome),
+        }
+    }
+
+    fn finish(&mut self, outcome: Outcome) {
+        let ending = Ending::of(&outcome, self.called_tool);
+        // A parameter was only in the way if the server was content without it.
+        let refused = if outcome.error.is_none() { std::mem::take(&mut self.without) } else { Vec::new() };
+        let usage = outcome.usage.as_ref().and_then(VsCodeUsage::of);
+        let answer = std::mem::take(&mut self.transcript).into_parts();
+        let (attempts, drain) = (self.attempts, self.drain);
+        self.state = State::Finished(Box::new(Report { outcome, ending, usage, answer, attempts, refused, drain }));
+    }
+}

@@ -1,0 +1,174 @@
+//! The body of a response: a stream, a whole answer as JSON, or a refusal. The head tells which.
+
+use std::collections::VecDeque;
+use std::vec::Drain;
+
+use super::{Dialect, ExchangeOptions};
+use crate::ai_sdk::ChunkStream;
+use crate::boundary::{Failure, FailureKind, Outcome, Output, Status};
+use crate::failure::{HttpAnswer, Transport};
+use crate::receive::{BodyEnd, ResponseStream};
+use crate::wire::as_stream;
+
+/// The most that is read of a response that is neither a stream nor a whole answer.
+const MAX_REFUSAL_BYTES: usize = 64 << 10;
+
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    Stream(Box<Receiver>),
+    /// From a server that does not stream.
+    Whole {
+        head: HttpAnswer,
+        now: u64,
+        bytes: Vec<u8>,
+        receiver: Box<Receiver>,
+        max_bytes: usize,
+    },
+    /// An error, or something that is not an answer.
+    Refusal {
+        head: HttpAnswer,
+        now: u64,
+        bytes: Vec<u8>,
+    },
+}
+
+/// A stream in either dialect.
+#[derive(Clone, Debug)]
+pub(super) enum Receiver {
+    OpenResponses(ResponseStream),
+    AiSdk(ChunkStream),
+}
+
+pub(super) enum Progress {
+    More,
+    /// Nothing that follows can change the result.
+    Over,
+}
+
+impl Body {
+    pub fn stream(options: &ExchangeOptions) -> Self {
+        Self::Stream(Box::new(Receiver::new(options)))
+    }
+
+    pub fn with_head(status: u16, headers: Vec<(String, String)>, now: u64, options: &ExchangeOptions) -> Self {
+        let header = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        let content_type = header.map(|(_, value)| value.as_str()).unwrap_or_default();
+        let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let head = HttpAnswer { status, headers, body: String::new() };
+        let is_success = (200..300).contains(&head.status);
+        match media_type.as_str() {
+            "text/html" => Self::Refusal { head, now, bytes: Vec::new() },
+            _ if !is_success => Self::Refusal { head, now, bytes: Vec::new() },
+            "application/json" => Self::Whole {
+                head,
+                now,
+                bytes: Vec::new(),
+                receiver: Box::new(Receiver::new(options)),
+                max_bytes: options.stream.limits.max_event_bytes,
+            },
+            // Servers label streams in many ways; the receive path finds out whether this is one.
+            _ => Self::stream(options),
+        }
+    }
+
+    pub fn push(&mut self, more: &[u8], outputs: &mut VecDeque<Output>) -> Progress {
+        let is_over = match self {
+            Self::Stream(receiver) => {
+                outputs.extend(receiver.push(more));
+                receiver.is_terminal()
+            }
+            Self::Whole { bytes, max_bytes, .. } => {
+                bytes.extend_from_slice(more);
+                bytes.len() > *max_bytes
+            }
+            Self::Refusal { bytes, .. } => {
+                bytes.extend_from_slice(more);
+                bytes.len() > MAX_REFUSAL_BYTES
+            }
+        };
+        if is_over { Progress::Over } else { Progress::More }
+    }
+
+    pub fn push_chunk(&mut self, json: &str, outputs: &mut VecDeque<Output>) -> Progress {
+        match self {
+            Self::Stream(receiver) => {
+                if let Receiver::AiSdk(stream) = &mut **receiver {
+                    outputs.extend(stream.push_chunk(json));
+                }
+                if receiver.is_terminal() { Progress::Over } else { Progress::More }
+            }
+            Self::Whole { .. } | Self::Refusal { .. } => Progress::More,
+        }
+    }
+
+    /// What the body amounts to, now that no more of it comes.
+    pub fn finish(self, end: BodyEnd, origin: &str) -> (Vec<Output>, Outcome) {
+        match self {
+            Self::Stream(receiver) => {
+                let (outputs, outcome) = receiver.finish(end);
+                (outputs, outcome.with_host(end, origin))
+            }
+            Self::Whole { .. } | Self::Refusal { .. } if end == BodyEnd::Cancelled => {
+                (Vec::new(), Outcome::new(Status::Cancelled))
+            }
+            Self::Whole { bytes, max_bytes, .. } if bytes.len() > max_bytes => {
+                let message = format!("The answer is larger than {max_bytes} bytes.");
+                (Vec::new(), Outcome::refused(Failure::new(FailureKind::TooLarge, message)))
+            }
+            Self::Whole { .. } if end != BodyEnd::Eof => {
+                let transport = if end == BodyEnd::IdleTimeout { Transport::Idle } else { Transport::Broken };
+                (Vec::new(), Outcome::refused(Failure::from_transport(transport, origin)))
+            }
+            Self::Whole { head, now, bytes, mut receiver, .. } => {
+                let body = into_text(bytes);
+                let Some(stream) = as_stream(&body) else {
+                    return (Vec::new(), Outcome::refused(Failure::from_http(&HttpAnswer { body, ..head }, now)));
+                };
+                let mut outputs: Vec<Output> = receiver.push(stream.as_bytes()).collect();
+                let (rest, outcome) = receiver.finish(end);
+                outputs.extend(rest);
+                (outputs, outcome.with_host(end, origin))
+            }
+            // However it ended: as much as came explains more than nothing.
+            Self::Refusal { head, now, mut bytes } => {
+                bytes.truncate(MAX_REFUSAL_BYTES);
+                let answer = HttpAnswer { body: into_text(bytes), ..head };
+                (Vec::new(), Outcome::refused(Failure::from_http(&answer, now)))
+            }
+        }
+    }
+}
+
+impl Receiver {
+    fn new(options: &ExchangeOptions) -> Self {
+        match options.dialect {
+            Dialect::OpenResponses => Self::OpenResponses(ResponseStream::new(options.stream.clone())),
+            Dialect::AiSdk => Self::AiSdk(ChunkStream::new(options.stream.clone())),
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Drain<'_, Output> {
+        match self {
+            Self::OpenResponses(stream) => stream.push(bytes),
+            Self::AiSdk(stream) => stream.push(bytes),
+        }
+    }
+
+    fn is_terminal(&self) -> bool {
+        match self {
+            Self::OpenResponses(stream) => stream.is_terminal(),
+            Self::AiSdk(stream) => stream.is_terminal(),
+        }
+    }
+
+    fn finish(self, end: BodyEnd) -> (Vec<Output>, Outcome) {
+        match self {
+            Self::OpenResponses(stream) => stream.finish(end),
+            Self::AiSdk(stream) => stream.finish(end),
+        }
+    }
+}
+
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}

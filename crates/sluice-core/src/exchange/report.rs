@@ -1,0 +1,167 @@
+//! What an exchange came to: for the user, for VS Code, and for the next request.
+
+use serde::Serialize;
+
+use crate::boundary::{ChatPart, Empty, FailureKind, Outcome, Part, Status, ThinkingReplay, Usage};
+use crate::send::Parameter;
+
+/// How an exchange ended and everything that follows from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    pub outcome: Outcome,
+    /// What to do about it.
+    pub ending: Ending,
+    /// Token counts for VS Code, if the server counted.
+    pub usage: Option<VsCodeUsage>,
+    /// The assistant's message as the next request repeats it.
+    pub answer: Vec<ChatPart>,
+    /// How often the request was sent because of failures that may pass.
+    pub attempts: u32,
+    /// Parameters that the server refused by name and was content without. Leave them out the next time.
+    pub refused: Vec<Parameter>,
+    /// Set if the connection may be reused once the rest of the body has been read.
+    pub drain: Option<Drain>,
+}
+
+/// How an exchange ended, for the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Ending {
+    Done,
+    Cancelled,
+    /// Show the message. What was shown before stays.
+    Rejected {
+        message: String,
+        /// `None` if the server reported success and there is still nothing, or too little, to show.
+        kind: Option<FailureKind>,
+    },
+}
+
+/// How much of a body may follow the event that ended the answer. Usually that is `[DONE]`, at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Drain {
+    #[cfg_attr(test, ts(type = "number"))]
+    pub timeout_ms: u64,
+    pub max_bytes: usize,
+}
+
+impl Default for Drain {
+    fn default() -> Self {
+        Self { timeout_ms: 100, max_bytes: 64 << 10 }
+    }
+}
+
+impl Ending {
+    /// `called_tool` is whether the answer has a tool call.
+    pub(super) fn of(outcome: &Outcome, called_tool: bool) -> Self {
+        if outcome.status == Status::Cancelled {
+            return Self::Cancelled;
+        }
+        if let Some(failure) = &outcome.error {
+            return Self::Rejected { message: failure.sentence(), kind: Some(failure.kind) };
+        }
+        let message = match (outcome.empty, outcome.reason.as_deref()) {
+            (Some(Empty::ThinkingOnly), _) => {
+                "The model thought and then said nothing. Ask again, lower the thinking effort, or choose another model."
+            }
+            (Some(Empty::Filtered), _) => {
+                "The provider's content filter took the answer away. Rephrase the question or choose another model."
+            }
+            (Some(Empty::Length), _) => {
+                "The output limit was used up before the first word. Lower the thinking effort or choose another model."
+            }
+            (Some(Empty::Nothing), _) => "The model sent an empty answer. Ask again, or choose another model.",
+            // An agent goes on with the calls it got.
+            _ if outcome.status != Status::Incomplete || called_tool => return Self::Done,
+            (None, Some("content_filter")) => "The provider's content filter cut the answer off here.",
+            (None, Some("max_output_tokens")) => {
+                "The answer reached the model's output limit and is cut off here. Say \"go on\" to continue."
+            }
+            (None, _) => "The server ended the answer early, without saying why.",
+        };
+        Self::Rejected { message: message.to_owned(), kind: None }
+    }
+}
+
+/// The assistant's message of an answer, as the next request repeats it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Transcript(Vec<ChatPart>);
+
+impl Transcript {
+    /// Adds the next part that the reader was given.
+    pub fn add(&mut self, part: &Part) {
+        match part {
+            Part::Text { value } => match self.0.last_mut() {
+                Some(ChatPart::Text { value: text }) => text.push_str(value),
+                _ => self.0.push(ChatPart::Text { value: value.clone() }),
+            },
+            Part::ToolCall { call_id, name, input_json } => self.0.push(ChatPart::ToolCall {
+                call_id: call_id.clone(),
+                name: name.clone(),
+                input_json: input_json.clone(),
+            }),
+            Part::Thinking { replay: Some(ThinkingReplay { model, items }), .. } => {
+                let replay = Some(ThinkingReplay { model: model.clone(), items: items.clone() });
+                self.0.push(ChatPart::Thinking { replay });
+            }
+            Part::Thinking { replay: None, .. } | Part::Data { .. } | Part::Citations { .. } => {}
+        }
+    }
+
+    pub fn into_parts(self) -> Vec<ChatPart> {
+        self.0
+    }
+}
+
+/// Token counts as VS Code's chat reads them from a data part of the type `usage`. Without them it believes that
+/// nothing was used, and never summarizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct VsCodeUsage {
+    /// All of the input, what came from a cache included.
+    #[cfg_attr(test, ts(type = "number"))]
+    prompt_tokens: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    completion_tokens: u64,
+    #[cfg_attr(test, ts(type = "number"))]
+    total_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_tokens_details: Option<PromptDetails>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_tokens_details: Option<CompletionDetails>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PromptDetails {
+    #[cfg_attr(test, ts(type = "number"))]
+    cached_tokens: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct CompletionDetails {
+    #[cfg_attr(test, ts(type = "number"))]
+    reasoning_tokens: u64,
+}
+
+impl VsCodeUsage {
+    /// `None` unless the server counted the input: a guess must not pass for a count.
+    pub fn of(usage: &Usage) -> Option<Self> {
+        let prompt_tokens = usage.input_tokens.or_else(|| usage.total_tokens?.checked_sub(usage.output_tokens?))?;
+        let completion_tokens =
+            usage.output_tokens.or_else(|| usage.total_tokens?.checked_sub(prompt_tokens)).unwrap_or_default();
+        let cached = usage.input_tokens_details.as_ref().and_then(|details| details.count("cached_tokens"));
+        let reasoning = usage.output_tokens_details.as_ref().and_then(|details| details.count("reasoning_tokens"));
+        Some(Self {
+            prompt_tokens,
+            completion_tokens,
+            total_tokens: prompt_tokens.saturating_add(completion_tokens),
+            prompt_tokens_details: cached.map(|cached_tokens| PromptDetails { cached_tokens }),
+            completion_tokens_details: reasoning.map(|reasoning_tokens| CompletionDetails { reasoning_tokens }),
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! Parameters that a request can do without, if a server refuses them by name.
+
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::boundary::{Failure, FailureKind, HttpRequest};
+
+/// A parameter of a request that the answer doesn't depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Parameter {
+    Caching,
+    Include,
+    MaxOutputTokens,
+    PromptCacheKey,
+    ProviderOptions,
+    ReasoningEffort,
+    ReasoningSummary,
+    Store,
+}
+
+impl Parameter {
+    pub const ALL: [Self; 8] = [
+        Self::Caching,
+        Self::Include,
+        Self::MaxOutputTokens,
+        Self::PromptCacheKey,
+        Self::ProviderOptions,
+        Self::ReasoningEffort,
+        Self::ReasoningSummary,
+        Self::Store,
+    ];
+
+    /// Where it stands in the body, as servers name it.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Caching => "caching",
+            Self::Include => "include",
+            Self::MaxOutputTokens => "max_output_tokens",
+            Self::PromptCacheKey => "prompt_cache_key",
+            Self::ProviderOptions => "providerOptions",
+            Self::ReasoningEffort => "reasoning.effort",
+            Self::ReasoningSummary => "reasoning.summary",
+            Self::Store => "store",
+        }
+    }
+
+    /// The parameter that a server refuses, if it names one of `candidates` that the request still has.
+    pub(crate) fn refused(failure: &Failure, candidates: &[Self], without: &[Self]) -> Option<Self> {
+        if failure.kind != FailureKind::BadRequest {
+            return None;
+        }
+        let names = |parameter: &Self| is_named(&failure.message, parameter.path());
+        candidates.iter().filter(|parameter| !without.contains(parameter)).copied().find(names)
+    }
+}
+
+/// Whether a message names a parameter. Names that are also English words must be in quotes.
+fn is_named(message: &str, path: &str) -> bool {
+    let is_word = path.bytes().all(|byte| byte.is_ascii_lowercase());
+    message.match_indices(path).any(|(at, _)| {
+        let before = message.get(..at).and_then(|text| text.chars().next_back());
+        let after = message.get(at + path.len()..).and_then(|text| text.chars().next());
+        let is_quoted = matches!((before, after), (Some('\'' | '"' | '`'), Some('\'' | '"' | '`')));
+        let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        is_quoted || !(is_word || goes_on(before) || goes_on(after))
+    })
+}
+
+impl HttpRequest {
+    /// The same request without some parameters. Everything else keeps its place, so that prompt caches still match.
+    #[must_use]
+    pub fn without(&self, parameters: &[Parameter]) -> Self {
+        let mut request = self.clone();
+        for parameter in parameters {
+            if let Some(body) = remove(&request.body, parameter.path()) {
+                request.body = body;
+            }
+        }
+        request
+    }
+}
+
+/// Removes the field at a path such as `reasoning.summary` from a JSON object, and an object that this leaves empty.
+fn remove(json: &str, path: &str) -> Option<String> {
+    let mut object: Object<'_> = serde_json::from_str(json).ok()?;
+    let (name, inner) = path.split_once('.').map_or((path, None), |(name, inner)| (name, Some(inner)));
+    let at = object.0.iter().position(|(field, _)| field == name)?;
+    let shortened = match inner {
+        Some(inner) => Some(remove(object.0.get(at)?.1.get(), inner)?).filter(|shortened| shortened != "{}"),
+        None => None,
+    };
+    let shortened = shortened.map(RawValue::from_string).transpose().ok()?;
+    match &shortened {
+        Some(value) => object.0.get_mut(at)?.1 = value,
+        None => drop(object.0.remove(at)),
+    }
+    Some(to_raw_value(&object).ok()?.get().to_owned())
+}
+
+/// A JSON object whose fields keep their order and their spelling.
+struct Object<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Object<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Object<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Object(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_removed_and_the_rest_stays_as_it_is() {
+        let body =
+            r#"{"model":"m","input":[{"b":1,"a":1e2}],"reasoning":{"effort":"low","summary":"auto"},"caching":"auto"}"#;
+        assert_eq!(
+            remove(body, "caching").as_deref(),
+            Some(r#"{"model":"m","input":[{"b":1,"a":1e2}],"reasoning":{"effort":"low","summary":"auto"}}"#)
+        );
+        let without_summary = remove(body, "reasoning.summary").unwrap_or_default();
+        assert_eq!(
+            without_summary,
+            r#"{"model":"m","input":[{"b":1,"a":1e2}],"reasoning":{"effort":"low"},"caching":"auto"}"#
+        );
+        assert_eq!(
+            remove(&without_summary, "reasoning.effort").as_deref(),
+            Some(r#"{"model":"m","input":[{"b":1,"a":1e2}],"caching":"auto"}"#)
+        );
+        assert_eq!(remove(body, "store"), None);
+    }
+
+    #[test]
+    fn parameters_are_recognized_as_servers_name_them() {
+        for (message, path, expected) in [
+            ("Unexpected fields in the request: {'caching'}", "caching", true),
+            ("caching: unknown field `caching`, expected one of `model`", "caching", true),
+            ("Unsupported parameter: 'reasoning.summary' is not supported with this model.", "reasoning.summary", true),
+            ("max_output_tokens=4000 cannot be greater than max_model_len=2048.", "max_output_tokens", true),
+            ("Your request must include a user message.", "include", false),
+            ("Unknown parameter: \"include\"", "include", true),
+            ("caching is disabled for this account", "caching", false),
+            ("my_max_output_tokens is wrong", "max_output_tokens", false),
+        ] {
+            assert_eq!(is_named(message, path), expected, "{message}");
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! One request from start to finish: what a shell tells, and what it has to do.
+
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
+#[path = "support/exchange.rs"]
+mod exchange;
+
+use exchange::{Input, Input::*, line, start};
+use expect_test::{Expect, expect};
+use sluice_core::Action;
+
+const STREAM: Input = Head(200, "text/event-stream");
+
+fn check(inputs: &[Input], expected: Expect) {
+    let mut exchange = start();
+    let mut trace = String::new();
+    let mut inputs = inputs.iter();
+    loop {
+        let action = exchange.poll(0.0);
+        trace.push_str(&format!("{}\n", line(&action)));
+        if !matches!(action, Action::Output(_)) {
+            let Some(input) = inputs.next() else { break };
+            trace.push_str(&format!("    {input:?}\n"));
+            input.tell(&mut exchange);
+        }
+    }
+    expected.assert_eq(&trace);
+}
+
+#[test]
+fn a_stream_is_read_to_its_end() {
+    check(
+        &[STREAM, Text, Completed],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Completed
+        end after 1 attempts, drain: Completed, done
+    "#]],
+    );
+    check(
+        &[STREAM, Text, Call, Incomplete],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Call
+        call look {}
+        read
+            Incomplete
+        end after 1 attempts, drain: Incomplete, done
+    "#]],
+    );
+}
+
+#[test]
+fn a_stream_without_an_ending_is_an_error() {
+    check(
+        &[STREAM, Text, End],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            End
+        end after 1 attempts: Truncated, rejected: The connection to https://gateway.example broke before the answer was complete. Try again.
+    "#]],
+    );
+    check(
+        &[STREAM, Text, Broken],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Broken
+        end after 1 attempts: Truncated, rejected: The connection to https://gateway.example broke before the answer was complete. Try again.
+    "#]],
+    );
+    check(
+        &[STREAM, Text, Timeout],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Timeout
+        end after 1 attempts: Truncated, rejected: https://gateway.example stopped sending in the middle of the answer. Try again; the idle time-out is a setting.
+    "#]],
+    );
+}
+
+#[test]
+fn failures_that_may_pass_are_tried_again_before_the_first_part() {
+    check(
+        &[Connect, Timeout, Timeout, Timeout, STREAM, Text, Completed],
+        expect![[r#"
+        send
+            Connect
+        wait 500 ms: No connection to https://gateway.example.
+            Timeout
+        send
+            Timeout
+        wait 1000 ms: https://gateway.example did not answer in time.
+            Timeout
+        send
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Completed
+        end after 3 attempts, drain: Completed, done
+    "#]],
+    );
+    check(
+        &[STREAM, End, Timeout, STREAM, Overloaded, Timeout, Head(503, "text/plain"), End],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            End
+        wait 500 ms: The connection to https://gateway.example broke before the answer was complete.
+            Timeout
+        send
+            Head(200, "text/event-stream")
+        read
+            Overloaded
+        wait 1000 ms: Busy
+            Timeout
+        send
+            Head(503, "text/plain")
+        read
+            End
+        end after 3 attempts: Failed, rejected: The server has a problem (HTTP 503). Try again later or choose another model.
+    "#]],
+    );
+    check(
+        &[STREAM, Text, Overloaded],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Overloaded
+        end after 1 attempts, drain: Failed, rejected: Busy. Try again later or choose another model.
+    "#]],
+    );
+}
+
+#[test]
+fn a_refusal_is_explained() {
+    let body = Body(r#"{"error":{"message":"No such model","code":"model_not_found"}}"#);
+    check(
+        &[Head(404, "application/json"), body, End],
+        expect![[r#"
+        send
+            Head(404, "application/json")
+        read
+            Body("{\"error\":{\"message\":\"No such model\",\"code\":\"model_not_found\"}}")
+        read
+            End
+        end after 1 attempts: Failed, rejected: No such model. Choose another model; the list may be out of date.
+    "#]],
+    );
+    check(
+        &[Head(404, "application/json"), body, Broken],
+        expect![[r#"
+        send
+            Head(404, "application/json")
+        read
+            Body("{\"error\":{\"message\":\"No such model\",\"code\":\"model_not_found\"}}")
+        read
+            Broken
+        end after 1 attempts: Failed, rejected: No such model. Choose another model; the list may be out of date.
+    "#]],
+    );
+    check(
+        &[Head(200, "text/html; charset=utf-8"), Body("<html>"), End],
+        expect![[r#"
+        send
+            Head(200, "text/html; charset=utf-8")
+        read
+            Body("<html>")
+        read
+            End
+        end after 1 attempts: Failed, rejected: The server answered with something that is not an event stream (HTTP 200). Check the base URL: this does not look like an Open Responses endpoint.
+    "#]],
+    );
+    check(
+        &[Head(302, "text/html")],
+        expect![[r#"
+        send
+            Head(302, "text/html")
+        end after 1 attempts: Failed, rejected: https://gateway.example redirects to another address, and the key must not follow. Set the base URL to the final address.
+    "#]],
+    );
+    check(
+        &[Head(0, "")],
+        expect![[r#"
+        send
+            Head(0, "")
+        end after 1 attempts: Failed, rejected: https://gateway.example redirects to another address, and the key must not follow. Set the base URL to the final address.
+    "#]],
+    );
+}
+
+#[test]
+fn a_whole_answer_is_an_answer() {
+    let answer =
+        Body(r#"{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}"#);
+    check(
+        &[Head(200, "application/json"), answer, End],
+        expect![[r#"
+        send
+            Head(200, "application/json")
+        read
+            Body("{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"Hi\"}]}]}")
+        read
+            End
+        text "Hi"
+        end after 1 attempts: Completed, done
+    "#]],
+    );
+    check(
+        &[Head(200, "application/json"), Body("{}"), End],
+        expect![[r#"
+        send
+            Head(200, "application/json")
+        read
+            Body("{}")
+        read
+            End
+        end after 1 attempts: Failed, rejected: The server answered with something that is not an event stream (HTTP 200). Check the base URL: this does not look like an Open Responses endpoint.
+    "#]],
+    );
+    check(
+        &[Head(200, "application/json"), answer, Broken],
+        expect![[r#"
+        send
+            Head(200, "application/json")
+        read
+            Body("{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"Hi\"}]}]}")
+        read
+            Broken
+        wait 500 ms: The connection to https://gateway.example broke before the answer was complete.
+    "#]],
+    );
+}
+
+#[test]
+fn a_parameter_that_the_server_refuses_is_left_out() {
+    let caching = Body(r#"{"detail":"Unexpected fields in the request: {'caching'}"}"#);
+    let summary =
+        Body(r#"{"error":{"message":"Unsupported parameter: 'reasoning.summary'","param":"reasoning.summary"}}"#);
+    let bad = Head(400, "application/json");
+    check(
+        &[bad, caching, End, bad, summary, End, STREAM, Text, Completed],
+        expect![[r#"
+        send
+            Head(400, "application/json")
+        read
+            Body("{\"detail\":\"Unexpected fields in the request: {'caching'}\"}")
+        read
+            End
+        send without caching
+            Head(400, "application/json")
+        read
+            Body("{\"error\":{\"message\":\"Unsupported parameter: 'reasoning.summary'\",\"param\":\"reasoning.summary\"}}")
+        read
+            End
+        send without caching, reasoning.summary
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Completed
+        end after 1 attempts, drain, refused caching, refused reasoning.summary: Completed, done
+    "#]],
+    );
+    // It is the same parameter again: leaving it out did not help.
+    check(
+        &[bad, caching, End, bad, caching, End],
+        expect![[r#"
+        send
+            Head(400, "application/json")
+        read
+            Body("{\"detail\":\"Unexpected fields in the request: {'caching'}\"}")
+        read
+            End
+        send without caching
+            Head(400, "application/json")
+        read
+            Body("{\"detail\":\"Unexpected fields in the request: {'caching'}\"}")
+        read
+            End
+        end after 1 attempts: Failed, rejected: Unexpected fields in the request: {'caching'}. Check the settings for this model.
+    "#]],
+    );
+}
+
+#[test]
+fn cancelling_ends_the_exchange() {
+    check(
+        &[Cancel],
+        expect![[r#"
+        send
+            Cancel
+        end after 1 attempts: Cancelled, cancelled
+    "#]],
+    );
+    check(
+        &[STREAM, Text, Cancel, Text],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Cancel
+        end after 1 attempts: Cancelled, cancelled
+            Text
+        end after 1 attempts: Cancelled, cancelled
+    "#]],
+    );
+    check(
+        &[Connect, Cancel],
+        expect![[r#"
+        send
+            Connect
+        wait 500 ms: No connection to https://gateway.example.
+            Cancel
+        end after 1 attempts: Cancelled, cancelled
+    "#]],
+    );
+    check(
+        &[STREAM, Text, Completed, Cancel],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Completed
+        end after 1 attempts, drain: Completed, done
+            Cancel
+        end after 1 attempts, drain: Completed, done
+    "#]],
+    );
+}

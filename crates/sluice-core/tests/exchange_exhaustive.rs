@@ -1,0 +1,199 @@
+//! Everything a shell can tell an exchange, in every order up to length 6 (in debug builds 4), compared at every step with
+//! a small oracle that knows what a request may do and nothing of the code: when it is sent again, when it is over,
+//! and that nothing is given after that.
+
+#[path = "support/exchange.rs"]
+mod exchange;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use exchange::{Input, Input::*, poll, start};
+use sluice_core::{Action, ChatPart, Ending, Exchange, Output, Part, Status};
+
+const DEPTH: usize = if cfg!(debug_assertions) { 4 } else { 6 };
+
+const ALPHABET: [Input; 17] = [
+    Head(200, "text/event-stream"),
+    Head(200, "application/json"),
+    Head(400, "application/json"),
+    Head(503, "text/plain"),
+    Head(307, ""),
+    Text,
+    Call,
+    Completed,
+    Incomplete,
+    Overloaded,
+    Body("{\"error\":\"Unknown field 'caching'\"}\n\n"),
+    End,
+    Connect,
+    Broken,
+    Timeout,
+    Cancel,
+    Body("data: not JSON\n\n"),
+];
+
+/// What a shell should be doing, and what it has seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Expected {
+    doing: Doing,
+    attempts: u32,
+    /// How often the request was sent without the parameter that a server refused.
+    left_out: u32,
+    texts: usize,
+    calls: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Doing {
+    Sending,
+    ReadingStream,
+    /// Whole answers and refusals, and whether the body so far names the parameter.
+    ReadingWhole,
+    ReadingRefusal {
+        status: u16,
+        names_parameter: bool,
+    },
+    Waiting,
+    Over(Status),
+}
+
+use Doing::*;
+
+impl Expected {
+    fn after(mut self, input: Input) -> Self {
+        let doing = match (self.doing, input) {
+            (Over(status), _) => Over(status),
+            (_, Cancel) => Over(Status::Cancelled),
+
+            (Sending, Head(200, "application/json")) => ReadingWhole,
+            (Sending, Head(200, _)) => ReadingStream,
+            (Sending, Head(307, _)) => Over(Status::Failed),
+            (Sending, Head(status, _)) => ReadingRefusal { status, names_parameter: false },
+            (Sending, Connect | Broken | Timeout) => self.again(Status::Failed),
+            (Waiting, Timeout) => {
+                self.attempts += 1;
+                Sending
+            }
+
+            (ReadingStream, Completed) => Over(Status::Completed),
+            (ReadingStream, Incomplete) => Over(Status::Incomplete),
+            (ReadingStream, Overloaded) => self.again(Status::Failed),
+            (ReadingStream, End | Connect | Broken | Timeout) => self.again(Status::Truncated),
+            (ReadingStream, Text) => {
+                self.texts += 1;
+                ReadingStream
+            }
+            // The same call again is the same call.
+            (ReadingStream, Call) => {
+                self.calls = 1;
+                ReadingStream
+            }
+
+            // No body of the alphabet is a whole answer, so what is read is no answer.
+            (ReadingWhole, End) => Over(Status::Failed),
+            (ReadingWhole, Connect | Broken | Timeout) => self.again(Status::Failed),
+
+            (ReadingRefusal { status, .. }, Body("{\"error\":\"Unknown field 'caching'\"}\n\n")) => {
+                ReadingRefusal { status, names_parameter: true }
+            }
+            (ReadingRefusal { status: 503, .. }, End | Connect | Broken | Timeout) => self.again(Status::Failed),
+            (ReadingRefusal { names_parameter: true, .. }, End | Connect | Broken | Timeout) if self.left_out == 0 => {
+                self.left_out = 1;
+                Sending
+            }
+            (ReadingRefusal { .. }, End | Connect | Broken | Timeout) => Over(Status::Failed),
+            (doing, _) => doing,
+        };
+        Self { doing, ..self }
+    }
+
+    /// Another attempt, unless something was shown or it was the last one.
+    fn again(self, otherwise: Status) -> Doing {
+        if self.texts + self.calls == 0 && self.attempts < 3 { Waiting } else { Over(otherwise) }
+    }
+}
+
+fn walk(exchange: &Exchange, expected: Expected, path: &mut Vec<Input>, steps: &AtomicU64) {
+    if path.len() == DEPTH {
+        return;
+    }
+    for input in ALPHABET {
+        // A body in pieces is one text: only the first piece of a refusal is told, so that the oracle need not parse.
+        let is_second_piece = matches!(expected.doing, ReadingRefusal { .. })
+            && path.last().is_some_and(|last| !matches!(last, Head(..)))
+            && matches!(input, Text | Call | Completed | Incomplete | Overloaded | Body(_));
+        if is_second_piece {
+            continue;
+        }
+        path.push(input);
+        steps.fetch_add(1, Ordering::Relaxed);
+        let mut exchange = exchange.clone();
+        input.tell(&mut exchange);
+        let (outputs, action) = poll(&mut exchange);
+        let mut after = expected.after(input);
+        // A refusal that begins with an event is not JSON, and says nothing about parameters.
+        if let (ReadingRefusal { status, .. }, Text | Call | Completed | Incomplete | Overloaded) = (after.doing, input)
+        {
+            after.doing = ReadingRefusal { status, names_parameter: false };
+        }
+        compare(&outputs, &action, expected, after, path);
+        assert_eq!(poll(&mut exchange), (Vec::new(), action), "polling again gives the same: {path:?}");
+        walk(&exchange, after, path, steps);
+        path.pop();
+    }
+}
+
+fn compare(outputs: &[Output], action: &Action, before: Expected, after: Expected, path: &[Input]) {
+    let parts = |wanted: fn(&Part) -> bool| {
+        outputs.iter().filter(|output| matches!(output, Output::Part(part) if wanted(part))).count()
+    };
+    assert_eq!(parts(|part| matches!(part, Part::Text { .. })), after.texts - before.texts, "{path:?}");
+    assert_eq!(parts(|part| matches!(part, Part::ToolCall { .. })), after.calls - before.calls, "{path:?}");
+    match (action, after.doing) {
+        (Action::Send { without, .. }, Sending) => assert_eq!(without.len(), after.left_out as usize, "{path:?}"),
+        (Action::Read { .. }, ReadingStream | ReadingWhole | ReadingRefusal { .. }) => {}
+        (Action::Wait { .. }, Waiting) => assert_eq!(after.texts + after.calls, 0, "{path:?}"),
+        (Action::End(report), Over(status)) => {
+            assert_eq!(report.outcome.status, status, "{path:?}");
+            assert_eq!(report.attempts, after.attempts, "{path:?}");
+            let answered = status == Status::Completed && after.texts + after.calls > 0
+                || status == Status::Incomplete && after.calls > 0;
+            match &report.ending {
+                Ending::Done => assert!(answered, "{path:?}"),
+                Ending::Cancelled => assert_eq!(status, Status::Cancelled, "{path:?}"),
+                Ending::Rejected { message, .. } => assert!(!answered && !message.is_empty(), "{path:?}"),
+            }
+            let text: String = report.answer.iter().filter_map(text_of).collect();
+            let calls = report.answer.iter().filter(|part| matches!(part, ChatPart::ToolCall { .. })).count();
+            assert_eq!((text, calls), ("Hi".repeat(after.texts), after.calls), "what was given is repeated: {path:?}");
+        }
+        (action, doing) => panic!("{path:?} gives {action:?} instead of {doing:?}"),
+    }
+}
+
+fn text_of(part: &ChatPart) -> Option<&str> {
+    match part {
+        ChatPart::Text { value } => Some(value),
+        _ => None,
+    }
+}
+
+#[test]
+fn every_order_of_events_keeps_the_rules() {
+    let steps = AtomicU64::new(0);
+    let begin = Expected { doing: Sending, attempts: 1, left_out: 0, texts: 0, calls: 0 };
+    std::thread::scope(|scope| {
+        for input in ALPHABET {
+            let steps = &steps;
+            scope.spawn(move || {
+                let mut exchange = start();
+                input.tell(&mut exchange);
+                let (outputs, action) = poll(&mut exchange);
+                let after = begin.after(input);
+                compare(&outputs, &action, begin, after, &[input]);
+                walk(&exchange, after, &mut vec![input], steps);
+            });
+        }
+    });
+    println!("{} steps", steps.load(Ordering::Relaxed));
+}

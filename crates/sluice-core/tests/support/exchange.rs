@@ -1,0 +1,100 @@
+//! What a shell can tell an exchange, by name, and what it sees of it.
+
+use serde_json::json;
+use sluice_core::{Action, ConnectionError, Ending, Exchange, ExchangeOptions, Output, Parameter, Part};
+
+pub const NOW: u64 = 1_700_000_000;
+
+/// Something a shell can tell an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A response's status and content type.
+    Head(u16, &'static str),
+    Text,
+    Call,
+    Completed,
+    Incomplete,
+    /// The stream ends with an error that may pass.
+    Overloaded,
+    /// The body of an error or of a whole answer.
+    Body(&'static str),
+    End,
+    Connect,
+    Broken,
+    Timeout,
+    Cancel,
+}
+
+impl Input {
+    pub fn tell(self, exchange: &mut Exchange) {
+        let event = |value: serde_json::Value| format!("data: {value}\n\n");
+        let bytes = match self {
+            Self::Head(status, kind) => {
+                let headers = vec![("Content-Type".to_owned(), kind.to_owned())];
+                return exchange.handle_head(status, headers, NOW);
+            }
+            Self::End => return exchange.handle_end(),
+            Self::Connect => return exchange.handle_connection_error(ConnectionError::Connect),
+            Self::Broken => return exchange.handle_connection_error(ConnectionError::Broken),
+            Self::Timeout => return exchange.handle_timeout(),
+            Self::Cancel => return exchange.cancel(),
+            Self::Text => event(json!({"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"})),
+            Self::Call => event(json!({"type": "response.output_item.done", "output_index": 1, "item":
+                {"type": "function_call", "id": "f", "call_id": "c", "name": "look", "arguments": "{}", "status": "completed"}})),
+            Self::Completed => event(json!({"type": "response.completed", "response": {}})),
+            Self::Incomplete => event(json!({"type": "response.incomplete", "response":
+                {"incomplete_details": {"reason": "max_output_tokens"}}})),
+            Self::Overloaded => {
+                event(json!({"type": "error", "error": {"code": "overloaded_error", "message": "Busy"}}))
+            }
+            Self::Body(text) => text.to_owned(),
+        };
+        exchange.handle_bytes(bytes.as_bytes());
+    }
+}
+
+/// An exchange with two parameters that it can do without.
+pub fn start() -> Exchange {
+    Exchange::new(ExchangeOptions {
+        origin: "https://gateway.example".to_owned(),
+        optional: vec![Parameter::Caching, Parameter::ReasoningSummary],
+        ..ExchangeOptions::default()
+    })
+}
+
+/// Polls until the exchange waits for the shell: all outputs, and what to do then.
+pub fn poll(exchange: &mut Exchange) -> (Vec<Output>, Action) {
+    let mut outputs = Vec::new();
+    loop {
+        match exchange.poll(0.0) {
+            Action::Output(output) => outputs.push(output),
+            action => return (outputs, action),
+        }
+    }
+}
+
+/// An action in one line.
+#[allow(dead_code, reason = "only one of the tests prints actions")]
+pub fn line(action: &Action) -> String {
+    match action {
+        Action::Send { without, .. } if without.is_empty() => "send".to_owned(),
+        Action::Send { without, .. } => {
+            format!("send without {}", without.iter().map(|p| p.path()).collect::<Vec<_>>().join(", "))
+        }
+        Action::Read { .. } => "read".to_owned(),
+        Action::Wait { timeout_ms, failure } => format!("wait {timeout_ms} ms: {}", failure.message),
+        Action::Output(Output::Part(Part::Text { value })) => format!("text {value:?}"),
+        Action::Output(Output::Part(Part::ToolCall { name, input_json, .. })) => format!("call {name} {input_json}"),
+        Action::Output(output) => format!("{output:?}"),
+        Action::End(report) => {
+            let ending = match &report.ending {
+                Ending::Done => "done".to_owned(),
+                Ending::Cancelled => "cancelled".to_owned(),
+                Ending::Rejected { message, .. } => format!("rejected: {message}"),
+            };
+            let drain = if report.drain.is_some() { ", drain" } else { "" };
+            let refused = report.refused.iter().map(|p| format!(", refused {}", p.path())).collect::<String>();
+            format!("end after {} attempts{drain}{refused}: {:?}, {ending}", report.attempts, report.outcome.status)
+        }
+    }
+}
