@@ -21,6 +21,7 @@ use std::collections::VecDeque;
 
 use crate::boundary::{Failure, Outcome, Output, Part, Status};
 use crate::failure::{Transport, retry_delay_ms};
+use crate::ledger::LedgerEntry;
 use crate::receive::{BodyEnd, StreamOptions};
 use crate::send::Parameter;
 use body::{Body, Progress};
@@ -293,8 +294,8 @@ impl Exchange {
         // A parameter was only in the way if the server was content without it.
         let refused = if outcome.error.is_none() { std::mem::take(&mut self.without) } else { Vec::new() };
         let usage = outcome.usage.as_ref().and_then(VsCodeUsage::of);
-        let answer = std::mem::take(&mut self.transcript).into_parts();
+        let entry = LedgerEntry::new(&outcome, std::mem::take(&mut self.transcript).into_parts());
         let (attempts, drain) = (self.attempts, self.drain);
-        self.state = State::Finished(Box::new(Report { outcome, ending, usage, answer, attempts, refused, drain }));
+        self.state = State::Finished(Box::new(Report { outcome, ending, usage, entry, attempts, refused, drain }));
     }
 }

@@ -34,6 +34,7 @@ mod boundary;
 mod call_id;
 mod exchange;
 mod failure;
+mod ledger;
 mod memory;
 mod models;
 mod next_step;
@@ -60,6 +61,7 @@ pub use exchange::{
     Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,
 };
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
+pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, short_count, similar_models};
 pub use next_step::{NextStep, next_step};

@@ -163,8 +163,8 @@ fn compare(outputs: &[Output], action: &Action, before: Expected, after: Expecte
                 Ending::Cancelled => assert_eq!(status, Status::Cancelled, "{path:?}"),
                 Ending::Rejected { message, .. } => assert!(!answered && !message.is_empty(), "{path:?}"),
             }
-            let text: String = report.answer.iter().filter_map(text_of).collect();
-            let calls = report.answer.iter().filter(|part| matches!(part, ChatPart::ToolCall { .. })).count();
+            let text: String = report.entry.answer.iter().filter_map(text_of).collect();
+            let calls = report.entry.answer.iter().filter(|part| matches!(part, ChatPart::ToolCall { .. })).count();
             assert_eq!((text, calls), ("Hi".repeat(after.texts), after.calls), "what was given is repeated: {path:?}");
         }
         (action, doing) => panic!("{path:?} gives {action:?} instead of {doing:?}"),

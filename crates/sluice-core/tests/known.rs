@@ -24,7 +24,7 @@ fn raw(piece: Piece<'_>) -> u32 {
     let count = match piece {
         Piece::Frame { has_tools } => 3 + usize::from(has_tools) * 10,
         Piece::Tool(tool) => tool.name.len() + tool.description.len(),
-        Piece::Message(message) => bytes(&message.content) + 1,
+        Piece::Message { message, .. } => bytes(&message.content) + 1,
     };
     u32::try_from(count).unwrap()
 }
@@ -89,7 +89,7 @@ fn reasoning_costs_what_the_server_counted() {
     };
     let counted = |known: &Known, messages: Vec<ChatMessage>| {
         let chat = ChatRequest { model: "gpt-5.4".to_owned(), messages, ..ChatRequest::default() };
-        Counter::estimating().pieces_of(&chat, known)(Piece::Message(&chat.messages[1]))
+        Counter::estimating().pieces_of(&chat, known)(Piece::Message { index: 1, message: &chat.messages[1] })
     };
     let question = || message(Role::User, "why?");
     let check = |lengths: &[usize], reasoning: u64, known: u32| {
@@ -343,7 +343,7 @@ proptest! {
         let mut total = 0;
         for turn in 0..=turns {
             let chat = chat(&texts[..=turn * 2].iter().map(String::as_str).collect::<Vec<_>>());
-            let sum = 3 + chat.messages.iter().map(|message| raw(Piece::Message(message))).sum::<u32>();
+            let sum = 3 + chat.messages.iter().map(|message| raw(Piece::Message { index: 0, message })).sum::<u32>();
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let actual = (f64::from(sum) * scale).round() as u64;
             total = actual;

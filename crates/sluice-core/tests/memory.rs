@@ -14,7 +14,7 @@ const KEY: InstallKey = InstallKey(*b"of this machine.");
 fn raw(piece: Piece<'_>) -> u32 {
     match piece {
         Piece::Frame { .. } | Piece::Tool(_) => 3,
-        Piece::Message(message) => match message.content.as_slice() {
+        Piece::Message { message, .. } => match message.content.as_slice() {
             [ChatPart::Text { value }] => u32::try_from(value.len()).unwrap(),
             _ => 1,
         },

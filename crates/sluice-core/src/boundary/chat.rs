@@ -67,8 +67,8 @@ pub enum Role {
 }
 
 /// A part of a message.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "FlatPart")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "FlatPart", tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase"))]
 pub enum ChatPart {
     Text {
@@ -76,6 +76,7 @@ pub enum ChatPart {
     },
     /// The model's reasoning. Only the encrypted items are sent, and only to the model that produced them.
     Thinking {
+        #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(test, ts(optional, as = "Option<ThinkingReplay>"))]
         replay: Option<ThinkingReplay>,
     },

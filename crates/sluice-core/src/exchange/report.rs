@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::boundary::{ChatPart, Empty, FailureKind, Outcome, Part, Status, ThinkingReplay, Usage};
+use crate::ledger::LedgerEntry;
 use crate::send::Parameter;
 
 /// How an exchange ended and everything that follows from it.
@@ -13,8 +14,8 @@ pub struct Report {
     pub ending: Ending,
     /// Token counts for VS Code, if the server counted.
     pub usage: Option<VsCodeUsage>,
-    /// The assistant's message as the next request repeats it.
-    pub answer: Vec<ChatPart>,
+    /// What the ledger learns from it, the assistant's message included.
+    pub entry: LedgerEntry,
     /// How often the request was sent because of failures that may pass.
     pub attempts: u32,
     /// Parameters that the server refused by name and was content without. Leave them out the next time.

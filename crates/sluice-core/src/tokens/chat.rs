@@ -95,7 +95,6 @@ impl Counter {
             message.role == Role::User && message.content.iter().any(|part| matches!(part, ChatPart::Text { .. }))
         };
         let last_question = chat.messages.iter().rposition(is_question).unwrap_or(0);
-        let answered = chat.messages.get(..last_question).unwrap_or_default().as_ptr_range();
         let model = chat.model.clone();
         let family = Family::of(&model);
         let calls = chat.messages.iter().flat_map(|message| &message.content).filter_map(|part| match part {
@@ -108,10 +107,9 @@ impl Counter {
             Piece::Frame { has_tools: false } => family.request,
             Piece::Frame { has_tools: true } => family.request + Tally::new(self, &model).around_tools(),
             Piece::Tool(tool) => self.tool(&model, tool),
-            Piece::Message(message) => {
+            Piece::Message { index, message } => {
                 let whole = self.message_among(&model, message, &context);
-                let is_forgotten =
-                    family.thinking == Thinking::SinceLastQuestion && answered.contains(&std::ptr::from_ref(message));
+                let is_forgotten = family.thinking == Thinking::SinceLastQuestion && index < last_question;
                 if is_forgotten { whole - context.thoughts(family, message) } else { whole }
             }
         }

@@ -50,8 +50,12 @@ impl Fingerprints {
         frame.tag(u8::from(has_tools));
         let mut pieces = vec![(frame.finish(), Piece::Frame { has_tools })];
         pieces.append(&mut tools);
-        pieces
-            .extend(chat.messages.iter().map(|message| (self.message(&chat.model, message), Piece::Message(message))));
+        pieces.extend(
+            chat.messages
+                .iter()
+                .enumerate()
+                .map(|(index, message)| (self.message(&chat.model, message), Piece::Message { index, message })),
+        );
 
         let mut chain = Vec::with_capacity(pieces.len());
         let mut before = 0;

@@ -50,8 +50,11 @@ pub enum Piece<'a> {
     Frame { has_tools: bool },
     /// One tool.
     Tool(&'a ToolDefinition),
-    /// One message.
-    Message(&'a ChatMessage),
+    /// One message, and its position among the messages of the chat.
+    Message {
+        index: usize,
+        message: &'a ChatMessage,
+    },
 }
 
 /// A raw count and the count that the server reported for the same pieces. The correction factor is learned from it.
@@ -120,6 +123,11 @@ impl Known {
             }
         }
         Estimate { tokens: known + ceil(estimated), known }
+    }
+
+    /// The names of all beginnings of a request, the shortest first. Requests that start alike share them.
+    pub(crate) fn chain(&self, chat: &ChatRequest) -> Vec<u128> {
+        self.fingerprints.of(chat).chain
     }
 
     /// Returns the cost of one message, if it is known.
@@ -261,7 +269,7 @@ impl Known {
         let is_thought = |part: &&ChatPart| matches!(part, ChatPart::Thinking { .. });
         let mut without_thinking = answer.clone();
         without_thinking.content.retain(|part| !is_thought(&part));
-        let expected = f64::from(raw(Piece::Message(&without_thinking))) * factor;
+        let expected = f64::from(raw(Piece::Message { index: chat.messages.len(), message: &without_thinking })) * factor;
         // Hidden output (filtered, rewritten, from hosted tools) isn't part of the next request.
         if f64::from(said) > expected * MAX_SCALE || f64::from(said) * MAX_SCALE < expected {
             return;

@@ -1,5 +1,7 @@
 //! What a shell can tell an exchange, by name, and what it sees of it.
 
+#![allow(dead_code, reason = "every test uses another part of it")]
+
 use serde_json::json;
 use sluice_core::{Action, ConnectionError, Ending, Exchange, ExchangeOptions, Output, Parameter, Part};
 
@@ -74,7 +76,6 @@ pub fn poll(exchange: &mut Exchange) -> (Vec<Output>, Action) {
 }
 
 /// An action in one line.
-#[allow(dead_code, reason = "only one of the tests prints actions")]
 pub fn line(action: &Action) -> String {
     match action {
         Action::Send { without, .. } if without.is_empty() => "send".to_owned(),

@@ -1,0 +1,216 @@
+//! What was asked, what it used, and what is known about it.
+//!
+//! A [`Ledger`] follows every request of a program from [`begin`](Ledger::begin) to [`end`](Ledger::end). Before a request
+//! it says how many tokens the request has, as far as anybody can know; after it, it learns what the server counted, so
+//! that the next estimate is better, and adds up what was used. A shell keeps the ledger's bytes in a file
+//! ([`Memory`]) and shows what it says; it decides nothing.
+
+mod tree;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::boundary::{
+    ChatMessage, ChatPart, ChatRequest, Estimate, FileState, Outcome, Preflight, Prices, RequestEnd, RequestKind,
+    RequestStart, RequestUsage, Role, Status, StatusLine, Totals, Usage,
+};
+use crate::memory::Memory;
+use crate::send::request_kind;
+use crate::tokens::{Counter, InstallKey};
+use crate::usage::{History, UsageTracker, preflight};
+use tree::RequestTree;
+pub use tree::TreeNode;
+
+/// Counts, costs and history of one installation. Times are milliseconds of any clock that doesn't jump.
+#[derive(Debug)]
+pub struct Ledger {
+    counter: Counter,
+    memory: Memory,
+    tracker: UsageTracker,
+    tree: RequestTree,
+    /// The requests that have begun and not ended, by id.
+    running: BTreeMap<String, Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    chat: ChatRequest,
+    model: LedgerModel,
+    conversation: String,
+}
+
+/// What the ledger has to know about a model beside its id.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct LedgerModel {
+    /// Models that share a correction factor have the same family.
+    pub family: String,
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
+    pub max_input_tokens: Option<u64>,
+    pub prices: Option<Prices>,
+}
+
+/// What is known when a request begins.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Begun {
+    pub estimate: Estimate,
+    pub kind: RequestKind,
+    /// Something to tell the user before the request is sent.
+    pub warning: Option<Preflight>,
+    pub status: Option<StatusLine>,
+}
+
+/// What the ledger learns from an exchange; part of its [`Report`](crate::Report).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LedgerEntry {
+    /// The server said that the answer is over.
+    pub is_answered: bool,
+    /// The answer is whole, so that the server's count is a count of `answer`.
+    pub is_whole: bool,
+    pub usage: Option<Usage>,
+    /// The gateway's own figure, in US dollars.
+    pub cost: Option<String>,
+    /// The assistant's message as the next request repeats it.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub answer: Vec<ChatPart>,
+}
+
+impl LedgerEntry {
+    pub fn new(outcome: &Outcome, answer: Vec<ChatPart>) -> Self {
+        Self {
+            is_answered: matches!(outcome.status, Status::Completed | Status::Incomplete),
+            is_whole: outcome.status == Status::Completed,
+            usage: outcome.usage.clone(),
+            cost: outcome.gateway.as_ref().and_then(|gateway| gateway.cost.clone()),
+            answer,
+        }
+    }
+}
+
+/// What a request came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Ended {
+    pub used: RequestUsage,
+    pub status: Option<StatusLine>,
+    /// The sums of its conversation.
+    pub conversation: Option<Totals>,
+}
+
+impl Ledger {
+    /// An empty ledger. `key` belongs to the installation; hashes made with it mean nothing elsewhere.
+    pub fn new(counter: Counter, key: InstallKey) -> Self {
+        Self::with_memory(counter, Memory::new(key))
+    }
+
+    /// A ledger that knows what a file says, and what that file turned out to be.
+    pub fn read(counter: Counter, key: InstallKey, file: Option<&[u8]>) -> (Self, FileState) {
+        let (memory, state) = Memory::read(key, file);
+        (Self::with_memory(counter, memory), state)
+    }
+
+    /// A ledger that knows what a memory knows.
+    pub fn with_memory(counter: Counter, memory: Memory) -> Self {
+        let (tracker, tree, running) = (UsageTracker::default(), RequestTree::default(), BTreeMap::new());
+        Self { counter, memory, tracker, tree, running }
+    }
+
+    /// Takes over the memory of an installation, for a ledger that was needed before its file was read.
+    pub fn load(&mut self, key: InstallKey, file: Option<&[u8]>) -> FileState {
+        let (memory, state) = Memory::read(key, file);
+        self.memory = memory;
+        state
+    }
+
+    /// A request begins. `id` is any name that no other running request has.
+    pub fn begin(&mut self, id: &str, conversation: &str, chat: ChatRequest, model: LedgerModel, now_ms: u64) -> Begun {
+        let raw = self.counter.pieces_of(&chat, self.memory.known());
+        let estimate = self.memory.estimate(&chat, &model.family, &raw);
+        let warning = preflight(&chat.model, estimate.tokens, model.max_input_tokens);
+        let kind = request_kind(&chat);
+        let start = RequestStart {
+            id: id.to_owned(),
+            conversation: conversation.to_owned(),
+            model: chat.model.clone(),
+            kind,
+            estimate: Some(estimate.tokens),
+            max_input_tokens: model.max_input_tokens,
+        };
+        self.tracker.open(start, now_ms);
+        self.tree.begin(conversation, id, self.memory.known().chain(&chat));
+        self.running.insert(id.to_owned(), Running { chat, model, conversation: conversation.to_owned() });
+        Begun { estimate, kind, warning, status: self.tracker.status(conversation) }
+    }
+
+    /// A part of the answer has been given; only the first one counts.
+    pub fn part(&mut self, id: &str, is_thinking: bool, now_ms: u64) {
+        self.tracker.first_part(id, is_thinking, now_ms);
+    }
+
+    /// The request is over, however it ended. `today` counts days from 1970-01-01.
+    pub fn end(&mut self, id: &str, entry: &LedgerEntry, now_ms: u64, today: u32) -> Option<Ended> {
+        let Running { chat, model, conversation } = self.running.remove(id)?;
+        let prices = model.prices.as_ref().zip(entry.usage.as_ref());
+        let end = RequestEnd {
+            usage: entry.usage.clone(),
+            cost: entry.cost.clone(),
+            cost_by_prices: prices.and_then(|(prices, usage)| prices.cost(usage)),
+            is_answered: entry.is_answered,
+        };
+        let used = self.tracker.finish(id, &end, now_ms)?;
+        self.memory.record(&used, today);
+        if let Some(usage) = &entry.usage {
+            let answer = entry.is_whole.then(|| ChatMessage { role: Role::Assistant, content: entry.answer.clone() });
+            let raw = self.counter.pieces_of(&chat, self.memory.known());
+            self.memory.learn(&chat, &model.family, answer.as_ref(), usage, &raw, today);
+        }
+        self.tree.end(&conversation, &used);
+        Some(Ended {
+            used,
+            status: self.tracker.status(&conversation),
+            conversation: self.tracker.conversation(&conversation),
+        })
+    }
+
+    /// The tokens of a text, corrected by what servers counted for models of this family.
+    pub fn text_tokens(&self, model: &str, family: &str, text: &str) -> u32 {
+        self.corrected(family, self.counter.text(model, text))
+    }
+
+    /// The tokens of one message: what a server counted for it, else our own count, corrected.
+    pub fn message_tokens(&self, model: &str, family: &str, message: &ChatMessage) -> u32 {
+        let known = self.memory.known().message_cost(model, message);
+        known.unwrap_or_else(|| self.corrected(family, self.counter.message(model, message)))
+    }
+
+    /// A raw count of ours, corrected by what servers counted for models of this family.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]
+    pub fn corrected(&self, family: &str, raw: u32) -> u32 {
+        (f64::from(raw) * self.memory.calibration().factor(family)).ceil() as u32
+    }
+
+    /// What the status bar shows for a conversation, if anything was asked in it.
+    pub fn status(&self, conversation: &str) -> Option<StatusLine> {
+        self.tracker.status(conversation)
+    }
+
+    /// Everything that was ever used, by day and model.
+    pub fn history(&self) -> History {
+        self.memory.history()
+    }
+
+    /// The requests of a conversation, the oldest first, each with the one that it continues.
+    pub fn tree(&self, conversation: &str) -> &[TreeNode] {
+        self.tree.of(conversation)
+    }
+
+    /// The memory behind the ledger, which a shell saves.
+    pub fn memory(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+}

@@ -1,0 +1,87 @@
+//! Which request of a conversation continues which: agents go on, go back, and start others beside them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::boundary::RequestUsage;
+
+/// The most conversations that are kept, and the most requests of each. The oldest go first.
+const MAX_CONVERSATIONS: usize = 100;
+const MAX_REQUESTS: usize = 100;
+
+/// One request of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct TreeNode {
+    pub id: String,
+    /// The request with which this one has the most in common, from the beginning on.
+    pub continues: Option<String>,
+    /// How many pieces (frame, tools, messages) it has, and how many of them it shares with that request.
+    pub pieces: usize,
+    pub shared_pieces: usize,
+    /// What it used; `None` while it runs.
+    pub used: Option<RequestUsage>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct RequestTree {
+    conversations: BTreeMap<String, Conversation>,
+    begun: u64,
+}
+
+#[derive(Debug, Default)]
+struct Conversation {
+    /// When its newest request began, as a number that only grows.
+    newest: u64,
+    nodes: Vec<TreeNode>,
+    /// For every node, the names of its beginnings: two requests that start alike have the same.
+    chains: Vec<Vec<u128>>,
+}
+
+impl RequestTree {
+    pub fn begin(&mut self, conversation: &str, id: &str, chain: Vec<u128>) {
+        self.begun += 1;
+        let known = self.conversations.entry(conversation.to_owned()).or_default();
+        known.newest = self.begun;
+        let shared = |other: &Vec<u128>| other.iter().zip(&chain).take_while(|(a, b)| a == b).count();
+        // Of several that share as much, the newest.
+        let parent = known
+            .chains
+            .iter()
+            .zip(&known.nodes)
+            .map(|(chain, node)| (shared(chain), node))
+            .max_by_key(|(shared, _)| *shared);
+        let parent = parent.filter(|(shared, _)| *shared > 0);
+        let node = TreeNode {
+            id: id.to_owned(),
+            continues: parent.map(|(_, node)| node.id.clone()),
+            pieces: chain.len(),
+            shared_pieces: parent.map_or(0, |(shared, _)| shared),
+            used: None,
+        };
+        if known.nodes.len() == MAX_REQUESTS {
+            known.nodes.remove(0);
+            known.chains.remove(0);
+        }
+        known.nodes.push(node);
+        known.chains.push(chain);
+        if self.conversations.len() > MAX_CONVERSATIONS {
+            let oldest = self.conversations.iter().min_by_key(|(_, conversation)| conversation.newest);
+            let oldest = oldest.map(|(id, _)| id.clone());
+            oldest.map(|id| self.conversations.remove(&id));
+        }
+    }
+
+    pub fn end(&mut self, conversation: &str, used: &RequestUsage) {
+        let Some(conversation) = self.conversations.get_mut(conversation) else { return };
+        if let Some(node) = conversation.nodes.iter_mut().rev().find(|node| node.id == used.id) {
+            node.used = Some(used.clone());
+        }
+    }
+
+    pub fn of(&self, conversation: &str) -> &[TreeNode] {
+        self.conversations.get(conversation).map_or(&[], |conversation| &conversation.nodes)
+    }
+}

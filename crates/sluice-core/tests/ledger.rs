@@ -1,0 +1,113 @@
+//! A request's way through the ledger: what is known before it, what is learned from it, and what it continues.
+
+#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+use sluice_core::{
+    ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Ledger, LedgerEntry, LedgerModel, Role, Usage,
+};
+
+const TODAY: u32 = 20_000;
+
+fn said(role: Role, value: &str) -> ChatMessage {
+    ChatMessage { role, content: vec![ChatPart::Text { value: value.to_owned() }] }
+}
+
+/// A chat that alternates between questions and answers.
+fn chat(texts: &[&str]) -> ChatRequest {
+    let roles = [Role::User, Role::Assistant].into_iter().cycle();
+    let messages = texts.iter().zip(roles).map(|(text, role)| said(role, text)).collect();
+    ChatRequest { model: "acme/model-1".to_owned(), messages, ..ChatRequest::default() }
+}
+
+fn model() -> LedgerModel {
+    LedgerModel { family: "acme".to_owned(), max_input_tokens: Some(1_000), prices: None }
+}
+
+fn answered(input: u64, output: u64, answer: &str) -> LedgerEntry {
+    let usage: Usage = serde_json::from_value(json!({"input_tokens": input, "output_tokens": output})).unwrap();
+    LedgerEntry {
+        is_answered: true,
+        is_whole: true,
+        usage: Some(usage),
+        answer: vec![ChatPart::Text { value: answer.to_owned() }],
+        ..LedgerEntry::default()
+    }
+}
+
+fn ledger() -> Ledger {
+    Ledger::new(Counter::estimating(), InstallKey([7; 16]))
+}
+
+#[test]
+fn the_next_estimate_is_anchored_on_what_the_server_counted() {
+    let mut ledger = ledger();
+    let before = ledger.begin("1", "talk", chat(&["How are you?"]), model(), 0).estimate;
+    assert_eq!(before.known, 0);
+    ledger.part("1", false, 300);
+    let ended = ledger.end("1", &answered(40, 6, "Fine, thanks."), 1_300, TODAY).unwrap();
+    assert_eq!((ended.used.input_tokens, ended.used.first_part_ms), (Some(40), Some(300)));
+
+    // The same request again is known exactly; one more message is estimated.
+    assert_eq!(ledger.begin("2", "talk", chat(&["How are you?"]), model(), 2_000).estimate.known, 40);
+    let longer = chat(&["How are you?", "Fine, thanks.", "Good."]);
+    let after = ledger.begin("3", "talk", longer, model(), 3_000).estimate;
+    assert!(after.known >= 40 && after.tokens > after.known, "{after:?}");
+}
+
+#[test]
+fn a_request_that_failed_ends_too() {
+    let mut ledger = ledger();
+    ledger.begin("1", "talk", chat(&["Hello"]), model(), 0);
+    let used = ledger.end("1", &LedgerEntry::default(), 500, TODAY).unwrap().used;
+    assert_eq!((used.is_answered, used.input_tokens), (false, None));
+    assert!(ledger.end("1", &LedgerEntry::default(), 600, TODAY).is_none(), "it ends once");
+}
+
+#[test]
+fn texts_and_messages_are_corrected_by_the_same_factor() {
+    let mut ledger = ledger();
+    let question = "word ".repeat(400);
+    let raw = ledger.text_tokens("acme/model-1", "acme", &question);
+    let begun = ledger.begin("1", "talk", chat(&[&question]), model(), 0);
+    // The server counts half as much again.
+    ledger.end("1", &answered(begun.estimate.tokens * 3 / 2, 1, "Yes."), 1_000, TODAY);
+    let (text, other) = (format!("{question}."), said(Role::User, &format!("{question}!")));
+    let (text, message) =
+        (ledger.text_tokens("acme/model-1", "acme", &text), ledger.message_tokens("acme/model-1", "acme", &other));
+    assert!(text > raw, "{text} is corrected upwards from {raw}");
+    assert!(message.abs_diff(text) < 20, "{message} and {text} differ by what stands around a message");
+}
+
+fn check_tree(requests: &[(&str, &[&str])], expected: Expect) {
+    let mut ledger = ledger();
+    for (now, (id, texts)) in (0..).zip(requests) {
+        ledger.begin(id, "talk", chat(texts), model(), now);
+    }
+    let line = |node: &sluice_core::TreeNode| {
+        let continues = node.continues.as_deref().unwrap_or("nothing");
+        format!("{} continues {continues}: {} of {} pieces\n", node.id, node.shared_pieces, node.pieces)
+    };
+    expected.assert_eq(&ledger.tree("talk").iter().map(line).collect::<String>());
+}
+
+#[test]
+fn the_requests_of_a_conversation_are_a_tree() {
+    check_tree(
+        &[
+            ("ask", &["a"]),
+            ("go on", &["a", "b", "c"]),
+            ("edit", &["a", "b", "other"]),
+            ("go on with the edit", &["a", "b", "other", "d", "e"]),
+            ("begin anew", &["z"]),
+        ],
+        expect![[r#"
+            ask continues nothing: 0 of 2 pieces
+            go on continues ask: 2 of 4 pieces
+            edit continues go on: 3 of 4 pieces
+            go on with the edit continues edit: 4 of 6 pieces
+            begin anew continues go on with the edit: 1 of 2 pieces
+        "#]],
+    );
+}
