@@ -30,7 +30,7 @@ pub(crate) use report::{CompletionDetails, PromptDetails};
 pub use report::{Drain, Ending, Report, Transcript, VsCodeUsage};
 
 /// How a request is made and how long it may take.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExchangeOptions {
     /// The endpoint's origin, for messages about the connection.
     pub origin: String,
@@ -41,10 +41,17 @@ pub struct ExchangeOptions {
     pub head_timeout_ms: u64,
     /// The longest silence in the middle of a body, in milliseconds.
     pub idle_timeout_ms: u64,
+    /// The longest wait for the next output of a stream, in milliseconds: a server can't keep a request alive for ever with
+    /// comments. A whole answer has the same time.
+    pub output_timeout_ms: u64,
+    /// The longest time that the body of a refusal may take, in milliseconds.
+    pub refusal_timeout_ms: u64,
     /// How often the request may be sent because of failures that may pass, the first time included.
     pub max_attempts: u32,
     /// The parameters of the request that may be left out if the server refuses them by name.
     pub optional: Vec<Parameter>,
+    /// A random number between 0 and 1, which spreads the retries of many clients.
+    pub random: f64,
 }
 
 impl Default for ExchangeOptions {
@@ -55,8 +62,11 @@ impl Default for ExchangeOptions {
             dialect: Dialect::OpenResponses,
             head_timeout_ms: 120_000,
             idle_timeout_ms: 300_000,
+            output_timeout_ms: 3_600_000,
+            refusal_timeout_ms: 180_000,
             max_attempts: crate::failure::MAX_ATTEMPTS,
             optional: Vec::new(),
+            random: 0.0,
         }
     }
 }
@@ -77,8 +87,9 @@ pub enum Action {
     Send { timeout_ms: u64, without: Vec<Parameter> },
     /// Read more of the body.
     Read { timeout_ms: u64 },
-    /// Wait, because the attempt failed and another one may not. Nothing has been shown to the user yet.
-    Wait { timeout_ms: u64, failure: Box<Failure> },
+    /// Wait, because the attempt failed and the next one, whose number is `attempt`, may not. Nothing has been shown to the
+    /// user yet.
+    Wait { timeout_ms: u64, failure: Box<Failure>, attempt: u32 },
     /// Hand this to the reader.
     Output(Output),
     /// The exchange is over. Close the connection, or read the rest of the body as [`Report::drain`] allows.
@@ -106,6 +117,8 @@ pub struct Exchange {
     transcript: Transcript,
     called_tool: bool,
     drain: Option<Drain>,
+    /// When the body, or the stream's last output, was first polled for; `None` until then.
+    waiting_since_ms: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -135,6 +148,7 @@ impl Exchange {
             transcript: Transcript::default(),
             called_tool: false,
             drain: None,
+            waiting_since_ms: None,
         }
     }
 
@@ -147,9 +161,10 @@ impl Exchange {
 
     /// Returns what to do next. Until something is handled, the answer stays the same; only outputs are given once.
     ///
-    /// `random` is between 0 and 1 and spreads the retries of many clients.
-    pub fn poll(&mut self, random: f64) -> Action {
+    /// `now_ms` is the time in milliseconds on any clock that doesn't jump.
+    pub fn poll(&mut self, now_ms: u64) -> Action {
         if let Some(output) = self.outputs.pop_front() {
+            self.waiting_since_ms = Some(now_ms);
             if let Output::Part(part) = &output {
                 self.transcript.add(part);
                 self.called_tool |= matches!(part, Part::ToolCall { .. });
@@ -158,14 +173,20 @@ impl Exchange {
         }
         if let State::Ended(outcome) = &self.state {
             let outcome = Outcome::clone(outcome);
-            self.decide(outcome, random);
+            self.decide(outcome);
         }
         match &self.state {
             State::Sending | State::Ended(_) => {
                 Action::Send { timeout_ms: self.options.head_timeout_ms, without: self.without.clone() }
             }
-            State::Reading(_) => Action::Read { timeout_ms: self.options.idle_timeout_ms },
-            State::Waiting { delay_ms, failure } => Action::Wait { timeout_ms: *delay_ms, failure: failure.clone() },
+            State::Reading(body) => {
+                let since = *self.waiting_since_ms.get_or_insert(now_ms);
+                let patience = body.patience_ms(&self.options).saturating_sub(now_ms.saturating_sub(since));
+                Action::Read { timeout_ms: patience.min(self.options.idle_timeout_ms) }
+            }
+            State::Waiting { delay_ms, failure } => {
+                Action::Wait { timeout_ms: *delay_ms, failure: failure.clone(), attempt: self.attempts + 1 }
+            }
             State::Finished(report) => Action::End(report.clone()),
         }
     }
@@ -180,6 +201,7 @@ impl Exchange {
         if status == 0 || (300..400).contains(&status) {
             self.fail(Failure::from_transport(Transport::Redirect, &self.options.origin));
         } else {
+            self.waiting_since_ms = None;
             self.state = State::Reading(Body::with_head(status, headers, now, &self.options));
         }
     }
@@ -273,7 +295,7 @@ impl Exchange {
     }
 
     /// An attempt has ended and the reader has all of it. Is the exchange over?
-    fn decide(&mut self, outcome: Outcome, random: f64) {
+    fn decide(&mut self, outcome: Outcome) {
         let Some(failure) = outcome.error.as_ref().filter(|_| outcome.retry_safe) else {
             return self.finish(outcome);
         };
@@ -283,7 +305,7 @@ impl Exchange {
             return;
         }
         let attempts_left = self.attempts < self.options.max_attempts;
-        match retry_delay_ms(failure, self.attempts, false, random).filter(|_| attempts_left) {
+        match retry_delay_ms(failure, self.attempts, false, self.options.random).filter(|_| attempts_left) {
             Some(delay_ms) => self.state = State::Waiting { delay_ms, failure: Box::new(failure.clone()) },
             None => self.finish(outcome),
         }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::boundary::{Failure, Note, Outcome, TokenDetails, Usage};
+use crate::exchange::{Ending, Report};
 use crate::failure::HttpAnswer;
 
 use find::Needle;
@@ -129,6 +130,14 @@ impl Secrets {
             texts.extend([&mut gateway.generation_id, &mut gateway.cost, &mut gateway.provider]);
         }
         texts.into_iter().flatten().for_each(|text| self.mask_in_place(text));
+    }
+
+    /// Masks everything in a report that a server wrote, apart from the answer itself, which the next request repeats.
+    pub fn mask_report(&self, report: &mut Report) {
+        self.mask_outcome(&mut report.outcome);
+        if let Ending::Rejected { message, .. } = &mut report.ending {
+            self.mask_in_place(message);
+        }
     }
 
     /// Masks a note's detail.

@@ -16,7 +16,7 @@ fn check(inputs: &[Input], expected: Expect) {
     let mut trace = String::new();
     let mut inputs = inputs.iter();
     loop {
-        let action = exchange.poll(0.0);
+        let action = exchange.poll(0);
         trace.push_str(&format!("{}\n", line(&action)));
         if !matches!(action, Action::Output(_)) {
             let Some(input) = inputs.next() else { break };

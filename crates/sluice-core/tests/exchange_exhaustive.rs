@@ -60,6 +60,7 @@ enum Doing {
 use Doing::*;
 
 impl Expected {
+    #[allow(clippy::match_same_arms, reason = "one line for each rule")]
     fn after(mut self, input: Input) -> Self {
         let doing = match (self.doing, input) {
             (Over(status), _) => Over(status),
@@ -195,5 +196,5 @@ fn every_order_of_events_keeps_the_rules() {
             });
         }
     });
-    println!("{} steps", steps.load(Ordering::Relaxed));
+    assert!(steps.load(Ordering::Relaxed) > 50_000, "the alphabet was walked through");
 }

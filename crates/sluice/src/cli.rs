@@ -1,6 +1,5 @@
 //! One file for each subcommand, and what they share.
 
-mod books;
 mod capture;
 pub mod chat;
 mod connection;
@@ -11,6 +10,7 @@ mod human;
 mod interrupts;
 mod json;
 mod keyboard;
+mod ledger;
 mod mask;
 mod model_cache;
 mod model_table;

@@ -1,28 +1,21 @@
-//! One request: sent, read until the server says it is over, and asked again where that is safe.
+//! The HTTP client: sockets and time for the core's exchanges, and the requests for lists of models.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::{Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode, redirect};
 use sluice_core::{
-    BodyEnd, BuiltRequest, ChatRequest, Endpoint, Failure, HttpAnswer, HttpRequest, ModelCatalog, Outcome, Output,
-    Refresh, ResponseStream, Secrets, StreamOptions, Transport, build_request, retry_delay_ms,
+    Action, BuiltRequest, ChatRequest, ConnectionError, Drain, Endpoint, Exchange, ExchangeOptions, Failure,
+    HttpAnswer, HttpRequest, ModelCatalog, Output, Parameter, Refresh, Report, Secrets, StreamOptions, Transport,
+    build_request,
 };
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::ApiKey;
 
-/// The most that is read of a response that reports an error.
-const MAX_ERROR_BODY: usize = 64 << 10;
-/// The most that is read of a whole answer, from a server that doesn't stream.
-const MAX_JSON_BODY: usize = 64 << 20;
-/// What may follow the last event before the body ends, in time and in bytes. Usually that is `[DONE]`, at once.
-const LINGER: Duration = Duration::from_millis(100);
-const MAX_LINGER: usize = 64 << 10;
 /// The most that is read of a list of models.
 const MAX_LIST_BODY: usize = 8 << 20;
 
@@ -70,19 +63,13 @@ pub enum Event<'a> {
     Output(Output),
     /// The bytes behind the outputs, for captures.
     Bytes(&'a [u8]),
-    /// Nothing was given yet, and the request is made again after a while.
+    /// An attempt failed before anything was given, and the next one begins after a delay.
     Retrying {
         failure: &'a Failure,
         delay: Duration,
+        /// The number of the next attempt.
         attempt: u32,
     },
-}
-
-/// How a request ended.
-#[derive(Debug)]
-pub struct Answer {
-    pub outcome: Outcome,
-    pub attempts: u32,
 }
 
 impl Client {
@@ -105,58 +92,103 @@ impl Client {
     /// Sends a chat and reports what comes, until the answer is over or `cancel` completes. Dropping the future closes
     /// the connection as well.
     ///
-    /// The key is masked in notes, failures and the outcome. Parts and bytes are what the server sent: they are the
+    /// Everything is decided by the core's [`Exchange`]; this is the loop that does what it says.
+    ///
+    /// The key is masked in notes, failures and the report. Parts and bytes are what the server sent: they are the
     /// caller's to show, and a tool must get the input that the model gave.
     pub async fn respond(
         &self,
         chat: &ChatRequest,
         cancel: impl Future<Output = ()>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
-    ) -> Answer {
+    ) -> Report {
         let built = build_request(chat, &self.endpoint);
         for note in built.notes.clone() {
             on_event(Event::Output(Output::Note(note)));
         }
-        let cancel = pin!(cancel);
-        let cancel = Cancel(Mutex::new((cancel, false)));
-        let mut attempts = 0;
+        let mut exchange = Exchange::new(self.options(&built));
+        let started = Instant::now();
+        let mut response: Option<Response> = None;
+        let mut cancel = pin!(cancel);
         loop {
-            attempts += 1;
-            let mut stream =
-                ResponseStream::new(StreamOptions { tool_names: built.tool_names.clone(), ..StreamOptions::default() });
-            let end = tokio::select! {
-                biased;
-                () = cancel.wait() => End::Body(BodyEnd::Cancelled),
-                end = self.attempt(&built, &mut stream, &cancel, on_event) => end,
-            };
-            let mut outcome = match end {
-                End::Body(end) => {
-                    let (outputs, outcome) = stream.finish(end);
-                    for output in outputs {
-                        on_event(Event::Output(self.masked(output)));
+            match exchange.poll(milliseconds(started.elapsed())) {
+                // Whoever hears an output may cancel there, with more outputs of the same bytes to come.
+                Action::Output(_) if is_ready(cancel.as_mut()).await => exchange.cancel(),
+                Action::Output(output) => on_event(Event::Output(self.masked(output))),
+                Action::Send { timeout_ms, without } => {
+                    let sent = self.request(&built.request.without(&without)).send();
+                    tokio::select! {
+                        biased;
+                        () = &mut cancel => exchange.cancel(),
+                        sent = timeout(Duration::from_millis(timeout_ms), sent) => match sent {
+                            Ok(Ok(mut head)) => {
+                                let HttpAnswer { status, headers, .. } = head_of(&head);
+                                // They are slices of the connection's first buffer, which they would keep in memory.
+                                head.headers_mut().clear();
+                                exchange.handle_head(status, headers, now());
+                                response = Some(head);
+                            }
+                            Ok(Err(error)) if error.is_connect() => {
+                                exchange.handle_connection_error(ConnectionError::Connect);
+                            }
+                            Ok(Err(_)) => exchange.handle_connection_error(ConnectionError::Broken),
+                            Err(_) => exchange.handle_timeout(),
+                        },
                     }
-                    outcome.with_host(end, &self.endpoint.origin)
                 }
-                End::Failed(failure) => Outcome::refused(failure),
-            };
-            self.secrets.mask_outcome(&mut outcome);
-            let delay = outcome
-                .error
-                .as_ref()
-                .and_then(|failure| retry_delay_ms(failure, attempts, !outcome.retry_safe, fastrand::f64()));
-            let (Some(delay), Some(failure)) = (delay, &outcome.error) else {
-                return Answer { outcome, attempts };
-            };
-            let delay = Duration::from_millis(delay);
-            on_event(Event::Retrying { failure, delay, attempt: attempts + 1 });
-            tokio::select! {
-                biased;
-                () = cancel.wait() => {
-                    let (_, outcome) = ResponseStream::new(StreamOptions::default()).finish(BodyEnd::Cancelled);
-                    return Answer { outcome, attempts };
+                Action::Read { timeout_ms } => {
+                    let chunk = async {
+                        match &mut response {
+                            Some(response) => response.chunk().await,
+                            None => Ok(None),
+                        }
+                    };
+                    tokio::select! {
+                        biased;
+                        () = &mut cancel => exchange.cancel(),
+                        chunk = timeout(Duration::from_millis(timeout_ms), chunk) => match chunk {
+                            Ok(Ok(Some(bytes))) => {
+                                on_event(Event::Bytes(&bytes));
+                                exchange.handle_bytes(&bytes);
+                            }
+                            Ok(Ok(None)) => exchange.handle_end(),
+                            Ok(Err(_)) => exchange.handle_connection_error(ConnectionError::Broken),
+                            Err(_) => exchange.handle_timeout(),
+                        },
+                    }
                 }
-                () = sleep(delay) => {}
+                Action::Wait { timeout_ms, mut failure, attempt } => {
+                    self.secrets.mask_failure(&mut failure);
+                    let delay = Duration::from_millis(timeout_ms);
+                    on_event(Event::Retrying { failure: &failure, delay, attempt });
+                    tokio::select! {
+                        biased;
+                        () = &mut cancel => exchange.cancel(),
+                        () = sleep(delay) => exchange.handle_timeout(),
+                    }
+                }
+                Action::End(mut report) => {
+                    if let (Some(limits), Some(response)) = (report.drain, response) {
+                        drain(response, limits).await;
+                    }
+                    self.secrets.mask_report(&mut report);
+                    return *report;
+                }
             }
+        }
+    }
+
+    fn options(&self, built: &BuiltRequest) -> ExchangeOptions {
+        ExchangeOptions {
+            origin: self.endpoint.origin.clone(),
+            stream: StreamOptions { tool_names: built.tool_names.clone(), ..StreamOptions::default() },
+            head_timeout_ms: milliseconds(self.timeouts.headers),
+            idle_timeout_ms: milliseconds(self.timeouts.idle),
+            output_timeout_ms: milliseconds(self.timeouts.output),
+            refusal_timeout_ms: milliseconds(self.timeouts.small),
+            optional: Parameter::ALL.to_vec(),
+            random: fastrand::f64(),
+            ..ExchangeOptions::default()
         }
     }
 
@@ -209,97 +241,6 @@ impl Client {
         }
     }
 
-    async fn attempt(
-        &self,
-        built: &BuiltRequest,
-        stream: &mut ResponseStream,
-        cancel: &Cancel<'_, impl Future<Output = ()>>,
-        on_event: &mut (dyn FnMut(Event<'_>) + Send),
-    ) -> End {
-        let response = match self.head(self.request(&built.request)).await {
-            Ok(response) => response,
-            Err(failure) => return End::Failed(failure),
-        };
-        if !response.status().is_success() {
-            return End::Failed(self.refusal(response).await);
-        }
-        match content_type(&response).as_str() {
-            "text/html" => End::Failed(self.refusal(response).await),
-            "application/json" => self.read_whole(response, stream, on_event).await,
-            // Whatever else it calls itself, the core will tell whether it is a stream.
-            _ => self.read_stream(response, stream, cancel, on_event).await,
-        }
-    }
-
-    async fn read_stream(
-        &self,
-        mut response: Response,
-        stream: &mut ResponseStream,
-        cancel: &Cancel<'_, impl Future<Output = ()>>,
-        on_event: &mut (dyn FnMut(Event<'_>) + Send),
-    ) -> End {
-        // They are slices of the connection's first buffer, which would be kept as long as they are.
-        response.headers_mut().clear();
-        let mut last_output = Instant::now();
-        // At the terminal event the answer is over, whether or not the server closes.
-        while !stream.is_terminal() {
-            let patience = self.timeouts.output.saturating_sub(last_output.elapsed());
-            if patience.is_zero() {
-                return End::Body(BodyEnd::IdleTimeout);
-            }
-            match timeout(patience.min(self.timeouts.idle), response.chunk()).await {
-                Ok(Ok(Some(bytes))) => {
-                    on_event(Event::Bytes(&bytes));
-                    for output in stream.push(&bytes) {
-                        last_output = Instant::now();
-                        // Whoever hears a part may cancel there, with more of the same bytes to come.
-                        if cancel.is_requested().await {
-                            return End::Body(BodyEnd::Cancelled);
-                        }
-                        on_event(Event::Output(self.masked(output)));
-                    }
-                }
-                Ok(Ok(None)) => return End::Body(BodyEnd::Eof),
-                Ok(Err(_)) => return End::Body(BodyEnd::Broken),
-                Err(_) => return End::Body(BodyEnd::IdleTimeout),
-            }
-        }
-        // A connection whose body was read to its end can serve the next request; any other is closed.
-        let mut rest = 0;
-        let _ = timeout(LINGER, async {
-            while let Ok(Some(bytes)) = response.chunk().await
-                && rest < MAX_LINGER
-            {
-                rest += bytes.len();
-            }
-        })
-        .await;
-        End::Body(BodyEnd::Eof)
-    }
-
-    /// A server that does not stream answers with the whole response, or with an error, as JSON.
-    async fn read_whole(
-        &self,
-        response: Response,
-        stream: &mut ResponseStream,
-        on_event: &mut (dyn FnMut(Event<'_>) + Send),
-    ) -> End {
-        let status = response.status().as_u16();
-        let body = match timeout(self.timeouts.output, self.read(response, MAX_JSON_BODY)).await {
-            Ok(Ok(body)) => text(body),
-            Ok(Err(failure)) => return End::Failed(failure),
-            Err(_) => return End::Failed(self.broken(Transport::Idle)),
-        };
-        on_event(Event::Bytes(body.as_bytes()));
-        let Some(frame) = sluice_core::as_stream(&body) else {
-            return End::Failed(Failure::from_http(&HttpAnswer { status, body, ..HttpAnswer::default() }, now()));
-        };
-        for output in stream.push(frame.as_bytes()) {
-            on_event(Event::Output(self.masked(output)));
-        }
-        End::Body(BodyEnd::Eof)
-    }
-
     async fn head(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
         match timeout(self.timeouts.headers, request.send()).await {
             Ok(Ok(response)) if response.status() == StatusCode::NOT_MODIFIED => Ok(response),
@@ -309,15 +250,6 @@ impl Client {
             Ok(Err(_)) => Err(self.broken(Transport::Broken)),
             Err(_) => Err(self.broken(Transport::HeadersTimeout)),
         }
-    }
-
-    async fn refusal(&self, response: Response) -> Failure {
-        let mut answer = head_of(&response);
-        let body = timeout(self.timeouts.small, self.read(response, MAX_ERROR_BODY)).await;
-        // The status says enough if the body doesn't come.
-        answer.body = text(body.unwrap_or(Ok(Vec::new())).unwrap_or_default());
-        self.secrets.mask_answer(&mut answer);
-        Failure::from_http(&answer, now())
     }
 
     async fn read(&self, mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
@@ -367,30 +299,26 @@ fn http(endpoint: &Endpoint, timeouts: Timeouts) -> reqwest::ClientBuilder {
     if endpoint.is_loopback() { http.no_proxy() } else { http }
 }
 
-/// The caller's wish to stop. It is asked after in two places, and a future must not be polled again once it is done.
-struct Cancel<'a, F>(Mutex<(Pin<&'a mut F>, bool)>);
-
-impl<F: Future<Output = ()>> Cancel<'_, F> {
-    fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut cancel = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (future, done) = &mut *cancel;
-        *done = *done || future.as_mut().poll(context).is_ready();
-        if *done { Poll::Ready(()) } else { Poll::Pending }
-    }
-
-    async fn wait(&self) {
-        poll_fn(|context| self.poll(context)).await;
-    }
-
-    async fn is_requested(&self) -> bool {
-        poll_fn(|context| Poll::Ready(self.poll(context).is_ready())).await
-    }
+/// Whether a future is ready now. If it is, it must not be polled again.
+async fn is_ready(mut future: Pin<&mut impl Future<Output = ()>>) -> bool {
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await
 }
 
-/// How one attempt ended.
-enum End {
-    Body(BodyEnd),
-    Failed(Failure),
+/// Reads what is left of a body, because a connection can serve the next request only if its body was read to the end.
+async fn drain(mut response: Response, limits: Drain) {
+    let mut rest = 0;
+    let _ = timeout(Duration::from_millis(limits.timeout_ms), async {
+        while let Ok(Some(bytes)) = response.chunk().await
+            && rest < limits.max_bytes
+        {
+            rest += bytes.len();
+        }
+    })
+    .await;
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Status and headers; the body is still to be read.
@@ -399,11 +327,6 @@ fn head_of(response: &Response) -> HttpAnswer {
         |(name, value): (&HeaderName, &HeaderValue)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()));
     let headers = response.headers().iter().filter_map(header).collect();
     HttpAnswer { status: response.status().as_u16(), headers, body: String::new() }
-}
-
-fn content_type(response: &Response) -> String {
-    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Without a copy, unless there is something wrong with it.

@@ -9,6 +9,6 @@ mod key;
 pub mod private_file;
 mod store;
 
-pub use client::{Answer, Client, Event, Timeouts};
+pub use client::{Client, Event, Timeouts};
 pub use key::{ApiKey, BadKey};
 pub use store::Store;

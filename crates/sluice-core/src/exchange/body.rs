@@ -71,6 +71,14 @@ impl Body {
         }
     }
 
+    /// How long the whole of it may take, or the wait for the next output of a stream.
+    pub fn patience_ms(&self, options: &ExchangeOptions) -> u64 {
+        match self {
+            Self::Stream(_) | Self::Whole { .. } => options.output_timeout_ms,
+            Self::Refusal { .. } => options.refusal_timeout_ms,
+        }
+    }
+
     pub fn push(&mut self, more: &[u8], outputs: &mut VecDeque<Output>) -> Progress {
         let is_over = match self {
             Self::Stream(receiver) => {

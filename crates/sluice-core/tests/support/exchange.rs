@@ -68,7 +68,7 @@ pub fn start() -> Exchange {
 pub fn poll(exchange: &mut Exchange) -> (Vec<Output>, Action) {
     let mut outputs = Vec::new();
     loop {
-        match exchange.poll(0.0) {
+        match exchange.poll(0) {
             Action::Output(output) => outputs.push(output),
             action => return (outputs, action),
         }
@@ -83,7 +83,7 @@ pub fn line(action: &Action) -> String {
             format!("send without {}", without.iter().map(|p| p.path()).collect::<Vec<_>>().join(", "))
         }
         Action::Read { .. } => "read".to_owned(),
-        Action::Wait { timeout_ms, failure } => format!("wait {timeout_ms} ms: {}", failure.message),
+        Action::Wait { timeout_ms, failure, .. } => format!("wait {timeout_ms} ms: {}", failure.message),
         Action::Output(Output::Part(Part::Text { value })) => format!("text {value:?}"),
         Action::Output(Output::Part(Part::ToolCall { name, input_json, .. })) => format!("call {name} {input_json}"),
         Action::Output(output) => format!("{output:?}"),

@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
-use sluice::{Answer, Event};
+use sluice::Event;
 use sluice_core::{
-    ChatMessage, ChatOptions, ChatPart, ChatRequest, NoteKind, Outcome, Output, Part, Role, Status, ThinkingReplay,
+    ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, NoteKind, Output, Part, Report, Role, Status,
 };
 use tokio::sync::Notify;
 
-use super::books::Books;
 use super::capture::CaptureFile;
 use super::connection::Connection;
 use super::human::Human;
 use super::interrupts::Interrupts;
 use super::json::JsonLines;
 use super::keyboard::Keyboard;
+use super::ledger::ChatLedger;
 use super::mask::Masked;
 use super::output::{self, tell};
 use super::spinner::Spinner;
@@ -110,7 +110,7 @@ struct Conversation {
     interrupts: Interrupts,
     capture: Option<CaptureFile>,
     capture_failed: bool,
-    books: Books,
+    ledger: ChatLedger,
     json: bool,
     verbose: bool,
 }
@@ -156,7 +156,7 @@ impl Conversation {
         let keyboard = stdin().is_terminal().then(|| Keyboard::new(BufReader::new(stdin())));
         let interrupts = Interrupts::listen(!tools.is_empty());
         let interrupts = interrupts.map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
-        let books = Books::open(connection.client.endpoint(), &request.model);
+        let ledger = ChatLedger::open(connection.client.endpoint(), &request.model);
         Ok(Self {
             connection,
             request,
@@ -168,7 +168,7 @@ impl Conversation {
             interrupts,
             capture,
             capture_failed: false,
-            books,
+            ledger,
             json: question.json,
             verbose: question.verbose,
         })
@@ -214,7 +214,8 @@ impl Conversation {
             if round > 0 && !self.json {
                 writeln!(stdout())?;
             }
-            let (outcome, parts) = self.round().await?;
+            let Report { outcome, entry, .. } = self.round().await?;
+            let parts = entry.answer;
             let calls: Vec<ChatPart> =
                 parts.iter().filter(|part| matches!(part, ChatPart::ToolCall { .. })).cloned().collect();
             if !parts.is_empty() {
@@ -241,9 +242,9 @@ impl Conversation {
         Ok(Status::Failed)
     }
 
-    /// One request: prints what comes and gathers what the next request must repeat.
-    async fn round(&mut self) -> io::Result<(Outcome, Vec<ChatPart>)> {
-        let Self { connection, request, interrupts, books, json, verbose, .. } = self;
+    /// Makes one request and prints what comes.
+    async fn round(&mut self) -> io::Result<Report> {
+        let Self { connection, request, interrupts, ledger, json, verbose, .. } = self;
         let (mut capture, mut capture_error, mut write_error) = (self.capture.take(), None, None);
         if let Some(capture) = &capture {
             capture_error = capture.request(request, &connection.client).err();
@@ -254,8 +255,7 @@ impl Conversation {
             printer = Box::new(Masked::new(printer, key));
         }
         let mut spinner = Spinner::start();
-        let mut parts = Vec::new();
-        let estimate = books.begin(request);
+        let estimate = ledger.begin(request);
         let started = Instant::now();
         let unwritable = Notify::new();
         let cancel = async {
@@ -264,7 +264,7 @@ impl Conversation {
                 () = unwritable.notified() => {}
             }
         };
-        let Answer { outcome, .. } = connection
+        let report = connection
             .client
             .respond(request, cancel, &mut |event| match event {
                 Event::Output(output) => {
@@ -273,9 +273,8 @@ impl Conversation {
                         spinner.stop();
                     }
                     if let Output::Part(part) = &output {
-                        books.part(matches!(part, Part::Thinking { .. }));
+                        ledger.part(matches!(part, Part::Thinking { .. }));
                     }
-                    remember(&mut parts, &output);
                     if write_error.is_none()
                         && let Err(error) = printer.output(&output).and_then(|()| printer.flush())
                     {
@@ -306,9 +305,9 @@ impl Conversation {
         spinner.stop();
         let printed = match write_error {
             Some(error) => Err(error),
-            None => printer.outcome(&outcome, started.elapsed()).and_then(|()| printer.flush()),
+            None => printer.outcome(&report.outcome, started.elapsed()).and_then(|()| printer.flush()),
         };
-        books.end(request, &parts, &outcome);
+        ledger.end(&report.entry);
         if let Some(error) = &capture_error {
             tell!("sluice: cannot write the capture: {error}. It is not complete.");
             self.capture_failed = true;
@@ -318,34 +317,18 @@ impl Conversation {
         printed?;
         if *verbose && !*json {
             tell!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
-            if let Some(status) = books.status() {
+            if let Some(status) = ledger.status() {
                 tell!("· context: {}", status.text);
             }
         }
-        if let Some(failure) = outcome.error.as_ref().filter(|_| !*json) {
-            tell!("sluice: {}", failure.next);
+        if !*json {
+            match (&report.outcome.error, &report.ending) {
+                (Some(failure), _) => tell!("sluice: {}", failure.next),
+                (None, Ending::Rejected { message, .. }) => tell!("sluice: {message}"),
+                (None, Ending::Done | Ending::Cancelled) => {}
+            }
         }
-        Ok((outcome, parts))
-    }
-}
-
-/// What of an answer goes back with the next question.
-fn remember(parts: &mut Vec<ChatPart>, output: &Output) {
-    match output {
-        Output::Part(Part::Text { value }) => match parts.last_mut() {
-            Some(ChatPart::Text { value: text }) => text.push_str(value),
-            _ => parts.push(ChatPart::Text { value: value.clone() }),
-        },
-        Output::Part(Part::ToolCall { call_id, name, input_json }) => parts.push(ChatPart::ToolCall {
-            call_id: call_id.clone(),
-            name: name.clone(),
-            input_json: input_json.clone(),
-        }),
-        Output::Part(Part::Thinking { replay: Some(ThinkingReplay { model, items }), .. }) => {
-            let replay = Some(ThinkingReplay { model: model.clone(), items: items.clone() });
-            parts.push(ChatPart::Thinking { replay });
-        }
-        Output::Part(_) | Output::Note(_) => {}
+        Ok(report)
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use sluice::Store;
 use sluice_core::{History, Period, Totals};
 
-use super::books::directory;
+use super::ledger::directory;
 use super::output::tell;
 use super::text::{self, one_line};
 

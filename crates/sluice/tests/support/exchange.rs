@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sluice::{Answer, ApiKey, Client, Event, Timeouts};
-use sluice_core::{ChatMessage, ChatPart, ChatRequest, Endpoint, Failure, Output, Part, Role, ToolDefinition};
+use sluice::{ApiKey, Client, Event, Timeouts};
+use sluice_core::{ChatMessage, ChatPart, ChatRequest, Endpoint, Failure, Output, Part, Report, Role, ToolDefinition};
 use tokio::sync::Notify;
 
 /// Long enough that no machine is too slow, short enough that a hang is found.
@@ -15,7 +15,7 @@ pub const PATIENT: Timeouts = {
 #[derive(Debug)]
 #[allow(dead_code, reason = "no test looks at everything")]
 pub struct Heard {
-    pub answer: Answer,
+    pub answer: Report,
     pub text: String,
     pub thinking: String,
     /// Call id, name and input.
