@@ -153,6 +153,8 @@ fn spelled(secret: &str, how: u8) -> String {
 proptest! {
     #[test]
     fn no_secret_is_left(secret in "[!-~]{8,40}", before in context(), after in context(), how in 0_u8..8) {
+        // Behind a backslash, an escape is not an escape: the text says something else.
+        prop_assume!(!before.ends_with('\\'));
         let spelling = spelled(&secret, how);
         let text = format!("{before}{spelling}{after}");
         let masked = Secrets::new([&secret]).mask(&text).into_owned();
