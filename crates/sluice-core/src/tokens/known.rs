@@ -51,10 +51,7 @@ pub enum Piece<'a> {
     /// One tool.
     Tool(&'a ToolDefinition),
     /// One message, and its position among the messages of the chat.
-    Message {
-        index: usize,
-        message: &'a ChatMessage,
-    },
+    Message { index: usize, message: &'a ChatMessage },
 }
 
 /// A raw count and the count that the server reported for the same pieces. The correction factor is learned from it.
@@ -269,7 +266,8 @@ impl Known {
         let is_thought = |part: &&ChatPart| matches!(part, ChatPart::Thinking { .. });
         let mut without_thinking = answer.clone();
         without_thinking.content.retain(|part| !is_thought(&part));
-        let expected = f64::from(raw(Piece::Message { index: chat.messages.len(), message: &without_thinking })) * factor;
+        let expected =
+            f64::from(raw(Piece::Message { index: chat.messages.len(), message: &without_thinking })) * factor;
         // Hidden output (filtered, rewritten, from hosted tools) isn't part of the next request.
         if f64::from(said) > expected * MAX_SCALE || f64::from(said) * MAX_SCALE < expected {
             return;
