@@ -54,8 +54,15 @@ const PLATFORMS: [&str; 3] = ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"
 pub fn check() -> Done {
     let files = capture(command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
     let files: Vec<&str> = files.lines().filter(|file| root().join(file).is_file()).collect();
-    let problems: Vec<String> =
-        [long_files(&files), unmerged_files(&files), unmapped_files(&files)?, core_tree()?, licences()?].concat();
+    let problems: Vec<String> = [
+        long_files(&files),
+        unmerged_files(&files),
+        unmapped_files(&files)?,
+        missing_tests()?,
+        core_tree()?,
+        licences()?,
+    ]
+    .concat();
     if problems.is_empty() { Ok(()) } else { Err(format!("\n  {}", problems.join("\n  "))) }
 }
 
@@ -95,6 +102,27 @@ fn unmapped_files(files: &[&str]) -> Done<Vec<String>> {
             && !files.contains(&word)
         {
             problems.push(format!("ARCHITECTURE.md mentions {word}, which does not exist"));
+        }
+    }
+    Ok(problems)
+}
+
+/// Finds promises in SECURITY.md whose tests don't exist. A test is named as `file`: `name`, with more names after commas.
+fn missing_tests() -> Done<Vec<String>> {
+    let promises = fs::read_to_string(root().join("SECURITY.md")).map_err(|error| format!("SECURITY.md: {error}"))?;
+    let mut problems = Vec::new();
+    for row in promises.lines().filter(|line| line.starts_with("| ") && line.contains("`:")) {
+        let tests = row.trim_end_matches('|').rsplit(" | ").next().unwrap_or_default();
+        for group in tests.split(';') {
+            let mut quoted = group.split('`').skip(1).step_by(2);
+            let Some(file) = quoted.next() else { continue };
+            let Ok(source) = fs::read_to_string(root().join(file)) else {
+                problems.push(format!("SECURITY.md names {file}, which does not exist"));
+                continue;
+            };
+            let names = quoted.filter(|name| !name.starts_with("cargo ") && !root().join(name).is_file());
+            let missing = names.filter(|name| !source.contains(*name));
+            problems.extend(missing.map(|name| format!("SECURITY.md names the test {name}, which is not in {file}")));
         }
     }
     Ok(problems)
