@@ -328,8 +328,9 @@ mod tests {
             let (total, given) = taken(start, piece);
             assert!(total < LIMIT + (128 << 10) && given.contains(why), "{start}{piece}: {total} bytes, {given}");
         };
-        check("data: ", "x", "larger than 2097152 bytes");
-        check("data: {\"type\":\"text-delta\"}\n\ndata: ", "x", "larger than 2097152 bytes");
+        check("data: \"", "x", "larger than 2097152 bytes");
+        check("data: {\"type\":\"text-delta\"}\n\ndata: \"", "x", "larger than 2097152 bytes");
+        check("data: ", "x", "JSON that is not plain text");
         check("{\"a\":\"", "x", "has a JSON text of more than 2097152 bytes");
         check("{\n", "\n  1,", "has a JSON text of more than 2097152 bytes");
         check("{\"type\":\"text-delta\"}\n{\n", "}", "has a JSON text of more than 2097152 bytes");
