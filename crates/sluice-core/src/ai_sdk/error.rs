@@ -8,6 +8,8 @@ use crate::wire::string;
 
 /// How many errors may be wrapped in one another.
 const MAX_DEPTH: usize = 8;
+/// The same for errors larger than [`MAX_BYTES`]: each is read once more for every error around it.
+const MAX_LARGE_DEPTH: usize = 3;
 /// How much of a text is looked at.
 const MAX_BYTES: usize = 64 << 10;
 
@@ -27,6 +29,7 @@ impl Failure {
         let Some(error) = Fields::read(json) else { return Self::from_stream(None, None) };
         // Retries and wrappers: the last thing that happened tells most.
         let inner = error.json(&["lastError"]).or_else(|| error.json(&["cause"]).filter(|_| !has_answer(&error)));
+        let depth = depth.min(if json.len() > MAX_BYTES { MAX_LARGE_DEPTH } else { MAX_DEPTH });
         let inner = inner.filter(|inner| depth > 0 && inner.starts_with('{'));
         if let Some(failure) = inner.map(|inner| Self::from_error(inner, depth - 1)) {
             let says_more = failure.status.is_some() || failure.code.is_some();
