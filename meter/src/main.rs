@@ -1,8 +1,9 @@
 //! What hostile input costs, counted rather than timed.
 //!
 //! `sluice-meter MODULES` reads every generator's input at one size and at twice that size, prints a table, and fails if
-//! anything costs more than it may. `--only WORDS` restricts it to the generators whose names contain them. `--pairs` reads
-//! every pair of events instead, many of one after many of the other. `--serve` answers the fuzz target `cost`.
+//! anything costs more than it may. `--brief` leaves out the rows of what does not. `--only WORDS` restricts it to the
+//! generators whose names contain them. `--pairs` reads every pair of events instead, many of one after many of the other.
+//! `--serve` answers the fuzz target `cost`.
 
 #[allow(dead_code, reason = "the fuzz target uses the rest")]
 #[path = "../../crates/sluice-core/tests/support/hostile.rs"]
@@ -25,15 +26,16 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
-        [modules] => run(modules, |machine| Ok(table::print(machine, &hostile::generators()))),
+        [modules] => run(modules, |machine| Ok(table::print(machine, &hostile::generators(), false))),
+        [modules, "--brief"] => run(modules, |machine| Ok(table::print(machine, &hostile::generators(), true))),
         [modules, "--only", words] => run(modules, |machine| {
             let mut generators = hostile::generators();
             generators.retain(|generator| generator.name.contains(words));
-            Ok(table::print(machine, &generators))
+            Ok(table::print(machine, &generators, false))
         }),
         [modules, "--pairs"] => run(modules, |machine| Ok(pairs::print(machine))),
         [modules, "--serve"] => run(modules, |machine| serve::answer(machine).map(|()| 0)),
-        _ => Err("usage: sluice-meter MODULES [--only WORDS | --pairs | --serve]".to_owned()),
+        _ => Err("usage: sluice-meter MODULES [--brief | --only WORDS | --pairs | --serve]".to_owned()),
     };
     match done {
         Ok(0) => ExitCode::SUCCESS,

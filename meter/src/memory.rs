@@ -27,15 +27,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// An answer may take so much; one event of it a quarter, as by default.
-pub const MAX_ANSWER_BYTES: usize = 1 << 20;
+/// What an answer, and one event of it, may take.
+pub const LIMIT: usize = 1 << 20;
 /// What is given during one push is its caller's, so pushes are small beside the limit.
 const CHUNK: usize = 16 << 10;
 
 /// The most that a stream holds while it reads `body`. No other thread may allocate meanwhile.
 pub fn peak(input: Input, body: &[u8]) -> usize {
-    let limits =
-        Limits { max_event_bytes: MAX_ANSWER_BYTES / 4, max_answer_bytes: MAX_ANSWER_BYTES, ..Limits::default() };
+    let limits = Limits { max_event_bytes: LIMIT, max_answer_bytes: LIMIT, ..Limits::default() };
     let options = StreamOptions { limits, ..StreamOptions::default() };
     let before = IN_USE.load(Relaxed);
     PEAK.store(before, Relaxed);

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::shell::{cargo, root, run};
 use crate::vscode::{self, Machine};
-use crate::{Done, adapter, extension, javascript, recordings, tidy, tokens, wasm};
+use crate::{Done, adapter, extension, javascript, meter, recordings, tidy, tokens, wasm};
 
 pub fn all() -> Done {
     let started = Instant::now();
@@ -33,6 +33,7 @@ pub fn all() -> Done {
         javascript::test(&modules.core(), &modules.tokens(), &export_streams()?)?;
         wasm::report(&modules)
     })?;
+    step("hostile input, counted", || run(meter::on(&wasm::build()?)?.arg("--brief")))?;
     step("the adapter package", || {
         adapter::build_around(&wasm::build()?.core())?;
         adapter::test()
