@@ -24,6 +24,8 @@ pub fn all() -> Done {
             "invariants_random",
             "--test",
             "ai_sdk_invariants",
+            "--test",
+            "exchange_exhaustive",
         ]))
     })?;
     step("WebAssembly", || {

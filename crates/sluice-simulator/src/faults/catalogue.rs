@@ -226,7 +226,12 @@ static FAULTS: [Fault; 82] = [
         ),
     ),
     fault("large-event", "1048576", Completed, "a delta of that many bytes, as an image may have"),
-    fault("huge-event", "67108864", TooLarge, "a delta of that many bytes, more than any reader should accept in one event"),
+    fault(
+        "huge-event",
+        "67108864",
+        TooLarge,
+        "a delta of that many bytes, more than any reader should accept in one event",
+    ),
     also(&["100"], fault("many-items", "4000", Completed, "so many messages in one answer")),
     fault("first-event-late", "1000", Same, "so many milliseconds between the headers and the first event"),
 ];
