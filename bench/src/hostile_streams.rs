@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// As long as this short input is read again and again.
 const ENOUGH: Duration = Duration::from_millis(100);
 /// Below this the machine's other work is most of what is measured.
-const SHORT: Duration = Duration::from_millis(1);
+const SHORT: Duration = Duration::from_millis(5);
 /// What an answer, and one event of it, may take while the memory is measured.
 const LIMIT: usize = 1 << 20;
 

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::table::{allowance, in_parallel, judge};
 
 /// Bytes of each of the two events.
-const SCALE: usize = 48 << 10;
+const SCALE: usize = 16 << 10;
 
 /// Prints the pairs that cost more than they may, and says how many they are.
 pub fn print(machine: &Machine) -> usize {
