@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use crate::boundary::{Empty, Failure, FailureKind, Outcome, Status};
+use crate::boundary::{Failure, FailureKind, Outcome, Status};
+use crate::exchange::Ending;
 use crate::failure::{Transport, retry_delay_ms};
 use crate::receive::BodyEnd;
 
@@ -30,35 +31,16 @@ pub enum NextStep {
 
 /// `attempt` counts from 1; `called_tool` is whether a tool call was given; `random` is from 0 to 1.
 pub fn next_step(outcome: &Outcome, attempt: u32, called_tool: bool, random: f64) -> NextStep {
-    if outcome.status == Status::Cancelled {
-        return NextStep::Cancelled;
+    if let Some(failure) = &outcome.error
+        && let Some(delay_ms) = retry_delay_ms(failure, attempt, !outcome.retry_safe, random)
+    {
+        return NextStep::Retry { delay_ms, message: failure.message.clone() };
     }
-    if let Some(failure) = &outcome.error {
-        return match retry_delay_ms(failure, attempt, !outcome.retry_safe, random) {
-            Some(delay_ms) => NextStep::Retry { delay_ms, message: failure.message.clone() },
-            None => NextStep::Reject { message: failure.sentence(), kind: Some(failure.kind) },
-        };
+    match Ending::of(outcome, called_tool) {
+        Ending::Done => NextStep::Done,
+        Ending::Cancelled => NextStep::Cancelled,
+        Ending::Rejected { message, kind } => NextStep::Reject { message, kind },
     }
-    let explanation = match (outcome.empty, outcome.reason.as_deref()) {
-        (Some(Empty::ThinkingOnly), _) => {
-            "The model thought and then said nothing. Ask again, lower the thinking effort, or choose another model."
-        }
-        (Some(Empty::Filtered), _) => {
-            "The provider's content filter took the answer away. Rephrase the question or choose another model."
-        }
-        (Some(Empty::Length), _) => {
-            "The output limit was used up before the first word. Lower the thinking effort or choose another model."
-        }
-        (Some(Empty::Nothing), _) => "The model sent an empty answer. Ask again, or choose another model.",
-        // An agent goes on with the calls it got.
-        _ if outcome.status != Status::Incomplete || called_tool => return NextStep::Done,
-        (None, Some("content_filter")) => "The provider's content filter cut the answer off here.",
-        (None, Some("max_output_tokens")) => {
-            "The answer reached the model's output limit and is cut off here. Say \"go on\" to continue."
-        }
-        (None, _) => "The server ended the answer early, without saying why.",
-    };
-    NextStep::Reject { message: explanation.to_owned(), kind: None }
 }
 
 impl Outcome {

@@ -57,7 +57,7 @@ impl Default for Drain {
 
 impl Ending {
     /// `called_tool` is whether the answer has a tool call.
-    pub(super) fn of(outcome: &Outcome, called_tool: bool) -> Self {
+    pub(crate) fn of(outcome: &Outcome, called_tool: bool) -> Self {
         if outcome.status == Status::Cancelled {
             return Self::Cancelled;
         }
