@@ -24,7 +24,7 @@ if (!options.wasm || !options.loader || !options.once || !options.twice) {
   process.exit(1);
 }
 const CHUNK = 64 << 10;
-/** Whoever takes longer than this is not measured to the end. */
+/** A run that takes longer than this is stopped. */
 const PATIENCE_MS = 5_000;
 /** As long as this short input is read again and again. */
 const ENOUGH_MS = 200;

@@ -13,7 +13,7 @@ use crate::timing::ratio;
 
 const ONCE: usize = 1 << 20;
 const CHUNK: usize = 64 << 10;
-/// Whoever takes longer than this is not measured to the end.
+/// A run that takes longer than this is stopped.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// As long as this short input is read again and again.
 const ENOUGH: Duration = Duration::from_millis(100);

@@ -257,7 +257,7 @@ impl Exchange {
         }
     }
 
-    /// Nobody wants the answer any more. Outputs that have not been polled are dropped.
+    /// Ends the exchange because the caller no longer wants the answer. Outputs that have not been polled are dropped.
     pub fn cancel(&mut self) {
         let state = std::mem::replace(&mut self.state, State::Sending);
         let dropped_outputs = !self.outputs.is_empty();

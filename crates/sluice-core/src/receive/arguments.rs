@@ -24,7 +24,7 @@ pub(crate) struct ArgumentsText {
 /// What the last look at a text found.
 #[derive(Clone, Copy, Debug)]
 enum Found {
-    /// Nobody has looked since it changed.
+    /// The text has changed since it was last checked.
     Nothing,
     NoObject,
     /// An object with this hash.
@@ -111,7 +111,7 @@ impl Object {
         Self { json: "{}".to_owned(), hash: object_hash("{}").unwrap_or_default() }
     }
 
-    /// Tells calls apart by what they are.
+    /// Identifies a call by its name and the meaning of its arguments.
     pub fn hash_of_call(&self, name: &str) -> u64 {
         mix(hash(name.as_bytes()), self.hash)
     }

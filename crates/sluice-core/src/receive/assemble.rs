@@ -54,7 +54,7 @@ const MAX_NOTES: usize = 256;
 const MAX_TRACED: usize = 65_536;
 /// A megabyte of links, or sixteen of other text.
 const BYTES_TO_SEARCH: usize = 1 << 20;
-/// What is worked on later may take one part in so many of what an answer may take.
+/// The share of an answer's limit, as a divisor, that may be held for later: encrypted thinking, open calls and sources.
 const WAITING_SHARE: usize = 4;
 
 /// The one way out: every part and note goes through here, and is counted.
@@ -105,7 +105,7 @@ impl Sink {
         }
     }
 
-    /// The answer is over: one note stands for all that were left out.
+    /// Adds one note that says how many notes were left out, once the answer is over.
     #[inline(never)]
     pub fn sum_up_notes(&mut self) {
         if self.left_out > 0 {
