@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { ChatModel } from "../../crates/sluice-wasm/js/src/core.js";
+import type { ChatModel } from "../../packages/loader/src/core.js";
 import { type Step, testConnection } from "./connection-test.js";
 import { type Connections, type Known, isLoopback, settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";

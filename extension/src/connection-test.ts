@@ -2,8 +2,8 @@
 
 import * as vscode from "vscode";
 
-import type { Core, Decision, HttpAnswer, HttpRequest, Transport } from "../../crates/sluice-wasm/js/src/core.js";
-import type { Requests } from "../../crates/sluice-wasm/js/src/requests.js";
+import type { Core, Decision, HttpAnswer, HttpRequest, Transport } from "../../packages/loader/src/core.js";
+import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 import { exchange, get } from "./http.js";
 import { chatOptions, modelSettings } from "./settings.js";

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { Endpoint } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Endpoint } from "../../packages/loader/src/core.js";
 import { fetchFor } from "./direct-fetch.js";
 import { isHeaderSafe, unusableKey } from "./http.js";
 import type { Log } from "./log.js";

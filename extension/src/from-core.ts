@@ -5,7 +5,7 @@
 
 import * as vscode from "vscode";
 
-import type { Part, VsCodeUsage } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Part, VsCodeUsage } from "../../packages/loader/src/core.js";
 import { REPLAY } from "./to-core.js";
 
 const PACE_MS = 40;

@@ -3,8 +3,8 @@
 
 import * as vscode from "vscode";
 
-import type { BodyEnd, Core, Decision, HttpAnswer, HttpRequest, Outcome, Output, ResponseStream, Transport } from "../../crates/sluice-wasm/js/src/core.js";
-import type { BuiltRequest } from "../../crates/sluice-wasm/js/src/requests.js";
+import type { BodyEnd, Core, Decision, HttpAnswer, HttpRequest, Outcome, Output, ResponseStream, Transport } from "../../packages/loader/src/core.js";
+import type { BuiltRequest } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 
 const HEADERS_TIMEOUT_MS = 120_000;

@@ -5,7 +5,7 @@
 
 import * as vscode from "vscode";
 
-import type { Outcome } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Outcome } from "../../packages/loader/src/core.js";
 
 /** The most lines that a report has. */
 const REMEMBERED = 200;

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { ChatModel } from "../../crates/sluice-wasm/js/src/core.js";
+import type { ChatModel } from "../../packages/loader/src/core.js";
 import type { Connection } from "./connections.js";
 import { linkFree, linkFreeLines } from "./link-free.js";
 

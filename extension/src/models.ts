@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 
-import type { Catalog, CatalogEvent } from "../../crates/sluice-wasm/js/src/requests.js";
+import type { Catalog, CatalogEvent } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 import { get } from "./http.js";
 import type { Log } from "./log.js";

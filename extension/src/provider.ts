@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { ChatModel, ChatRequest, Decision } from "../../crates/sluice-wasm/js/src/core.js";
+import type { ChatModel, ChatRequest, Decision } from "../../packages/loader/src/core.js";
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import { exchange } from "./http.js";

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { Requests } from "../../crates/sluice-wasm/js/src/requests.js";
+import type { Requests } from "../../packages/loader/src/requests.js";
 import { settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
 import { showWarning } from "./notify.js";

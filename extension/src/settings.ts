@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { ChatOptions, ModelSettings, Routing } from "../../crates/sluice-wasm/js/src/core.js";
+import type { ChatOptions, ModelSettings, Routing } from "../../packages/loader/src/core.js";
 import { isLoopback, settingsBaseUrl } from "./connections.js";
 
 function setting<T>(name: string, otherwise: T): T {

@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 
-import type { Endpoint } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Endpoint } from "../../packages/loader/src/core.js";
 import type { Log } from "./log.js";
 import { pick, withProgress } from "./notify.js";
 import { type Machine, type Project, SignInProblem, type SignInProblemKind, type Team } from "./vercel-cli.js";

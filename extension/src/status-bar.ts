@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { StatusLine } from "../../crates/sluice-wasm/js/src/core.js";
+import type { StatusLine } from "../../packages/loader/src/core.js";
 import { StatusItem } from "./notify.js";
 
 export class StatusBar {

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { ChatMessage, ChatPart, ChatRequest, ThinkingReplay, ToolDefinition } from "../../crates/sluice-wasm/js/src/core.js";
+import type { ChatMessage, ChatPart, ChatRequest, ThinkingReplay, ToolDefinition } from "../../packages/loader/src/core.js";
 
 /** Under this name a thinking part carries what the model wants back. */
 export const REPLAY = "sluice";

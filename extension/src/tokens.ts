@@ -3,9 +3,9 @@
 
 import * as vscode from "vscode";
 
-import type { ChatMessage, ChatModel, ChatRequest, Outcome, Part, StatusLine } from "../../crates/sluice-wasm/js/src/core.js";
-import type { BuiltRequest } from "../../crates/sluice-wasm/js/src/requests.js";
-import type { HistoryRow, Tokens } from "../../crates/sluice-wasm/js/src/tokens.js";
+import type { ChatMessage, ChatModel, ChatRequest, Outcome, Part, StatusLine } from "../../packages/loader/src/core.js";
+import type { BuiltRequest } from "../../packages/loader/src/requests.js";
+import type { HistoryRow, Tokens } from "../../packages/loader/src/tokens.js";
 import { type Log, modelName } from "./log.js";
 import type { StatusBar } from "./status-bar.js";
 import type { Modules } from "./wasm.js";

@@ -1,6 +1,6 @@
 // The thread of vocabulary.ts: one vocabulary, and the end.
 
-import { loadTokens } from "../../crates/sluice-wasm/js/src/tokens.js";
+import { loadTokens } from "../../packages/loader/src/tokens.js";
 
 export interface ThreadData {
   readonly module: WebAssembly.Module;

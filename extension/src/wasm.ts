@@ -2,10 +2,10 @@
 
 import * as vscode from "vscode";
 
-import { type Core, loadCore } from "../../crates/sluice-wasm/js/src/core.js";
-import { type DemoGateway, loadDemo } from "../../crates/sluice-wasm/js/src/demo.js";
-import { type Requests, loadRequests } from "../../crates/sluice-wasm/js/src/requests.js";
-import { Tokens } from "../../crates/sluice-wasm/js/src/tokens.js";
+import { type Core, loadCore } from "../../packages/loader/src/core.js";
+import { type DemoGateway, loadDemo } from "../../packages/loader/src/demo.js";
+import { type Requests, loadRequests } from "../../packages/loader/src/requests.js";
+import { Tokens } from "../../packages/loader/src/tokens.js";
 import { buildOnThread } from "./vocabulary.js";
 
 export class Modules {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 
 import * as vscode from "vscode";
 
-import { type DemoGateway, loadDemo } from "../../crates/sluice-wasm/js/src/demo.js";
+import { type DemoGateway, loadDemo } from "../../packages/loader/src/demo.js";
 import { activate } from "../src/extension.js";
 import { EventEmitter, Secrets, fake } from "./vscode.js";
 

@@ -6,9 +6,9 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 
-import type { Core, Output } from "../../crates/sluice-wasm/js/src/core.js";
-import { loadCore } from "../../crates/sluice-wasm/js/src/core.js";
-import type { BuiltRequest } from "../../crates/sluice-wasm/js/src/requests.js";
+import type { Core, Output } from "../../packages/loader/src/core.js";
+import { loadCore } from "../../packages/loader/src/core.js";
+import type { BuiltRequest } from "../../packages/loader/src/requests.js";
 import type { Connection } from "../src/connections.js";
 import { type Exchange, MAX_ERROR_BODY, MAX_LIST_BODY, exchange, get } from "../src/http.js";
 import { keyed, modules, shown, start, streamed } from "./harness.js";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import * as vscode from "vscode";
 
-import type { Outcome } from "../../crates/sluice-wasm/js/src/core.js";
+import type { Outcome } from "../../packages/loader/src/core.js";
 import { Log, redact } from "../src/log.js";
 import { fake } from "./vscode.js";
 

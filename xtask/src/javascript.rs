@@ -8,7 +8,7 @@ use crate::shell::{command, root, run};
 
 /// Returns the folder of the core's loader.
 fn loader() -> PathBuf {
-    root().join("crates/sluice-wasm/js")
+    root().join("packages/loader")
 }
 
 /// Returns the compiled loader, an ES module.

@@ -1,5 +1,5 @@
 //! Every value that a shell passes in or gets back: plain data with public fields. The TypeScript types
-//! (`crates/sluice-wasm/js/src/boundary.ts`) are generated from it.
+//! (`packages/loader/src/boundary.ts`) are generated from it.
 
 mod chat;
 mod model;

@@ -60,7 +60,7 @@ fn samples() -> Vec<(&'static str, String)> {
         .collect();
     vec![
         ("rust", include_str!("../src/tokens/schema.rs").to_owned()),
-        ("typescript", include_str!("../../sluice-wasm/js/src/core.ts").to_owned()),
+        ("typescript", include_str!("../../../packages/loader/src/core.ts").to_owned()),
         ("markdown", include_str!("../../../ARCHITECTURE.md").to_owned()),
         ("toml", include_str!("../../../Cargo.toml").to_owned()),
         ("json", serde_json::to_string(&rows).unwrap()),

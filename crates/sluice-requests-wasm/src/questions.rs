@@ -1,4 +1,4 @@
-//! The questions, numbered as `sluice-wasm/js/src/requests.ts` numbers them: JSON in, JSON out.
+//! The questions, numbered as `packages/loader/src/requests.ts` numbers them: JSON in, JSON out.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

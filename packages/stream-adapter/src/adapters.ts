@@ -1,6 +1,6 @@
 // The two adapters: the same reading, in two dialects.
 
-import type { Outcome } from "../../../crates/sluice-wasm/js/src/core.js";
+import type { Outcome } from "../../loader/src/core.js";
 import type { ResponsePart } from "./parts.js";
 import { NO_USAGE, Session, type Settings, type StreamAdapterOptions, type StreamUsage } from "./session.js";
 import type { ByteSource, Cancellation, ChunkSource } from "./source.js";

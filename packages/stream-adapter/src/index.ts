@@ -11,4 +11,4 @@ export type { Cancellation, ChunkSource, ByteSource } from "./source.js";
 export type { ResponsePart, VSCodeClasses } from "./parts.js";
 export type {
   Empty, Failure, FailureKind, Note, NoteKind, Outcome, Overflow, Status, TokenDetails, Turn, Usage, Gateway,
-} from "../../../crates/sluice-wasm/js/src/core.js";
+} from "../../loader/src/core.js";

@@ -1,8 +1,8 @@
 // The core's parts as VS Code's. The classes are handed in, or looked up where VS Code runs us; this package never imports
 // them, so it works, and can be tested, without VS Code.
 
-import type { Part, VsCodeUsage } from "../../../crates/sluice-wasm/js/src/core.js";
-import { fromBase64 } from "../../../crates/sluice-wasm/js/src/chunks.js";
+import type { Part, VsCodeUsage } from "../../loader/src/core.js";
+import { fromBase64 } from "../../loader/src/chunks.js";
 
 /** The shapes of VS Code's parts, for callers without its types. */
 export type ResponsePart =

@@ -1,7 +1,7 @@
 // One stream from its first item to its outcome: items go to the core, outputs come back, the end resolves or rejects.
 
-import type { ChunkStream, Core, Note, Outcome, Output, ResponseStream } from "../../../crates/sluice-wasm/js/src/core.js";
-import { bytesOf, chunkToJson } from "../../../crates/sluice-wasm/js/src/chunks.js";
+import type { ChunkStream, Core, Note, Outcome, Output, ResponseStream } from "../../loader/src/core.js";
+import { bytesOf, chunkToJson } from "../../loader/src/chunks.js";
 import { PartMaker, lookUpVSCode, type VSCodeClasses } from "./parts.js";
 import { isCancelled, itemsOf, onCancel, quietly, unlessCancelled, type Cancellation, type Item, type Items } from "./source.js";
 import { theCore } from "./wasm.js";

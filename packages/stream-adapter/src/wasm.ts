@@ -1,8 +1,8 @@
 // The core travels inside the package's JavaScript: no file to find, no bundler to teach, no request to a server. It is
 // compiled once, when the first stream needs it.
 
-import { fromBase64 } from "../../../crates/sluice-wasm/js/src/chunks.js";
-import { loadCore, type Core } from "../../../crates/sluice-wasm/js/src/core.js";
+import { fromBase64 } from "../../loader/src/chunks.js";
+import { loadCore, type Core } from "../../loader/src/core.js";
 
 /** The built core: scripts/build.mjs puts it in. */
 declare const SLUICE_WASM_BASE64: string;

@@ -83,5 +83,5 @@ fn typescript_types_are_fresh() {
         file.push_str(&declaration);
         file.push('\n');
     }
-    expect_file!["../../../sluice-wasm/js/src/boundary.ts"].assert_eq(&file);
+    expect_file!["../../../../packages/loader/src/boundary.ts"].assert_eq(&file);
 }
