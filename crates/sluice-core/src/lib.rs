@@ -28,6 +28,7 @@
     clippy::disallowed_types
 )]
 #![forbid(unsafe_code)]
+#![warn(unreachable_pub)]
 
 mod ai_sdk;
 mod boundary;

@@ -40,7 +40,7 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
-    pub fn new(options: StreamOptions) -> Self {
+    pub(super) fn new(options: StreamOptions) -> Self {
         Self {
             trace: options.trace,
             calls: Calls::new(options.tool_names, options.plain_call_ids),
@@ -58,7 +58,7 @@ impl Assembler {
     }
 
     /// Takes the JSON of one chunk. After the verdict nothing is looked at any more.
-    pub fn take(&mut self, json: &str) {
+    pub(super) fn take(&mut self, json: &str) {
         if self.verdict.is_some() {
             return;
         }
@@ -86,11 +86,11 @@ impl Assembler {
 
     /// A verdict reached before the oversized chunk stands.
     #[inline(never)]
-    pub fn give_up(&mut self, error: EventTooLarge) {
+    pub(super) fn give_up(&mut self, error: EventTooLarge) {
         self.verdict.get_or_insert(Verdict::TooLarge(error.to_string()));
     }
 
-    pub fn outputs(&mut self) -> Drain<'_, Output> {
+    pub(super) fn outputs(&mut self) -> Drain<'_, Output> {
         if self.verdict.is_some() {
             self.sink.sum_up_notes();
         }
@@ -264,7 +264,7 @@ impl Assembler {
     }
 
     /// `[DONE]`, which follows every UI message stream.
-    pub fn done(&mut self) {
+    pub(super) fn done(&mut self) {
         if self.verdict.is_none() {
             self.settle("done_marker");
         }
@@ -272,7 +272,7 @@ impl Assembler {
 
     /// No more chunks come. `is_body` says that they came as bytes, which can be cut off anywhere; a program's own stream
     /// ends when the program ends it.
-    pub fn end(&mut self, end: BodyEnd, is_body: bool) {
+    pub(super) fn end(&mut self, end: BodyEnd, is_body: bool) {
         if self.verdict.is_some() || end == BodyEnd::Cancelled {
             return;
         }

@@ -82,15 +82,15 @@ impl Call {
 }
 
 impl Calls {
-    pub fn new(tool_names: ToolNames, plain_ids: bool) -> Self {
+    pub(super) fn new(tool_names: ToolNames, plain_ids: bool) -> Self {
         Self { tool_names, plain_ids, ..Self::default() }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    pub fn input_start(&mut self, id: &str, name: Option<&str>, ran_elsewhere: bool, sink: &mut Sink) {
+    pub(super) fn input_start(&mut self, id: &str, name: Option<&str>, ran_elsewhere: bool, sink: &mut Sink) {
         // An id that begins anew: what was streamed under it before is all there was.
         if let Some(place) = self.open_with(id) {
             self.report_streamed(place, sink);
@@ -112,7 +112,7 @@ impl Calls {
         self.learn_name(place, name, sink);
     }
 
-    pub fn input_delta(&mut self, id: Option<&str>, name: Option<&str>, piece: &str, sink: &mut Sink) {
+    pub(super) fn input_delta(&mut self, id: Option<&str>, name: Option<&str>, piece: &str, sink: &mut Sink) {
         let place = match id {
             Some(id) => self.open_with(id).or_else(|| {
                 // Early versions name the tool in every piece and may leave the start out.
@@ -138,7 +138,7 @@ impl Calls {
         }
     }
 
-    pub fn input_end(&mut self, id: Option<&str>) {
+    pub(super) fn input_end(&mut self, id: Option<&str>) {
         let place = id.map_or_else(|| self.only_open(), |id| self.open_with(id));
         if let Some(place) = place
             && let Some(call) = self.list.get_mut(place)
@@ -148,7 +148,14 @@ impl Calls {
         }
     }
 
-    pub fn whole(&mut self, id: Option<&str>, name: Option<&str>, input: Option<&str>, ran: bool, sink: &mut Sink) {
+    pub(super) fn whole(
+        &mut self,
+        id: Option<&str>,
+        name: Option<&str>,
+        input: Option<&str>,
+        ran: bool,
+        sink: &mut Sink,
+    ) {
         let id = id.map_or_else(|| format!("call_{}", self.list.len()), str::to_owned);
         let place = match self.open_with(&id) {
             Some(place) => place,
@@ -183,7 +190,7 @@ impl Calls {
     }
 
     /// A tool ran somewhere else. Of a call that VS Code was given too, the developer should hear.
-    pub fn ran(&mut self, id: Option<&str>, sink: &mut Sink) {
+    pub(super) fn ran(&mut self, id: Option<&str>, sink: &mut Sink) {
         let place = id.and_then(|id| self.by_id.get(id).copied());
         let call = place.and_then(|place| self.list.get_mut(place));
         let Some(call) = call.filter(|call| !call.is_open() && !call.ran_elsewhere) else { return };
@@ -192,31 +199,31 @@ impl Calls {
     }
 
     /// Whether this call is the provider's own affair.
-    pub fn is_ran_elsewhere(&self, id: Option<&str>) -> bool {
+    pub(super) fn is_ran_elsewhere(&self, id: Option<&str>) -> bool {
         let place = id.and_then(|id| self.by_id.get(id));
         place.and_then(|place| self.list.get(*place)).is_some_and(|call| call.ran_elsewhere)
     }
 
-    pub fn doubt_open_calls(&mut self) {
+    pub(super) fn doubt_open_calls(&mut self) {
         self.losses += 1;
     }
 
     /// The step is to be forgotten: what was only streamed will come again, or not at all.
-    pub fn forget_open(&mut self, sink: &mut Sink) {
+    pub(super) fn forget_open(&mut self, sink: &mut Sink) {
         while let Some(place) = self.open.first().copied() {
             self.settle(place, sink);
         }
     }
 
     /// Nothing more comes for the calls of this step.
-    pub fn end_step(&mut self, sink: &mut Sink) {
+    pub(super) fn end_step(&mut self, sink: &mut Sink) {
         while let Some(place) = self.changed.pop_first() {
             self.report_streamed(place, sink);
         }
     }
 
     /// The answer completed, and what is still open cannot be reported: the reader must hear of it.
-    pub fn failure(&self) -> Option<Failure> {
+    pub(super) fn failure(&self) -> Option<Failure> {
         let call = self.open.first().and_then(|place| self.list.get(*place))?;
         let reason = match (call.state == State::Unusable || call.ended, &call.name) {
             (_, None) => "has no tool name",
@@ -227,7 +234,7 @@ impl Calls {
     }
 
     /// The answer was cut off, and with it the calls that are still open.
-    pub fn drop_open(&mut self, sink: &mut Sink) {
+    pub(super) fn drop_open(&mut self, sink: &mut Sink) {
         while let Some(place) = self.open.first().copied() {
             let name = self.list.get(place).and_then(|call| call.name.as_deref()).unwrap_or_default();
             sink.note(NoteKind::DroppedCall, protocol_word(name));
@@ -235,7 +242,7 @@ impl Calls {
         }
     }
 
-    pub fn any_open(&self) -> bool {
+    pub(super) fn any_open(&self) -> bool {
         !self.open.is_empty()
     }
 

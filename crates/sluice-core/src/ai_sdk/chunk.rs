@@ -69,7 +69,7 @@ pub(super) enum Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    pub fn named(kind: &'a str, fields: &Fields<'a>) -> Self {
+    pub(super) fn named(kind: &'a str, fields: &Fields<'a>) -> Self {
         let block = || fields.word(&["id"]);
         let call_id = || fields.word(&["toolCallId", "id"]);
         let tool = || fields.word(&["toolName"]);
@@ -144,7 +144,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Whether a chunk with this name is one of this dialect's, for telling dialects apart.
-    pub fn knows(kind: &str) -> bool {
+    pub(super) fn knows(kind: &str) -> bool {
         !matches!(Chunk::named(kind, &Fields::default()), Chunk::Unknown)
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Data {
 
 impl Data {
     /// `file` (the SDK's file object, or the fields of one), a data URL, or an address.
-    pub fn file(chunk: &Fields<'_>, sink: &mut Sink) {
+    pub(super) fn file(chunk: &Fields<'_>, sink: &mut Sink) {
         let file = chunk.object(&["file"]).unwrap_or_else(|| chunk.clone());
         let named = file.word(&["mediaType", "mimeType"]).or_else(|| chunk.word(&["mediaType", "mimeType"]));
         let url = file.word(&["url"]).or_else(|| chunk.word(&["url"]));
@@ -70,7 +70,7 @@ impl Data {
     }
 
     /// A `source` of `fullStream`, or `source-url` and `source-document`; all in one shape.
-    pub fn source(&mut self, chunk: &Fields<'_>, sink: &mut Sink) {
+    pub(super) fn source(&mut self, chunk: &Fields<'_>, sink: &mut Sink) {
         let source = chunk.object(&["source"]).unwrap_or_else(|| chunk.clone());
         let id = source.word(&["sourceId", "id"]).filter(|id| id.len() <= MAX_URL_BYTES);
         let url = source.word(&["url"]).filter(|url| url.len() <= MAX_URL_BYTES);
@@ -105,12 +105,12 @@ impl Data {
     }
 
     /// How many there were.
-    pub fn sources(&self) -> usize {
+    pub(super) fn sources(&self) -> usize {
         self.sources.len()
     }
 
     /// Providers that have sources and no chunk for them leave them where the text ends.
-    pub fn sources_of_text(&mut self, end: &Fields<'_>, sink: &mut Sink) {
+    pub(super) fn sources_of_text(&mut self, end: &Fields<'_>, sink: &mut Sink) {
         let mut sources = end.list("citations");
         if let Some(metadata) = end.object(&["providerMetadata"]) {
             let providers = metadata.iter().filter_map(|(_, json)| Fields::read(json));
@@ -126,14 +126,14 @@ impl Data {
     }
 
     /// `data-NAME`: the value as it is.
-    pub fn custom(name: &str, chunk: &Fields<'_>, sink: &mut Sink) {
+    pub(super) fn custom(name: &str, chunk: &Fields<'_>, sink: &mut Sink) {
         let name = protocol_word(name);
         let name = if name.is_empty() { "data" } else { &name };
         json_part(&format!("application/vnd.vercel.{name}+json"), chunk.json(&["data"]).unwrap_or("null"), sink);
     }
 
     /// A tool that the provider ran may have made an image.
-    pub fn image_of_tool(output: &str, sink: &mut Sink) {
+    pub(super) fn image_of_tool(output: &str, sink: &mut Sink) {
         let Some(result) = Fields::read(output).and_then(|output| output.text(&["result"])) else { return };
         let Some(mime_type) = image_type(&result) else { return };
         match checked_base64(&result) {

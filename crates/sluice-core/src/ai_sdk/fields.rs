@@ -18,13 +18,13 @@ pub(super) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
     /// `None` if the text is not a JSON object.
-    pub fn read(json: &'a str) -> Option<Self> {
+    pub(super) fn read(json: &'a str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 
     /// The JSON text of the first of these fields that says something. Versions of the AI SDK name the same thing
     /// differently, so most fields are asked for by several names.
-    pub fn json(&self, names: &[&str]) -> Option<&'a str> {
+    pub(super) fn json(&self, names: &[&str]) -> Option<&'a str> {
         names.iter().find_map(|name| {
             // A key given twice counts as JavaScript counts it: the last one.
             let (_, raw) = self.0.iter().rev().find(|(field, _)| field == name)?;
@@ -33,33 +33,33 @@ impl<'a> Fields<'a> {
     }
 
     /// The first of these fields that is a string.
-    pub fn text(&self, names: &[&str]) -> Option<Cow<'a, str>> {
+    pub(super) fn text(&self, names: &[&str]) -> Option<Cow<'a, str>> {
         names.iter().find_map(|name| self.json(&[name]).and_then(string))
     }
 
     /// Like [`text`](Self::text), for ids and names, which are nothing when empty.
-    pub fn word(&self, names: &[&str]) -> Option<Cow<'a, str>> {
+    pub(super) fn word(&self, names: &[&str]) -> Option<Cow<'a, str>> {
         names.iter().find_map(|name| self.text(&[name]).filter(|text| !text.is_empty()))
     }
 
-    pub fn object(&self, names: &[&str]) -> Option<Fields<'a>> {
+    pub(super) fn object(&self, names: &[&str]) -> Option<Fields<'a>> {
         names.iter().find_map(|name| self.json(&[name]).and_then(Fields::read))
     }
 
-    pub fn list(&self, name: &str) -> Vec<&'a str> {
+    pub(super) fn list(&self, name: &str) -> Vec<&'a str> {
         let list = self.json(&[name]).and_then(|json| serde_json::from_str::<List<'a>>(json).ok());
         list.unwrap_or_default().0
     }
 
-    pub fn is_true(&self, name: &str) -> bool {
+    pub(super) fn is_true(&self, name: &str) -> bool {
         self.json(&[name]) == Some("true")
     }
 
-    pub fn number(&self, names: &[&str]) -> Option<u64> {
+    pub(super) fn number(&self, names: &[&str]) -> Option<u64> {
         names.iter().find_map(|name| self.json(&[name])?.parse().ok())
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
         self.0.iter().map(|(name, raw)| (name.as_ref(), raw.get()))
     }
 }

@@ -46,11 +46,11 @@ pub(super) enum Progress {
 }
 
 impl Body {
-    pub fn stream(options: &ExchangeOptions) -> Self {
+    pub(super) fn stream(options: &ExchangeOptions) -> Self {
         Self::Stream(Box::new(Receiver::new(options)))
     }
 
-    pub fn with_head(status: u16, headers: Vec<(String, String)>, now: u64, options: &ExchangeOptions) -> Self {
+    pub(super) fn with_head(status: u16, headers: Vec<(String, String)>, now: u64, options: &ExchangeOptions) -> Self {
         let header = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let content_type = header.map(|(_, value)| value.as_str()).unwrap_or_default();
         let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -72,14 +72,14 @@ impl Body {
     }
 
     /// How long the whole of it may take, or the wait for the next output of a stream.
-    pub fn patience_ms(&self, options: &ExchangeOptions) -> u64 {
+    pub(super) fn patience_ms(&self, options: &ExchangeOptions) -> u64 {
         match self {
             Self::Stream(_) | Self::Whole { .. } => options.output_timeout_ms,
             Self::Refusal { .. } => options.refusal_timeout_ms,
         }
     }
 
-    pub fn push(&mut self, more: &[u8], outputs: &mut VecDeque<Output>) -> Progress {
+    pub(super) fn push(&mut self, more: &[u8], outputs: &mut VecDeque<Output>) -> Progress {
         let is_over = match self {
             Self::Stream(receiver) => {
                 outputs.extend(receiver.push(more));
@@ -97,7 +97,7 @@ impl Body {
         if is_over { Progress::Over } else { Progress::More }
     }
 
-    pub fn push_chunk(&mut self, json: &str, outputs: &mut VecDeque<Output>) -> Progress {
+    pub(super) fn push_chunk(&mut self, json: &str, outputs: &mut VecDeque<Output>) -> Progress {
         match self {
             Self::Stream(receiver) => {
                 if let Receiver::AiSdk(stream) = &mut **receiver {
@@ -110,7 +110,7 @@ impl Body {
     }
 
     /// What the body amounts to, now that no more of it comes.
-    pub fn finish(self, end: BodyEnd, origin: &str) -> (Vec<Output>, Outcome) {
+    pub(super) fn finish(self, end: BodyEnd, origin: &str) -> (Vec<Output>, Outcome) {
         match self {
             Self::Stream(receiver) => {
                 let (outputs, outcome) = receiver.finish(end);

@@ -137,14 +137,14 @@ pub struct VsCodeUsage {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct PromptDetails {
+pub(crate) struct PromptDetails {
     #[cfg_attr(test, ts(type = "number"))]
     cached_tokens: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct CompletionDetails {
+pub(crate) struct CompletionDetails {
     #[cfg_attr(test, ts(type = "number"))]
     reasoning_tokens: u64,
 }

@@ -41,7 +41,7 @@ struct Conversation {
 }
 
 impl RequestTree {
-    pub fn begin(&mut self, conversation: &str, id: &str, chain: Vec<u128>) {
+    pub(super) fn begin(&mut self, conversation: &str, id: &str, chain: Vec<u128>) {
         self.begun += 1;
         let known = self.conversations.entry(conversation.to_owned()).or_default();
         known.newest = self.begun;
@@ -74,14 +74,14 @@ impl RequestTree {
         }
     }
 
-    pub fn end(&mut self, conversation: &str, used: &RequestUsage) {
+    pub(super) fn end(&mut self, conversation: &str, used: &RequestUsage) {
         let Some(conversation) = self.conversations.get_mut(conversation) else { return };
         if let Some(node) = conversation.nodes.iter_mut().rev().find(|node| node.id == used.id) {
             node.used = Some(used.clone());
         }
     }
 
-    pub fn of(&self, conversation: &str) -> &[TreeNode] {
+    pub(super) fn of(&self, conversation: &str) -> &[TreeNode] {
         self.conversations.get(conversation).map_or(&[], |conversation| &conversation.nodes)
     }
 }

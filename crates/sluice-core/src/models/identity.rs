@@ -49,7 +49,7 @@ const PACKINGS: [&str; 12] =
 const BRANDS: [&str; 3] = ["claude", "gemini", "gpt"];
 
 impl Identity {
-    pub fn of(id: &str) -> Self {
+    pub(super) fn of(id: &str) -> Self {
         let whole = id.trim().to_ascii_lowercase();
         // A fine-tuned model is named after its base: `ft:gpt-4o-mini-2024-07-18:team::id`.
         let id = whole.strip_prefix("ft:").unwrap_or(&whole);

@@ -34,7 +34,7 @@ pub(crate) struct Known<'a> {
 }
 
 impl Limits {
-    pub fn of(known: Known<'_>) -> Self {
+    pub(super) fn of(known: Known<'_>) -> Self {
         let stated = known.window.and_then(plausible_window);
         let mut from = if stated.is_some() { LimitsFrom::List } else { LimitsFrom::Assumed };
         let mut window = stated.unwrap_or(COMMON_WINDOW);

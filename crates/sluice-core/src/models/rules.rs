@@ -12,7 +12,7 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     /// What is wrong with it, in words that say what to do.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (is_negative, rest) = match text.strip_prefix('!') {
             Some(rest) => (true, rest.trim_start()),
@@ -37,7 +37,7 @@ impl Pattern {
         Ok(Self { is_negative, characters: folded(rest) })
     }
 
-    pub fn matches(&self, id: &str) -> bool {
+    pub(super) fn matches(&self, id: &str) -> bool {
         self.matches_folded(&folded(id))
     }
 
@@ -55,12 +55,12 @@ impl Pattern {
 pub(crate) struct Rules(Vec<Pattern>);
 
 impl Rules {
-    pub fn parse(patterns: &[String], problems: &mut Vec<String>) -> Self {
+    pub(super) fn parse(patterns: &[String], problems: &mut Vec<String>) -> Self {
         let parsed = patterns.iter().filter_map(|text| Pattern::parse(text).map_err(|bad| problems.push(bad)).ok());
         Self(parsed.collect())
     }
 
-    pub fn hold_for(&self, id: &str) -> bool {
+    pub(super) fn hold_for(&self, id: &str) -> bool {
         if self.0.is_empty() {
             return false;
         }
@@ -69,13 +69,13 @@ impl Rules {
     }
 
     /// The model that the earliest pattern finds, among those that no negative one takes out.
-    pub fn first_of<'a>(&self, ids: &[&'a str]) -> Option<&'a str> {
+    pub(super) fn first_of<'a>(&self, ids: &[&'a str]) -> Option<&'a str> {
         let positive = self.0.iter().filter(|pattern| !pattern.is_negative);
         let allowed = |id: &&&str| !self.0.iter().any(|pattern| pattern.is_negative && pattern.matches(id));
         positive.flat_map(|pattern| ids.iter().filter(|id| pattern.matches(id))).find(allowed).copied()
     }
 
-    pub fn idle<'a>(&'a self, ids: &'a [&str]) -> impl Iterator<Item = String> + 'a {
+    pub(super) fn idle<'a>(&'a self, ids: &'a [&str]) -> impl Iterator<Item = String> + 'a {
         let idle = self.0.iter().filter(|pattern| !pattern.is_negative && !ids.iter().any(|id| pattern.matches(id)));
         idle.map(|pattern| pattern.characters.iter().collect())
     }

@@ -39,7 +39,7 @@ impl Default for ArgumentsText {
 
 impl ArgumentsText {
     /// Returns the [`work`](Self::work) that came.
-    pub fn push(&mut self, piece: &str) -> usize {
+    pub(crate) fn push(&mut self, piece: &str) -> usize {
         /// What an event is worth, besides the bytes it brings.
         const EVENT: usize = 64;
         const LOOKS_AT_EACH_BYTE: usize = 8;
@@ -51,7 +51,7 @@ impl ArgumentsText {
     }
 
     /// Takes the place of what was there, unless it is blank. Returns the [`work`](Self::work) that came and that which went.
-    pub fn replace(&mut self, whole: &str) -> (usize, usize) {
+    pub(crate) fn replace(&mut self, whole: &str) -> (usize, usize) {
         if whole.trim().is_empty() {
             return (0, 0);
         }
@@ -61,16 +61,16 @@ impl ArgumentsText {
     }
 
     /// What it counts for in `Sink::retain_waiting`: parsing a text takes longer than giving it.
-    pub fn work(&self) -> usize {
+    pub(crate) fn work(&self) -> usize {
         WORK_FOR_A_BYTE * self.text.len()
     }
 
-    pub fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.is_blank
     }
 
     /// Whether it is a JSON object, as far as one may look.
-    pub fn is_object(&mut self) -> bool {
+    pub(crate) fn is_object(&mut self) -> bool {
         if matches!(self.found, Found::Nothing)
             && let Some(credit) = self.credit.checked_sub(self.text.len())
         {
@@ -81,12 +81,12 @@ impl ArgumentsText {
     }
 
     /// The answer is over: one more look is free.
-    pub fn allow_last_look(&mut self) {
+    pub(crate) fn allow_last_look(&mut self) {
         self.credit = self.credit.saturating_add(self.text.len());
     }
 
     /// The object, if it is known to be one, without the space around it.
-    pub fn take(&mut self) -> Option<Object> {
+    pub(crate) fn take(&mut self) -> Option<Object> {
         let Found::Object(hash) = self.found else { return None };
         let text = std::mem::take(self).text;
         let trimmed = text.trim();
@@ -103,16 +103,16 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    pub fn read(text: &str) -> Option<Self> {
+    pub(crate) fn read(text: &str) -> Option<Self> {
         object_hash(text).map(|hash| Self { hash, json: text.trim().to_owned() })
     }
 
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { json: "{}".to_owned(), hash: object_hash("{}").unwrap_or_default() }
     }
 
     /// Identifies a call by its name and the meaning of its arguments.
-    pub fn hash_of_call(&self, name: &str) -> u64 {
+    pub(crate) fn hash_of_call(&self, name: &str) -> u64 {
         mix(hash(name.as_bytes()), self.hash)
     }
 }

@@ -79,11 +79,11 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         Self { limits, bytes_to_search: BYTES_TO_SEARCH, ..Self::default() }
     }
 
-    pub fn part(&mut self, part: Part) {
+    pub(crate) fn part(&mut self, part: Part) {
         self.gave_part = true;
         match &part {
             Part::Thinking { .. } => self.gave_thinking = true,
@@ -94,7 +94,7 @@ impl Sink {
     }
 
     #[inline(never)]
-    pub fn note(&mut self, kind: NoteKind, detail: impl Into<String>) {
+    pub(crate) fn note(&mut self, kind: NoteKind, detail: impl Into<String>) {
         let (count, max) =
             if kind == NoteKind::Event { (&mut self.traced, MAX_TRACED) } else { (&mut self.noted, MAX_NOTES) };
         if *count < max {
@@ -107,7 +107,7 @@ impl Sink {
 
     /// Adds one note that says how many notes were left out, once the answer is over.
     #[inline(never)]
-    pub fn sum_up_notes(&mut self) {
+    pub(crate) fn sum_up_notes(&mut self) {
         if self.left_out > 0 {
             let count = mem::take(&mut self.left_out).to_string();
             self.outputs.push(Output::Note(Note::new(NoteKind::MoreNotes, count)));
@@ -115,7 +115,7 @@ impl Sink {
     }
 
     /// So many bytes are kept from now on.
-    pub fn retain(&mut self, bytes: usize) {
+    pub(crate) fn retain(&mut self, bytes: usize) {
         self.retained += bytes;
         if self.retained > self.limits.max_answer_bytes {
             self.over_limit("bytes of content", self.limits.max_answer_bytes);
@@ -123,7 +123,7 @@ impl Sink {
     }
 
     /// Whether so many bytes more can be kept. If not, the answer ends here.
-    pub fn has_room_for(&mut self, bytes: usize) -> bool {
+    pub(crate) fn has_room_for(&mut self, bytes: usize) -> bool {
         let has_room = self.retained + bytes <= self.limits.max_answer_bytes;
         if !has_room {
             self.over_limit("bytes of content", self.limits.max_answer_bytes);
@@ -131,13 +131,13 @@ impl Sink {
         has_room
     }
 
-    pub fn release(&mut self, bytes: usize) {
+    pub(crate) fn release(&mut self, bytes: usize) {
         self.retained = self.retained.saturating_sub(bytes);
     }
 
     /// The same for what is worked on later: arguments, which are parsed when their call is done; sources and encrypted thinking,
     /// which are given at the end. One event can set all of that work off, so there is a bound for it.
-    pub fn retain_waiting(&mut self, bytes: usize) {
+    pub(crate) fn retain_waiting(&mut self, bytes: usize) {
         self.retain(bytes);
         self.waiting += bytes;
         let max = self.limits.max_answer_bytes / WAITING_SHARE;
@@ -146,19 +146,19 @@ impl Sink {
         }
     }
 
-    pub fn release_waiting(&mut self, bytes: usize) {
+    pub(crate) fn release_waiting(&mut self, bytes: usize) {
         self.release(bytes);
         self.waiting = self.waiting.saturating_sub(bytes);
     }
 
     #[inline(never)]
-    pub fn over_limit(&mut self, what: &str, limit: usize) {
+    pub(crate) fn over_limit(&mut self, what: &str, limit: usize) {
         self.over_limit.get_or_insert_with(|| format!("The answer has more than {limit} {what}."));
     }
 }
 
 impl Assembler {
-    pub fn new(options: StreamOptions) -> Self {
+    pub(super) fn new(options: StreamOptions) -> Self {
         Self {
             trace: options.trace,
             messages: Messages::default(),
@@ -175,7 +175,7 @@ impl Assembler {
     }
 
     /// Takes one frame. After the verdict nothing is looked at any more.
-    pub fn take(&mut self, frame: Frame<'_>) {
+    pub(super) fn take(&mut self, frame: Frame<'_>) {
         if self.verdict.is_some() {
             return;
         }
@@ -217,7 +217,7 @@ impl Assembler {
 
     /// A verdict reached before the oversized event stands.
     #[inline(never)]
-    pub fn give_up(&mut self, error: EventTooLarge) {
+    pub(super) fn give_up(&mut self, error: EventTooLarge) {
         self.verdict.get_or_insert(Verdict::TooLarge(error.to_string()));
     }
 
@@ -388,7 +388,7 @@ impl About {
 
     /// Takes over the response's id and its model's name, unless they are empty. An id that is too long to be one is left out,
     /// because a part of it would name nothing.
-    pub fn name(&mut self, id: Option<&str>, model: Option<&str>) {
+    pub(crate) fn name(&mut self, id: Option<&str>, model: Option<&str>) {
         const MAX_ID_BYTES: usize = 1024;
         const MAX_MODEL_CHARS: usize = 200;
         if let Some(id) = id.filter(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES) {

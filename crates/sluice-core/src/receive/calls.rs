@@ -82,12 +82,12 @@ enum Arguments<'a> {
 }
 
 impl Calls {
-    pub fn new(tool_names: ToolNames, plain_ids: bool) -> Self {
+    pub(super) fn new(tool_names: ToolNames, plain_ids: bool) -> Self {
         Self { tool_names, plain_ids, ..Self::default() }
     }
 
     #[inline(never)]
-    pub fn added(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
+    pub(super) fn added(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
         let known = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
         let slot = known.unwrap_or_else(|| self.open(at));
         self.learn(slot, item, sink);
@@ -97,7 +97,7 @@ impl Calls {
     }
 
     #[inline(never)]
-    pub fn delta(&mut self, at: &Address<'_>, delta: &str, sink: &mut Sink) {
+    pub(super) fn delta(&mut self, at: &Address<'_>, delta: &str, sink: &mut Sink) {
         let Some(slot) = self.slot_for_arguments(at, sink) else { return };
         if let Some(call) = self.items.get_mut(slot).filter(|entry| entry.value.state == State::Open) {
             sink.retain_waiting(call.value.from_deltas.push(delta));
@@ -105,7 +105,13 @@ impl Calls {
     }
 
     #[inline(never)]
-    pub fn arguments_done(&mut self, at: &Address<'_>, arguments: &str, response_id: Option<&str>, sink: &mut Sink) {
+    pub(super) fn arguments_done(
+        &mut self,
+        at: &Address<'_>,
+        arguments: &str,
+        response_id: Option<&str>,
+        sink: &mut Sink,
+    ) {
         let Some(slot) = self.slot_for_arguments(at, sink) else { return };
         let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { return };
         if call.state != State::Open {
@@ -125,7 +131,7 @@ impl Calls {
     }
 
     #[inline(never)]
-    pub fn done(&mut self, at: &Address<'_>, item: &Item<'_>, response_id: Option<&str>, sink: &mut Sink) {
+    pub(super) fn done(&mut self, at: &Address<'_>, item: &Item<'_>, response_id: Option<&str>, sink: &mut Sink) {
         let named = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
         let by_call_id = || self.with_call_id(item.call_id.as_deref()?, at.output_index);
         let only_open = || self.items.find(at).filter(|slot| may_be(&self.items, *slot, item));
@@ -135,7 +141,7 @@ impl Calls {
     }
 
     /// Calls have an id, a call id and a place. Two calls with the same call id are told apart by the other two.
-    pub fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
+    pub(super) fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
         let call_id_of = |slot: usize| self.items.get(slot).and_then(|entry| entry.value.id.as_deref());
         // Of the calls with each call id, how many at the start are paired.
         let mut paired: BTreeMap<&str, usize> = BTreeMap::new();
@@ -162,7 +168,7 @@ impl Calls {
     }
 
     #[inline(never)]
-    pub fn settle_final(
+    pub(super) fn settle_final(
         &mut self,
         pair: Pairing,
         item: &Item<'_>,
@@ -182,13 +188,13 @@ impl Calls {
 
     /// Something was lost that may have been a piece of any open call's arguments. What is left can still be valid JSON:
     /// `{"path":"/` and `"}`, without `tmp/x` between them.
-    pub fn doubt_open_calls(&mut self) {
+    pub(super) fn doubt_open_calls(&mut self) {
         self.losses += 1;
     }
 
     /// The answer completed: every call must be reported by now, or the reader must hear of it.
     #[inline(never)]
-    pub fn complete_all(&mut self, response_id: Option<&str>, sink: &mut Sink) -> Option<Failure> {
+    pub(super) fn complete_all(&mut self, response_id: Option<&str>, sink: &mut Sink) -> Option<Failure> {
         let mut failure = None;
         for slot in 0..self.items.len() {
             if let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) {
@@ -212,17 +218,17 @@ impl Calls {
 
     /// The answer was cut off, and with it the calls that are still open.
     #[inline(never)]
-    pub fn drop_all(&mut self, sink: &mut Sink) {
+    pub(super) fn drop_all(&mut self, sink: &mut Sink) {
         for entry in self.items.iter_mut().filter(|entry| entry.value.state == State::Open) {
             sink.note(NoteKind::DroppedCall, protocol_word(entry.value.name.as_deref().unwrap_or_default()));
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.items.len()
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         // The call itself, and what it is known by once it is reported.
         const OVERHEAD: usize = 640;
         self.items.bytes() + self.items.len() * OVERHEAD

@@ -27,7 +27,7 @@ pub(super) struct Citations {
 }
 
 impl Citations {
-    pub fn add(&mut self, annotation: &Annotation<'_>, sink: &mut Sink) {
+    pub(super) fn add(&mut self, annotation: &Annotation<'_>, sink: &mut Sink) {
         if self.given || self.list.len() == MAX_CITATIONS {
             return;
         }
@@ -44,7 +44,7 @@ impl Citations {
 
     /// The sources that the text does not link itself, once. Each is looked for once, and all of them in
     /// `Sink::bytes_to_search` of text at most.
-    pub fn take_part(&mut self, text: &Streamed, sink: &mut Sink) -> Option<Part> {
+    pub(super) fn take_part(&mut self, text: &Streamed, sink: &mut Sink) -> Option<Part> {
         if self.given || self.list.len() == self.linked {
             return None;
         }

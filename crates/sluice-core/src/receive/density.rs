@@ -28,7 +28,7 @@ pub(super) struct Density {
 
 impl Density {
     /// Looks at what has been added to the line since the last time. Returns how much of all of it is expensive.
-    pub fn look_at(&mut self, line: &[u8]) -> usize {
+    pub(super) fn look_at(&mut self, line: &[u8]) -> usize {
         let mut rest = line.get(self.seen..).unwrap_or_default();
         self.seen = line.len();
         while !rest.is_empty() {

@@ -16,7 +16,7 @@ pub(super) struct Images {
 
 impl Images {
     #[inline(never)]
-    pub fn done(&mut self, item: &Item<'_>, sink: &mut Sink) {
+    pub(super) fn done(&mut self, item: &Item<'_>, sink: &mut Sink) {
         let Some(base64) = item.result.as_deref().filter(|result| !result.is_empty()) else {
             sink.note(NoteKind::IgnoredItem, "image_generation_call");
             return;
@@ -32,7 +32,7 @@ impl Images {
         sink.part(Part::Data { mime_type, base64: base64.into_owned() });
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.given.len()
     }
 }

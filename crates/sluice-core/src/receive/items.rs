@@ -62,7 +62,7 @@ impl<T> Default for Items<T> {
 
 impl<T: Default> Items<T> {
     /// The item that is meant, if that is certain.
-    pub fn find(&self, at: &Address<'_>) -> Option<usize> {
+    pub(super) fn find(&self, at: &Address<'_>) -> Option<usize> {
         self.find_named(at).or_else(|| {
             let mut candidates = self.candidates(at);
             candidates.next().filter(|_| candidates.next().is_none())
@@ -70,7 +70,7 @@ impl<T: Default> Items<T> {
     }
 
     /// The item that the index or the id names, without guessing.
-    pub fn find_named(&self, at: &Address<'_>) -> Option<usize> {
+    pub(super) fn find_named(&self, at: &Address<'_>) -> Option<usize> {
         let by_index = at.output_index.and_then(|index| self.by_index.get(&index).copied());
         let Some(id) = at.item_id.as_deref() else { return by_index };
         if let Some(slot) = by_index
@@ -83,14 +83,14 @@ impl<T: Default> Items<T> {
 
     /// The item to which a piece of text belongs. Text always has a place to go: when several items may be meant,
     /// the newest; when none, a new one.
-    pub fn find_for_text(&mut self, at: &Address<'_>) -> usize {
+    pub(super) fn find_for_text(&mut self, at: &Address<'_>) -> usize {
         let found = self.find_named(at).or_else(|| self.candidates(at).next_back());
         found.unwrap_or_else(|| self.open(at))
     }
 
     /// The open items that an event without an index may mean. An event that has an id, though an unknown one, does
     /// not mean an item that the server knows by its index.
-    pub fn candidates(&self, at: &Address<'_>) -> impl DoubleEndedIterator<Item = usize> + '_ {
+    pub(super) fn candidates(&self, at: &Address<'_>) -> impl DoubleEndedIterator<Item = usize> + '_ {
         let among = match (at.output_index, &at.item_id) {
             (Some(_), _) => None,
             (None, Some(_)) => Some(&self.open_without_index),
@@ -100,14 +100,14 @@ impl<T: Default> Items<T> {
     }
 
     /// The server says that there is an item; it may have said so before.
-    pub fn announce(&mut self, at: &Address<'_>) {
+    pub(super) fn announce(&mut self, at: &Address<'_>) {
         if self.find_named(at).is_none() {
             self.open(at);
         }
     }
 
     /// A new item, which from now on owns its index and its id.
-    pub fn open(&mut self, at: &Address<'_>) -> usize {
+    pub(super) fn open(&mut self, at: &Address<'_>) -> usize {
         let slot = self.entries.len();
         let id = at.item_id.as_deref().map(str::to_owned);
         if let Some(index) = at.output_index {
@@ -124,28 +124,28 @@ impl<T: Default> Items<T> {
         slot
     }
 
-    pub fn first_open(&self) -> Option<usize> {
+    pub(super) fn first_open(&self) -> Option<usize> {
         self.open.first().copied()
     }
 
     /// Whether the item was open.
-    pub fn close(&mut self, slot: usize) -> bool {
+    pub(super) fn close(&mut self, slot: usize) -> bool {
         self.open_without_index.remove(&slot);
         self.open.remove(&slot)
     }
 
-    pub fn get(&self, slot: usize) -> Option<&Entry<T>> {
+    pub(super) fn get(&self, slot: usize) -> Option<&Entry<T>> {
         self.entries.get(slot)
     }
 
-    pub fn get_mut(&mut self, slot: usize) -> Option<&mut Entry<T>> {
+    pub(super) fn get_mut(&mut self, slot: usize) -> Option<&mut Entry<T>> {
         self.entries.get_mut(slot)
     }
 
     /// Pairs the items of the final output with those that were streamed. `find` looks for the counterpart of an
     /// item (and its place in the output) by one kind of evidence; the strongest kind comes first, and an item is
     /// paired at most once.
-    pub fn pair_with_final<E: Copy>(
+    pub(super) fn pair_with_final<E: Copy>(
         &self,
         output: &[Item<'_>],
         kind: &str,
@@ -169,42 +169,42 @@ impl<T: Default> Items<T> {
     }
 
     /// What a final item is to us: the one it was paired with, or a new one.
-    pub fn paired(&mut self, pair: Pairing) -> usize {
+    pub(super) fn paired(&mut self, pair: Pairing) -> usize {
         match pair {
             Pairing::Streamed(slot) => slot,
             Pairing::New => self.open(&Address::default()),
         }
     }
 
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry<T>> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry<T>> {
         self.entries.iter_mut()
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Bytes of memory that the items take, apart from what they hold.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         const OVERHEAD: usize = 384;
         self.entries.len() * OVERHEAD + self.id_bytes
     }
 }
 
 impl<T> Unpaired<'_, T> {
-    pub fn with_id(&self, id: Option<&str>) -> Option<usize> {
+    pub(super) fn with_id(&self, id: Option<&str>) -> Option<usize> {
         self.items.by_id.get(id?).copied().filter(|slot| self.contains(*slot))
     }
 
-    pub fn at(&self, place: u64) -> Option<usize> {
+    pub(super) fn at(&self, place: u64) -> Option<usize> {
         self.items.by_index.get(&place).copied().filter(|slot| self.contains(*slot))
     }
 
-    pub fn contains(&self, slot: usize) -> bool {
+    pub(super) fn contains(&self, slot: usize) -> bool {
         self.slots.contains(&slot)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.slots.iter().copied()
     }
 }

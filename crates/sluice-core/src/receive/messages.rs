@@ -30,15 +30,15 @@ enum Evidence {
 }
 
 impl Messages {
-    pub fn added(&mut self, at: &Address<'_>) {
+    pub(super) fn added(&mut self, at: &Address<'_>) {
         self.items.announce(at);
     }
 
-    pub fn knows(&self, at: &Address<'_>) -> bool {
+    pub(super) fn knows(&self, at: &Address<'_>) -> bool {
         self.items.find_named(at).is_some()
     }
 
-    pub fn delta(&mut self, at: &Address<'_>, key: PartKey, delta: Cow<'_, str>, sink: &mut Sink) {
+    pub(super) fn delta(&mut self, at: &Address<'_>, key: PartKey, delta: Cow<'_, str>, sink: &mut Sink) {
         let slot = self.items.find_for_text(at);
         if let Some(message) = self.items.get_mut(slot) {
             message.value.show(key, delta, sink);
@@ -46,7 +46,7 @@ impl Messages {
     }
 
     /// A whole part, from `output_text.done`, `refusal.done` or `content_part.done`.
-    pub fn part_done(&mut self, at: &Address<'_>, key: PartKey, whole: &str, sink: &mut Sink) {
+    pub(super) fn part_done(&mut self, at: &Address<'_>, key: PartKey, whole: &str, sink: &mut Sink) {
         if whole.is_empty() {
             return;
         }
@@ -57,14 +57,14 @@ impl Messages {
         }
     }
 
-    pub fn annotate(&mut self, at: &Address<'_>, annotation: &Annotation<'_>, sink: &mut Sink) {
+    pub(super) fn annotate(&mut self, at: &Address<'_>, annotation: &Annotation<'_>, sink: &mut Sink) {
         let slot = self.items.find_for_text(at);
         if let Some(message) = self.items.get_mut(slot) {
             message.value.citations.add(annotation, sink);
         }
     }
 
-    pub fn done(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
+    pub(super) fn done(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
         let slot = self.items.find(at).unwrap_or_else(|| self.items.open(at));
         self.finish(slot, item, sink);
     }
@@ -87,7 +87,7 @@ impl Messages {
 
     /// Messages have an id, a place and a text. What is left over on both sides contradicts each other; a message
     /// without any counterpart is new.
-    pub fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
+    pub(super) fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
         const CANDIDATES_TO_COMPARE: usize = 64;
         // Comparing every text with many others must not take longer than reading them.
         const LOOKS_AT_EACH_BYTE: usize = 4;
@@ -117,13 +117,13 @@ impl Messages {
         })
     }
 
-    pub fn settle_final(&mut self, pair: Pairing, item: &Item<'_>, sink: &mut Sink) {
+    pub(super) fn settle_final(&mut self, pair: Pairing, item: &Item<'_>, sink: &mut Sink) {
         let slot = self.items.paired(pair);
         self.finish(slot, item, sink);
     }
 
     /// The answer is over: messages that never got their `done` still cite their sources.
-    pub fn close_all(&mut self, sink: &mut Sink) {
+    pub(super) fn close_all(&mut self, sink: &mut Sink) {
         while let Some(slot) = self.items.first_open() {
             self.items.close(slot);
             if let Some(message) = self.items.get_mut(slot) {
@@ -132,11 +132,11 @@ impl Messages {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.items.len()
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.items.bytes()
     }
 }

@@ -23,7 +23,7 @@ pub(crate) enum Verdict {
 
 impl Verdict {
     #[inline(never)]
-    pub fn failed(error: &ErrorField<'_>) -> Self {
+    pub(crate) fn failed(error: &ErrorField<'_>) -> Self {
         Self::Failed(Failure::from_stream(error.message.as_deref(), error.code.as_deref()))
     }
 }

@@ -27,22 +27,22 @@ enum Evidence {
 }
 
 impl Reasoning {
-    pub fn added(&mut self, at: &Address<'_>) {
+    pub(super) fn added(&mut self, at: &Address<'_>) {
         self.items.announce(at);
     }
 
-    pub fn knows(&self, at: &Address<'_>) -> bool {
+    pub(super) fn knows(&self, at: &Address<'_>) -> bool {
         self.items.find_named(at).is_some()
     }
 
     #[inline(never)]
-    pub fn delta(&mut self, at: &Address<'_>, key: PartKey, delta: Cow<'_, str>, sink: &mut Sink) {
+    pub(super) fn delta(&mut self, at: &Address<'_>, key: PartKey, delta: Cow<'_, str>, sink: &mut Sink) {
         let slot = self.items.find_for_text(at);
         self.show(slot, key, delta, sink);
     }
 
     #[inline(never)]
-    pub fn part_done(&mut self, at: &Address<'_>, key: PartKey, whole: &str, sink: &mut Sink) {
+    pub(super) fn part_done(&mut self, at: &Address<'_>, key: PartKey, whole: &str, sink: &mut Sink) {
         if whole.is_empty() {
             return;
         }
@@ -54,13 +54,13 @@ impl Reasoning {
     }
 
     #[inline(never)]
-    pub fn done(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
+    pub(super) fn done(&mut self, at: &Address<'_>, item: &Item<'_>, sink: &mut Sink) {
         let slot = self.items.find(at).unwrap_or_else(|| self.items.open(at));
         self.finish(slot, item, sink);
     }
 
     /// Thoughts have an id and a place; without either, their order counts.
-    pub fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
+    pub(super) fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
         let evidence = [Evidence::Id, Evidence::Place, Evidence::Order];
         self.items.pair_with_final(output, "reasoning", &evidence, |unpaired, evidence, item, place| match evidence {
             Evidence::Id => unpaired.with_id(item.id.as_deref()),
@@ -70,14 +70,14 @@ impl Reasoning {
     }
 
     #[inline(never)]
-    pub fn settle_final(&mut self, pair: Pairing, item: &Item<'_>, sink: &mut Sink) {
+    pub(super) fn settle_final(&mut self, pair: Pairing, item: &Item<'_>, sink: &mut Sink) {
         let slot = self.items.paired(pair);
         self.finish(slot, item, sink);
     }
 
     /// The answer is over. VS Code keeps the metadata of the last thinking part only, so one empty part carries what
     /// all of them need.
-    pub fn close_all(&mut self, model: Option<&str>, sink: &mut Sink) {
+    pub(super) fn close_all(&mut self, model: Option<&str>, sink: &mut Sink) {
         let items: Vec<ReasoningItem> = self.items.iter_mut().filter_map(|entry| entry.value.replay.take()).collect();
         if !items.is_empty() {
             let id = self.block_id(self.items.len() - 1, 0);
@@ -86,11 +86,11 @@ impl Reasoning {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.items.len()
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.items.bytes()
     }
 

@@ -44,17 +44,17 @@ pub(super) enum Settled<'a> {
 }
 
 impl Streamed {
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.parts.iter().all(|part| part.text.is_empty())
     }
 
     /// The parts' texts, in order of first appearance.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|part| part.text.as_str())
     }
 
     /// Where the part stands in order of first appearance.
-    pub fn ordinal(&self, key: PartKey) -> Option<usize> {
+    pub(super) fn ordinal(&self, key: PartKey) -> Option<usize> {
         // Deltas nearly always continue the newest part.
         match self.parts.last() {
             Some(newest)
@@ -66,12 +66,12 @@ impl Streamed {
         }
     }
 
-    pub fn has_channel(&self, channel: Channel) -> bool {
+    pub(super) fn has_channel(&self, channel: Channel) -> bool {
         self.parts.iter().any(|part| part.key.channel == channel && !part.text.is_empty())
     }
 
     /// Says how many bytes of memory it took.
-    pub fn append(&mut self, key: PartKey, delta: &str, max_parts: usize) -> Result<usize, TooManyParts> {
+    pub(super) fn append(&mut self, key: PartKey, delta: &str, max_parts: usize) -> Result<usize, TooManyParts> {
         const OVERHEAD: usize = 192;
         if let Some(part) = self.ordinal(key).and_then(|found| self.parts.get_mut(found)) {
             part.text.push_str(delta);
@@ -88,7 +88,7 @@ impl Streamed {
     }
 
     /// One part came whole. Says what is missing; the caller shows it and appends it.
-    pub fn settle_part<'a>(&mut self, key: PartKey, whole: &'a str) -> Settled<'a> {
+    pub(super) fn settle_part<'a>(&mut self, key: PartKey, whole: &'a str) -> Settled<'a> {
         if whole.is_empty() {
             return Settled::Missing(Vec::new());
         }
@@ -109,7 +109,7 @@ impl Streamed {
     }
 
     /// The whole item came. Its parts are compared index by index; if indexes slipped, as one text.
-    pub fn settle<'a>(&self, whole: &[(PartKey, &'a str)]) -> Settled<'a> {
+    pub(super) fn settle<'a>(&self, whole: &[(PartKey, &'a str)]) -> Settled<'a> {
         if whole.iter().all(|(_, text)| text.is_empty()) {
             return Settled::Missing(Vec::new());
         }

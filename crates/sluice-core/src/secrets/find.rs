@@ -26,7 +26,7 @@ pub(super) struct Needle {
 
 impl Needle {
     /// The secret as it is, in hexadecimal, and in base64 behind nothing, one and two bytes of anything.
-    pub fn all_of(secret: &str) -> impl Iterator<Item = Self> {
+    pub(super) fn all_of(secret: &str) -> impl Iterator<Item = Self> {
         let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
         let base64 = (0..3).filter_map(|before| {
             let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(secret.bytes()).collect();

@@ -18,7 +18,7 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    pub fn of(messages: &[ChatMessage], model: &str, names: &mut ToolNames) -> Self {
+    pub(super) fn of(messages: &[ChatMessage], model: &str, names: &mut ToolNames) -> Self {
         let mut conversation = Self::default();
         let first_user = messages.iter().position(|message| message.role == Role::User).unwrap_or(0);
         for (index, message) in messages.iter().enumerate() {

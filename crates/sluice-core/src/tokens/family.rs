@@ -153,32 +153,32 @@ static FAMILIES: [Family; 20] = [
 ];
 
 impl Family {
-    pub fn of(model: &str) -> &'static Self {
+    pub(super) fn of(model: &str) -> &'static Self {
         Self::at(Self::index_of(model))
     }
 
-    pub fn at(index: usize) -> &'static Self {
+    pub(super) fn at(index: usize) -> &'static Self {
         FAMILIES.get(index).unwrap_or(&OTHER)
     }
 
-    pub fn index_of(model: &str) -> usize {
+    pub(super) fn index_of(model: &str) -> usize {
         let name = name_of_family(model);
         FAMILIES.iter().position(|family| family.name == name).unwrap_or(0)
     }
 
     /// Returns whether the built-in vocabulary is this family's own.
-    pub fn is_exact(&self) -> bool {
+    pub(super) fn is_exact(&self) -> bool {
         self.percent == 100
     }
 
     /// Estimates the tokens of encrypted reasoning from its length in characters.
-    pub fn thought(&self, encrypted: usize) -> u32 {
+    pub(super) fn thought(&self, encrypted: usize) -> u32 {
         u32::try_from(encrypted.saturating_sub(self.thought_head) * 10 / self.thought_tenths)
             .unwrap_or(u32::MAX)
             .saturating_add(THOUGHT_AROUND)
     }
 
-    pub fn scaled(&self, tokens: usize) -> u32 {
+    pub(super) fn scaled(&self, tokens: usize) -> u32 {
         u32::try_from((tokens * self.percent).div_ceil(100)).unwrap_or(u32::MAX)
     }
 }

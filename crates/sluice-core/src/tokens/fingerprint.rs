@@ -37,11 +37,11 @@ pub(super) struct Prints<'a> {
 }
 
 impl Fingerprints {
-    pub fn new(key: [u8; 16]) -> Self {
+    pub(super) fn new(key: [u8; 16]) -> Self {
         Self { key }
     }
 
-    pub fn of<'a>(&self, chat: &'a ChatRequest) -> Prints<'a> {
+    pub(super) fn of<'a>(&self, chat: &'a ChatRequest) -> Prints<'a> {
         let has_tools = !chat.tools.is_empty();
         let mut tools: Vec<(u128, Piece<'_>)> =
             chat.tools.iter().map(|tool| (self.tool(&chat.model, tool), Piece::Tool(tool))).collect();
@@ -69,7 +69,7 @@ impl Fingerprints {
         Prints { pieces, chain }
     }
 
-    pub fn message(&self, model: &str, message: &ChatMessage) -> u128 {
+    pub(super) fn message(&self, model: &str, message: &ChatMessage) -> u128 {
         let mut print = self.start(b'm', model);
         print.tag(match message.role {
             Role::User => b'u',
@@ -81,7 +81,7 @@ impl Fingerprints {
     }
 
     /// Hashes encrypted reasoning. The model isn't part of the hash: only the model that produced it gets it back.
-    pub fn thought(&self, encrypted: &str) -> u128 {
+    pub(super) fn thought(&self, encrypted: &str) -> u128 {
         let mut print = self.start(b'r', "");
         print.text(encrypted);
         print.finish()

@@ -316,7 +316,7 @@ pub(super) struct Thoughts {
 }
 
 impl Thoughts {
-    pub fn cost(&self, encrypted: &str) -> Option<u32> {
+    pub(super) fn cost(&self, encrypted: &str) -> Option<u32> {
         if self.costs.is_empty() {
             return None;
         }

@@ -61,7 +61,7 @@ pub(super) struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    pub fn new(counter: Counter, model: &'a str) -> Self {
+    pub(super) fn new(counter: Counter, model: &'a str) -> Self {
         Self {
             counter,
             family: Family::of(model),
@@ -274,7 +274,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Counts one function, without the overhead that all tools share.
-    pub fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
+    pub(super) fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
         match self.family.tools {
             ToolStyle::Namespace { .. } => self.text(&schema::function_type(name, description, parameters)),
             ToolStyle::Json { each, .. } => {
@@ -286,7 +286,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Returns the overhead that all tools share.
-    pub fn around_tools(&self) -> u32 {
+    pub(super) fn around_tools(&self) -> u32 {
         match self.family.tools {
             ToolStyle::Namespace { around } => {
                 let frame = self.text(schema::NAMESPACE_HEAD) + self.text(schema::NAMESPACE_TAIL);

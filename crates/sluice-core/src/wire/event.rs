@@ -27,7 +27,7 @@ pub(crate) enum Channel {
 }
 
 impl Channel {
-    pub fn of_delta(name: &str) -> Option<Self> {
+    pub(crate) fn of_delta(name: &str) -> Option<Self> {
         Self::named(name.strip_suffix(".delta")?)
     }
 
@@ -49,7 +49,7 @@ impl Channel {
     }
 
     /// Which of the event's indexes counts.
-    pub fn index(self, content_index: Option<u64>, summary_index: Option<u64>) -> Option<u64> {
+    pub(crate) fn index(self, content_index: Option<u64>, summary_index: Option<u64>) -> Option<u64> {
         match self {
             Self::Text | Self::Refusal | Self::Reasoning => content_index,
             Self::Summary => summary_index,
@@ -105,7 +105,7 @@ pub(crate) enum StreamEvent<'a> {
 
 impl<'a> StreamEvent<'a> {
     /// `name` is the event's type, from the JSON or else from the `event:` line.
-    pub fn read(name: &str, mut fields: Fields<'a>) -> Self {
+    pub(crate) fn read(name: &str, mut fields: Fields<'a>) -> Self {
         let item_id = fields.text("item_id").filter(|id| !id.is_empty());
         let at = Address { output_index: fields.index("output_index"), item_id };
         if let Some(channel) = Channel::of_delta(name) {

@@ -25,7 +25,7 @@ pub(crate) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    pub fn read(mut fields: Fields<'a>) -> Self {
+    pub(crate) fn read(mut fields: Fields<'a>) -> Self {
         Self {
             kind: fields.text("type"),
             id: fields.text("id"),
@@ -42,7 +42,7 @@ impl<'a> Item<'a> {
     }
 
     /// The item's type. One that was lost on the way is read off what only that kind of item has.
-    pub fn kind(&self) -> &str {
+    pub(crate) fn kind(&self) -> &str {
         match self.kind.as_deref() {
             Some(kind) => kind,
             None if self.call_id.is_some() && self.arguments.is_some() => "function_call",
@@ -62,7 +62,7 @@ pub(crate) struct ContentPart<'a> {
 }
 
 impl<'a> ContentPart<'a> {
-    pub fn read(mut fields: Fields<'a>) -> Self {
+    pub(crate) fn read(mut fields: Fields<'a>) -> Self {
         Self {
             kind: fields.text("type"),
             text: fields.text("text"),
@@ -83,7 +83,7 @@ pub(crate) struct Annotation<'a> {
 }
 
 impl<'a> Annotation<'a> {
-    pub fn read(mut fields: Fields<'a>) -> Self {
+    pub(crate) fn read(mut fields: Fields<'a>) -> Self {
         Self { url: fields.text("url"), title: fields.text("title") }
     }
 }

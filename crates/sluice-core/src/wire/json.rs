@@ -98,7 +98,7 @@ pub(crate) enum Unreadable {
 
 impl<'a> Fields<'a> {
     /// Reads a JSON object into at most about `max_bytes` of memory.
-    pub fn read(json: &'a str, max_bytes: usize) -> Result<Self, Unreadable> {
+    pub(crate) fn read(json: &'a str, max_bytes: usize) -> Result<Self, Unreadable> {
         let left = Cell::new(Some(max_bytes));
         let mut deserializer = serde_json::Deserializer::from_str(json);
         let value = Reader { depth: 0, left: &left }.deserialize(&mut deserializer);
@@ -111,7 +111,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub fn text(&mut self, name: &str) -> Option<Cow<'a, str>> {
+    pub(crate) fn text(&mut self, name: &str) -> Option<Cow<'a, str>> {
         match self.take(name) {
             Json::Text(text) => Some(text),
             _ => None,
@@ -119,7 +119,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The text of a JSON value: a string is one already. Some servers send arguments as the object itself.
-    pub fn json_text(&mut self, name: &str) -> Option<Cow<'a, str>> {
+    pub(crate) fn json_text(&mut self, name: &str) -> Option<Cow<'a, str>> {
         match self.take(name) {
             Json::Whole(json) if json.starts_with('"') => string(json),
             Json::Whole(json) => Some(Cow::Borrowed(json)),
@@ -128,7 +128,7 @@ impl<'a> Fields<'a> {
     }
 
     /// An object with all it holds, unless it is absurdly long or deep.
-    pub fn whole(&mut self, name: &str) -> Option<Map<String, Value>> {
+    pub(crate) fn whole(&mut self, name: &str) -> Option<Map<String, Value>> {
         match self.take(name) {
             Json::Whole(json) if json.starts_with('{') => {
                 serde_json::from_str(json).or_else(|_| serde_json::from_str(&mend_surrogates(json))).ok()
@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A string that is not empty, or a number spelled out.
-    pub fn word(&mut self, name: &str) -> Option<Cow<'a, str>> {
+    pub(crate) fn word(&mut self, name: &str) -> Option<Cow<'a, str>> {
         match self.take(name) {
             Json::Text(text) if !text.is_empty() => Some(text),
             Json::Number(number) => Some(Cow::Owned(number.to_string())),
@@ -146,14 +146,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub fn index(&mut self, name: &str) -> Option<u64> {
+    pub(crate) fn index(&mut self, name: &str) -> Option<u64> {
         match self.take(name) {
             Json::Number(number) => whole_number(&number),
             _ => None,
         }
     }
 
-    pub fn object(&mut self, name: &str) -> Option<Self> {
+    pub(crate) fn object(&mut self, name: &str) -> Option<Self> {
         match self.take(name) {
             Json::Object(fields) => Some(fields),
             _ => None,
@@ -161,14 +161,14 @@ impl<'a> Fields<'a> {
     }
 
     /// The objects in a list; its other elements are left out.
-    pub fn objects(&mut self, name: &str) -> Vec<Self> {
+    pub(crate) fn objects(&mut self, name: &str) -> Vec<Self> {
         match self.take(name) {
             Json::List(list) => list,
             _ => Vec::new(),
         }
     }
 
-    pub fn take(&mut self, name: &str) -> Json<'a> {
+    pub(crate) fn take(&mut self, name: &str) -> Json<'a> {
         let found = self.0.iter_mut().find(|(known, _)| *known == name);
         found.map(|(_, value)| mem::take(value)).unwrap_or_default()
     }

@@ -24,7 +24,7 @@ pub(crate) struct Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    pub fn read(mut fields: Fields<'a>) -> Self {
+    pub(crate) fn read(mut fields: Fields<'a>) -> Self {
         // Vercel documents the first spelling and sends the second.
         let metadata = fields.whole("provider_metadata").or_else(|| fields.whole("providerMetadata"));
         Self {
@@ -93,11 +93,11 @@ pub(crate) struct ErrorField<'a> {
 }
 
 impl<'a> ErrorField<'a> {
-    pub fn new(message: Option<Cow<'a, str>>, code: Option<Cow<'a, str>>) -> Self {
+    pub(crate) fn new(message: Option<Cow<'a, str>>, code: Option<Cow<'a, str>>) -> Self {
         Self { message: message.map(clipped), code: code.map(clipped) }
     }
 
-    pub fn read(error: Json<'a>) -> Self {
+    pub(crate) fn read(error: Json<'a>) -> Self {
         match error {
             Json::Text(message) => Self::new(Some(message), None),
             Json::Number(code) if !code.is_f64() => Self::new(None, Some(Cow::Owned(code.to_string()))),
@@ -108,7 +108,7 @@ impl<'a> ErrorField<'a> {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.message.is_none() && self.code.is_none()
     }
 }
