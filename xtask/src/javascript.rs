@@ -27,6 +27,13 @@ pub fn install(package: &Path) -> Done {
     run(command("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(package))
 }
 
+/// Checks the formatting of all JavaScript, TypeScript and JSON files.
+pub fn check_style() -> Done {
+    install(&root())?;
+    run(command("node").args(["node_modules/@biomejs/biome/bin/biome", "ci", "--log-level=warn"]))
+        .map_err(|error| format!("{error}; `npm run fix` in the root folder repairs the formatting"))
+}
+
 pub fn build() -> Done {
     install(&loader())?;
     run(command("node").arg("node_modules/typescript/bin/tsc").current_dir(loader()))

@@ -38,7 +38,7 @@ enum Task {
     ReadFileTool,
     /// Run every test
     Test,
-    /// Check only the house rules: file lengths, the code map, the core's dependencies, licences
+    /// Check only the house rules: file lengths, the code map, the core's dependencies, licences, JavaScript style
     Tidy,
     /// Build the core as WebAssembly; print its size and startup time
     Wasm,
@@ -118,7 +118,7 @@ fn main() -> ExitCode {
         Task::Demo(options) => demo::play(options),
         Task::ReadFileTool => demo::read_file_tool(),
         Task::Test => test::all(),
-        Task::Tidy => tidy::check(),
+        Task::Tidy => tidy::check().and_then(|()| javascript::check_style()),
         Task::Wasm => wasm::build_and_report(),
         Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Vsix => extension::report(),

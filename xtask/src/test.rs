@@ -15,6 +15,7 @@ pub fn all() -> Done {
         run(cargo().args(["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
     })?;
     step("house rules", tidy::check)?;
+    step("JavaScript style", javascript::check_style)?;
     step("unit and integration tests", || run(cargo_test().arg("--workspace")))?;
     step("invariants, at full depth", || {
         run(cargo_test().args(["--release", "--package", "sluice-core"]).args([

@@ -3,17 +3,19 @@ const { OpenResponsesStreamAdapter } = require("@sluice/stream-adapter");
 
 const url = `${process.env.SAMPLE_BASE_URL ?? "http://127.0.0.1:8787/v1"}/responses`; // `sluice serve` listens there
 
+const limits = { maxInputTokens: 100_000, maxOutputTokens: 8_000, capabilities: { toolCalling: true } };
+
 const provider = {
-  provideLanguageModelChatInformation: () => [
-    { id: "sluice/demo", name: "Sample", family: "sluice", version: "1", maxInputTokens: 100_000, maxOutputTokens: 8_000, capabilities: { toolCalling: true } },
-  ],
+  provideLanguageModelChatInformation: () => [{ id: "sluice/demo", name: "Sample", family: "sluice", version: "1", ...limits }],
   async provideLanguageModelChatResponse(model, messages, options, progress, token) {
     const input = messages.map(({ role, content }) => ({
       type: "message",
       role: role === vscode.LanguageModelChatMessageRole.Assistant ? "assistant" : "user",
-      content: content.filter((part) => part instanceof vscode.LanguageModelTextPart).map((part) => part.value).join(""),
+      content: content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : "")).join(""),
     }));
-    const tools = options.tools?.map(({ name, description, inputSchema }) => ({ type: "function", name, description, parameters: inputSchema ?? null, strict: false }));
+    const tools = options.tools?.map(({ name, description, inputSchema: parameters = null }) => {
+      return { type: "function", name, description, parameters, strict: false };
+    });
     const response = fetch(url, {
       method: "POST",
       headers: { authorization: `Bearer ${process.env.SAMPLE_KEY ?? "demo"}`, "content-type": "application/json" },

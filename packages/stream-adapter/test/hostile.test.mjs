@@ -14,12 +14,22 @@ async function outcomeOf(source, { Adapter = VSCodeStreamAdapter, token, ...opti
   const adapter = new Adapter({ vscode, logger: { debug: log, warn: log, error: log }, ...options });
   const parts = [];
   const run = adapter.processStream(source, { report: (part) => parts.push(part) }, token);
-  const error = await run.then(() => undefined, (thrown) => thrown);
+  const error = await run.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
   return { parts: shown(parts), error, message: error?.message, outcome: adapter.getOutcome(), logged };
 }
 
 const finish = { type: "finish", finishReason: "stop" };
 const call = (input) => ({ type: "tool-call", toolCallId: "c", toolName: "f", input });
+
+/** A function that throws this value whenever it is called. */
+const thrower = (value) => () => {
+  throw value;
+};
+const rejecter = (value) => () => Promise.reject(value);
+const refuse = thrower(new Error("SECRET"));
 
 function revoked(target = {}) {
   const { proxy, revoke } = Proxy.revocable(target, {});
@@ -28,12 +38,7 @@ function revoked(target = {}) {
 }
 
 function throwing(name, rest = {}) {
-  return Object.defineProperty({ ...rest }, name, {
-    enumerable: true,
-    get() {
-      throw new Error("SECRET");
-    },
-  });
+  return Object.defineProperty({ ...rest }, name, { enumerable: true, get: refuse });
 }
 
 function nested(depth) {
@@ -58,21 +63,30 @@ function cyclic() {
 /** Says one thing when it is asked first, and another afterwards. */
 function fickle(first, then) {
   let asked = 0;
-  return { type: "text-delta", get text() { return asked++ === 0 ? first : then; } };
+  return {
+    type: "text-delta",
+    get text() {
+      return asked++ === 0 ? first : then;
+    },
+  };
 }
 
 describe("chunks that cannot be read", () => {
   const unusable = /call to the tool "f" has arguments that are not a JSON object/;
   const inputs = {
     "a cycle": cyclic(),
-    "a cycle through toJSON": { toJSON() { return { again: this }; } },
+    "a cycle through toJSON": {
+      toJSON() {
+        return { again: this };
+      },
+    },
     "more than 100 levels": nested(101),
     "a getter that throws": throwing("path"),
     "a getter that throws, deep inside": { a: [{ b: throwing("path") }] },
-    "a toJSON that throws": { toJSON: () => { throw new Error("SECRET"); } },
+    "a toJSON that throws": { toJSON: refuse },
     "a revoked proxy": revoked(),
     "a revoked proxy of an array": { list: revoked([]) },
-    "a proxy that refuses": new Proxy({}, { ownKeys: () => { throw new Error("SECRET"); } }),
+    "a proxy that refuses": new Proxy({}, { ownKeys: refuse }),
     "four billion holes": { list: new Array(2 ** 32 - 1) },
     "an array whose length is no number": new Proxy([], { get: (list, name) => (name === "length" ? NaN : list[name]) }),
     "an array with less than no elements": new Proxy([], { get: (list, name) => (name === "length" ? -1e9 : list[name]) }),
@@ -84,7 +98,11 @@ describe("chunks that cannot be read", () => {
     "a buffer that was given away": (() => {
       const bytes = new Uint8Array(8);
       structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
-      return { get bytes() { return new DataView(bytes.buffer); } };
+      return {
+        get bytes() {
+          return new DataView(bytes.buffer);
+        },
+      };
     })(),
   };
   for (const [name, input] of Object.entries(inputs)) {
@@ -101,11 +119,16 @@ describe("chunks that cannot be read", () => {
 
   test("tool inputs that JSON can hold are given as they are", async () => {
     const infinite = new Set([1]);
-    infinite[Symbol.iterator] = function* () { for (;;) yield 1; };
+    infinite[Symbol.iterator] = function* () {
+      for (;;) yield 1;
+    };
     const inputs = [
       [nested(99), nested(99)],
       [{ twice: shared(3) }, { twice: shared(3) }],
-      [{ a: new String("x"), b: new Number(1), c: new Boolean(false) }, { a: "x", b: 1, c: false }],
+      [
+        { a: new String("x"), b: new Number(1), c: new Boolean(false) },
+        { a: "x", b: 1, c: false },
+      ],
       [{ infinite }, { infinite: [1] }],
       [JSON.parse('{"__proto__":{"a":1},"constructor":2}'), JSON.parse('{"__proto__":{"a":1},"constructor":2}')],
       [Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
@@ -122,27 +145,37 @@ describe("chunks that cannot be read", () => {
 
   const chunks = {
     "a revoked proxy": revoked(),
-    "a proxy that refuses": new Proxy({}, { get: () => { throw new Error("SECRET"); } }),
+    "a proxy that refuses": new Proxy({}, { get: refuse }),
     "a proxy whose fields are not listed": new Proxy({}, { get: (_, name) => ({ type: "tool-call", toolName: "f", input: {} })[name] }),
     "a type that throws": throwing("type"),
     "a text that throws": throwing("text", { type: "text-delta" }),
     "a name that throws": throwing("toolName", { type: "tool-call", toolCallId: "c", input: {} }),
     "an error that throws": throwing("error", { type: "error" }),
-    "a toJSON that throws": { type: "error", toJSON: () => { throw new Error("SECRET"); } },
+    "a toJSON that throws": { type: "error", toJSON: refuse },
     "an error whose message throws": { type: "error", error: throwing("message", new Error()) },
     "an Error object whose message throws": {
       type: "error",
-      error: Object.defineProperty(new Error("x"), "message", { get: () => { throw new Error("SECRET"); } }),
+      error: Object.defineProperty(new Error("x"), "message", { get: refuse }),
     },
     "an error that is a revoked proxy": { type: "error", error: revoked() },
     "an error that contains itself": { type: "error", error: cyclic() },
     "an error that is 16 million objects": { type: "error", error: shared(24) },
-    "an instance of a class": new (class { get type() { return "error"; } get error() { return "boom"; } })(),
+    "an instance of a class": new (class {
+      get type() {
+        return "error";
+      }
+      get error() {
+        return "boom";
+      }
+    })(),
     "a text of 65 MiB": { type: "text-delta", text: "x".repeat(65 << 20) },
   };
   for (const [name, chunk] of Object.entries(chunks)) {
     test(`never ends as completed: ${name}`, async () => {
-      for (const stream of [[chunk, finish], [{ type: "text-delta", text: "a" }, chunk, finish]]) {
+      for (const stream of [
+        [chunk, finish],
+        [{ type: "text-delta", text: "a" }, chunk, finish],
+      ]) {
         const { parts, error, outcome, logged } = await outcomeOf(stream);
         assert.equal(outcome.status, "failed");
         assert.equal(error.constructor, Error);
@@ -190,11 +223,29 @@ describe("files", () => {
 
   test("cannot be VS Code's own data parts", async () => {
     const control = [
-      "usage", "stateful_marker", "cache_control", "thinking", "context_management", "phase_data", "Usage", " usage ", "usage\n",
-      "usage;a/b", "usage; charset=x/y", "/usage", "usage/", "a/ usage", "", "\u0000usage",
+      "usage",
+      "stateful_marker",
+      "cache_control",
+      "thinking",
+      "context_management",
+      "phase_data",
+      "Usage",
+      " usage ",
+      "usage\n",
+      "usage;a/b",
+      "usage; charset=x/y",
+      "/usage",
+      "usage/",
+      "a/ usage",
+      "",
+      "\u0000usage",
     ];
     for (const name of control) {
-      const chunks = [file(name), { type: "file", mediaType: name, url: "data:;base64,e30=" }, { type: "file", url: `data:${name};base64,e30=` }];
+      const chunks = [
+        file(name),
+        { type: "file", mediaType: name, url: "data:;base64,e30=" },
+        { type: "file", url: `data:${name};base64,e30=` },
+      ];
       for (const chunk of chunks) {
         const { parts, message } = await outcomeOf([chunk, finish]);
         assert.equal(message, undefined);
@@ -248,17 +299,23 @@ describe("the logger", () => {
       [[text, call({ a: "REPLY-CANARY", b: throwing("c") }), finish]],
       [[text, call("REPLY-CANARY"), finish]],
       [[{ type: "PROMPT-CANARY is unknown" }, { ...finish, finishReason: "REPLY-CANARY said so" }]],
-      [[{ type: "x" }, finish], { onUnknownChunk: () => { throw apiError(); } }],
-      [[{ type: "x" }, finish], { onUnknownChunk: async () => { throw apiError(); } }],
+      [[{ type: "x" }, finish], { onUnknownChunk: thrower(apiError()) }],
+      [[{ type: "x" }, finish], { onUnknownChunk: rejecter(apiError()) }],
       [new Response("REPLY-CANARY", { status: 500 })],
       [sse({ type: "response.failed", response: { error: { message: "REPLY-CANARY" } } }), { Adapter: OpenResponsesStreamAdapter }],
-      [sse({ type: "response.incomplete", response: { incomplete_details: { reason: "REPLY-CANARY, word for word" } } }), { Adapter: OpenResponsesStreamAdapter }],
+      [
+        sse({ type: "response.incomplete", response: { incomplete_details: { reason: "REPLY-CANARY, word for word" } } }),
+        { Adapter: OpenResponsesStreamAdapter },
+      ],
       [["data: REPLY-CANARY\n\n", "event: PROMPT CANARY\ndata: {}\n\n"], { Adapter: OpenResponsesStreamAdapter }],
     ];
     for (const [stream, options] of streams) {
       const { logged } = await outcomeOf(stream, options);
       await new Promise(setImmediate);
-      assert.ok(logged.every((args) => args.length === 1 && typeof args[0] === "string" && args[0].length < 300), JSON.stringify(logged));
+      assert.ok(
+        logged.every((args) => args.length === 1 && typeof args[0] === "string" && args[0].length < 300),
+        JSON.stringify(logged),
+      );
       // A protocol word, such as the type of an unknown chunk, is told without its spaces: prose never gets through whole.
       const words = said.filter((canary) => logged.join().includes(`${canary} `) || logged.join().includes(`, ${canary}`));
       assert.deepEqual(words, []);
@@ -269,13 +326,18 @@ describe("the logger", () => {
   });
 
   test("may throw, now or later, or not be there", async () => {
-    const fail = () => { throw new Error("no disk"); };
-    const later = async () => { throw new Error("no disk"); };
+    const fail = thrower(new Error("no disk"));
+    const later = rejecter(new Error("no disk"));
     for (const logger of [{ debug: fail, warn: fail, error: fail }, { debug: later, warn: later, error: later }, {}]) {
-      const { parts, message } = await outcomeOf([{ type: "x" }, null, { type: "text-delta", text: "a" }, { ...finish, finishReason: "length" }], { logger });
+      const { parts, message } = await outcomeOf(
+        [{ type: "x" }, null, { type: "text-delta", text: "a" }, { ...finish, finishReason: "length" }],
+        { logger },
+      );
       assert.equal(message, undefined);
       assert.deepEqual(parts, [{ text: "a" }]);
-      async function* breaking() { throw new Error("gone"); }
+      async function* breaking() {
+        throw new Error("gone");
+      }
       assert.equal((await outcomeOf(breaking(), { logger })).message, "The answer broke off: gone");
     }
   });
@@ -291,14 +353,17 @@ describe("sources", () => {
   /** A body of any length, given as fast as it is read; says how much was. */
   function body(pieces, piece = "x".repeat(64 << 10)) {
     const state = { read: 0, cancelled: false };
-    const stream = new ReadableStream({
-      pull(controller) {
-        if (state.read === pieces) return controller.close();
-        state.read++;
-        controller.enqueue(new TextEncoder().encode(piece));
+    const stream = new ReadableStream(
+      {
+        pull(controller) {
+          if (state.read === pieces) return controller.close();
+          state.read++;
+          controller.enqueue(new TextEncoder().encode(piece));
+        },
+        cancel: () => void (state.cancelled = true),
       },
-      cancel: () => void (state.cancelled = true),
-    }, { highWaterMark: 0 });
+      { highWaterMark: 0 },
+    );
     return { stream, state };
   }
 
@@ -322,9 +387,15 @@ describe("sources", () => {
     "a stream without a word": () => new ReadableStream({}),
     "an iterator without a word": () => ({ [Symbol.asyncIterator]: () => ({ next: never, return: never }) }),
     "an error without a body": () => new Response(new ReadableStream({}), { status: 500 }),
-    "an endless generator": function* () { for (;;) yield { type: "start" }; },
-    "an endless stream of text": async function* () { for (;;) yield { type: "text-delta", text: "" }; },
-    "an endless stream of nothing": function* () { for (;;) yield new Uint8Array(0); },
+    "an endless generator": function* () {
+      for (;;) yield { type: "start" };
+    },
+    "an endless stream of text": async function* () {
+      for (;;) yield { type: "text-delta", text: "" };
+    },
+    "an endless stream of nothing": function* () {
+      for (;;) yield new Uint8Array(0);
+    },
   };
   for (const [name, source] of Object.entries(silent)) {
     test(`can be cancelled: ${name}`, async () => {
@@ -353,17 +424,17 @@ describe("sources", () => {
       iterator(() => 5 && undefined),
       iterator(async () => throwing("done")),
       iterator(async () => throwing("value", { done: false })),
-      iterator(() => { throw null; }),
-      iterator(() => { throw revoked(); }),
-      iterator(() => { throw throwing("message", throwing("name")); }),
-      iterator(() => { throw Symbol("s"); }),
+      iterator(thrower(null)),
+      iterator(thrower(revoked())),
+      iterator(thrower(throwing("message"))),
+      iterator(thrower(Symbol("s"))),
     ];
     for (const source of sources) {
       const { error, outcome } = await outcomeOf(source);
       assert.equal(error.constructor, Error);
       assert.equal(outcome.status, "truncated");
     }
-    for (const stop of [() => { throw new Error("no"); }, async () => { throw new Error("no"); }]) {
+    for (const stop of [thrower(new Error("no")), rejecter(new Error("no"))]) {
       const { message } = await outcomeOf(iterator(() => ({ done: true }), { return: stop }));
       assert.equal(message, undefined);
     }
