@@ -1,8 +1,8 @@
 // What the adapter package costs: AI SDK chunks through it beside what the SDK spends making them, and an Open Responses body
 // beside the reader written by hand. The parts are stand-ins for VS Code's classes.
 
-import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 
 import { TOOL_NAMES } from "./corpus.mjs";
 import { check, respond } from "./readers.mjs";
@@ -46,10 +46,7 @@ export async function adapterTables({ adapter, rounds, text, tools, hand }) {
     ["tools, 16 KiB chunks", tools, tools.per16KiB, undefined],
   ]) {
     check("OpenResponsesStreamAdapter", corpus, await direct(respond(chunks)));
-    const [ours, theirs] = await medians(rounds, [
-      { run: () => direct(respond(chunks)) },
-      { run: () => hand.read(respond(chunks)) },
-    ]);
+    const [ours, theirs] = await medians(rounds, [{ run: () => direct(respond(chunks)) }, { run: () => hand.read(respond(chunks)) }]);
     const table = new Table(`OpenResponsesStreamAdapter: ${title}`);
     table.info("adapter", per(ours, corpus.events));
     table.info(hand.name, per(theirs, corpus.events));
@@ -91,10 +88,7 @@ export async function adapterTables({ adapter, rounds, text, tools, hand }) {
 
 /** `streamText` over a corpus, one event a chunk, as a server that streams sends them. */
 async function aiSdk() {
-  const [{ streamText, tool, jsonSchema }, { createOpenResponses }] = await Promise.all([
-    import("ai"),
-    import("@ai-sdk/open-responses"),
-  ]);
+  const [{ streamText, tool, jsonSchema }, { createOpenResponses }] = await Promise.all([import("ai"), import("@ai-sdk/open-responses")]);
   const inputSchema = jsonSchema({ type: "object" });
   const tools = Object.fromEntries(TOOL_NAMES.map((name) => [name, tool({ inputSchema })]));
   return (corpus) => {

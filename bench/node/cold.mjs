@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 
 import { textCorpus } from "./corpus.mjs";
-import { LOADERS, check, loadNothing, respond } from "./readers.mjs";
+import { check, LOADERS, loadNothing, respond } from "./readers.mjs";
 
 const DELTAS = 492; // and eight events around them
 

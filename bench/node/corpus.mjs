@@ -17,26 +17,19 @@ export function textCorpus(deltas = TEXT_DELTAS) {
 
   stream.begin();
   stream.event("response.output_item.added", `"item":${message(id)},"output_index":0`);
-  stream.event(
-    "response.content_part.added",
-    `"content_index":0,"item_id":"${id}","output_index":0,"part":${outputText("")}`,
-  );
+  stream.event("response.content_part.added", `"content_index":0,"item_id":"${id}","output_index":0,"part":${outputText("")}`);
   for (let i = 0; i < deltas; i++) {
     let delta = "";
     for (let tokens = random.below(6); tokens >= 0; tokens--) delta += random.pick(TOKENS);
     const padding = random.letters(16 - ([...delta].length % 16));
     stream.event(
       "response.output_text.delta",
-      `"content_index":0,"delta":${JSON.stringify(delta)},"item_id":"${id}","logprobs":[],` +
-        `"obfuscation":"${padding}","output_index":0`,
+      `"content_index":0,"delta":${JSON.stringify(delta)},"item_id":"${id}","logprobs":[],` + `"obfuscation":"${padding}","output_index":0`,
     );
     text += delta;
   }
   const place = `"content_index":0,"item_id":"${id}"`;
-  stream.event(
-    "response.output_text.done",
-    `${place},"logprobs":[],"output_index":0,"text":${JSON.stringify(text)}`,
-  );
+  stream.event("response.output_text.done", `${place},"logprobs":[],"output_index":0,"text":${JSON.stringify(text)}`);
   stream.event("response.content_part.done", `${place},"output_index":0,"part":${outputText(text)}`);
   const item = message(id, text);
   stream.event("response.output_item.done", `"item":${item},"output_index":0`);
@@ -71,14 +64,10 @@ export function toolsCorpus() {
       const padding = random.letters(16 - ((to - from) % 16));
       stream.event(
         "response.function_call_arguments.delta",
-        `"delta":${JSON.stringify(input.slice(from, to))},"item_id":"${id}",` +
-          `"obfuscation":"${padding}","output_index":${index}`,
+        `"delta":${JSON.stringify(input.slice(from, to))},"item_id":"${id}",` + `"obfuscation":"${padding}","output_index":${index}`,
       );
     }
-    stream.event(
-      "response.function_call_arguments.done",
-      `"arguments":${JSON.stringify(input)},"item_id":"${id}","output_index":${index}`,
-    );
+    stream.event("response.function_call_arguments.done", `"arguments":${JSON.stringify(input)},"item_id":"${id}","output_index":${index}`);
     const done = item("completed", input);
     stream.event("response.output_item.done", `"item":${done},"output_index":${index}`);
     items.push(done);
@@ -194,11 +183,77 @@ export const TOOL_NAMES = ["read_file", "search", "edit_file", "run_in_terminal"
 
 // prettier-ignore
 const ASCII_TOKENS = [
-  " the", " a", " of", " to", " and", " in", " is", " it", " that", " for", " on", " with", " as", " are", " be",
-  " this", " you", " not", " or", " each", " when", " which", " from", " can", " has", " one", " by", " all", " an",
-  " stream", " event", " function", " value", " server", " returns", " buffer", " call", " because", " before",
-  " between", " bytes", " chunk", " parser", " reading", " state", " first", " answer", " message", " token",
-  ".", ",", ".", ",", ":", ";", "ing", "ed", "s", "ly", "er", " (", ")", " 1", "2", "=", " {", "}", " `", "`",
-  "\n", "\n\n", ' "quoted"',
+  " the",
+  " a",
+  " of",
+  " to",
+  " and",
+  " in",
+  " is",
+  " it",
+  " that",
+  " for",
+  " on",
+  " with",
+  " as",
+  " are",
+  " be",
+  " this",
+  " you",
+  " not",
+  " or",
+  " each",
+  " when",
+  " which",
+  " from",
+  " can",
+  " has",
+  " one",
+  " by",
+  " all",
+  " an",
+  " stream",
+  " event",
+  " function",
+  " value",
+  " server",
+  " returns",
+  " buffer",
+  " call",
+  " because",
+  " before",
+  " between",
+  " bytes",
+  " chunk",
+  " parser",
+  " reading",
+  " state",
+  " first",
+  " answer",
+  " message",
+  " token",
+  ".",
+  ",",
+  ".",
+  ",",
+  ":",
+  ";",
+  "ing",
+  "ed",
+  "s",
+  "ly",
+  "er",
+  " (",
+  ")",
+  " 1",
+  "2",
+  "=",
+  " {",
+  "}",
+  " `",
+  "`",
+  "\n",
+  "\n\n",
+  ' "quoted"',
 ];
 const TOKENS = [...ASCII_TOKENS, " na\u00efve", " \u2014", "\u2019s", "\u00fcber"];

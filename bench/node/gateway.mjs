@@ -22,8 +22,7 @@ async function throughOpenai(model, content, more = {}) {
 
 const openaiCases = {
   text: async () => assert.equal((await throughOpenai("sluice/echo", greeting)).output_text, greeting),
-  "CRLF in pieces of 7 bytes": async () =>
-    assert.equal((await throughOpenai("sluice/echo+crlf+chunk=7", greeting)).output_text, greeting),
+  "CRLF in pieces of 7 bytes": async () => assert.equal((await throughOpenai("sluice/echo+crlf+chunk=7", greeting)).output_text, greeting),
   gzip: async () => assert.equal((await throughOpenai("sluice/echo+gzip", greeting)).output_text, greeting),
   "thinking and a call": async () => {
     const reasoning = { effort: "low", summary: "auto" };

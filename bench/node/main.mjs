@@ -12,7 +12,7 @@ import { gzipSync } from "node:zlib";
 
 import { adapterTables } from "./adapter.mjs";
 import { textCorpus, toolsCorpus } from "./corpus.mjs";
-import { LOADERS, check, respond } from "./readers.mjs";
+import { check, LOADERS, respond } from "./readers.mjs";
 import { Table } from "./report.mjs";
 import { median, medians } from "./timing.mjs";
 
@@ -76,7 +76,10 @@ async function boundaryAlone() {
   ]) {
     const pair = [readers.sluice, readers.hand];
     for (const reader of pair) check(reader.name, text, reader.readSync(chunks));
-    const times = await medians(rounds * 2, pair.map((reader) => ({ run: () => reader.readSync(chunks) })));
+    const times = await medians(
+      rounds * 2,
+      pair.map((reader) => ({ run: () => reader.readSync(chunks) })),
+    );
     pair.forEach((reader, index) => table.info(`${reader.name}, ${chunking}`, perEvent(times[index], text)));
     figure(table, "sluice / hand-written", times[0] / times[1], aim);
   }

@@ -3,8 +3,8 @@
 // The reader written by hand is the fastest sensible JavaScript; the two SDKs are what most extensions use.
 
 import { readFile } from "node:fs/promises";
-import { pathToFileURL } from "node:url";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 
 import { TOOL_NAMES } from "./corpus.mjs";
 
@@ -123,10 +123,7 @@ export async function loadOpenAi() {
 }
 
 export async function loadAi() {
-  const [{ streamText, tool, jsonSchema }, { createOpenResponses }] = await Promise.all([
-    import("ai"),
-    import("@ai-sdk/open-responses"),
-  ]);
+  const [{ streamText, tool, jsonSchema }, { createOpenResponses }] = await Promise.all([import("ai"), import("@ai-sdk/open-responses")]);
   const inputSchema = jsonSchema({ type: "object" });
   const tools = Object.fromEntries(TOOL_NAMES.map((name) => [name, tool({ inputSchema })]));
 
@@ -172,8 +169,7 @@ export function check(name, corpus, parts) {
     else if (part.type === "toolCall") calls.push(part);
   }
   // Our ids carry a prefix, see the core's call_id.rs.
-  const shape = ({ callId, name, inputJson, input }) =>
-    JSON.stringify([callId.replace(/^gw-/, ""), name, input ?? JSON.parse(inputJson)]);
+  const shape = ({ callId, name, inputJson, input }) => JSON.stringify([callId.replace(/^gw-/, ""), name, input ?? JSON.parse(inputJson)]);
   const expected = corpus.truth.calls.map(shape).join("\n");
   if (text === corpus.truth.text && calls.map(shape).join("\n") === expected) return;
   throw new Error(

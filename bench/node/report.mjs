@@ -22,8 +22,7 @@ export class Table {
 
   print() {
     const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...this.#rows.map((row) => row[column].length)));
-    const pad = (cell, column) =>
-      column === 0 || column === 4 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]);
+    const pad = (cell, column) => (column === 0 || column === 4 ? cell.padEnd(widths[column]) : cell.padStart(widths[column]));
     const lines = this.#rows.map((row) => row.map(pad).join("  ").trimEnd());
     const rule = "-".repeat(widths.reduce((sum, width) => sum + width, 8));
     console.log(["", lines[0], rule, ...lines.slice(1)].join("\n"));

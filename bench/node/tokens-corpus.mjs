@@ -1,7 +1,7 @@
 // What token counters are measured on: this repository's own sources, and invented prose and JSON that are the same on every
 // machine.
 
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -115,7 +115,9 @@ export function turn(calls) {
     }
   };
   visit(tools());
-  const messages = prose().slice(0, 6).map((text) => text.slice(0, 2000));
+  const messages = prose()
+    .slice(0, 6)
+    .map((text) => text.slice(0, 2000));
   const asked = [];
   while (asked.length < calls) asked.push(...strings, ...messages, ...messages, ...messages);
   return asked.slice(0, calls);

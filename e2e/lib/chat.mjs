@@ -1,180 +1,186 @@
 // The Chat view as a person uses it: with the mouse and the keyboard, and by what is on the screen. The selectors
 // belong to the VS Code version that e2e/package.json pins.
-import { until } from './until.mjs';
+import { until } from "./until.mjs";
 
 // Rows are added and removed while scrolling, in any order; only this attribute identifies the last one.
 const LAST = '.interactive-list .monaco-list-row[data-last-element="true"]';
 
 export class Chat {
-    /** @param {any} page a workbench */
-    constructor(page) {
-        this.page = page;
-        this.input = page.locator('.interactive-input-part .monaco-editor').first();
-        this.toolbar = page.locator('.chat-input-toolbars').first();
-        this.last = page.locator(`${LAST} .interactive-response`);
-    }
+  /** @param {any} page a workbench */
+  constructor(page) {
+    this.page = page;
+    this.input = page.locator(".interactive-input-part .monaco-editor").first();
+    this.toolbar = page.locator(".chat-input-toolbars").first();
+    this.last = page.locator(`${LAST} .interactive-response`);
+  }
 
-    /** Waits for the view and makes it wide enough to read. */
-    async open() {
-        await this.input.waitFor();
-        const { x, y, height } = await this.page.locator('.part.auxiliarybar').boundingBox();
-        await this.page.mouse.move(x - 3, y + height / 2);
-        await this.page.mouse.down();
-        await this.page.mouse.move(x - 300, y + height / 2, { steps: 4 });
-        await this.page.mouse.up();
-    }
+  /** Waits for the view and makes it wide enough to read. */
+  async open() {
+    await this.input.waitFor();
+    const { x, y, height } = await this.page.locator(".part.auxiliarybar").boundingBox();
+    await this.page.mouse.move(x - 3, y + height / 2);
+    await this.page.mouse.down();
+    await this.page.mouse.move(x - 300, y + height / 2, { steps: 4 });
+    await this.page.mouse.up();
+  }
 
-    /** Runs a command by its title. @param {string} title */
-    async command(title) {
-        const box = this.page.locator('.quick-input-widget input').first();
-        // Other titles may start with this one.
-        const row = this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${title}"], .quick-input-list .monaco-list-row[aria-label^="${title},"]`).first();
-        // The list is created when it opens, perhaps before the command is registered. An editor that opens at that
-        // moment closes it.
-        await until(`there is a command ${title}`, async () => {
-            await this.page.keyboard.press('F1');
-            try {
-                await box.fill(`>${title}`, { timeout: 3_000 });
-                await row.click({ timeout: 3_000 });
-                return true;
-            } catch {
-                await this.page.keyboard.press('Escape');
-                return false;
-            }
-        });
-    }
+  /** Runs a command by its title. @param {string} title */
+  async command(title) {
+    const box = this.page.locator(".quick-input-widget input").first();
+    // Other titles may start with this one.
+    const row = this.page
+      .locator(`.quick-input-list .monaco-list-row[aria-label="${title}"], .quick-input-list .monaco-list-row[aria-label^="${title},"]`)
+      .first();
+    // The list is created when it opens, perhaps before the command is registered. An editor that opens at that
+    // moment closes it.
+    await until(`there is a command ${title}`, async () => {
+      await this.page.keyboard.press("F1");
+      try {
+        await box.fill(`>${title}`, { timeout: 3_000 });
+        await row.click({ timeout: 3_000 });
+        return true;
+      } catch {
+        await this.page.keyboard.press("Escape");
+        return false;
+      }
+    });
+  }
 
-    /**
-     * Enters a key in VS Code's own dialogs.
-     * @param {string} key @param {string} baseUrl
-     */
-    async enterKey(key, baseUrl) {
-        await this.inPicker('Manage Models');
-        await this.addModels(key, baseUrl);
-    }
+  /**
+   * Enters a key in VS Code's own dialogs.
+   * @param {string} key @param {string} baseUrl
+   */
+  async enterKey(key, baseUrl) {
+    await this.inPicker("Manage Models");
+    await this.addModels(key, baseUrl);
+  }
 
-    /**
-     * Enters a key on the page with the list of models.
-     * @param {string} key @param {string} baseUrl
-     */
-    async addModels(key, baseUrl) {
-        const vendor = this.page.locator('.context-view, .monaco-menu').getByText('Sluice', { exact: true }).first();
-        const name = this.page.locator('.quick-input-widget input[placeholder="Enter a name for the group"]');
-        // A menu ignores clicks just after it opens.
-        await until('the name of the group is asked for', async () => {
-            if (!(await vendor.isVisible())) await this.page.getByText('Add Models').first().click();
-            try {
-                await vendor.click({ timeout: 3_000 });
-                await name.waitFor({ timeout: 3_000 });
-                return true;
-            } catch {
-                return false;
-            }
-        });
-        await this.answer('Enter a name for the group', 'Sluice');
-        await this.answer('Enter value for apiKey', key);
-        await this.answer('Enter value for baseUrl', baseUrl);
-    }
+  /**
+   * Enters a key on the page with the list of models.
+   * @param {string} key @param {string} baseUrl
+   */
+  async addModels(key, baseUrl) {
+    const vendor = this.page.locator(".context-view, .monaco-menu").getByText("Sluice", { exact: true }).first();
+    const name = this.page.locator('.quick-input-widget input[placeholder="Enter a name for the group"]');
+    // A menu ignores clicks just after it opens.
+    await until("the name of the group is asked for", async () => {
+      if (!(await vendor.isVisible())) await this.page.getByText("Add Models").first().click();
+      try {
+        await vendor.click({ timeout: 3_000 });
+        await name.waitFor({ timeout: 3_000 });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    await this.answer("Enter a name for the group", "Sluice");
+    await this.answer("Enter value for apiKey", key);
+    await this.answer("Enter value for baseUrl", baseUrl);
+  }
 
-    /** Closes the page with the list of models, which covers everything else. */
-    async closeModels() {
-        await until('the page is closed', async () => {
-            await this.page.keyboard.press('Escape');
-            return (await this.page.locator('.monaco-modal-editor-block').count()) === 0;
-        });
-    }
+  /** Closes the page with the list of models, which covers everything else. */
+  async closeModels() {
+    await until("the page is closed", async () => {
+      await this.page.keyboard.press("Escape");
+      return (await this.page.locator(".monaco-modal-editor-block").count()) === 0;
+    });
+  }
 
-    /**
-     * Fills in one of VS Code's input boxes, which is identified by its placeholder.
-     * @param {string} placeholder @param {string} text
-     */
-    async answer(placeholder, text) {
-        const box = this.page.locator(`.quick-input-widget input[placeholder="${placeholder}"]`);
-        await box.fill(text);
-        await box.press('Enter');
-    }
+  /**
+   * Fills in one of VS Code's input boxes, which is identified by its placeholder.
+   * @param {string} placeholder @param {string} text
+   */
+  async answer(placeholder, text) {
+    const box = this.page.locator(`.quick-input-widget input[placeholder="${placeholder}"]`);
+    await box.fill(text);
+    await box.press("Enter");
+  }
 
-    /** Chooses a model by its name in the picker below the input. @param {string} name */
-    async pick(name) {
-        await this.inPicker(name);
-        const picker = this.toolbar.locator('.model-picker-name');
-        // In a narrow view, the thinking effort replaces the name.
-        await until(`${name} is chosen`, async () => (await picker.getAttribute('aria-label'))?.includes(name));
-    }
+  /** Chooses a model by its name in the picker below the input. @param {string} name */
+  async pick(name) {
+    await this.inPicker(name);
+    const picker = this.toolbar.locator(".model-picker-name");
+    // In a narrow view, the thinking effort replaces the name.
+    await until(`${name} is chosen`, async () => (await picker.getAttribute("aria-label"))?.includes(name));
+  }
 
-    /** Clicks on a row of the model picker. @param {string} text */
-    async inPicker(text) {
-        const picker = this.toolbar.locator('.model-picker-name');
-        const list = this.page.locator('.action-widget:has(.chat-model-picker-dropdown)').first();
-        const row = list.locator('.monaco-list-row', { hasText: text }).first();
-        await picker.waitFor();
-        await until(`${text} is offered`, async () => {
-            await picker.click();
-            await list.waitFor();
-            // Models that were never used are collapsed; the search box finds them. It appears with the first of our
-            // models.
-            const search = list.locator('input');
-            if (await search.count()) await search.fill(text);
-            const offered = (await row.count()) > 0;
-            await (offered ? row.click() : this.page.keyboard.press('Escape'));
-            await list.waitFor({ state: 'hidden' });
-            return offered;
-        });
-    }
+  /** Clicks on a row of the model picker. @param {string} text */
+  async inPicker(text) {
+    const picker = this.toolbar.locator(".model-picker-name");
+    const list = this.page.locator(".action-widget:has(.chat-model-picker-dropdown)").first();
+    const row = list.locator(".monaco-list-row", { hasText: text }).first();
+    await picker.waitFor();
+    await until(`${text} is offered`, async () => {
+      await picker.click();
+      await list.waitFor();
+      // Models that were never used are collapsed; the search box finds them. It appears with the first of our
+      // models.
+      const search = list.locator("input");
+      if (await search.count()) await search.fill(text);
+      const offered = (await row.count()) > 0;
+      await (offered ? row.click() : this.page.keyboard.press("Escape"));
+      await list.waitFor({ state: "hidden" });
+      return offered;
+    });
+  }
 
-    /** Types a question, sends it and waits for the answer to end. @param {string} question @returns {Promise<string>} */
-    async ask(question) {
-        await this.send(question);
-        await until('the answer ends', async () => (await this.streaming()) === false && (await this.last.innerText()).trim() !== '');
-        return this.last.innerText();
-    }
+  /** Types a question, sends it and waits for the answer to end. @param {string} question @returns {Promise<string>} */
+  async ask(question) {
+    await this.send(question);
+    await until("the answer ends", async () => (await this.streaming()) === false && (await this.last.innerText()).trim() !== "");
+    return this.last.innerText();
+  }
 
-    /** Types a question, sends it and waits for the answer to begin. Keep it short: the input is slow. @param {string} question */
-    async send(question) {
-        const before = await this.length();
-        await this.input.click();
-        await this.page.keyboard.insertText(question);
-        await this.page.keyboard.press('Enter');
-        await until('the question is sent', async () => (await this.length()) > before);
-        await this.last.waitFor();
-    }
+  /** Types a question, sends it and waits for the answer to begin. Keep it short: the input is slow. @param {string} question */
+  async send(question) {
+    const before = await this.length();
+    await this.input.click();
+    await this.page.keyboard.insertText(question);
+    await this.page.keyboard.press("Enter");
+    await until("the question is sent", async () => (await this.length()) > before);
+    await this.last.waitFor();
+  }
 
-    /** Returns the number of questions and answers. */
-    async length() {
-        // This is a single query, because the row may vanish between two.
-        const indexes = await this.page.locator(LAST).evaluateAll((/** @type {Element[]} */ rows) => rows.map((row) => row.getAttribute('data-index')));
-        return indexes.length ? Number(indexes[0]) + 1 : 0;
-    }
+  /** Returns the number of questions and answers. */
+  async length() {
+    // This is a single query, because the row may vanish between two.
+    const indexes = await this.page
+      .locator(LAST)
+      .evaluateAll((/** @type {Element[]} */ rows) => rows.map((row) => row.getAttribute("data-index")));
+    return indexes.length ? Number(indexes[0]) + 1 : 0;
+  }
 
-    async streaming() {
-        return (await this.page.locator(`${LAST} .chat-response-loading`).count()) > 0;
-    }
+  async streaming() {
+    return (await this.page.locator(`${LAST} .chat-response-loading`).count()) > 0;
+  }
 
-    /** Presses the button that stops an answer. */
-    async stop() {
-        await this.page.locator('.chat-execute-toolbar .codicon-stop-circle, .chat-execute-toolbar [class*="codicon-stop"]').first().click();
-        await until('the answer has stopped', async () => !(await this.streaming()));
-    }
+  /** Presses the button that stops an answer. */
+  async stop() {
+    await this.page.locator('.chat-execute-toolbar .codicon-stop-circle, .chat-execute-toolbar [class*="codicon-stop"]').first().click();
+    await until("the answer has stopped", async () => !(await this.streaming()));
+  }
 
-    /**
-     * Waits until the ring next to the input shows how much of the context window is used: "19.6K / 200K tokens".
-     * @param {string} expected
-     */
-    async showsUsage(expected) {
-        const details = this.page.locator('.chat-context-usage-details').first();
-        await this.page.locator('.chat-context-usage-widget').first().click();
-        await details.waitFor();
-        // It may open before the last answer's count has arrived.
-        let shown = '';
-        const right = await until('it is right', async () => (shown = await details.locator('.quota-label').first().innerText()).startsWith(expected)).catch(() => false);
-        if (!right) throw new Error(`VS Code shows ${JSON.stringify(shown)} instead of ${expected}`);
-        await this.page.keyboard.press('Escape');
-        await details.waitFor({ state: 'hidden' });
-    }
+  /**
+   * Waits until the ring next to the input shows how much of the context window is used: "19.6K / 200K tokens".
+   * @param {string} expected
+   */
+  async showsUsage(expected) {
+    const details = this.page.locator(".chat-context-usage-details").first();
+    await this.page.locator(".chat-context-usage-widget").first().click();
+    await details.waitFor();
+    // It may open before the last answer's count has arrived.
+    let shown = "";
+    const right = await until("it is right", async () =>
+      (shown = await details.locator(".quota-label").first().innerText()).startsWith(expected),
+    ).catch(() => false);
+    if (!right) throw new Error(`VS Code shows ${JSON.stringify(shown)} instead of ${expected}`);
+    await this.page.keyboard.press("Escape");
+    await details.waitFor({ state: "hidden" });
+  }
 
-    /** Starts a new conversation with the same model. */
-    async startAfresh() {
-        await this.page.locator('.part.auxiliarybar .codicon-plus[aria-label^="New Chat"]:visible').first().click();
-        await until('the conversation is empty', async () => (await this.length()) === 0);
-    }
+  /** Starts a new conversation with the same model. */
+  async startAfresh() {
+    await this.page.locator('.part.auxiliarybar .codicon-plus[aria-label^="New Chat"]:visible').first().click();
+    await until("the conversation is empty", async () => (await this.length()) === 0);
+  }
 }

@@ -13,10 +13,16 @@ export const figures = {};
 
 /** @param {Result} result */
 export function add(result) {
-    results.push(result);
-    const time = `${(result.ms / 1000).toFixed(1)} s`.padStart(8);
-    console.log(`   ${result.ok ? 'ok  ' : 'FAIL'} ${time}  ${result.suite}: ${result.name}`);
-    if (result.error) console.log(result.error.split('\n').map((line) => `        ${line}`).join('\n'));
+  results.push(result);
+  const time = `${(result.ms / 1000).toFixed(1)} s`.padStart(8);
+  console.log(`   ${result.ok ? "ok  " : "FAIL"} ${time}  ${result.suite}: ${result.name}`);
+  if (result.error)
+    console.log(
+      result.error
+        .split("\n")
+        .map((line) => `        ${line}`)
+        .join("\n"),
+    );
 }
 
 /**
@@ -25,13 +31,13 @@ export function add(result) {
  * @param {string} suite @param {string} name @param {() => unknown} check
  */
 export async function check(suite, name, check) {
-    const started = performance.now();
-    let error;
-    try {
-        await check();
-    } catch (thrown) {
-        error = thrown instanceof Error ? thrown.message : String(thrown);
-    }
-    add({ suite, name, ok: error === undefined, ms: performance.now() - started, error });
-    return error === undefined;
+  const started = performance.now();
+  let error;
+  try {
+    await check();
+  } catch (thrown) {
+    error = thrown instanceof Error ? thrown.message : String(thrown);
+  }
+  add({ suite, name, ok: error === undefined, ms: performance.now() - started, error });
+  return error === undefined;
 }

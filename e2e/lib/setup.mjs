@@ -1,6 +1,6 @@
 // The arguments that xtask passes to the programs in this folder.
-import path from 'node:path';
-import { parseArgs } from 'node:util';
+import path from "node:path";
+import { parseArgs } from "node:util";
 
 /**
  * @typedef {object} Setup
@@ -20,23 +20,23 @@ import { parseArgs } from 'node:util';
 
 /** @returns {Setup} */
 export function setup() {
-    const { values } = parseArgs({
-        options: {
-            tools: { type: 'string', default: '' },
-            chromium: { type: 'string', default: '' },
-            gateway: { type: 'string', default: '' },
-            work: { type: 'string', default: '' },
-            vsix: { type: 'string', multiple: true, default: [] },
-            extension: { type: 'string', multiple: true, default: [] },
-            catalogue: { type: 'string', default: '' },
-            only: { type: 'string' },
-            headless: { type: 'boolean', default: false },
-            keep: { type: 'boolean', default: false },
-        },
-    });
-    const { extension: extensions, ...others } = values;
-    const shots = path.join(values.work, 'shots');
-    // A signal ends the program normally, so that the processes it started are ended too.
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
-    return { ...others, extensions, shots, key: 'canary-5f2c9e71b84d' };
+  const { values } = parseArgs({
+    options: {
+      tools: { type: "string", default: "" },
+      chromium: { type: "string", default: "" },
+      gateway: { type: "string", default: "" },
+      work: { type: "string", default: "" },
+      vsix: { type: "string", multiple: true, default: [] },
+      extension: { type: "string", multiple: true, default: [] },
+      catalogue: { type: "string", default: "" },
+      only: { type: "string" },
+      headless: { type: "boolean", default: false },
+      keep: { type: "boolean", default: false },
+    },
+  });
+  const { extension: extensions, ...others } = values;
+  const shots = path.join(values.work, "shots");
+  // A signal ends the program normally, so that the processes it started are ended too.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
+  return { ...others, extensions, shots, key: "canary-5f2c9e71b84d" };
 }

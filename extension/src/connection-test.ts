@@ -111,7 +111,10 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
         if (step.type === "reject" && !(step.kind === null && outcome.status === "incomplete")) {
           return failed(`${model!}: ${step.message}`);
         }
-        const tokens = usage === null ? vscode.l10n.t("The server did not count the tokens.") : vscode.l10n.t("{0} tokens in, {1} out.", usage.prompt_tokens, usage.completion_tokens);
+        const tokens =
+          usage === null
+            ? vscode.l10n.t("The server did not count the tokens.")
+            : vscode.l10n.t("{0} tokens in, {1} out.", usage.prompt_tokens, usage.completion_tokens);
         return ok(`${vscode.l10n.t("{0} answered in {1} s.", model!, ((Date.now() - started) / 1000).toFixed(1))} ${tokens}`);
       },
     ],
@@ -148,10 +151,7 @@ async function ask(test: ConnectionTest, request: HttpRequest, withKey: boolean)
 
 /** What the core says about it, as a chat would show it. */
 function sentence(test: ConnectionTest, why: { answer: HttpAnswer } | { transport: Transport }): string {
-  const { step } = test.core.decideWithoutStream(
-    { host: test.connection.endpoint.origin, attempt: LAST_ATTEMPT, calledTool: false },
-    why,
-  );
+  const { step } = test.core.decideWithoutStream({ host: test.connection.endpoint.origin, attempt: LAST_ATTEMPT, calledTool: false }, why);
   return step.type === "reject" ? step.message : "";
 }
 
@@ -206,7 +206,9 @@ function reason(code: string): string {
     return vscode.l10n.t("The machine is there and nothing listens at that port.");
   }
   if (/CERT|SSL|TLS|SIGNATURE|ALTNAME/.test(code)) {
-    return vscode.l10n.t("The server's certificate is not trusted. Behind a company proxy, its certificate must be installed in the operating system.");
+    return vscode.l10n.t(
+      "The server's certificate is not trusted. Behind a company proxy, its certificate must be installed in the operating system.",
+    );
   }
   if (/PROXY|TUNNEL/.test(code)) {
     return vscode.l10n.t("The proxy refuses the connection. See the setting `http.proxy`.");

@@ -152,20 +152,20 @@ export class Connections {
     this.#looked.fire();
   }
 
-  async #withKey(
-    label: string,
-    endpoint: Endpoint,
-    key: string,
-    silent: boolean,
-    mustAsk = false,
-  ): Promise<Connection | undefined> {
+  async #withKey(label: string, endpoint: Endpoint, key: string, silent: boolean, mustAsk = false): Promise<Connection | undefined> {
     this.#log.hide(key);
     if (!isHeaderSafe(key)) {
       this.#refused(label, unusableKey());
       throw new Error(unusableKey());
     }
     if (!(await this.#mayUse(key, endpoint.origin, silent, mustAsk))) {
-      return this.#refused(label, vscode.l10n.t("The key is not sent to {0}: nobody has confirmed that address for it. Enter the key again in Manage Models, or run \"Sluice: Refresh the Models\" to confirm.", endpoint.origin));
+      return this.#refused(
+        label,
+        vscode.l10n.t(
+          'The key is not sent to {0}: nobody has confirmed that address for it. Enter the key again in Manage Models, or run "Sluice: Refresh the Models" to confirm.',
+          endpoint.origin,
+        ),
+      );
     }
     return this.#found({
       label,
@@ -185,7 +185,9 @@ export class Connections {
       return true;
     }
     if (bound !== undefined || mustAsk) {
-      this.#log.warn(`A key is not sent to ${origin}: ${bound === undefined ? "nobody confirmed that address" : `it belongs to ${bound}`}.`);
+      this.#log.warn(
+        `A key is not sent to ${origin}: ${bound === undefined ? "nobody confirmed that address" : `it belongs to ${bound}`}.`,
+      );
       if (silent || !(await confirmOrigin(origin, bound))) {
         return false;
       }

@@ -3,7 +3,17 @@
 
 import * as vscode from "vscode";
 
-import type { BodyEnd, Core, Decision, HttpAnswer, HttpRequest, Outcome, Output, ResponseStream, Transport } from "../../packages/loader/src/core.js";
+import type {
+  BodyEnd,
+  Core,
+  Decision,
+  HttpAnswer,
+  HttpRequest,
+  Outcome,
+  Output,
+  ResponseStream,
+  Transport,
+} from "../../packages/loader/src/core.js";
 import type { BuiltRequest } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 
@@ -73,7 +83,9 @@ export async function get(
   cancellation?.addEventListener("abort", cancel);
   try {
     cancellation?.throwIfAborted();
-    const response = await network(connection.fetch(request.url, { method: request.method, headers, redirect: "manual", signal: controller.signal }));
+    const response = await network(
+      connection.fetch(request.url, { method: request.method, headers, redirect: "manual", signal: controller.signal }),
+    );
     if (response.status !== 304 && isRedirect(response)) {
       return { transport: "redirect" };
     }
@@ -323,7 +335,9 @@ export function isHeaderSafe(key: string): boolean {
 }
 
 export function unusableKey(): string {
-  return vscode.l10n.t("The key contains a line break, a space or another character that no key has, so nothing was sent. Copy the key again and enter it on one line.");
+  return vscode.l10n.t(
+    "The key contains a line break, a space or another character that no key has, so nothing was sent. Copy the key again and enter it on one line.",
+  );
 }
 
 function withBearer({ headers }: HttpRequest, bearer: string | undefined): [string, string][] {

@@ -179,10 +179,14 @@ const PROTOCOL_WORDS = new Set([
   // Why an answer is incomplete.
   ..."content_filter max_output_tokens max_tool_calls".split(" "),
   // Codes and types of errors.
-  ..."api_error authentication_error bad_gateway bad_request billing_error context_length_exceeded customer_verification_required".split(" "),
+  ..."api_error authentication_error bad_gateway bad_request billing_error context_length_exceeded customer_verification_required".split(
+    " ",
+  ),
   ..."forbidden gateway_timeout image_content_policy_violation insufficient_funds insufficient_quota internal_error".split(" "),
   ..."internal_server_error invalid_api_key invalid_image invalid_prompt invalid_request_error model_error model_not_found".split(" "),
-  ..."not_found not_found_error overloaded_error permission_error quota_for_entity_exceeded rate_limit_error rate_limit_exceeded".split(" "),
+  ..."not_found not_found_error overloaded_error permission_error quota_for_entity_exceeded rate_limit_error rate_limit_exceeded".split(
+    " ",
+  ),
   ..."request_too_large server_error service_unavailable timeout timeout_error too_many_requests".split(" "),
 ]);
 

@@ -52,7 +52,10 @@ function quickPickItem<T extends Row>(row: T): vscode.QuickPickItem & { readonly
 }
 
 /** Lets the user choose a row; undefined if they choose none. */
-export async function pick<T extends Row>(rows: readonly T[], { title, placeholder }: { title: string; placeholder?: string }): Promise<T | undefined> {
+export async function pick<T extends Row>(
+  rows: readonly T[],
+  { title, placeholder }: { title: string; placeholder?: string },
+): Promise<T | undefined> {
   const item = await vscode.window.showQuickPick(rows.map(quickPickItem), {
     title: linkFree(title),
     ...(placeholder === undefined ? {} : { placeHolder: linkFree(placeholder) }),
@@ -66,7 +69,11 @@ export async function pick<T extends Row>(rows: readonly T[], { title, placehold
 export class ListView {
   readonly #pick = vscode.window.createQuickPick();
 
-  constructor({ title, placeholder, onButton }: { title: string; placeholder: string; onButton: (button: vscode.QuickInputButton) => void }) {
+  constructor({
+    title,
+    placeholder,
+    onButton,
+  }: { title: string; placeholder: string; onButton: (button: vscode.QuickInputButton) => void }) {
     this.#pick.title = linkFree(title);
     this.#pick.placeholder = linkFree(placeholder);
     this.#pick.matchOnDescription = true;
@@ -88,11 +95,16 @@ export class ListView {
 /** Shows a notification while the work goes on. */
 export function withProgress<T>(title: string, work: (report: (message: string) => void) => Promise<T>): Promise<T> {
   const options = { location: vscode.ProgressLocation.Notification, title: linkFree(title) };
-  return Promise.resolve(vscode.window.withProgress(options, (progress) => work((message) => progress.report({ message: linkFree(message) }))));
+  return Promise.resolve(
+    vscode.window.withProgress(options, (progress) => work((message) => progress.report({ message: linkFree(message) }))),
+  );
 }
 
 /** The same with a button that cancels. */
-export function withCancellableProgress<T>(title: string, work: (report: (message: string) => void, cancellation: AbortSignal) => Promise<T>): Promise<T> {
+export function withCancellableProgress<T>(
+  title: string,
+  work: (report: (message: string) => void, cancellation: AbortSignal) => Promise<T>,
+): Promise<T> {
   const options = { location: vscode.ProgressLocation.Notification, title: linkFree(title), cancellable: true };
   return Promise.resolve(
     vscode.window.withProgress(options, (progress, token) => {
@@ -151,12 +163,16 @@ function markdown(text: string): string {
 }
 
 /** Registers a provider whose errors have no links: the chat shows them as Markdown, other extensions in notifications. */
-export function registerProvider<T extends vscode.LanguageModelChatInformation>(vendor: string, provider: vscode.LanguageModelChatProvider<T>): vscode.Disposable {
+export function registerProvider<T extends vscode.LanguageModelChatInformation>(
+  vendor: string,
+  provider: vscode.LanguageModelChatProvider<T>,
+): vscode.Disposable {
   return vscode.lm.registerLanguageModelChatProvider(vendor, {
     ...(provider.onDidChangeLanguageModelChatInformation && {
       onDidChangeLanguageModelChatInformation: provider.onDidChangeLanguageModelChatInformation,
     }),
-    provideLanguageModelChatInformation: (...request) => linkFreeErrors(async () => provider.provideLanguageModelChatInformation(...request)),
+    provideLanguageModelChatInformation: (...request) =>
+      linkFreeErrors(async () => provider.provideLanguageModelChatInformation(...request)),
     provideLanguageModelChatResponse: (...request) => linkFreeErrors(async () => provider.provideLanguageModelChatResponse(...request)),
     provideTokenCount: (...request) => linkFreeErrors(async () => provider.provideTokenCount(...request)),
   } satisfies vscode.LanguageModelChatProvider<T>);

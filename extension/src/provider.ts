@@ -7,7 +7,7 @@ import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import { exchange } from "./http.js";
 import { type Log, modelName } from "./log.js";
-import { DEMO_MODEL, type SluiceModel, information } from "./model-information.js";
+import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { chatOptions, extraHeaders, idleTimeoutMs, thinkingFallback } from "./settings.js";
 import type { StatusBar } from "./status-bar.js";

@@ -46,7 +46,12 @@ export function settingProblems(requests: Requests): SettingProblem[] {
 function headerProblems(requests: Requests, address: string, headers: { readonly [name: string]: string }): string[] {
   // What is wrong with the base URL itself is said above.
   if (originOf(address) === undefined && address !== settingsBaseUrl()) {
-    return [vscode.l10n.t("Headers are set for {0}, which is not an address that Sluice sends anything to. Write it like https://gateway.example.", address)];
+    return [
+      vscode.l10n.t(
+        "Headers are set for {0}, which is not an address that Sluice sends anything to. Write it like https://gateway.example.",
+        address,
+      ),
+    ];
   }
   const { request } = requests.buildRequest(
     { model: "none/none", messages: [], options: { extraHeaders: headers, extraBody: {} } },

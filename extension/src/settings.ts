@@ -48,8 +48,7 @@ export function thinkingFallback(): "hide" | "text" {
  */
 export function extraHeaders(): Map<string, { [name: string]: string }> {
   const { process } = globalThis as { process?: { env: { [name: string]: string | undefined } } };
-  const filled = (value: unknown): string =>
-    String(value).replace(/\$\{env:([^}]+)\}/g, (_, name: string) => process?.env[name] ?? "");
+  const filled = (value: unknown): string => String(value).replace(/\$\{env:([^}]+)\}/g, (_, name: string) => process?.env[name] ?? "");
   const found = new Map<string, { [name: string]: string }>();
   const add = (address: string, headers: object): void => {
     const origin = originOf(address) ?? address;

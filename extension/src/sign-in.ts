@@ -6,8 +6,16 @@ import * as vscode from "vscode";
 import type { Endpoint } from "../../packages/loader/src/core.js";
 import type { Log } from "./log.js";
 import { pick, withProgress } from "./notify.js";
-import { type Machine, type Project, SignInProblem, type SignInProblemKind, type Team } from "./vercel-cli.js";
-import { listProjects, listTeams, requestToken } from "./vercel-cli.js";
+import {
+  listProjects,
+  listTeams,
+  type Machine,
+  type Project,
+  requestToken,
+  SignInProblem,
+  type SignInProblemKind,
+  type Team,
+} from "./vercel-cli.js";
 
 const SECRET = "vercelSignIn";
 /** A token is renewed when this little is left of it. */
@@ -60,7 +68,7 @@ export class SignIn {
   async bearerFor(origin: string): Promise<string | undefined> {
     const session = await this.#read();
     if (session === undefined) {
-      throw plain(vscode.l10n.t("You are signed out. Run \"Sluice: Sign in with the Vercel CLI\" to go on."));
+      throw plain(vscode.l10n.t('You are signed out. Run "Sluice: Sign in with the Vercel CLI" to go on.'));
     }
     if (session.origin !== origin) {
       return undefined;
@@ -93,7 +101,9 @@ export class SignIn {
     if (team === undefined) {
       return undefined;
     }
-    const projects = await withProgress(vscode.l10n.t("Asking Vercel for the projects of {0}", team.name), () => listProjects(machine, team));
+    const projects = await withProgress(vscode.l10n.t("Asking Vercel for the projects of {0}", team.name), () =>
+      listProjects(machine, team),
+    );
     const project = await pickProject(projects, team);
     if (project === undefined) {
       return undefined;
@@ -166,7 +176,9 @@ export class SignIn {
 }
 
 function isSame(one: Session | undefined, other: Session | undefined): boolean {
-  return one?.origin === other?.origin && one?.baseUrl === other?.baseUrl && one?.projectId === other?.projectId && one?.teamId === other?.teamId;
+  return (
+    one?.origin === other?.origin && one?.baseUrl === other?.baseUrl && one?.projectId === other?.projectId && one?.teamId === other?.teamId
+  );
 }
 
 /** What was kept, unless it is damaged or of another version. */
@@ -205,7 +217,9 @@ export function explain(kind: SignInProblemKind): string {
     case "noFiles":
       return vscode.l10n.t("The Vercel CLI is not available in a browser window. Add an API key instead: Chat, Manage Models, Sluice.");
     case "noCli":
-      return vscode.l10n.t("The Vercel CLI is not installed on this machine, or was never used. Install it, run `vercel login` in a terminal, then try again.");
+      return vscode.l10n.t(
+        "The Vercel CLI is not installed on this machine, or was never used. Install it, run `vercel login` in a terminal, then try again.",
+      );
     case "notLoggedIn":
       return vscode.l10n.t("Nobody is logged in to the Vercel CLI. Run `vercel login` in a terminal, then try again.");
     case "loginExpired":
@@ -213,9 +227,13 @@ export function explain(kind: SignInProblemKind): string {
     case "loginRefused":
       return vscode.l10n.t("Vercel does not accept the Vercel CLI's login any more. Run `vercel login` in a terminal, then try again.");
     case "forbidden":
-      return vscode.l10n.t("Your Vercel account may not make tokens for this team or project. Choose another one, or ask the team's owner.");
+      return vscode.l10n.t(
+        "Your Vercel account may not make tokens for this team or project. Choose another one, or ask the team's owner.",
+      );
     case "noProject":
-      return vscode.l10n.t("There is no such project in this team. Create one on vercel.com (an empty one is enough) or choose another team.");
+      return vscode.l10n.t(
+        "There is no such project in this team. Create one on vercel.com (an empty one is enough) or choose another team.",
+      );
     case "network":
       return vscode.l10n.t("Vercel cannot be reached. Check the network and the proxy settings, then try again.");
     case "server":

@@ -58,7 +58,9 @@ export class TokenCounts {
       const { status, warning } = tokens.begin(request);
       show(status);
       if (warning !== null) {
-        this.#log.warn(`${modelName(model.id)}: a request comes close to the limit of ${model.maxInputTokens} input tokens, or exceeds it.`);
+        this.#log.warn(
+          `${modelName(model.id)}: a request comes close to the limit of ${model.maxInputTokens} input tokens, or exceeds it.`,
+        );
         this.#log.trace(warning.message);
       }
       return tokens;

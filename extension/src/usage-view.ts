@@ -11,7 +11,8 @@ const BAR = 16;
 export async function showUsage(counts: TokenCounts): Promise<void> {
   const byMonth: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("calendar"), tooltip: vscode.l10n.t("By month") };
   const byDay: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-unordered"), tooltip: vscode.l10n.t("By day") };
-  const show = (period: "day" | "month"): Promise<void> => list.fill(counts.history(period).then(rows), [period === "day" ? byMonth : byDay]);
+  const show = (period: "day" | "month"): Promise<void> =>
+    list.fill(counts.history(period).then(rows), [period === "day" ? byMonth : byDay]);
   const list = new ListView({
     title: vscode.l10n.t("Sluice: tokens and cost"),
     placeholder: vscode.l10n.t("Days are counted in UTC, as gateways bill them"),

@@ -1,7 +1,7 @@
 // What the Vercel CLI knows about its user, and what Vercel's API gives for it: teams, projects, tokens for the gateway.
 // The CLI's own token is read when it is needed, goes to Vercel's API and nowhere else, and is never kept.
 
-import { MAX_LIST_BODY, isHeaderSafe, readText } from "./http.js";
+import { isHeaderSafe, MAX_LIST_BODY, readText } from "./http.js";
 
 /** Nothing can change it: neither a setting nor the environment. */
 export const API_ORIGIN = "https://api.vercel.com";
@@ -108,10 +108,7 @@ export async function readLogin(machine: Machine): Promise<{ token: string; curr
   }
   let problem = new SignInProblem("noCli");
   for (const folder of dataFolders(machine.platform, machine.environment)) {
-    const [auth, config] = await Promise.all([
-      machine.readFile(`${folder}/auth.json`),
-      machine.readFile(`${folder}/config.json`),
-    ]);
+    const [auth, config] = await Promise.all([machine.readFile(`${folder}/auth.json`), machine.readFile(`${folder}/config.json`)]);
     if (auth === undefined) {
       if (config !== undefined && problem.kind === "noCli") {
         problem = new SignInProblem("notLoggedIn");

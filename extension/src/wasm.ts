@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import { type Core, loadCore } from "../../packages/loader/src/core.js";
 import { type DemoGateway, loadDemo } from "../../packages/loader/src/demo.js";
-import { type Requests, loadRequests } from "../../packages/loader/src/requests.js";
+import { loadRequests, type Requests } from "../../packages/loader/src/requests.js";
 import { Tokens } from "../../packages/loader/src/tokens.js";
 import { buildOnThread } from "./vocabulary.js";
 

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import * as vscode from "vscode";
 
 import { Reporter } from "../src/from-core.js";
-import { Provider, type Services } from "../src/provider.js";
 import { Log } from "../src/log.js";
+import { Provider, type Services } from "../src/provider.js";
 import { Modules } from "../src/wasm.js";
 import { keyed, modules, shown, start, streamed } from "./harness.js";
 import { EventEmitter, FileSystemError, fake } from "./vscode.js";
@@ -21,7 +21,10 @@ const text = { type: "response.output_text.delta", item_id: "m", output_index: 3
 const completed = { type: "response.completed", response: { status: "completed" } };
 
 test("an answer is not lost to a full disk, and the user is told once", async (context) => {
-  const { chat } = await start({ ...keyed, intercept: (url) => (url.endsWith("/responses") ? streamed(image(0), image(1), text, completed) : undefined) });
+  const { chat } = await start({
+    ...keyed,
+    intercept: (url) => (url.endsWith("/responses") ? streamed(image(0), image(1), text, completed) : undefined),
+  });
   const { writeFile } = vscode.workspace.fs;
   context.mock.method(vscode.workspace.fs, "writeFile", async (uri: vscode.Uri, bytes: Uint8Array) => {
     if (uri.path.includes("/images/")) {
@@ -32,7 +35,10 @@ test("an answer is not lost to a full disk, and the user is told once", async (c
   const { parts, error } = await chat(keyed.configuration, "draw");
   assert.equal(error, undefined);
   assert.deepEqual(
-    shown(parts).map((part) => part.trim()).filter((part) => part !== "usage").sort(),
+    shown(parts)
+      .map((part) => part.trim())
+      .filter((part) => part !== "usage")
+      .sort(),
     ["*A generated image could not be saved. Is the disk full?*", "Two pictures.", "image/png", "image/png"],
   );
   assert.equal(fake.logged.filter((line) => /^warn: .*A generated image could not be saved: Error NoSpace$/.test(line)).length, 1);
@@ -86,7 +92,9 @@ test("the books are closed whatever happens to a request", async () => {
   const token = { isCancellationRequested: false, onCancellationRequested: new EventEmitter<void>().event };
   const model = { model: { id: "acme/m", maxOutputTokens: 100 }, connection };
   const ask = provider.provideLanguageModelChatResponse(
-    ...([model, [], { toolMode: 1 }, { report: () => undefined }, token] as unknown as Parameters<Provider["provideLanguageModelChatResponse"]>),
+    ...([model, [], { toolMode: 1 }, { report: () => undefined }, token] as unknown as Parameters<
+      Provider["provideLanguageModelChatResponse"]
+    >),
   );
   await assert.rejects(ask, signedOut);
   assert.deepEqual(ended, ["failed"]);

@@ -13,13 +13,19 @@ import { EventEmitter, fake } from "./vscode.js";
 test("nothing is loaded or asked at activation", async () => {
   const { sent } = await start();
   assert.deepEqual(sent, []);
-  assert.deepEqual([...fake.files.keys()].filter((path) => path.startsWith("/storage")), []);
+  assert.deepEqual(
+    [...fake.files.keys()].filter((path) => path.startsWith("/storage")),
+    [],
+  );
 });
 
 test("without a key there is the demo, and commands say how to get further", async () => {
   const { run } = await start();
   const models = (await fake.resolveModels()) as { id: string; name: string }[];
-  assert.deepEqual(models.map(({ id }) => id), ["sluice/demo"]);
+  assert.deepEqual(
+    models.map(({ id }) => id),
+    ["sluice/demo"],
+  );
   for (const command of ["refreshModels", "chooseDefaultModel", "testConnection"]) {
     const [seen] = await run(command, "Add a Key");
     assert.match(seen!, /^info: Sluice: there is no key yet/);
@@ -58,13 +64,20 @@ test("a good connection passes every step, and the key goes to its origin only",
   const seen = await run("testConnection", "Show Details");
   assert.match(seen[0]!, /^info: Sluice: gateway\.example works\. \S+ answered in .* s\. \d+ tokens in, \d+ out\.$/);
   assert.deepEqual(
-    seen[1]!.split("\n").slice(1).map((line) => line.replace(/ \(\d+ ms\)/, "").replace(/\d+(\.\d+)?/g, "N")),
+    seen[1]!
+      .split("\n")
+      .slice(1)
+      .map((line) => line.replace(/ \(\d+ ms\)/, "").replace(/\d+(\.\d+)?/g, "N")),
     [
       `✓ Address: ${BASE_URL.replace(/\d+/, "N")}`,
       "✓ Network: https://gateway.example answers.",
       "✓ Models: N models can chat.",
       "✓ Key: Accepted. Credit left: $N",
-      seen[1]!.split("\n").at(-1)!.replace(/ \(\d+ ms\)/, "").replace(/\d+(\.\d+)?/g, "N"),
+      seen[1]!
+        .split("\n")
+        .at(-1)!
+        .replace(/ \(\d+ ms\)/, "")
+        .replace(/\d+(\.\d+)?/g, "N"),
     ],
   );
   assert(sent.length > 3 && sent.every(({ url }) => url.startsWith("https://gateway.example/")));
@@ -74,14 +87,46 @@ test("a good connection passes every step, and the key goes to its origin only",
 
 test("what is wrong is said at the step where it is wrong", async () => {
   const failing: [what: string, intercept: (url: string) => Response | Error | undefined, said: RegExp][] = [
-    ["no such host", () => new TypeError("fetch failed", { cause: { code: "ENOTFOUND" } }), /^error: Sluice: Network: No connection to https:\/\/gateway\.example\. .*No machine has that name.*\(ENOTFOUND\)$/],
-    ["refused, as Electron says it", () => new TypeError("net::ERR_CONNECTION_REFUSED"), /Network: .*nothing listens at that port\. \(ERR_CONNECTION_REFUSED\)$/],
-    ["a certificate", () => new TypeError("fetch failed", { cause: { code: "SELF_SIGNED_CERT_IN_CHAIN" } }), /Network: .*certificate is not trusted/],
-    ["a redirect", () => new Response(null, { status: 302, headers: { location: "https://evil.example" } }), /Network: .*redirects to another address, and the key must not follow/],
+    [
+      "no such host",
+      () => new TypeError("fetch failed", { cause: { code: "ENOTFOUND" } }),
+      /^error: Sluice: Network: No connection to https:\/\/gateway\.example\. .*No machine has that name.*\(ENOTFOUND\)$/,
+    ],
+    [
+      "refused, as Electron says it",
+      () => new TypeError("net::ERR_CONNECTION_REFUSED"),
+      /Network: .*nothing listens at that port\. \(ERR_CONNECTION_REFUSED\)$/,
+    ],
+    [
+      "a certificate",
+      () => new TypeError("fetch failed", { cause: { code: "SELF_SIGNED_CERT_IN_CHAIN" } }),
+      /Network: .*certificate is not trusted/,
+    ],
+    [
+      "a redirect",
+      () => new Response(null, { status: 302, headers: { location: "https://evil.example" } }),
+      /Network: .*redirects to another address, and the key must not follow/,
+    ],
     ["no API there", () => new Response("<html>", { status: 404, headers: { "content-type": "text/html" } }), /^error: Sluice: Models: /],
-    ["a list of nothing", (url) => (url.endsWith("/models") ? Response.json({ data: [] }) : undefined), /Models: The server lists no model that can chat/],
-    ["a wrong key", (url) => (url.endsWith("/credits") ? Response.json({ error: { message: `Invalid key: ${KEY}`, type: "authentication_error" } }, { status: 401 }) : undefined), /^error: Sluice: Key: Invalid key: \[hidden\]\./],
-    ["a model that is gone", (url) => (url.endsWith("/responses") ? Response.json({ error: { message: "Gone", type: "model_not_found" } }, { status: 404 }) : undefined), /^error: Sluice: Answer: \S+: Gone\./],
+    [
+      "a list of nothing",
+      (url) => (url.endsWith("/models") ? Response.json({ data: [] }) : undefined),
+      /Models: The server lists no model that can chat/,
+    ],
+    [
+      "a wrong key",
+      (url) =>
+        url.endsWith("/credits")
+          ? Response.json({ error: { message: `Invalid key: ${KEY}`, type: "authentication_error" } }, { status: 401 })
+          : undefined,
+      /^error: Sluice: Key: Invalid key: \[hidden\]\./,
+    ],
+    [
+      "a model that is gone",
+      (url) =>
+        url.endsWith("/responses") ? Response.json({ error: { message: "Gone", type: "model_not_found" } }, { status: 404 }) : undefined,
+      /^error: Sluice: Answer: \S+: Gone\./,
+    ],
   ];
   for (const [what, intercept, said] of failing) {
     const { run } = await start({ ...keyed, intercept });
@@ -127,10 +172,18 @@ test("a report tells what happened and nothing that is private", async () => {
   await fake.resolveModels();
   const models = await provider.provideLanguageModelChatInformation({ silent: true, configuration: keyed.configuration }, {});
   const parts: unknown[] = [];
-  const respond = (provider as unknown as { provideLanguageModelChatResponse(...values: unknown[]): Promise<void> }).provideLanguageModelChatResponse.bind(provider);
+  const respond = (
+    provider as unknown as { provideLanguageModelChatResponse(...values: unknown[]): Promise<void> }
+  ).provideLanguageModelChatResponse.bind(provider);
   const token = { isCancellationRequested: false, onCancellationRequested: new EventEmitter<void>().event };
   const message = { role: 1, content: [new vscode.LanguageModelTextPart("prompt-canary")], name: undefined };
-  await respond(models.find(({ id }) => id === "sluice/echo") ?? models[0]!, [message], { toolMode: 1 }, { report: (part: unknown) => parts.push(part) }, token);
+  await respond(
+    models.find(({ id }) => id === "sluice/echo") ?? models[0]!,
+    [message],
+    { toolMode: 1 },
+    { report: (part: unknown) => parts.push(part) },
+    token,
+  );
   assert(parts.length > 0);
 
   const [seen] = await run("exportReport");
@@ -220,15 +273,27 @@ test("a sign-in brings the models, for the address it was made for; signing out 
     fake.settings.set("sluice.baseUrl", "https://elsewhere.example/v1");
     sent.length = 0;
     const [moved] = await run("testConnection", undefined);
-    assert.match(moved!, /You signed in for https:\/\/ai-gateway\.vercel\.sh, and the base URL in the settings is now at https:\/\/elsewhere\.example/);
+    assert.match(
+      moved!,
+      /You signed in for https:\/\/ai-gateway\.vercel\.sh, and the base URL in the settings is now at https:\/\/elsewhere\.example/,
+    );
     assert.deepEqual(sent, []);
     fake.settings.set("sluice.baseUrl", "https://ai-gateway.vercel.sh/v1");
 
     assert.match((await run("signOut"))[0]!, /signed out/);
     assert.equal(secrets.kept.size, 0);
-    assert.deepEqual(((await fake.resolveModels()) as { id: string }[]).map(({ id }) => id), ["sluice/demo"]);
+    assert.deepEqual(
+      ((await fake.resolveModels()) as { id: string }[]).map(({ id }) => id),
+      ["sluice/demo"],
+    );
     assert.match((await run("signOut"))[0]!, /nobody is signed in/);
-    const everything = fake.logged.join() + fake.seen.join() + [...fake.files].filter(([path]) => path.startsWith("/storage")).map(([, bytes]) => Buffer.from(bytes as Uint8Array).toString()).join();
+    const everything =
+      fake.logged.join() +
+      fake.seen.join() +
+      [...fake.files]
+        .filter(([path]) => path.startsWith("/storage"))
+        .map(([, bytes]) => Buffer.from(bytes as Uint8Array).toString())
+        .join();
     assert(!everything.includes("canary"), "no token in any log, message or file");
   } finally {
     home === undefined ? delete process.env["XDG_DATA_HOME"] : (process.env["XDG_DATA_HOME"] = home);
@@ -240,7 +305,11 @@ test("names that somebody else chose are not links, in a sign-in and in the list
   const { run } = await start({
     intercept: (url) => {
       if (url.startsWith("https://api.vercel.com/")) {
-        const list = { user: {}, teams: ["t", "u"].map((id) => ({ id, name: `${id} ${name}`, slug: name })), projects: [{ id: "p", name: `p ${name}` }] };
+        const list = {
+          user: {},
+          teams: ["t", "u"].map((id) => ({ id, name: `${id} ${name}`, slug: name })),
+          projects: [{ id: "p", name: `p ${name}` }],
+        };
         return Response.json(url.includes("/token") ? { token: "gateway-canary-token" } : list);
       }
       const model = { id: `a/${name}`, name: `m ${name}`, description: name, type: "language", context_window: 1000, max_tokens: 100 };

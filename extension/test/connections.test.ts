@@ -55,7 +55,11 @@ test("extra headers without an address are for the base URL in the settings", as
     "plain-secret": ["https://ai-gateway.vercel.sh"],
     "from-the-environment": ["https://ai-gateway.vercel.sh"],
   });
-  assert(fake.logged.includes("info: No header in sluice.extraHeaders is for https://other.example, so none is sent there. The setting says how to name an address."));
+  assert(
+    fake.logged.includes(
+      "info: No header in sluice.extraHeaders is for https://other.example, so none is sent there. The setting says how to name an address.",
+    ),
+  );
 });
 
 test("a base URL that makes no sense gets no headers", async () => {
@@ -79,7 +83,10 @@ test("an address for headers that is none is a problem with the setting", async 
 
 test("a report has the names of extra headers and none of their values", async () => {
   const { run } = await start();
-  fake.settings.set("sluice.extraHeaders", { "x-plain": "plain-secret", "https://one.example": { "x-one": "one-secret", "x-list": ["list-secret"] } });
+  fake.settings.set("sluice.extraHeaders", {
+    "x-plain": "plain-secret",
+    "https://one.example": { "x-one": "one-secret", "x-list": ["list-secret"] },
+  });
   const [report] = await run("exportReport");
   assert.match(report!, /"x-plain": "\[hidden\]"/);
   assert.match(report!, /"x-one": "\[hidden\]"/);
@@ -124,11 +131,19 @@ test("a key from the environment goes to the gateway, and elsewhere only as the 
   };
   const gateway = "https://ai-gateway.vercel.sh";
   assert.deepEqual(await tell({}, undefined), { silently: [gateway], asked: undefined, then: [gateway] });
-  assert.deepEqual(await tell({}, "https://mine.example/v1"), { silently: ["https://mine.example"], asked: undefined, then: ["https://mine.example"] }, "the user's own setting");
+  assert.deepEqual(
+    await tell({}, "https://mine.example/v1"),
+    { silently: ["https://mine.example"], asked: undefined, then: ["https://mine.example"] },
+    "the user's own setting",
+  );
   // Plain http would go around the `fetch` of this test: direct-fetch.test.ts.
   const local = "https://127.0.0.1:4000";
   assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1` }, undefined), { silently: [local], asked: undefined, then: [local] });
   const asked = "warning: The environment of VS Code names https://other.example as the address for your key.";
   assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, undefined), { silently: [], asked, then: [] });
-  assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, "Send the key there"), { silently: [], asked, then: ["https://other.example"] });
+  assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, "Send the key there"), {
+    silently: [],
+    asked,
+    then: ["https://other.example"],
+  });
 });

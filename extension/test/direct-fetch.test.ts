@@ -41,24 +41,36 @@ test("a request arrives whole, and so does its answer", async () => {
 });
 
 test("redirects are not followed, and a status without a body has none", async () => {
-  await serve((request, response) => response.writeHead(Number(request.url!.slice(1)), { location: "/200" }).end(), async (origin) => {
-    for (const status of [204, 302, 304, 500]) {
-      const response = await directFetch(`${origin}/${status}`, {});
-      assert.deepEqual([response.status, await response.text()], [status, ""]);
-    }
-  });
+  await serve(
+    (request, response) => response.writeHead(Number(request.url!.slice(1)), { location: "/200" }).end(),
+    async (origin) => {
+      for (const status of [204, 302, 304, 500]) {
+        const response = await directFetch(`${origin}/${status}`, {});
+        assert.deepEqual([response.status, await response.text()], [status, ""]);
+      }
+    },
+  );
 });
 
 test("failures look like those of fetch", async () => {
   const closed: http.RequestListener = (_request, response) => void response.socket!.destroy();
   await serve(closed, async (origin) => {
-    await assert.rejects(directFetch(origin, {}), (error) => error instanceof TypeError && (error.cause as { code: string }).code === "ECONNRESET");
+    await assert.rejects(
+      directFetch(origin, {}),
+      (error) => error instanceof TypeError && (error.cause as { code: string }).code === "ECONNRESET",
+    );
   });
-  for (const begun of ["HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\nno chunk\r\n"]) {
-    await serve((_request, response) => void response.socket!.end(begun), async (origin) => {
-      const read = async (): Promise<string> => (await directFetch(origin, {})).text();
-      await assert.rejects(read(), TypeError);
-    });
+  for (const begun of [
+    "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf",
+    "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\nno chunk\r\n",
+  ]) {
+    await serve(
+      (_request, response) => void response.socket!.end(begun),
+      async (origin) => {
+        const read = async (): Promise<string> => (await directFetch(origin, {})).text();
+        await assert.rejects(read(), TypeError);
+      },
+    );
   }
 });
 

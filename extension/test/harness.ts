@@ -8,16 +8,18 @@ import * as vscode from "vscode";
 
 import { type DemoGateway, loadDemo } from "../../packages/loader/src/demo.js";
 import { activate } from "../src/extension.js";
-import { EventEmitter, Secrets, fake } from "./vscode.js";
+import { EventEmitter, fake, Secrets } from "./vscode.js";
 
 export const KEY = "entered-canary-key";
 export const BASE_URL = "https://gateway.example/v1";
 export const keyed = { configuration: { apiKey: KEY, baseUrl: BASE_URL } };
 export const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-export const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm", "sluice_tokens_wasm"].map((name): [string, Uint8Array] => {
-  const folder = process.env["SLUICE_WASM_DIR"] ?? "../target/wasm32-unknown-unknown/wasm";
-  return [`/extension/dist/${name}.wasm`, readFileSync(`${folder}/${name}.wasm`)];
-});
+export const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm", "sluice_tokens_wasm"].map(
+  (name): [string, Uint8Array] => {
+    const folder = process.env["SLUICE_WASM_DIR"] ?? "../target/wasm32-unknown-unknown/wasm";
+    return [`/extension/dist/${name}.wasm`, readFileSync(`${folder}/${name}.wasm`)];
+  },
+);
 
 export interface Sent {
   readonly url: string;
@@ -68,7 +70,10 @@ export async function start(options: StartOptions = {}) {
   const context = {
     extensionUri: vscode.Uri.file("/extension"),
     globalStorageUri: vscode.Uri.file("/storage"),
-    globalState: { get: (key: string, otherwise?: unknown) => state.get(key) ?? otherwise, update: async (key: string, value: unknown) => void state.set(key, value) },
+    globalState: {
+      get: (key: string, otherwise?: unknown) => state.get(key) ?? otherwise,
+      update: async (key: string, value: unknown) => void state.set(key, value),
+    },
     secrets,
     subscriptions: [],
     extension: { id: "sluice.sluice", packageJSON: manifest },
@@ -78,9 +83,7 @@ export async function start(options: StartOptions = {}) {
   const groups = [undefined, ...(options.configuration === undefined ? [] : [options.configuration].flat())];
   fake.resolveModels = async () => {
     const lists = await Promise.all(
-      groups.map((configuration) =>
-        provider.provideLanguageModelChatInformation({ silent: true, configuration }, {}).catch(() => []),
-      ),
+      groups.map((configuration) => provider.provideLanguageModelChatInformation({ silent: true, configuration }, {}).catch(() => [])),
     );
     return lists.flat();
   };

@@ -10,7 +10,7 @@ import type { Core, Output } from "../../packages/loader/src/core.js";
 import { loadCore } from "../../packages/loader/src/core.js";
 import type { BuiltRequest } from "../../packages/loader/src/requests.js";
 import type { Connection } from "../src/connections.js";
-import { type Exchange, MAX_ERROR_BODY, MAX_LIST_BODY, exchange, get } from "../src/http.js";
+import { type Exchange, exchange, get, MAX_ERROR_BODY, MAX_LIST_BODY } from "../src/http.js";
 import { keyed, modules, shown, start, streamed } from "./harness.js";
 import { fake } from "./vscode.js";
 
@@ -76,7 +76,10 @@ test("the limit counts what a compressed body inflates to", async (context) => {
 });
 
 test("the user is told that a list is too large, by every command that reads it", async () => {
-  const { run } = await start({ ...keyed, intercept: (url) => (url.endsWith("/models") ? new Response(" ".repeat(MAX_LIST_BODY + 1)) : undefined) });
+  const { run } = await start({
+    ...keyed,
+    intercept: (url) => (url.endsWith("/models") ? new Response(" ".repeat(MAX_LIST_BODY + 1)) : undefined),
+  });
   const said = /The response from https:\/\/gateway\.example is too large and was not read to its end\. Check the base URL\./;
   assert.match((await run("refreshModels", undefined))[0]!, said);
   assert.match((await run("testConnection", undefined))[0]!, said);
@@ -155,7 +158,8 @@ test("an error has to come within its time, and what came of it counts", async (
 
 test("an answer that does not stream is read up to a limit", async () => {
   const { taken, fetch } = endless(200, new Uint8Array(1 << 20).fill(0x20));
-  const json: Connection["fetch"] = async (url, init) => new Response((await fetch(url, init)).body, { headers: { "content-type": "application/json" } });
+  const json: Connection["fetch"] = async (url, init) =>
+    new Response((await fetch(url, init)).body, { headers: { "content-type": "application/json" } });
   const { step } = await ask(json);
   assert(step.type === "reject" && step.kind === "tooLarge");
   assert(taken.bytes < 70 << 20 && taken.signal?.aborted);
@@ -190,7 +194,9 @@ test("whatever fetch throws is no connection, and whatever a body throws breaks 
       const bytes = new TextEncoder().encode(`data: ${JSON.stringify(delta("Hello"))}\n\n`);
       const pieces = [bytes];
       return new Response(
-        new ReadableStream<Uint8Array>({ pull: (controller) => (pieces.length > 0 ? controller.enqueue(pieces.pop()!) : controller.error(thrown)) }),
+        new ReadableStream<Uint8Array>({
+          pull: (controller) => (pieces.length > 0 ? controller.enqueue(pieces.pop()!) : controller.error(thrown)),
+        }),
       );
     };
     const broken = await ask(cut);
@@ -225,7 +231,13 @@ test("long work is done in pieces, and others get their turn in between", async 
   });
   const cancellation = new AbortController();
   // Separate outputs, in one chunk: text between thoughts is not joined.
-  const thought = (at: number) => ({ type: "response.reasoning_summary_text.delta", item_id: `r${at}`, output_index: at, summary_index: 0, delta: "x" });
+  const thought = (at: number) => ({
+    type: "response.reasoning_summary_text.delta",
+    item_id: `r${at}`,
+    output_index: at,
+    summary_index: 0,
+    delta: "x",
+  });
   const events = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? thought(at) : delta("y")));
   let outputs = 0;
   const work = (options: Partial<Exchange>) =>
@@ -248,25 +260,57 @@ test("long work is done in pieces, and others get their turn in between", async 
 
 test("however large a chunk is, the core reads it in pieces", async () => {
   const sizes: number[] = [];
-  const stream = { isTerminal: false, push: (bytes: Uint8Array) => (sizes.push(bytes.length), []), conclude: () => ({ outputs: [], step: { type: "done" } }) };
+  const stream = {
+    isTerminal: false,
+    push: (bytes: Uint8Array) => (sizes.push(bytes.length), []),
+    conclude: () => ({ outputs: [], step: { type: "done" } }),
+  };
   const core = { openStream: () => stream } as unknown as Core;
   await ask(async () => new Response(new Uint8Array(300_000)), { core });
   assert(Math.max(...sizes) <= 16_384);
-  assert.equal(sizes.reduce((sum, size) => sum + size, 0), 300_000);
+  assert.equal(
+    sizes.reduce((sum, size) => sum + size, 0),
+    300_000,
+  );
 });
 
 test("a damaged image loses nothing but itself", async () => {
-  const image = (result: string) => ({ type: "response.output_item.done", output_index: 0, item: { type: "image_generation_call", id: "ig", status: "completed", output_format: "png", result } });
-  const call = { type: "response.output_item.done", output_index: 1, item: { type: "function_call", id: "fc", call_id: "c", name: "save_file", arguments: '{"path":"a"}' } };
+  const image = (result: string) => ({
+    type: "response.output_item.done",
+    output_index: 0,
+    item: { type: "image_generation_call", id: "ig", status: "completed", output_format: "png", result },
+  });
+  const call = {
+    type: "response.output_item.done",
+    output_index: 1,
+    item: { type: "function_call", id: "fc", call_id: "c", name: "save_file", arguments: '{"path":"a"}' },
+  };
   const good = "iVBORw0KGgo=";
   for (const bad of ["iVBORw0KG", "iVBORw0KGgo==", "=iVBORw0KGgo", "iVBOR=w0KGgo", "iVBORw0KGg=o", "iVBORw0KGgo=====", "A"]) {
-    const { chat } = await start({ ...keyed, intercept: (url) => (url.endsWith("/responses") ? streamed(image(bad), call, { ...delta("after"), output_index: 2 }, completed) : undefined) });
+    const { chat } = await start({
+      ...keyed,
+      intercept: (url) =>
+        url.endsWith("/responses") ? streamed(image(bad), call, { ...delta("after"), output_index: 2 }, completed) : undefined,
+    });
     const { parts, error } = await chat(keyed.configuration, "draw");
     assert.equal(error, undefined, bad);
-    assert.deepEqual(shown(parts).filter((part) => !/^image|^usage/.test(part)), ['call save_file {"path":"a"}', "after"], bad);
-    assert(fake.logged.some((line) => /image/i.test(line)), "it leaves a note");
+    assert.deepEqual(
+      shown(parts).filter((part) => !/^image|^usage/.test(part)),
+      ['call save_file {"path":"a"}', "after"],
+      bad,
+    );
+    assert(
+      fake.logged.some((line) => /image/i.test(line)),
+      "it leaves a note",
+    );
   }
-  const { chat } = await start({ ...keyed, intercept: (url) => (url.endsWith("/responses") ? streamed(image(good), call, completed) : undefined) });
+  const { chat } = await start({
+    ...keyed,
+    intercept: (url) => (url.endsWith("/responses") ? streamed(image(good), call, completed) : undefined),
+  });
   const parts = shown((await chat(keyed.configuration, "draw")).parts);
-  assert.deepEqual(parts.filter((part) => !/Generated image|^usage/.test(part)), ["image/png", 'call save_file {"path":"a"}']);
+  assert.deepEqual(
+    parts.filter((part) => !/Generated image|^usage/.test(part)),
+    ["image/png", 'call save_file {"path":"a"}'],
+  );
 });

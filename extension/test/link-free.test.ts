@@ -64,7 +64,26 @@ test("paragraphs of Markdown stay apart", () => {
 test("no mixture of pieces is a link to any parser, and nothing visible is lost", () => {
   const pieces = [
     ..."[]()<>!$\\`*_~|:#@/.&; \n\t\u200b\u0000\u2060",
-    ...["](", "[a](", "$(", "$(bug)", "<a href='", "command:x", "https://", "http:", "//", "www.", "evil.example", "a", "&#91;", "&lt;", "[a]: ", "```", "~~~", '"t"'],
+    ...[
+      "](",
+      "[a](",
+      "$(",
+      "$(bug)",
+      "<a href='",
+      "command:x",
+      "https://",
+      "http:",
+      "//",
+      "www.",
+      "evil.example",
+      "a",
+      "&#91;",
+      "&lt;",
+      "[a]: ",
+      "```",
+      "~~~",
+      '"t"',
+    ],
   ];
   let state = 1;
   const random = (below: number): number => {

@@ -55,15 +55,42 @@ test("a key is not cut in half", () => {
     }
   }
   assert(log.recent.every(({ text }) => text.length < 2_100));
-  assert.deepEqual(fake.logged.filter((line) => /tomato|soup|ak_/.test(line)), []);
+  assert.deepEqual(
+    fake.logged.filter((line) => /tomato|soup|ak_/.test(line)),
+    [],
+  );
 });
 
 test("what a server writes costs no more than its length", () => {
   // Each makes one of the patterns try again and again. A pattern that does so would not come back within a day.
   const million = 1_000_000;
-  const hostile = ["a", "a1", "?key", "&token-", "://", ":", "eyJ", "-eyJ", "sk-", "sk", "bearer ", "bearer", " ", "/Users/", "/home", "/root", "?a=", "@", "a/", "=", "-"];
+  const hostile = [
+    "a",
+    "a1",
+    "?key",
+    "&token-",
+    "://",
+    ":",
+    "eyJ",
+    "-eyJ",
+    "sk-",
+    "sk",
+    "bearer ",
+    "bearer",
+    " ",
+    "/Users/",
+    "/home",
+    "/root",
+    "?a=",
+    "@",
+    "a/",
+    "=",
+    "-",
+  ];
   for (const piece of hostile) {
-    for (const text of [piece, `?${piece}`, `://${piece}`, `bearer ${piece}`, `sk-${piece}`].map((start) => start + piece.repeat(million / piece.length))) {
+    for (const text of [piece, `?${piece}`, `://${piece}`, `bearer ${piece}`, `sk-${piece}`].map(
+      (start) => start + piece.repeat(million / piece.length),
+    )) {
       redact(text);
       redact(`${text} 1`);
     }
@@ -81,7 +108,9 @@ test("a line is bounded, and at a level that is switched off nothing is done at 
   fake.logged = [];
   let looked = 0;
   // A text that tells when somebody reads it.
-  const text = new Proxy(new String("note"), { get: (target, name) => (looked++, Reflect.get(target, name) as unknown) }) as unknown as string;
+  const text = new Proxy(new String("note"), {
+    get: (target, name) => (looked++, Reflect.get(target, name) as unknown),
+  }) as unknown as string;
   for (let note = 0; note < 100_000; note++) {
     log.trace(text);
   }
@@ -93,7 +122,13 @@ test("a line is bounded, and at a level that is switched off nothing is done at 
 });
 
 const failed = (code: string): Outcome =>
-  ({ status: "failed", reason: code, empty: null, usage: null, error: { kind: "badRequest", status: 400, code, requestId: "req_1" } }) as unknown as Outcome;
+  ({
+    status: "failed",
+    reason: code,
+    empty: null,
+    usage: null,
+    error: { kind: "badRequest", status: 400, code, requestId: "req_1" },
+  }) as unknown as Outcome;
 
 test("what became of a request is logged in words that no server chose", () => {
   fake.reset();
@@ -102,12 +137,15 @@ test("what became of a request is logged in words that no server chose", () => {
   log.outcome("my diary: I hate my boss", failed("diary"), "You wrote: my diary");
   log.failure("warn", "It failed", Object.assign(new SyntaxError('"my diary" is not valid JSON'), { code: "my diary" }));
   log.failure("warn", "It failed", Object.assign(new Error("my diary"), { code: "ENOSPC" }));
-  assert.deepEqual(fake.logged.filter((line) => !line.startsWith("trace: ")), [
-    "error: a/b: failed, invalid_prompt, badRequest, HTTP 400, invalid_prompt",
-    "error: a model: failed, badRequest, HTTP 400",
-    "warn: It failed: SyntaxError",
-    "warn: It failed: Error ENOSPC",
-  ]);
+  assert.deepEqual(
+    fake.logged.filter((line) => !line.startsWith("trace: ")),
+    [
+      "error: a/b: failed, invalid_prompt, badRequest, HTTP 400, invalid_prompt",
+      "error: a model: failed, badRequest, HTTP 400",
+      "warn: It failed: SyntaxError",
+      "warn: It failed: Error ENOSPC",
+    ],
+  );
   assert.equal(fake.logged[1], "trace: a/b: You wrote: my diary, invalid_prompt, request req_1");
 });
 
@@ -118,7 +156,11 @@ test("the memory is short, and does not keep what a server said", () => {
   for (let line = 0; line < 1000; line++) {
     log.trace(`line ${line}`);
   }
-  assert.deepEqual(log.recent.map(({ text }) => text), ["a/b: failed, invalid_prompt, badRequest, HTTP 400, invalid_prompt"], "nothing of trace");
+  assert.deepEqual(
+    log.recent.map(({ text }) => text),
+    ["a/b: failed, invalid_prompt, badRequest, HTTP 400, invalid_prompt"],
+    "nothing of trace",
+  );
   for (let line = 0; line < 1000; line++) {
     log.debug(`line ${line}`);
   }

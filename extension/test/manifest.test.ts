@@ -1,7 +1,7 @@
 // Rules for package.json that no tool checks.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 interface Setting {
@@ -35,7 +35,11 @@ const manifest = JSON.parse(text) as {
   readonly devDependencies: { [name: string]: string };
   readonly capabilities: { virtualWorkspaces: boolean; untrustedWorkspaces: { supported: string; restrictedConfigurations: string[] } };
   readonly contributes: {
-    languageModelChatProviders: { vendor: string; configuration: { properties: { [name: string]: { secret?: boolean } } }; [field: string]: unknown }[];
+    languageModelChatProviders: {
+      vendor: string;
+      configuration: { properties: { [name: string]: { secret?: boolean } } };
+      [field: string]: unknown;
+    }[];
     commands: Command[];
     menus: { commandPalette: { command: string; when: string }[] };
     walkthroughs: { id: string; steps: Step[] }[];

@@ -1,12 +1,21 @@
 // Only notify.ts may call what shows text, so that nothing is shown that has not gone through it.
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import ts from "typescript";
 import * as vscode from "vscode";
 
-import { confirm, pick, registerProvider, showError, showInformation, showWarning, withCancellableProgress, withProgress } from "../src/notify.js";
+import {
+  confirm,
+  pick,
+  registerProvider,
+  showError,
+  showInformation,
+  showWarning,
+  withCancellableProgress,
+  withProgress,
+} from "../src/notify.js";
 import { fake } from "./vscode.js";
 
 /** What other files may use of the namespaces of VS Code that can show something. */
@@ -39,7 +48,8 @@ test("no other file shows text by itself", () => {
           wrong.push(`${name}: ${access.getText(file)}`);
         } else if (access.name.text in ALLOWED) {
           const use = access.parent;
-          if (!ts.isPropertyAccessExpression(use) || !ALLOWED[access.name.text]!.includes(use.name.text)) wrong.push(`${name}: ${use.getText(file).slice(0, 80)}`);
+          if (!ts.isPropertyAccessExpression(use) || !ALLOWED[access.name.text]!.includes(use.name.text))
+            wrong.push(`${name}: ${use.getText(file).slice(0, 80)}`);
         }
       }
       ts.forEachChild(node, visit);
@@ -86,17 +96,28 @@ test("whatever the provider throws is free of links and has no stack", async () 
     const reject = async (): Promise<never> => {
       throw thrown;
     };
-    registerProvider("sluice", { provideLanguageModelChatInformation: reject, provideLanguageModelChatResponse: reject, provideTokenCount: reject });
+    registerProvider("sluice", {
+      provideLanguageModelChatInformation: reject,
+      provideLanguageModelChatResponse: reject,
+      provideTokenCount: reject,
+    });
     const provider = fake.providers.pop() as { [method: string]: () => Promise<unknown> };
     for (const method of Object.values(provider)) {
-      const shown = await method().then(() => assert.fail(), (error: Error) => error);
+      const shown = await method().then(
+        () => assert.fail(),
+        (error: Error) => error,
+      );
       assert.deepEqual([shown.constructor.name, shown.message, shown.stack], [name, `because ${SHOWN}`, ""]);
     }
   }
   const cancel = async (): Promise<never> => {
     throw cancelled;
   };
-  registerProvider("sluice", { provideLanguageModelChatInformation: cancel, provideLanguageModelChatResponse: cancel, provideTokenCount: cancel });
+  registerProvider("sluice", {
+    provideLanguageModelChatInformation: cancel,
+    provideLanguageModelChatResponse: cancel,
+    provideTokenCount: cancel,
+  });
   const provider = fake.providers.pop() as { provideTokenCount(): Promise<number> };
   await assert.rejects(provider.provideTokenCount(), (error) => error === cancelled);
 });

@@ -32,8 +32,8 @@ const answers = (answer: () => Response | Error) => at("/responses", answer);
 const scenarios: { readonly [name: string]: (url: string) => Response | Error | undefined } = {
   "busy, until there is no sense in asking again": answers(() => error(503)),
   "busy with a known code": answers(() => error(429, "rate_limit_exceeded")),
-  "refused": answers(() => error(400)),
-  "forbidden": answers(() => error(403)),
+  refused: answers(() => error(400)),
+  forbidden: answers(() => error(403)),
   "the key is wrong": answers(() => error(401)),
   "too long": answers(() => error(400, "context_length_exceeded")),
   "an error in words": answers(() => new Response(QUOTE, { status: 500, headers: QUOTING_HEADERS })),
@@ -44,20 +44,47 @@ const scenarios: { readonly [name: string]: (url: string) => Response | Error | 
   "an error in the middle": answers(() => streamed(created, delta, { type: "error", message: QUOTE, code: PROMPT })),
   "an error at the start": answers(() => streamed(created, { type: "error", error: { message: QUOTE, code: PROMPT, type: PROMPT } })),
   "a failed response": answers(() => streamed(created, { type: "response.failed", response: { error: { message: QUOTE, code: PROMPT } } })),
-  "an overflow in the middle": answers(() => streamed(created, { type: "error", message: `${QUOTE} maximum context length is 10 tokens`, code: "context_length_exceeded" })),
-  "incomplete": answers(() => streamed(created, delta, { type: "response.incomplete", response: { incomplete_details: { reason: PROMPT } } })),
+  "an overflow in the middle": answers(() =>
+    streamed(created, { type: "error", message: `${QUOTE} maximum context length is 10 tokens`, code: "context_length_exceeded" }),
+  ),
+  incomplete: answers(() =>
+    streamed(created, delta, { type: "response.incomplete", response: { incomplete_details: { reason: PROMPT } } }),
+  ),
   "cut off": answers(() => streamed(created, delta)),
-  "strange events": answers(() => streamed(created, { type: PROMPT }, { type: "response.output_item.added", output_index: 0, item: { type: PROMPT, text: QUOTE } }, delta, completed)),
+  "strange events": answers(() =>
+    streamed(
+      created,
+      { type: PROMPT },
+      { type: "response.output_item.added", output_index: 0, item: { type: PROMPT, text: QUOTE } },
+      delta,
+      completed,
+    ),
+  ),
   "a call that makes no sense": answers(() =>
-    streamed(created, { type: "response.output_item.done", output_index: 0, item: { type: "function_call", id: "fc", call_id: PROMPT, name: PROMPT, arguments: QUOTE } }, completed),
+    streamed(
+      created,
+      {
+        type: "response.output_item.done",
+        output_index: 0,
+        item: { type: "function_call", id: "fc", call_id: PROMPT, name: PROMPT, arguments: QUOTE },
+      },
+      completed,
+    ),
   ),
   "a damaged image": answers(() =>
-    streamed(created, { type: "response.output_item.done", output_index: 0, item: { type: "image_generation_call", id: "ig", result: "iVBORw0KG" } }, delta, completed),
+    streamed(
+      created,
+      { type: "response.output_item.done", output_index: 0, item: { type: "image_generation_call", id: "ig", result: "iVBORw0KG" } },
+      delta,
+      completed,
+    ),
   ),
   "no list": at("/models", () => error(500)),
   "a list that is none": at("/models", () => new Response(QUOTE)),
   "a list with strange entries": at("/models", () =>
-    Response.json({ data: [{ name: QUOTE }, { id: QUOTE }, { id: QUOTE }, { id: "acme/m", description: QUOTE, owned_by: PROMPT, type: "language" }] }),
+    Response.json({
+      data: [{ name: QUOTE }, { id: QUOTE }, { id: QUOTE }, { id: "acme/m", description: QUOTE, owned_by: PROMPT, type: "language" }],
+    }),
   ),
   "the list cannot be fetched": at("/models", () => new TypeError(QUOTE)),
   "no word about the key": at("/credits", () => error(401)),
@@ -78,12 +105,27 @@ for (const [name, intercept] of Object.entries(scenarios)) {
     }
     const [report] = await run("exportReport");
     const isTrace = (line: string): boolean => line.startsWith("trace: ");
-    assert(fake.logged.some((line) => !isTrace(line)), "something is logged");
+    assert(
+      fake.logged.some((line) => !isTrace(line)),
+      "something is logged",
+    );
     for (const secret of SECRETS) {
-      assert.deepEqual(fake.logged.filter((line) => line.includes(secret)), [], `${secret} at any level`);
+      assert.deepEqual(
+        fake.logged.filter((line) => line.includes(secret)),
+        [],
+        `${secret} at any level`,
+      );
     }
-    assert.deepEqual(fake.logged.filter((line) => !isTrace(line) && line.includes(PROMPT)), [], "above trace");
-    assert.deepEqual([...SECRETS, PROMPT].filter((canary) => report!.includes(canary)), [], "in the report");
+    assert.deepEqual(
+      fake.logged.filter((line) => !isTrace(line) && line.includes(PROMPT)),
+      [],
+      "above trace",
+    );
+    assert.deepEqual(
+      [...SECRETS, PROMPT].filter((canary) => report!.includes(canary)),
+      [],
+      "in the report",
+    );
   });
 }
 
@@ -97,7 +139,13 @@ test("the log says what happened in the protocol's words", async (context) => {
   });
   await chat(keyed.configuration, "hello");
   const model = /^warn: (\S+): failed, rateLimited, HTTP 429, rate_limit_exceeded\. Asking again in [\d.]+ s\.$/;
-  assert(fake.logged.some((line) => model.test(line)), fake.logged.join("\n"));
+  assert(
+    fake.logged.some((line) => model.test(line)),
+    fake.logged.join("\n"),
+  );
   assert(fake.logged.some((line) => /^error: (\S+): failed, badRequest, HTTP 400, invalid_prompt$/.test(line)));
-  assert(fake.logged.some((line) => line.startsWith("trace: ") && line.includes(`You wrote ${PROMPT}`)), "trace has it all");
+  assert(
+    fake.logged.some((line) => line.startsWith("trace: ") && line.includes(`You wrote ${PROMPT}`)),
+    "trace has it all",
+  );
 });

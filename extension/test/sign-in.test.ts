@@ -4,9 +4,9 @@ import { test } from "node:test";
 import * as vscode from "vscode";
 
 import { Log } from "../src/log.js";
-import { SignIn, explain, remedy } from "../src/sign-in.js";
+import { explain, remedy, SignIn } from "../src/sign-in.js";
 import type { Machine, SignInProblemKind } from "../src/vercel-cli.js";
-import { Secrets, fake } from "./vscode.js";
+import { fake, Secrets } from "./vscode.js";
 
 const CLI_TOKEN = "cli-token-canary";
 const ORIGIN = "https://ai-gateway.vercel.sh";
@@ -59,9 +59,19 @@ class World implements Machine {
       return Response.json({ user: { username: "me", version: "northstar" } });
     }
     if (url.includes("/v2/teams")) {
-      return Response.json({ teams: [{ id: "team_a", name: "Alpha", slug: "alpha" }, { id: "team_b", name: "Beta", slug: "beta" }] });
+      return Response.json({
+        teams: [
+          { id: "team_a", name: "Alpha", slug: "alpha" },
+          { id: "team_b", name: "Beta", slug: "beta" },
+        ],
+      });
     }
-    return Response.json({ projects: [{ id: "prj_1", name: "one" }, { id: "prj_2", name: "two" }] });
+    return Response.json({
+      projects: [
+        { id: "prj_1", name: "one" },
+        { id: "prj_2", name: "two" },
+      ],
+    });
   }
 
   token(number: number): string {
@@ -78,10 +88,7 @@ class World implements Machine {
 
 test("a team and a project are chosen, and only the gateway's token is kept", async () => {
   const world = await new World().signedIn();
-  assert.deepEqual(fake.seen, [
-    "pick: Sign in with the Vercel CLI: Alpha, Beta",
-    "pick: Sign in with the Vercel CLI: one, two",
-  ]);
+  assert.deepEqual(fake.seen, ["pick: Sign in with the Vercel CLI: Alpha, Beta", "pick: Sign in with the Vercel CLI: one, two"]);
   const kept = [...world.secrets.kept.values()].join();
   assert(kept.includes('"projectId":"prj_2"') && kept.includes('"teamId":"team_b"'));
   const token = world.token(1);
@@ -138,7 +145,10 @@ test("a token that cannot be renewed is used to its end, and then there is a rea
   world.time += 601;
   await assert.rejects(world.signIn.bearerFor(ORIGIN), (error: Error) => {
     assert.equal(error.stack, "", "chat would show it");
-    assert.equal(error.message, "The sign-in with the Vercel CLI has ended. Vercel cannot be reached. Check the network and the proxy settings, then try again.");
+    assert.equal(
+      error.message,
+      "The sign-in with the Vercel CLI has ended. Vercel cannot be reached. Check the network and the proxy settings, then try again.",
+    );
     return true;
   });
   world.failure = undefined;

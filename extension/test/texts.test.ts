@@ -2,7 +2,7 @@
 // `UPDATE_EXPECT=1 npm test` writes the English one anew.
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import ts from "typescript";
 
@@ -37,8 +37,16 @@ test("the English bundle has every text of the source, and no other", () => {
   const bundled = Object.entries(read("l10n/bundle.l10n.json"));
   const has = new Set(bundled.map(([key]) => key));
   const advice = "run UPDATE_EXPECT=1 npm test";
-  assert.deepEqual(used.filter((text) => !has.has(text)), [], `not in the bundle; ${advice}`);
-  assert.deepEqual(bundled.filter(([key, text]) => !used.includes(key) || key !== text), [], `only in the bundle; ${advice}`);
+  assert.deepEqual(
+    used.filter((text) => !has.has(text)),
+    [],
+    `not in the bundle; ${advice}`,
+  );
+  assert.deepEqual(
+    bundled.filter(([key, text]) => !used.includes(key) || key !== text),
+    [],
+    `only in the bundle; ${advice}`,
+  );
 });
 
 test("every key in the manifest has a text, and every text a key", () => {
@@ -49,7 +57,9 @@ test("every key in the manifest has a text, and every text a key", () => {
 test("translations translate what there is, and keep its holes, code and commands", () => {
   const pairs = [
     ...readdirSync("l10n").map((name): [string, string] => ["l10n/bundle.l10n.json", `l10n/${name}`]),
-    ...readdirSync(".").filter((name) => /^package\.nls\..+\.json$/.test(name)).map((name): [string, string] => ["package.nls.json", name]),
+    ...readdirSync(".")
+      .filter((name) => /^package\.nls\..+\.json$/.test(name))
+      .map((name): [string, string] => ["package.nls.json", name]),
   ];
   assert(pairs.some(([, file]) => file.endsWith(".de.json")));
   for (const [original, file] of pairs) {

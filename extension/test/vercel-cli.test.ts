@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { type Machine, SignInProblem, dataFolders, expiryOf, listProjects, listTeams, readLogin, requestToken } from "../src/vercel-cli.js";
+import { dataFolders, expiryOf, listProjects, listTeams, type Machine, readLogin, requestToken, SignInProblem } from "../src/vercel-cli.js";
 
 const NOW = 1_700_000_000;
 const CLI_TOKEN = "cli-token-canary";
@@ -51,7 +51,11 @@ async function kindOf(work: Promise<unknown>): Promise<string> {
 test("the CLI's folders on each system", () => {
   const cases: [string, { [name: string]: string }, string[]][] = [
     ["linux", { HOME: "/home/me" }, ["/home/me/.local/share/com.vercel.cli", "/home/me/.vercel"]],
-    ["linux", { HOME: "/home/me", XDG_DATA_HOME: "/data/" }, ["/data/com.vercel.cli", "/home/me/.local/share/com.vercel.cli", "/home/me/.vercel"]],
+    [
+      "linux",
+      { HOME: "/home/me", XDG_DATA_HOME: "/data/" },
+      ["/data/com.vercel.cli", "/home/me/.local/share/com.vercel.cli", "/home/me/.vercel"],
+    ],
     [
       "darwin",
       { HOME: "/Users/me" },
@@ -88,7 +92,11 @@ test("a login is found, or there is a reason why not", async () => {
     ["not an object", { [`${folder}/auth.json`]: "null" }, "notLoggedIn"],
     ["over", auth({ token: CLI_TOKEN, expiresAt: NOW - 1 }), "loginExpired"],
     ["over in a moment", auth({ token: CLI_TOKEN, expiresAt: NOW + 10 }), "loginExpired"],
-    ["over in the new place, empty in the old", { ...auth({ token: CLI_TOKEN, expiresAt: 1 }), ...auth({}, "/home/me/.vercel") }, "loginExpired"],
+    [
+      "over in the new place, empty in the old",
+      { ...auth({ token: CLI_TOKEN, expiresAt: 1 }), ...auth({}, "/home/me/.vercel") },
+      "loginExpired",
+    ],
   ];
   for (const [what, files, expected] of cases) {
     assert.equal(await kindOf(readLogin(machine(files))), expected, what);
@@ -141,7 +149,11 @@ test("a token for the gateway, with its end", async () => {
   const token = jwt({ exp: NOW + 43_200 });
   assert.deepEqual(await requestToken(machine(loggedIn, { [route]: { token } }), "prj_1", "team_a"), { token, expiresAt: NOW + 43_200 });
   assert.deepEqual(
-    await requestToken(machine(loggedIn, { "POST /v1/projects/a%2Fb/token?source=vercel-oidc-refresh": { token: "opaque" } }), "a/b", undefined),
+    await requestToken(
+      machine(loggedIn, { "POST /v1/projects/a%2Fb/token?source=vercel-oidc-refresh": { token: "opaque" } }),
+      "a/b",
+      undefined,
+    ),
     { token: "opaque", expiresAt: NOW + 3600 },
   );
 

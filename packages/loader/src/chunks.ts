@@ -13,8 +13,19 @@ export interface ChunkText {
 
 /** Fields of an Error that say what happened. Others are left out: an API error also holds the whole request. */
 const ERROR_FIELDS = [
-  "name", "message", "code", "type", "status", "statusCode", "responseBody", "responseHeaders", "reason", "error",
-  "data", "lastError", "cause",
+  "name",
+  "message",
+  "code",
+  "type",
+  "status",
+  "statusCode",
+  "responseBody",
+  "responseHeaders",
+  "reason",
+  "error",
+  "data",
+  "lastError",
+  "cause",
 ] as const;
 const MAX_DEPTH = 100;
 /** The most that a chunk may hold, in characters of JSON; as much as the core takes as one event. */

@@ -9,16 +9,7 @@
 // A stream of AI SDK chunks is opened with `openChunkStream` and fed with `pushChunk`, or with `push` if it comes as bytes.
 // Nothing is imported at run time: a second file would take as long to load as the module.
 
-import type {
-  BodyEnd,
-  Citation,
-  Failure,
-  HttpAnswer,
-  Note,
-  Outcome,
-  ThinkingReplay,
-  Transport,
-} from "./boundary.js";
+import type { BodyEnd, Citation, Failure, HttpAnswer, Note, Outcome, ThinkingReplay, Transport } from "./boundary.js";
 
 import type { Attempt, Decision, Output, StreamOptions, ToolNames } from "./stream-types.js";
 

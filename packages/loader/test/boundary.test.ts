@@ -17,7 +17,10 @@ test("the module imports nothing", () => {
 test("no function returns a reference", () => {
   const references = new Set([0x6f, 0x70]);
   for (const results of functionResults(wasmBytes)) {
-    assert.ok(results.every((type) => !references.has(type)), "an export that returns an externref can abort Node");
+    assert.ok(
+      results.every((type) => !references.has(type)),
+      "an export that returns an externref can abort Node",
+    );
   }
 });
 
@@ -37,7 +40,10 @@ test("hundreds of thousands of small pushes, through deoptimisation and growing 
     }
     // One large event among the small ones makes the memory grow under the views.
     const large = "x".repeat(round * 200_000);
-    text += stream.push(delta(large)).map((output) => (output.type === "text" ? output.value : "")).join("");
+    text += stream
+      .push(delta(large))
+      .map((output) => (output.type === "text" ? output.value : ""))
+      .join("");
     stream.push(completed);
     assert.equal(stream.finish("eof").outcome.status, "completed");
     assert.equal(text.length, 9_900 * 5 + 100 * 3 + large.length);

@@ -1,8 +1,8 @@
 // What every test here needs: the built core, the invented streams, and a way to run one through the other.
 
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadCore, type Core, type Outcome, type Output } from "../src/core.js";
+import { type Core, loadCore, type Outcome, type Output } from "../src/core.js";
 
 /** `cargo xtask test` builds the core and writes the streams, and says where. */
 export function fromEnvironment(name: string): string {
@@ -30,7 +30,10 @@ export interface TestStream {
 
 export function testStreams(): TestStream[] {
   const directory = fromEnvironment("SLUICE_STREAMS");
-  const names = readdirSync(directory).filter((file) => file.endsWith(".sse")).map((file) => file.slice(0, -4)).sort();
+  const names = readdirSync(directory)
+    .filter((file) => file.endsWith(".sse"))
+    .map((file) => file.slice(0, -4))
+    .sort();
   return names.map((name) => ({
     name,
     body: new Uint8Array(readFileSync(join(directory, `${name}.sse`))),

@@ -1,9 +1,9 @@
 // What must hold of the token counter's boundary. The counts themselves are tested in Rust.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { readFileSync } from "node:fs";
-import { loadTokens, TokensError, Tokens } from "../src/tokens.js";
+import { test } from "node:test";
+import { loadTokens, Tokens, TokensError } from "../src/tokens.js";
 import { fromEnvironment, wasmBytes } from "./support.js";
 
 const tokensBytes = new Uint8Array(readFileSync(fromEnvironment("SLUICE_TOKENS_WASM")));

@@ -142,14 +142,18 @@ async function checkAbort(sdk, way) {
   };
   let count = 0;
   const again = sdk.start("sluice/long+pace=2", "Say 5000 words", {});
-  await adapter.processStream(WAYS[way](again), {
-    report: () => {
-      if (++count === 3) {
-        token.isCancellationRequested = true;
-        listeners.forEach((listener) => listener());
-      }
+  await adapter.processStream(
+    WAYS[way](again),
+    {
+      report: () => {
+        if (++count === 3) {
+          token.isCancellationRequested = true;
+          listeners.forEach((listener) => listener());
+        }
+      },
     },
-  }, token);
+    token,
+  );
   assert.equal(count, 3);
   assert.equal(adapter.getOutcome().status, "cancelled");
 }

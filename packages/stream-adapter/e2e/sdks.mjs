@@ -21,10 +21,7 @@ export async function sdks(baseURL) {
       ? made.createOpenAI({ baseURL, apiKey: "demo", fetch: inOpenResponses }).responses
       : made.createOpenResponses({ name: "sluice", url: `${baseURL}/responses`, apiKey: "demo" });
     const tools = Object.fromEntries(
-      ["read_file", "search"].map((tool) => [
-        tool,
-        ai.tool({ description: `Tool ${tool}`, inputSchema: ai.jsonSchema(parameters) }),
-      ]),
+      ["read_file", "search"].map((tool) => [tool, ai.tool({ description: `Tool ${tool}`, inputSchema: ai.jsonSchema(parameters) })]),
     );
     const start = (id, prompt, { withTools, ...more } = {}) =>
       ai.streamText({
@@ -50,7 +47,11 @@ function inOpenResponses(url, init) {
 /** The same request without an SDK. */
 export function direct(baseURL, model, prompt, { withTools, abortSignal } = {}) {
   const tools = ["read_file", "search"].map((name) => ({
-    type: "function", name, description: `Tool ${name}`, strict: false, parameters,
+    type: "function",
+    name,
+    description: `Tool ${name}`,
+    strict: false,
+    parameters,
   }));
   return fetch(`${baseURL}/responses`, {
     method: "POST",

@@ -16,7 +16,10 @@ if (wasm === undefined) {
 const root = resolve(import.meta.dirname, "..");
 const dist = join(root, "dist");
 
-for (const [format, file] of [["esm", "index.mjs"], ["cjs", "index.cjs"]]) {
+for (const [format, file] of [
+  ["esm", "index.mjs"],
+  ["cjs", "index.cjs"],
+]) {
   await build({
     entryPoints: [join(root, "src/index.ts")],
     outfile: join(dist, file),
@@ -34,8 +37,16 @@ const node = (script, ...args) => execFileSync(process.execPath, [script, ...arg
 const require = createRequire(import.meta.url);
 const tsc = require.resolve("typescript/bin/tsc");
 execFileSync(process.execPath, [tsc], { cwd: root, stdio: "inherit" });
-node(require.resolve("dts-bundle-generator/dist/bin/dts-bundle-generator.js"), "--silent", "--no-banner", "--project", "tsconfig.json",
-  "-o", "dist/index.d.mts", "src/index.ts");
+node(
+  require.resolve("dts-bundle-generator/dist/bin/dts-bundle-generator.js"),
+  "--silent",
+  "--no-banner",
+  "--project",
+  "tsconfig.json",
+  "-o",
+  "dist/index.d.mts",
+  "src/index.ts",
+);
 writeFileSync(join(dist, "index.d.cts"), readFileSync(join(dist, "index.d.mts")));
 
 // The sample finds the package as any extension would: in its node_modules.

@@ -5,10 +5,21 @@
 //   parts.ts    the core's parts -> VS Code's classes
 //   adapters.ts the two classes below
 
-export { OpenResponsesStreamAdapter, VSCodeStreamAdapter } from "./adapters.js";
-export type { AdapterLogger, StreamAdapterOptions, StreamUsage } from "./session.js";
-export type { Cancellation, ChunkSource, ByteSource } from "./source.js";
-export type { ResponsePart, VSCodeClasses } from "./parts.js";
 export type {
-  Empty, Failure, FailureKind, Note, NoteKind, Outcome, Overflow, Status, TokenDetails, Turn, Usage, Gateway,
+  Empty,
+  Failure,
+  FailureKind,
+  Gateway,
+  Note,
+  NoteKind,
+  Outcome,
+  Overflow,
+  Status,
+  TokenDetails,
+  Turn,
+  Usage,
 } from "../../loader/src/core.js";
+export { OpenResponsesStreamAdapter, VSCodeStreamAdapter } from "./adapters.js";
+export type { ResponsePart, VSCodeClasses } from "./parts.js";
+export type { AdapterLogger, StreamAdapterOptions, StreamUsage } from "./session.js";
+export type { ByteSource, Cancellation, ChunkSource } from "./source.js";

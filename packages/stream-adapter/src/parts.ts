@@ -1,14 +1,11 @@
 // The core's parts as VS Code's. The classes are handed in, or looked up where VS Code runs us; this package never imports
 // them, so it works, and can be tested, without VS Code.
 
-import type { Part, VsCodeUsage } from "../../loader/src/core.js";
 import { fromBase64 } from "../../loader/src/chunks.js";
+import type { Part, VsCodeUsage } from "../../loader/src/core.js";
 
 /** The shapes of VS Code's parts, for callers without its types. */
-export type ResponsePart =
-  | { value: string }
-  | { callId: string; name: string; input: object }
-  | { data: Uint8Array; mimeType: string };
+export type ResponsePart = { value: string } | { callId: string; name: string; input: object } | { data: Uint8Array; mimeType: string };
 
 /**
  * What is used of the `vscode` module; hand in all of it. Without `LanguageModelThinkingPart` (stable VS Code has it at run time, not

@@ -1,9 +1,9 @@
 // One stream from its first item to its outcome: items go to the core, outputs come back, the end resolves or rejects.
 
-import type { ChunkStream, Core, Note, Outcome, Output, ResponseStream } from "../../loader/src/core.js";
 import { bytesOf, chunkToJson } from "../../loader/src/chunks.js";
-import { PartMaker, lookUpVSCode, type VSCodeClasses } from "./parts.js";
-import { isCancelled, itemsOf, onCancel, quietly, unlessCancelled, type Cancellation, type Item, type Items } from "./source.js";
+import type { ChunkStream, Core, Note, Outcome, Output, ResponseStream } from "../../loader/src/core.js";
+import { lookUpVSCode, PartMaker, type VSCodeClasses } from "./parts.js";
+import { type Cancellation, type Item, type Items, isCancelled, itemsOf, onCancel, quietly, unlessCancelled } from "./source.js";
 import { theCore } from "./wasm.js";
 
 export interface AdapterLogger {

@@ -2,7 +2,7 @@
 // compiled once, when the first stream needs it.
 
 import { fromBase64 } from "../../loader/src/chunks.js";
-import { loadCore, type Core } from "../../loader/src/core.js";
+import { type Core, loadCore } from "../../loader/src/core.js";
 
 /** The built core: scripts/build.mjs puts it in. */
 declare const SLUICE_WASM_BASE64: string;

@@ -28,7 +28,11 @@ describe("VSCodeStreamAdapter", () => {
     const parts = [];
     await adapter.processStream(streamOf({ type: "text-delta", id: "t", text: "Hi" }, finish), { report: (part) => parts.push(part) });
     assert.equal(parts.at(-1).mimeType, "usage");
-    assert.deepEqual(JSON.parse(new TextDecoder().decode(parts.at(-1).data)), { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 });
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(parts.at(-1).data)), {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 15,
+    });
   });
 
   test("text, reasoning, a call, a file, a source and usage", async () => {
@@ -138,8 +142,16 @@ describe("VSCodeStreamAdapter", () => {
       }
     }
     const input = {
-      date: new Date(0), url: new URL("https://a.example/"), big: 12n, huge: 2n ** 64n, nothing: undefined, not: NaN,
-      map: new Map([["a", 1]]), set: new Set([1]), bytes: new Uint8Array([1, 2]), nested: [undefined, () => {}],
+      date: new Date(0),
+      url: new URL("https://a.example/"),
+      big: 12n,
+      huge: 2n ** 64n,
+      nothing: undefined,
+      not: NaN,
+      map: new Map([["a", 1]]),
+      set: new Set([1]),
+      bytes: new Uint8Array([1, 2]),
+      nested: [undefined, () => {}],
     };
     const { parts } = await read([
       { type: "file", file: new File() },
@@ -147,10 +159,20 @@ describe("VSCodeStreamAdapter", () => {
       { type: "tool-call", toolCallId: "c", toolName: "f", input },
       finish,
     ]);
-    assert.deepEqual(parts.slice(0, 2), [{ data: "text/plain", content: "hi" }, { data: "text/plain", content: "hi" }]);
+    assert.deepEqual(parts.slice(0, 2), [
+      { data: "text/plain", content: "hi" },
+      { data: "text/plain", content: "hi" },
+    ]);
     assert.deepEqual(parts[2].input, {
-      date: "1970-01-01T00:00:00.000Z", url: "https://a.example/", big: 12, huge: "18446744073709551616", not: null,
-      map: { a: 1 }, set: [1], bytes: "AQI=", nested: [null, null],
+      date: "1970-01-01T00:00:00.000Z",
+      url: "https://a.example/",
+      big: 12,
+      huge: "18446744073709551616",
+      not: null,
+      map: { a: 1 },
+      set: [1],
+      bytes: "AQI=",
+      nested: [null, null],
     });
   });
 
@@ -161,7 +183,10 @@ describe("VSCodeStreamAdapter", () => {
       const run = adapter.processStream(streamOf({ type: "text-delta", text: "a" }, { type: "error", error }, finish), {
         report: (part) => parts.push(part),
       });
-      const thrown = await run.then(() => assert.fail("resolved"), (thrown) => thrown);
+      const thrown = await run.then(
+        () => assert.fail("resolved"),
+        (thrown) => thrown,
+      );
       assert.equal(thrown.constructor, Error);
       assert.equal(thrown.message, expected);
       assert.ok(!thrown.stack.includes("\n"));
@@ -198,7 +223,10 @@ describe("VSCodeStreamAdapter", () => {
     const whole = await read([start, { type: "tool-call-delta", toolCallId: "c", argsTextDelta: '{"a":1}' }]);
     assert.deepEqual(whole.parts, [{ call: "f", id: "c", input: { a: 1 } }]);
     await assert.rejects(read([start, { type: "tool-call-delta", toolCallId: "c", argsTextDelta: '{"a":' }]));
-    await assert.rejects(read([start, { type: "tool-call-delta", toolCallId: "c", argsTextDelta: '{"a":' }, finish]), /"f" was not finished/);
+    await assert.rejects(
+      read([start, { type: "tool-call-delta", toolCallId: "c", argsTextDelta: '{"a":' }, finish]),
+      /"f" was not finished/,
+    );
   });
 
   test("cancellation: a token, a signal, the SDK's abort", async () => {

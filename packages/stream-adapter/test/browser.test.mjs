@@ -3,12 +3,27 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { SourceTextModule, createContext } from "node:vm";
+import { createContext, SourceTextModule } from "node:vm";
 
-const WEB = ["TextEncoder", "TextDecoder", "atob", "btoa", "URL", "AbortController", "AbortSignal", "ReadableStream", "Response", "queueMicrotask"];
+const WEB = [
+  "TextEncoder",
+  "TextDecoder",
+  "atob",
+  "btoa",
+  "URL",
+  "AbortController",
+  "AbortSignal",
+  "ReadableStream",
+  "Response",
+  "queueMicrotask",
+];
 
-test("the ES module runs in a context without Node", { skip: SourceTextModule === undefined && "needs --experimental-vm-modules" }, async () => {
-  const context = createContext(Object.fromEntries([...WEB.map((name) => [name, globalThis[name]]), ["console", { debug() {}, warn() {} }]]));
+test("the ES module runs in a context without Node", {
+  skip: SourceTextModule === undefined && "needs --experimental-vm-modules",
+}, async () => {
+  const context = createContext(
+    Object.fromEntries([...WEB.map((name) => [name, globalThis[name]]), ["console", { debug() {}, warn() {} }]]),
+  );
   const module = new SourceTextModule(readFileSync(new URL("../dist/index.mjs", import.meta.url), "utf8"), { context });
   await module.link((name) => assert.fail(`it imports ${name}`));
   await module.evaluate();

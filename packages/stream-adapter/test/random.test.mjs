@@ -12,15 +12,27 @@ const finish = { type: "finish", finishReason: "stop" };
 const runs = { numRuns: 1000, seed: Number(process.env.SEED ?? 1) };
 
 const anything = fc.anything({
-  maxDepth: 4, withBigInt: true, withBoxedValues: true, withDate: true, withMap: true, withNullPrototype: true, withObjectString: true,
-  withSet: true, withSparseArray: true, withTypedArray: true,
+  maxDepth: 4,
+  withBigInt: true,
+  withBoxedValues: true,
+  withDate: true,
+  withMap: true,
+  withNullPrototype: true,
+  withObjectString: true,
+  withSet: true,
+  withSparseArray: true,
+  withTypedArray: true,
 });
 /** Stands for a revoked proxy, which no library can generate, because it cannot even be looked at. */
 const REVOKED = Symbol("revoked");
 /** Values that resist being read. */
 const hostile = fc.oneof(
   fc.constant(REVOKED),
-  fc.string().map((name) => ({ get [name]() { throw new Error(name); } })),
+  fc.string().map((name) => ({
+    get [name]() {
+      throw new Error(name);
+    },
+  })),
   fc.constant(0).map(() => {
     const value = {};
     value.value = [value];
@@ -54,7 +66,10 @@ async function read(chunks) {
   const adapter = new VSCodeStreamAdapter({ vscode, logger: quiet });
   const parts = [];
   const run = adapter.processStream(chunks, { report: (part) => parts.push(part) });
-  const error = await run.then(() => undefined, (thrown) => thrown);
+  const error = await run.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
   return { parts, error, outcome: adapter.getOutcome() };
 }
 
@@ -86,15 +101,48 @@ test("any value as arguments is a call with an object, or a failure that names t
 
 test("any chunks end with an outcome, and the error is short and plain", async () => {
   const types = [
-    "text-delta", "reasoning-delta", "tool-input-start", "tool-input-delta", "tool-input-end", "tool-call", "tool-result", "file",
-    "source", "data-x", "finish-step", "finish", "error", "response-metadata", "text-end", "reasoning-end", "unheard-of",
+    "text-delta",
+    "reasoning-delta",
+    "tool-input-start",
+    "tool-input-delta",
+    "tool-input-end",
+    "tool-call",
+    "tool-result",
+    "file",
+    "source",
+    "data-x",
+    "finish-step",
+    "finish",
+    "error",
+    "response-metadata",
+    "text-end",
+    "reasoning-end",
+    "unheard-of",
   ];
-  const names = ["id", "text", "delta", "toolCallId", "toolName", "input", "output", "file", "mediaType", "data", "url", "error", "usage", "providerMetadata"];
+  const names = [
+    "id",
+    "text",
+    "delta",
+    "toolCallId",
+    "toolName",
+    "input",
+    "output",
+    "file",
+    "mediaType",
+    "data",
+    "url",
+    "error",
+    "usage",
+    "providerMetadata",
+  ];
   const chunk = fc.oneof(
     { weight: 5, arbitrary: fc.tuple(fc.constantFrom(...types), fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.string(), value))) },
     { weight: 1, arbitrary: value.map((chunk) => [undefined, chunk]) },
   );
-  const chunks = fc.array(chunk.map(([type, fields]) => (type === undefined ? fields : Object.assign(fields, { type }))), { maxLength: 6 });
+  const chunks = fc.array(
+    chunk.map(([type, fields]) => (type === undefined ? fields : Object.assign(fields, { type }))),
+    { maxLength: 6 },
+  );
   await fc.assert(
     fc.asyncProperty(chunks, async (stream) => {
       const { parts, error, outcome } = await read(stream.map((chunk) => revoking(chunk)));

@@ -14,7 +14,13 @@ test("the README's code is the sample's", () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
   const code = readFileSync(file, "utf8");
   assert.ok(readme.includes(`\`\`\`js\n${code}\`\`\``), "copy sample/extension.js into README.md");
-  assert.ok(code.trimEnd().split("\n").filter((line) => line !== "").length <= 30, "thirty lines");
+  assert.ok(
+    code
+      .trimEnd()
+      .split("\n")
+      .filter((line) => line !== "").length <= 30,
+    "thirty lines",
+  );
 });
 
 test("the sample answers", async () => {

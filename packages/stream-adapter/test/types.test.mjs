@@ -5,7 +5,11 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
 test("the types hold for ES modules and CommonJS", () => {
-  const run = () => execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "--project", "test/types"], { cwd: new URL("..", import.meta.url), encoding: "utf8" });
+  const run = () =>
+    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "--project", "test/types"], {
+      cwd: new URL("..", import.meta.url),
+      encoding: "utf8",
+    });
   try {
     assert.equal(run(), "");
   } catch (error) {

@@ -42,7 +42,10 @@ export class LanguageModelDataPart {
 }
 
 export const vscode = {
-  LanguageModelTextPart, LanguageModelThinkingPart, LanguageModelToolCallPart, LanguageModelDataPart,
+  LanguageModelTextPart,
+  LanguageModelThinkingPart,
+  LanguageModelToolCallPart,
+  LanguageModelDataPart,
 };
 
 export const quiet = { debug() {}, warn() {}, error() {} };

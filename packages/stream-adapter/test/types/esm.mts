@@ -1,14 +1,19 @@
 // Compiled, never run: the types as a provider that is an ES module sees them, beside VS Code's own.
 
+import { OpenResponsesStreamAdapter, type Outcome, type StreamUsage, VSCodeStreamAdapter } from "@sluice/stream-adapter";
 import * as vscode from "vscode";
-import { OpenResponsesStreamAdapter, VSCodeStreamAdapter, type Outcome, type StreamUsage } from "@sluice/stream-adapter";
 
 export async function respond(
   stream: AsyncIterable<{ type: "text-delta"; text: string }>,
   progress: vscode.Progress<vscode.LanguageModelResponsePart>,
   token: vscode.CancellationToken,
 ): Promise<StreamUsage> {
-  const adapter = new VSCodeStreamAdapter({ vscode, enableReasoning: true, onUnknownChunk: (chunk: unknown) => void chunk, logger: console });
+  const adapter = new VSCodeStreamAdapter({
+    vscode,
+    enableReasoning: true,
+    onUnknownChunk: (chunk: unknown) => void chunk,
+    logger: console,
+  });
   const usage = await adapter.processStream(stream, progress, token);
   const outcome: Outcome | undefined = adapter.getOutcome();
   const tokens: number | null = usage.inputTokens;
