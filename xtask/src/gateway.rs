@@ -9,7 +9,7 @@ use crate::{Done, javascript};
 
 /// Builds the command line and returns its path.
 pub fn build() -> Done<PathBuf> {
-    run(cargo().args(["build", "--quiet", "--locked", "--package", "sluice"]))?;
+    run(cargo().args(["build", "--quiet", "--locked", "--package", "sluice-cli"]))?;
     Ok(root().join("target/debug").join(format!("sluice{}", std::env::consts::EXE_SUFFIX)))
 }
 

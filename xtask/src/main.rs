@@ -107,7 +107,7 @@ fn example(name: &str) -> Done {
         "--locked",
         "--release",
         "--package",
-        "sluice",
+        "sluice-client",
         "--example",
         name,
     ]))

@@ -1,0 +1,86 @@
+//! Captures for bug reports: the raw stream, and beside it the request without what is private in it.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sluice_client::{ApiKey, Client, private_file};
+use sluice_core::{BuiltRequest, ChatRequest, Secrets, build_request};
+
+pub struct CaptureFile {
+    body: File,
+    request: PathBuf,
+    /// The beginning of a line whose end has not come yet.
+    line: Vec<u8>,
+}
+
+impl CaptureFile {
+    /// Starts the file for the stream; the request goes beside it.
+    pub fn start(path: &Path) -> io::Result<Self> {
+        let mut request = path.as_os_str().to_owned();
+        request.push(".request.json");
+        Ok(Self { body: private_file::create_named(path)?, request: request.into(), line: Vec::new() })
+    }
+
+    /// Writes the request. The key is no part of it, and what was said is replaced by its length.
+    pub fn request(&self, chat: &ChatRequest, client: &Client) -> io::Result<()> {
+        let BuiltRequest { request, .. } = build_request(chat, client.endpoint());
+        let mut body: Value = serde_json::from_str(&request.body)?;
+        redact(&mut body, "");
+        let shown = serde_json::json!({"method": request.method, "url": request.url, "body": body});
+        let text = serde_json::to_string_pretty(&shown)? + "\n";
+        private_file::create_named(&self.request)?.write_all(secrets(client).mask(&text).as_bytes())
+    }
+
+    /// Writes what has come of the stream, up to the last whole line. Secrets are masked in whole lines only: one may
+    /// begin in one piece of a stream and end in the next.
+    pub fn bytes(&mut self, bytes: &[u8], client: &Client) -> io::Result<()> {
+        let whole = bytes.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+        let (whole, rest) = bytes.split_at(whole);
+        self.line.extend_from_slice(whole);
+        if !whole.is_empty() {
+            self.finish(client)?;
+        }
+        self.line.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Writes a last line that has no end.
+    pub fn finish(&mut self, client: &Client) -> io::Result<()> {
+        let secrets = secrets(client);
+        // Bytes that are not UTF-8 may be what the capture was made for.
+        for chunk in std::mem::take(&mut self.line).utf8_chunks() {
+            self.body.write_all(secrets.mask(chunk.valid()).as_bytes())?;
+            self.body.write_all(chunk.invalid())?;
+        }
+        Ok(())
+    }
+}
+
+fn secrets(client: &Client) -> Secrets {
+    client.key().map(ApiKey::secrets).unwrap_or_default()
+}
+
+/// Keeps the shape: numbers, types, roles, names of fields. Replaces every text that somebody wrote.
+fn redact(value: &mut Value, name: &str) {
+    match value {
+        Value::String(text) => {
+            let protocol = ["type", "role", "model", "effort", "summary", "tool_choice", "caching", "include"];
+            if !protocol.contains(&name) {
+                *value = Value::String(format!("[{} characters]", text.chars().count()));
+            }
+        }
+        Value::Array(list) => {
+            for element in list {
+                redact(element, name);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                redact(field, name);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,122 @@
+//! One JSON object a line. This is a public format: fields may be added, never renamed or removed.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use sluice_core::{Citation, Note, Outcome, Output, Part, ThinkingReplay};
+
+use crate::Printer;
+use crate::text;
+
+pub struct JsonLines {
+    out: BufWriter<Stdout>,
+}
+
+impl JsonLines {
+    pub fn new() -> Self {
+        Self { out: BufWriter::new(io::stdout()) }
+    }
+}
+
+/// The lines that serde can write; a tool call is written by hand below.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+enum Line<'a> {
+    Text {
+        value: &'a str,
+    },
+    Thinking {
+        value: &'a str,
+        id: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        replay: Option<&'a ThinkingReplay>,
+    },
+    Data {
+        mime_type: &'a str,
+        #[serde(flatten)]
+        content: Content<'a>,
+    },
+    Note(&'a Note),
+    Outcome(&'a Outcome),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Bytes { base64: &'a str },
+    Citations { citations: &'a [Citation], markdown: &'a str },
+}
+
+impl JsonLines {
+    fn line(&mut self, line: &Line<'_>) -> io::Result<()> {
+        writeln!(self.out, "{}", text::json(&serde_json::to_string(line)?))
+    }
+}
+
+impl Printer for JsonLines {
+    fn output(&mut self, output: &Output) -> io::Result<()> {
+        match output {
+            Output::Part(Part::Text { value }) => self.line(&Line::Text { value }),
+            Output::Part(Part::Thinking { value, id, replay }) => {
+                self.line(&Line::Thinking { value, id, replay: replay.as_ref() })
+            }
+            Output::Part(Part::ToolCall { call_id, name, input_json }) => {
+                // The input goes out as the model wrote it: no number type of ours could hold all of its numbers.
+                let (call_id, name) = (Value::from(call_id.as_str()), Value::from(name.as_str()));
+                let input = without_white_space(input_json);
+                let line = format!(r#"{{"type":"toolCall","callId":{call_id},"name":{name},"input":{input}}}"#);
+                writeln!(self.out, "{}", text::json(&line))
+            }
+            Output::Part(Part::Data { mime_type, base64 }) => {
+                self.line(&Line::Data { mime_type, content: Content::Bytes { base64 } })
+            }
+            Output::Part(Part::Citations { citations, markdown }) => self.line(&Line::Data {
+                mime_type: "application/vnd.sluice.citations+json",
+                content: Content::Citations { citations, markdown },
+            }),
+            Output::Note(note) => self.line(&Line::Note(note)),
+        }
+    }
+
+    fn outcome(&mut self, outcome: &Outcome, _elapsed: Duration) -> io::Result<()> {
+        self.line(&Line::Outcome(outcome))?;
+        self.out.flush()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Drops the spaces and line ends between the tokens of a JSON text.
+pub fn without_white_space(json: &str) -> String {
+    let mut compact = String::with_capacity(json.len());
+    let (mut in_string, mut escaped) = (false, false);
+    for c in json.chars() {
+        if in_string || !c.is_ascii_whitespace() {
+            compact.push(c);
+        }
+        if in_string {
+            in_string = escaped || c != '"';
+            escaped = c == '\\' && !escaped;
+        } else {
+            in_string = c == '"';
+        }
+    }
+    compact
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_white_space;
+
+    #[test]
+    fn white_space_goes_only_between_tokens() {
+        let check = |json, expected| assert_eq!(without_white_space(json), expected);
+        check("{ \"a\" :\n [ 1 , 2 ] }", r#"{"a":[1,2]}"#);
+        check(r#"{"a b" : "c \" d  e\\" , "f":" "}"#, r#"{"a b":"c \" d  e\\","f":" "}"#);
+        check(r#"{"n":123456789012345678901234567890}"#, r#"{"n":123456789012345678901234567890}"#);
+    }
+}

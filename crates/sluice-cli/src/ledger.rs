@@ -1,0 +1,113 @@
+//! The ledger of `sluice chat`: token counts for the next requests, usage for `sluice usage`, kept in one file.
+
+use std::env;
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use sluice_client::Store;
+use sluice_core::{
+    ChatRequest, Counter, Endpoint, Estimate, Ledger, LedgerEntry, LedgerModel, ModelSettings, StatusLine,
+};
+
+use crate::model_cache::ModelCache;
+use crate::output::tell;
+
+/// There is one conversation at a time, and one request at a time.
+const REQUEST: &str = "chat";
+const SECONDS_PER_DAY: u64 = 86_400;
+
+/// The ledger, the file it is kept in, and the clock.
+pub struct ChatLedger {
+    store: Store,
+    ledger: Ledger,
+    model: LedgerModel,
+    clock: Instant,
+    has_complained: bool,
+}
+
+impl ChatLedger {
+    /// Opens the ledger for requests to a model, about which it knows what `sluice models` last saw.
+    pub fn open(endpoint: &Endpoint, model: &str) -> Self {
+        let (store, memory, note) = Store::open(directory());
+        let (catalog, _) = ModelCache::of(endpoint).load(endpoint);
+        let listed = catalog.models(&ModelSettings::default(), u64::from(today()) * SECONDS_PER_DAY).models;
+        let model = match listed.into_iter().find(|listed| listed.id == model) {
+            Some(listed) => LedgerModel {
+                family: listed.family,
+                max_input_tokens: Some(u64::from(listed.max_input_tokens)),
+                prices: listed.prices,
+            },
+            None => LedgerModel { family: model.to_owned(), ..LedgerModel::default() },
+        };
+        let ledger = Ledger::with_memory(Counter::exact(), memory);
+        let mut ledger = Self { store, ledger, model, clock: Instant::now(), has_complained: false };
+        if let Some(note) = note {
+            ledger.complain(&note);
+        }
+        ledger
+    }
+
+    /// Returns how many tokens a request will have, and warns if that is nearly more than the model takes.
+    pub fn begin(&mut self, request: &ChatRequest) -> Estimate {
+        let begun = self.ledger.begin(REQUEST, REQUEST, request.clone(), self.model.clone(), self.now());
+        if let Some(warning) = begun.warning {
+            tell!("sluice: {}", warning.message);
+        }
+        begun.estimate
+    }
+
+    /// A part of the answer has been printed.
+    pub fn part(&mut self, is_thinking: bool) {
+        self.ledger.part(REQUEST, is_thinking, self.now());
+    }
+
+    /// The request is over. What it used is saved at once, because the next request may never come.
+    pub fn end(&mut self, entry: &LedgerEntry) {
+        self.ledger.end(REQUEST, entry, self.now(), today());
+        if let Err(message) = self.store.save(self.ledger.memory()) {
+            self.complain(&message);
+        }
+    }
+
+    /// What the status bar of an editor would show.
+    pub fn status(&self) -> Option<StatusLine> {
+        self.ledger.status(REQUEST)
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Tells the user once that something is wrong with the file; the conversation goes on without it.
+    fn complain(&mut self, message: &str) {
+        if !std::mem::replace(&mut self.has_complained, true) {
+            tell!("sluice: {message}.");
+        }
+    }
+}
+
+/// Returns `SLUICE_HOME`, or the directory in which programs of this system keep their state.
+pub fn directory() -> PathBuf {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(home) = set("SLUICE_HOME") {
+        return home;
+    }
+    // Relative paths are to be ignored, says the XDG specification.
+    if let Some(state) = set("XDG_STATE_HOME").filter(|path| path.is_absolute()) {
+        return state.join("sluice");
+    }
+    if cfg!(windows)
+        && let Some(local) = set("LOCALAPPDATA")
+    {
+        return local.join("sluice");
+    }
+    let home = env::home_dir().unwrap_or_else(env::temp_dir);
+    let state = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/state" };
+    home.join(state).join("sluice")
+}
+
+/// Returns the number of today's day since 1970 in UTC, as gateways bill.
+fn today() -> u32 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u32::try_from(since.as_secs() / SECONDS_PER_DAY).unwrap_or(u32::MAX)
+}

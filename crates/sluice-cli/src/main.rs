@@ -1,0 +1,123 @@
+//! The `sluice` command line: parses the arguments and runs the subcommand. Each subcommand has a file of its own.
+
+// These macros panic when the output cannot be written.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod capture;
+mod chat;
+mod connection;
+mod count;
+mod decode;
+mod dialect;
+mod human;
+mod interrupts;
+mod json;
+mod keyboard;
+mod ledger;
+mod mask;
+mod model_cache;
+mod model_table;
+mod models;
+mod output;
+mod serve;
+mod spinner;
+mod text;
+mod tool_process;
+mod tools;
+mod usage;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use sluice_core::{Outcome, Output, Status};
+
+use output::tell;
+
+/// Talk to any Open Responses endpoint from the terminal.
+///
+/// The endpoint is the Vercel AI Gateway, or what `SLUICE_BASE_URL` says. The key is `SLUICE_API_KEY`; for the Vercel AI
+/// Gateway also `AI_GATEWAY_API_KEY` or `VERCEL_OIDC_TOKEN`. Without a key the embedded gateway serves: a demo on this
+/// machine that needs no account.
+#[derive(Debug, Parser)]
+#[command(name = "sluice", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Chat(chat::Chat),
+    Models(models::Models),
+    Count(count::Count),
+    Usage(usage::Usage),
+    Decode(decode::Decode),
+    Capture(chat::Capture),
+    Serve(serve::Serve),
+    /// Print completions for a shell
+    Completions {
+        shell: clap_complete::Shell,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    output::exit_code(run().await)
+}
+
+/// Runs the subcommand. An error is one of writing to standard output.
+async fn run() -> io::Result<ExitCode> {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let printed = error.print();
+            if !error.use_stderr() {
+                printed?;
+            }
+            return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE)));
+        }
+    };
+    match arguments.command {
+        Command::Chat(chat) => chat.run().await,
+        Command::Models(models) => models.run().await,
+        Command::Count(count) => count.run(),
+        Command::Usage(usage) => usage.run(),
+        Command::Decode(decode) => decode.run(),
+        Command::Capture(capture) => capture.run().await,
+        Command::Serve(serve) => serve.run().await,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "sluice", &mut script);
+            io::stdout().write_all(&script)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Prints a stream's outputs as they come.
+trait Printer: Send {
+    fn output(&mut self, output: &Output) -> io::Result<()>;
+    fn outcome(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()>;
+    /// Shows what has been printed so far.
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+/// Bad arguments, a file that cannot be read, a setting that makes no sense.
+const USAGE: u8 = 2;
+/// What shells report for a program that Ctrl-C ended.
+const CANCELLED: u8 = 130;
+
+fn exit_code(status: Status) -> ExitCode {
+    match status {
+        Status::Completed | Status::Incomplete => ExitCode::SUCCESS,
+        Status::Failed | Status::Truncated => ExitCode::FAILURE,
+        Status::Cancelled => ExitCode::from(CANCELLED),
+    }
+}
+
+fn complain(message: &str) -> ExitCode {
+    tell!("sluice: {message}");
+    ExitCode::from(USAGE)
+}

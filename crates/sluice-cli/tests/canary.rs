@@ -1,0 +1,185 @@
+//! A key that must not leak: nothing that the program prints or writes contains it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sluice_simulator::server::{Config, Simulator};
+use sluice_simulator::{Faults, Options, faults};
+
+const CANARY: &str = "canary-6f1d2a9e-Tweet-tweet";
+
+/// Wants the canary, and nothing else.
+fn simulator() -> Simulator {
+    let options = Options { key: Some(CANARY.into()), ..Options::default() };
+    Simulator::start(Config { options, ..Config::recording() }).unwrap()
+}
+
+fn silent(what: &str, said: impl AsRef<[u8]>) {
+    let said = String::from_utf8_lossy(said.as_ref());
+    // Neither as it is nor without the part that all keys share.
+    for trace in [CANARY, "6f1d2a9e", "Tweet-tweet"] {
+        assert!(!said.contains(trace), "the key is in {what}: {said}");
+    }
+}
+
+/// Every request came with the key in its header, and only there. Says how many there were.
+fn only_in_the_header(simulator: &Simulator) -> usize {
+    let requests = simulator.requests();
+    for request in &requests {
+        assert_eq!(request.header("authorization"), Some(format!("Bearer {CANARY}").as_str()), "{}", request.path);
+        silent("the path", &request.path);
+        silent("the body", &request.body);
+        for (name, value) in request.headers.iter().filter(|(name, _)| name != "authorization") {
+            silent("a header", format!("{name}: {value}"));
+        }
+    }
+    requests.len()
+}
+
+/// The real program, with the canary as its key. Gives its exit code.
+fn sluice(url: &str, directory: &Path, arguments: &[&str]) -> Option<i32> {
+    let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
+        .args(arguments)
+        .current_dir(directory)
+        .env("SLUICE_API_KEY", CANARY)
+        .env("SLUICE_BASE_URL", url)
+        .env("SLUICE_HOME", directory)
+        .env("XDG_CACHE_HOME", directory)
+        .env_remove("AI_GATEWAY_API_KEY")
+        .env_remove("VERCEL_OIDC_TOKEN")
+        .env_remove("SLUICE_MODEL")
+        .output()
+        .unwrap();
+    silent(&format!("the output of {arguments:?}"), &output.stdout);
+    silent(&format!("the errors of {arguments:?}"), &output.stderr);
+    output.status.code()
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+/// No file below has the key, or can be read by anybody else. Says how many there are.
+fn silent_files(directory: &Path) -> usize {
+    let mut files = 0;
+    for path in std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()) {
+        if path.is_dir() {
+            files += silent_files(&path);
+            continue;
+        }
+        silent(&format!("{}", path.display()), std::fs::read(&path).unwrap());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{}", path.display());
+        }
+        files += 1;
+    }
+    files
+}
+
+#[test]
+fn nothing_the_program_writes_has_the_key() {
+    let elsewhere = simulator();
+    let simulator = simulator();
+    let directory = scratch("canary");
+    let run = |arguments: &[&str]| sluice(&simulator.url(), &directory, arguments);
+    let redirect = format!("sluice/echo+redirect={}/responses", elsewhere.url());
+
+    assert_eq!(run(&["chat", "-m", "sluice/echo", "Hello"]), Some(0));
+    assert_eq!(run(&["chat", "-v", "-m", "sluice/echo+unknown-event", "Hello"]), Some(0));
+    assert_eq!(run(&["chat", "--json", "-m", "sluice/reasoning", "Hello"]), Some(0));
+    assert_eq!(run(&["chat", "--json", "-m", "sluice/echo+status=401", "Hello"]), Some(1));
+    assert_eq!(run(&["chat", "-m", "sluice/echo+html-404", "Hello"]), Some(1));
+    assert_eq!(run(&["chat", "-m", "sluice/echo+cut-at", "Hello"]), Some(1));
+    assert_eq!(run(&["chat", "-v", "-m", &redirect, "Hello"]), Some(1));
+    assert_eq!(run(&["chat", "-m", "sluice/no-such-model", "Hello"]), Some(1));
+    assert_eq!(run(&["models"]), Some(0));
+    assert_eq!(run(&["usage", "--json"]), Some(0));
+    assert_eq!(run(&["models", "--json"]), Some(0));
+    assert_eq!(run(&["capture", "stream.txt", "-m", "sluice/echo", "Hello"]), Some(0));
+    assert_eq!(run(&["chat", "--capture", "failed.txt", "-m", "sluice/echo+error-event", "Hello"]), Some(1));
+    // Mistakes before any request.
+    assert_eq!(run(&["chat", "Hello"]), Some(2));
+    assert_eq!(run(&["chat", "--no-such-flag"]), Some(2));
+    assert_eq!(run(&["chat", "--help"]), Some(0));
+    assert_eq!(sluice("http://gateway.example/v1", &directory, &["models"]), Some(2));
+
+    assert_eq!(
+        silent_files(&directory),
+        8,
+        "two captures, each with its request, the list of models; what is remembered, its key, its lock"
+    );
+    // Eleven questions, because the list is kept; the one that is cut off before its first word is asked three times.
+    assert_eq!((only_in_the_header(&simulator), elsewhere.requests().len()), (13, 0));
+}
+
+#[test]
+fn a_key_that_a_server_quotes_is_masked_wherever_it_is_written() {
+    let simulator = simulator();
+    let directory = scratch("quoted");
+    let mut runs = 0;
+    for fault in faults().iter().filter(|fault| fault.name.starts_with("quote-key")) {
+        // Asked again as well, so that the messages in between are seen; in pieces, so that the key is in several.
+        let more = if fault.name == "quote-key" { "+status=503+retry-after-ms=1" } else { "+delta-only+chunk=5" };
+        for model in fault.variants().flat_map(|variant| ["", more].map(|more| format!("sluice/echo+{variant}{more}")))
+        {
+            for arguments in [
+                &["chat", "-v", "-m", &model, "--capture", "stream.txt", "Hello"],
+                &["chat", "--json", "-m", &model, "--capture", "stream.txt", "Hello"],
+            ] {
+                assert!(sluice(&simulator.url(), &directory, arguments).is_some_and(|code| code < 2), "{arguments:?}");
+                runs += 1;
+            }
+            assert_eq!(silent_files(&directory), 5, "{model}");
+        }
+    }
+    assert_eq!(run_twice(&simulator.url(), &directory, &["usage"]), (Some(0), Some(0)));
+    assert_eq!(runs, 40);
+}
+
+#[test]
+fn a_key_that_a_list_quotes_is_masked_wherever_it_is_written() {
+    for fault in ["quote-key-answer", "quote-key", "quote-key=code", "quote-key=request-id", "quote-key=escaped"] {
+        let list_faults = Faults::parse(fault).unwrap();
+        let options = Options { key: Some(CANARY.into()), list_faults, ..Options::default() };
+        let simulator = Simulator::start(Config { options, ..Config::default() }).unwrap();
+        let directory = scratch("quoted-in-a-list");
+        for arguments in [&["models"][..], &["models", "--json"], &["models", "--all", "--refresh"], &["models", "zz"]]
+        {
+            let (first, second) = run_twice(&simulator.url(), &directory, arguments);
+            assert!(first == second && first.is_some_and(|code| code < 2), "{fault} {arguments:?}");
+        }
+        // What the cache knows of a model is used in chats.
+        run_twice(&simulator.url(), &directory, &["chat", "-v", "-m", "sluice/echo", "Hello"]);
+        silent_files(&directory);
+    }
+}
+
+/// Once with what the first run finds, once with what it has kept.
+fn run_twice(url: &str, directory: &Path, arguments: &[&str]) -> (Option<i32>, Option<i32>) {
+    (sluice(url, directory, arguments), sluice(url, directory, arguments))
+}
+
+/// Says what a capture kept of an answer.
+#[test]
+fn a_capture_has_everything_but_the_key() {
+    let simulator = simulator();
+    let directory = scratch("captured");
+    let capture = |model: &str| {
+        sluice(&simulator.url(), &directory, &["capture", "stream.txt", "-m", model, "Hello"]);
+        std::fs::read(directory.join("stream.txt")).unwrap()
+    };
+    let quoted = String::from_utf8(capture("sluice/echo+quote-key-answer+done-only+chunk=7")).unwrap();
+    assert!(quoted.contains("The key is Bearer [hidden]"), "{quoted}");
+    // The rest is kept to the byte, though it isn't even UTF-8.
+    let damaged = capture("sluice/echo+invalid-utf8");
+    assert!(std::str::from_utf8(&damaged).is_err());
+    assert!(String::from_utf8_lossy(&damaged).contains("response.completed"));
+    // A last line without an end is there too.
+    assert!(capture("sluice/echo+no-final-blank-line").ends_with(b"}"));
+}

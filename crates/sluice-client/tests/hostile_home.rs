@@ -1,0 +1,168 @@
+//! A state directory in which somebody else has put things: nothing outside is touched, nothing is waited for, and the user
+//! is told why nothing is kept.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use expect_test::{Expect, expect};
+use sluice_client::{Store, private_file};
+
+fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-home").join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+/// Opens a store there and saves; says what the user is told by each.
+fn told(directory: &Path) -> String {
+    let (store, mut memory, note) = Store::open(directory);
+    let saved = store.save(&mut memory).err();
+    let line = |text: Option<String>| text.unwrap_or("kept".into()).replace(&directory.display().to_string(), "HOME");
+    format!("{}\n{}\n", line(note), line(saved))
+}
+
+#[test]
+fn links_are_not_followed() {
+    for name in ["memory", "memory.new", "key", "key.new", "lock"] {
+        let (directory, victim) = (scratch("link"), scratch("victim").join("precious"));
+        fs::write(&victim, "precious").unwrap();
+        fs::set_permissions(&victim, PermissionsExt::from_mode(0o644)).unwrap();
+        symlink(&victim, directory.join(name)).unwrap();
+        let told = told(&directory);
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{name}");
+        assert_eq!(fs::metadata(&victim).unwrap().permissions().mode() & 0o777, 0o644, "{name}");
+        // A new file that was left behind is replaced; elsewhere a link is a reason not to keep anything.
+        let kept = "kept\nkept\n";
+        assert!(if name.contains("new") { told == kept } else { told.contains("is not a regular file") }, "{told}");
+    }
+}
+
+#[test]
+fn a_dangling_link_makes_no_file_elsewhere() {
+    for name in ["memory", "memory.new", "key", "key.new", "lock"] {
+        let (directory, target) = (scratch("dangling"), scratch("target").join("new"));
+        symlink(&target, directory.join(name)).unwrap();
+        told(&directory);
+        assert!(!target.exists(), "{name}");
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+fn check(name: &str, make: impl Fn(&Path), expected: Expect) {
+    let directory = scratch("things");
+    make(&directory.join(name));
+    expected.assert_eq(&told(&directory));
+}
+
+#[test]
+fn pipes_directories_and_devices_are_not_waited_for() {
+    let pipe = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    let directory = |path: &Path| fs::create_dir(path).unwrap();
+    check(
+        "memory",
+        pipe,
+        expect![[r#"
+            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
+        "#]],
+    );
+    check(
+        "key",
+        pipe,
+        expect![[r#"
+            token counts and usage are not kept: HOME: key is not a regular file. Set SLUICE_HOME to a directory of your own
+            kept
+        "#]],
+    );
+    check(
+        "lock",
+        pipe,
+        expect![[r#"
+            token counts and usage are not kept: HOME: lock is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: lock is not a regular file. Set SLUICE_HOME to a directory of your own
+        "#]],
+    );
+    check(
+        "memory",
+        directory,
+        expect![[r#"
+            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
+        "#]],
+    );
+    check(
+        "key",
+        directory,
+        expect![[r#"
+            token counts and usage are not kept: HOME: key is not a regular file. Set SLUICE_HOME to a directory of your own
+            kept
+        "#]],
+    );
+    check(
+        "memory",
+        |path| symlink("/dev/zero", path).unwrap(),
+        expect![[r#"
+            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
+        "#]],
+    );
+}
+
+#[test]
+fn a_huge_file_is_not_read_to_its_end() {
+    let directory = scratch("huge");
+    let path = directory.join("key");
+    // Sparse: three gigabytes that take no room.
+    fs::File::create(&path).unwrap().set_len(3 << 30).unwrap();
+    assert_eq!(private_file::read(&path, 17).unwrap().unwrap().len(), 17);
+    assert_eq!(told(&directory), "kept\nkept\n");
+    assert_eq!(fs::metadata(&path).unwrap().len(), 16, "a key that has another length is replaced");
+}
+
+#[test]
+fn what_others_could_read_is_made_private() {
+    let directory = scratch("open");
+    assert_eq!(told(&directory), "kept\nkept\n");
+    for name in ["memory", "key", "lock"] {
+        fs::set_permissions(directory.join(name), PermissionsExt::from_mode(0o644)).unwrap();
+    }
+    assert_eq!(told(&directory), "kept\nkept\n");
+    for name in ["memory", "key", "lock"] {
+        assert_eq!(fs::metadata(directory.join(name)).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn a_directory_or_file_of_somebody_else_is_not_used() {
+    let directory = scratch("theirs");
+    // Only root can give a file away; for everybody else, what belongs to root is somebody else's.
+    let given_away = std::os::unix::fs::chown(&directory, Some(12_345), None).is_ok();
+    let theirs = if given_away { directory.as_path() } else { Path::new("/") };
+    assert!(told(theirs).contains("it belongs to another user"));
+    if given_away {
+        assert_eq!(fs::read_dir(theirs).unwrap().count(), 0);
+        let directory = scratch("their-file");
+        fs::write(directory.join("memory"), "").unwrap();
+        std::os::unix::fs::chown(directory.join("memory"), Some(12_345), None).unwrap();
+        assert!(told(&directory).contains("it belongs to another user"));
+    }
+}
+
+#[test]
+fn a_named_file_is_private_before_anything_is_in_it() {
+    let directory = scratch("named");
+    let path = directory.join("capture.txt");
+    fs::write(&path, "from before").unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    drop(private_file::create_named(&path).unwrap());
+    let metadata = fs::metadata(&path).unwrap();
+    assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (0, 0o600));
+    // Devices are left as they are.
+    let before = fs::metadata("/dev/null").unwrap().permissions().mode();
+    drop(private_file::create_named(Path::new("/dev/null")).unwrap());
+    assert_eq!(fs::metadata("/dev/null").unwrap().permissions().mode(), before);
+}

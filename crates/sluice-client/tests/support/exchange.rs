@@ -1,0 +1,84 @@
+//! One request through the client, and everything that was heard of it.
+
+use std::time::Duration;
+
+use sluice_client::{ApiKey, Client, Event, Timeouts};
+use sluice_core::{ChatMessage, ChatPart, ChatRequest, Endpoint, Failure, Output, Part, Report, Role, ToolDefinition};
+use tokio::sync::Notify;
+
+/// Long enough that no machine is too slow, short enough that a hang is found.
+pub const PATIENT: Timeouts = {
+    const LONG: Duration = Duration::from_secs(100);
+    Timeouts { connect: LONG, headers: LONG, idle: LONG, output: LONG, small: LONG }
+};
+
+#[derive(Debug)]
+#[allow(dead_code, reason = "no test looks at everything")]
+pub struct Heard {
+    pub answer: Report,
+    pub text: String,
+    pub thinking: String,
+    /// Call id, name and input.
+    pub calls: Vec<(String, String, String)>,
+    pub parts: usize,
+    pub parts_after_cancel: usize,
+    /// Whether a request was made again although something had been given.
+    pub repeated_after_part: bool,
+    /// Why each further attempt was made, and how long it was waited for.
+    pub retries: Vec<(Failure, Duration)>,
+    pub bytes: Vec<u8>,
+}
+
+pub fn client(url: &str, key: Option<&str>, timeouts: Timeouts) -> Client {
+    let endpoint = Endpoint::parse(url).unwrap();
+    let key = key.map(|key| ApiKey::for_origin(key, &endpoint.origin).unwrap());
+    Client::new(endpoint, key, timeouts).unwrap()
+}
+
+/// A question; with two tools on offer for the models that take them up.
+pub fn chat(model: &str, prompt: &str) -> ChatRequest {
+    let tool = |name: &str| ToolDefinition { name: name.into(), description: String::new(), input_schema: None };
+    let content = vec![ChatPart::Text { value: prompt.into() }];
+    ChatRequest {
+        model: model.into(),
+        messages: vec![ChatMessage { role: Role::User, content }],
+        tools: if model.contains("tools") { vec![tool("open_gate"), tool("read_level")] } else { Vec::new() },
+        ..ChatRequest::default()
+    }
+}
+
+/// Asks, and cancels as soon as `cancel_at` says so of an event.
+pub async fn ask(client: &Client, chat: &ChatRequest, mut cancel_at: impl FnMut(&Event<'_>) -> bool + Send) -> Heard {
+    let cancel = Notify::new();
+    let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
+    let (mut parts, mut parts_after_cancel, mut repeated_after_part) = (0, 0, false);
+    let (mut retries, mut cancelled, mut body) = (Vec::new(), false, Vec::new());
+    let answer = client
+        .respond(chat, cancel.notified(), &mut |event| {
+            if !cancelled && cancel_at(&event) {
+                cancelled = true;
+                cancel.notify_one();
+            } else if cancelled && matches!(event, Event::Output(Output::Part(_))) {
+                parts_after_cancel += 1;
+            }
+            match event {
+                Event::Output(Output::Part(part)) => {
+                    parts += 1;
+                    match part {
+                        Part::Text { value } => text.push_str(&value),
+                        Part::Thinking { value, .. } => thinking.push_str(&value),
+                        Part::ToolCall { call_id, name, input_json } => calls.push((call_id, name, input_json)),
+                        Part::Data { .. } | Part::Citations { .. } => {}
+                    }
+                }
+                Event::Output(Output::Note(_)) => {}
+                Event::Bytes(bytes) => body.extend_from_slice(bytes),
+                Event::Retrying { failure, delay, .. } => {
+                    repeated_after_part |= parts > 0;
+                    retries.push((failure.clone(), delay));
+                }
+            }
+        })
+        .await;
+    Heard { answer, text, thinking, calls, parts, parts_after_cancel, repeated_after_part, retries, bytes: body }
+}
