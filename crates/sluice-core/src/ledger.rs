@@ -16,8 +16,8 @@ use crate::boundary::{
     RequestStart, RequestUsage, Role, Status, StatusLine, Totals, Usage,
 };
 use crate::memory::Memory;
-use crate::send::request_kind;
-use crate::tokens::{Counter, InstallKey};
+use crate::send::{Prompt, request_kind};
+use crate::tokens::{Counter, InstallKey, Piece};
 use crate::usage::{History, UsageTracker, preflight};
 use tree::RequestTree;
 pub use tree::TreeNode;
@@ -35,7 +35,7 @@ pub struct Ledger {
 
 #[derive(Debug)]
 struct Running {
-    chat: ChatRequest,
+    prompt: Prompt,
     model: LedgerModel,
     conversation: String,
 }
@@ -129,21 +129,21 @@ impl Ledger {
 
     /// A request begins. `id` is any name that no other running request has.
     pub fn begin(&mut self, id: &str, conversation: &str, chat: ChatRequest, model: LedgerModel, now_ms: u64) -> Begun {
-        let raw = self.counter.pieces_of(&chat, self.memory.known());
-        let estimate = self.memory.estimate(&chat, &model.family, &raw);
+        let prompt = Prompt::of(&chat);
+        let estimate = self.memory.estimate(&prompt, &model.family, &|piece| self.counter.piece(piece));
         let warning = preflight(&chat.model, estimate.tokens, model.max_input_tokens);
         let kind = request_kind(&chat);
         let start = RequestStart {
             id: id.to_owned(),
             conversation: conversation.to_owned(),
-            model: chat.model.clone(),
+            model: chat.model,
             kind,
             estimate: Some(estimate.tokens),
             max_input_tokens: model.max_input_tokens,
         };
         self.tracker.open(start, now_ms);
-        self.tree.begin(conversation, id, self.memory.known().chain(&chat));
-        self.running.insert(id.to_owned(), Running { chat, model, conversation: conversation.to_owned() });
+        self.tree.begin(conversation, id, self.memory.known().chain(&prompt));
+        self.running.insert(id.to_owned(), Running { prompt, model, conversation: conversation.to_owned() });
         Begun { estimate, kind, warning, status: self.tracker.status(conversation) }
     }
 
@@ -154,7 +154,7 @@ impl Ledger {
 
     /// The request is over, however it ended. `today` counts days from 1970-01-01.
     pub fn end(&mut self, id: &str, entry: &LedgerEntry, now_ms: u64, today: u32) -> Option<Ended> {
-        let Running { chat, model, conversation } = self.running.remove(id)?;
+        let Running { prompt, model, conversation } = self.running.remove(id)?;
         let prices = model.prices.as_ref().zip(entry.usage.as_ref());
         let end = RequestEnd {
             usage: entry.usage.clone(),
@@ -166,8 +166,9 @@ impl Ledger {
         self.memory.record(&used, today);
         if let Some(usage) = &entry.usage {
             let answer = entry.is_whole.then(|| ChatMessage { role: Role::Assistant, content: entry.answer.clone() });
-            let raw = self.counter.pieces_of(&chat, self.memory.known());
-            self.memory.learn(&chat, &model.family, answer.as_ref(), usage, &raw, today);
+            let counter = self.counter;
+            let raw = |piece: Piece<'_>| counter.piece(piece);
+            self.memory.learn(&prompt, &model.family, answer.as_ref(), usage, &raw, today);
         }
         self.tree.end(&conversation, &used);
         Some(Ended {
@@ -184,8 +185,9 @@ impl Ledger {
 
     /// The tokens of one message: what a server counted for it, else our own count, corrected.
     pub fn message_tokens(&self, model: &str, family: &str, message: &ChatMessage) -> u32 {
-        let known = self.memory.known().message_cost(model, message);
-        known.unwrap_or_else(|| self.corrected(family, self.counter.message(model, message)))
+        let (prompt, factor) = (Prompt::of_message(model, message), self.memory.calibration().factor(family));
+        let estimate = self.memory.known().estimate_message(&prompt, factor, &|piece| self.counter.piece(piece));
+        u32::try_from(estimate.tokens).unwrap_or(u32::MAX)
     }
 
     /// A raw count of ours, corrected by what servers counted for models of this family.

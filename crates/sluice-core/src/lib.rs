@@ -68,8 +68,8 @@ pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, s
 pub use next_step::{NextStep, next_step};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
-pub use send::{BadAddress, BuiltRequest, Endpoint, Parameter, ToolNames, VERCEL, build_request, request_kind};
-pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, Known, Measured, Piece};
+pub use send::{BadAddress, BuiltRequest, Endpoint, Parameter, Prompt, ToolNames, VERCEL, build_request, request_kind};
+pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
 pub use usage::{History, Period, UsageTracker, date, preflight};
 pub use wire::{as_stream, is_open_responses_event};
 

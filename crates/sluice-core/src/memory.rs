@@ -9,15 +9,16 @@ mod file;
 pub use file::MAX_FILE;
 
 pub use crate::boundary::FileState;
-use crate::boundary::{ChatMessage, ChatRequest, RequestUsage, Usage};
-use crate::tokens::{Calibration, Counter, Estimate, InstallKey, Known, Piece};
+use crate::boundary::{ChatMessage, RequestUsage, Usage};
+use crate::send::Prompt;
+use crate::tokens::{Calibration, Counter, Estimate, InstallKey, KnownCounts, Piece};
 use crate::usage::History;
 
 /// What an installation remembers between sessions. See the module's description.
 #[derive(Clone, Debug)]
 pub struct Memory {
     key: InstallKey,
-    known: Known,
+    known: KnownCounts,
     calibration: Calibration,
     /// The history in the file.
     history: History,
@@ -30,7 +31,7 @@ impl Memory {
     pub fn new(key: InstallKey) -> Self {
         Self {
             key,
-            known: Known::new(key),
+            known: KnownCounts::new(key),
             calibration: Calibration::default(),
             history: History::default(),
             unsaved: History::default(),
@@ -47,15 +48,15 @@ impl Memory {
 
     /// Estimates the input tokens of a request. `family` selects the correction factor; `raw` counts a piece without
     /// any correction.
-    pub fn estimate(&self, chat: &ChatRequest, family: &str, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
-        self.known.estimate(chat, self.calibration.factor(family), raw)
+    pub fn estimate(&self, prompt: &Prompt, family: &str, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
+        self.known.estimate(prompt, self.calibration.factor(family), raw)
     }
 
     /// Learns from an answer: from the server's count, and from the message by which the next request will repeat the
     /// answer.
     pub fn learn(
         &mut self,
-        chat: &ChatRequest,
+        prompt: &Prompt,
         family: &str,
         answer: Option<&ChatMessage>,
         usage: &Usage,
@@ -64,12 +65,15 @@ impl Memory {
     ) {
         let factor = self.calibration.factor(family);
         if let Some(answer) = answer {
-            self.known.learn_thoughts(answer, usage, today);
+            let answer = Prompt::of_message(&prompt.model, answer);
+            self.known.learn_reasoning(&answer, usage, today);
+            // An answer's output tokens include more than the answer itself. If the model's vocabulary is public, our
+            // own count is closer.
+            if !Counter::about(&prompt.model).own_vocabulary {
+                self.known.learn_answer(&answer, usage, factor, raw, today);
+            }
         }
-        // An answer's output tokens include more than the answer itself. If the model's vocabulary is public, our own
-        // count is closer.
-        let answer = answer.filter(|_| !Counter::about(&chat.model).own_vocabulary);
-        if let Some(measured) = self.known.learn(chat, answer, usage, factor, raw, today) {
+        if let Some(measured) = self.known.learn(prompt, usage, factor, raw, today) {
             self.calibration.learn(family, measured, today);
         }
     }
@@ -80,7 +84,7 @@ impl Memory {
     }
 
     /// Returns the counts that servers have reported.
-    pub fn known(&self) -> &Known {
+    pub fn known(&self) -> &KnownCounts {
         &self.known
     }
 

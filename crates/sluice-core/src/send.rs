@@ -7,12 +7,12 @@ mod images;
 mod messages;
 mod pairs;
 mod parameter;
+mod prompt;
 mod tools;
 
 pub use conversation::request_kind;
 pub use endpoint::{BadAddress, Endpoint, VERCEL};
 pub use http_request::{BuiltRequest, build_request};
-pub(crate) use images::textual;
-pub(crate) use messages::same_model;
 pub use parameter::Parameter;
+pub use prompt::Prompt;
 pub use tools::ToolNames;

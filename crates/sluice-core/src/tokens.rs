@@ -8,23 +8,23 @@
 //! 2. `tokens/request.rs` counts a whole request body, item by item.
 //! 3. `tokens/schema.rs` renders tools and response formats the way the model sees them.
 //! 4. `tokens/images.rs` reads an image's size from its header and applies the family's rule.
-//! 5. `tokens/chat.rs` does the same for the parts of a chat, one at a time.
+//! 5. `tokens/pieces.rs` counts a chat's prompt with the same rules, one piece at a time.
 //! 6. `tokens/estimate.rs` counts text without a vocabulary.
 //!
 //! Reported counts are kept in `tokens/known.rs`, keyed by the hashes of `tokens/fingerprint.rs` and corrected by
-//! `tokens/calibration.rs`. The raw counts that it needs come from [`Counter::pieces_of`].
+//! `tokens/calibration.rs`. The raw counts that it needs come from [`Counter::piece`].
 //!
 //! A vocabulary takes megabytes and some time to build. It is linked only into programs that call [`Counter::exact`],
 //! and it is built when the first text of one of its families is counted. The module that streams answers uses
 //! [`Counter::estimating`].
 
 mod calibration;
-mod chat;
 mod estimate;
 mod family;
 mod fingerprint;
 mod images;
 mod known;
+mod pieces;
 mod request;
 mod schema;
 
@@ -35,7 +35,8 @@ pub use calibration::Calibration;
 pub(crate) use calibration::Factor;
 pub(crate) use fingerprint::SCHEME;
 pub(crate) use known::{Entry, Quality};
-pub use known::{Estimate, InstallKey, Known, Measured, Piece};
+pub use known::{Estimate, InstallKey, KnownCounts, Measured};
+pub use pieces::Piece;
 pub use request::BadRequestBody;
 
 use family::{Encoding, Family};

@@ -1,30 +1,32 @@
 //! Counts that a server reports are used, for exactly the pieces that it counted.
 
 use proptest::prelude::*;
+use serde_json::Value;
 use sluice_core::{
-    Calibration, ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Known, Measured, Piece, ReasoningItem, Role,
-    ThinkingReplay, ToolDefinition, Usage,
+    Calibration, ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, KnownCounts, Measured, Piece, Prompt,
+    ReasoningItem, Role, ThinkingReplay, ToolDefinition, Usage,
 };
 
 const KEY: InstallKey = InstallKey(*b"of this machine.");
 const TODAY: u32 = 20_000;
 
-/// A raw count that is easy to follow: one token for each byte of text, one for each message, three for the frame.
+/// A raw count that is easy to follow: one token for each byte of text, one for each item, three for the frame.
 fn raw(piece: Piece<'_>) -> u32 {
-    fn bytes(parts: &[ChatPart]) -> usize {
-        let cost = |part: &ChatPart| match part {
-            ChatPart::Text { value } => value.len(),
-            ChatPart::ToolCall { name, input_json, .. } => name.len() + input_json.len(),
-            ChatPart::ToolResult { content, .. } => bytes(content),
-            ChatPart::Data { .. } => 1000,
-            ChatPart::Thinking { .. } => 0,
-        };
-        parts.iter().map(cost).sum()
+    fn bytes(json: &Value) -> usize {
+        match json {
+            Value::String(text) => text.len(),
+            Value::Array(parts) => parts.iter().map(bytes).sum(),
+            Value::Object(fields) => {
+                let seen = ["text", "name", "arguments", "output", "description", "content", "instructions"];
+                seen.iter().filter_map(|name| fields.get(*name)).map(bytes).sum()
+            }
+            _ => 0,
+        }
     }
-    let count = match piece {
-        Piece::Frame { has_tools } => 3 + usize::from(has_tools) * 10,
-        Piece::Tool(tool) => tool.name.len() + tool.description.len(),
-        Piece::Message { message, .. } => bytes(&message.content) + 1,
+    let count = match piece.to_json() {
+        None => 3,
+        Some(tool) if tool["type"] == "function" => bytes(&tool),
+        Some(item) => bytes(&item) + 1,
     };
     u32::try_from(count).unwrap()
 }
@@ -44,38 +46,55 @@ fn used(input: u64, output: u64) -> Usage {
     Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() }
 }
 
-fn learned(conversations: &[(&ChatRequest, u64)]) -> Known {
-    let mut known = Known::new(KEY);
+fn learned(conversations: &[(&ChatRequest, u64)]) -> KnownCounts {
+    let mut known = KnownCounts::new(KEY);
     for (chat, input) in conversations {
-        known.learn(chat, None, &used(*input, 0), 1.0, &raw, TODAY);
+        known.learn(&Prompt::of(chat), &used(*input, 0), 1.0, &raw, TODAY);
     }
     known
 }
 
-fn tokens(known: &Known, chat: &ChatRequest) -> u64 {
-    known.estimate(chat, 1.0, &raw).tokens
+fn learn_turn(known: &mut KnownCounts, asked: &ChatRequest, answer: &ChatMessage, usage: &Usage) {
+    let answer = Prompt::of_message(&asked.model, answer);
+    known.learn_reasoning(&answer, usage, TODAY);
+    known.learn_answer(&answer, usage, 1.0, &raw, TODAY);
+    known.learn(&Prompt::of(asked), usage, 1.0, &raw, TODAY);
+}
+
+fn tokens(known: &KnownCounts, chat: &ChatRequest) -> u64 {
+    known.estimate(&Prompt::of(chat), 1.0, &raw).tokens
+}
+
+/// Returns whether a server has counted the whole request.
+fn is_exact(known: &KnownCounts, chat: &ChatRequest) -> bool {
+    let estimate = known.estimate(&Prompt::of(chat), 1.0, &raw);
+    estimate.tokens == estimate.known
+}
+
+fn message_cost(known: &KnownCounts, message: &ChatMessage) -> Option<u64> {
+    let estimate = known.estimate_message(&Prompt::of_message("acme/one", message), 1.0, &raw);
+    (estimate.tokens == estimate.known).then_some(estimate.tokens)
 }
 
 #[test]
 fn an_answered_request_is_known_exactly() {
     let chat = chat(&["Hello there"]);
-    let nothing = Known::new(KEY);
-    assert_eq!(nothing.estimate(&chat, 1.0, &raw).known, 0);
+    let nothing = KnownCounts::new(KEY);
+    assert_eq!(nothing.estimate(&Prompt::of(&chat), 1.0, &raw).known, 0);
     assert_eq!(tokens(&nothing, &chat), 3 + 12);
     let known = learned(&[(&chat, 1234)]);
-    let estimate = known.estimate(&chat, 1.0, &raw);
-    assert_eq!((estimate.tokens, estimate.is_exact()), (1234, true));
+    assert_eq!((tokens(&known, &chat), is_exact(&known, &chat)), (1234, true));
 }
 
 #[test]
 fn the_next_request_costs_the_total_the_answer_and_an_estimate() {
     let asked = chat(&["a question of some length"]);
-    let mut known = Known::new(KEY);
-    known.learn(&asked, Some(&message(Role::Assistant, "an answer")), &used(40, 9), 1.0, &raw, TODAY);
+    let mut known = KnownCounts::new(KEY);
+    learn_turn(&mut known, &asked, &message(Role::Assistant, "an answer"), &used(40, 9));
     let next = chat(&["a question of some length", "an answer", "more"]);
     assert_eq!(tokens(&known, &next), 40 + 9 + 5);
     // Only the pieces without a known count are corrected.
-    assert_eq!(known.estimate(&next, 2.0, &raw).tokens, 40 + 9 + 10);
+    assert_eq!(known.estimate(&Prompt::of(&next), 2.0, &raw).tokens, 40 + 9 + 10);
 }
 
 /// Encrypted content can't be counted, but the server reports how many reasoning tokens there were.
@@ -87,15 +106,21 @@ fn reasoning_costs_what_the_server_counted() {
         let content = vec![ChatPart::Thinking { replay: Some(replay) }];
         ChatMessage { role: Role::Assistant, content }
     };
-    let counted = |known: &Known, messages: Vec<ChatMessage>| {
+    let counted = |known: &KnownCounts, messages: Vec<ChatMessage>| {
         let chat = ChatRequest { model: "gpt-5.4".to_owned(), messages, ..ChatRequest::default() };
-        Counter::estimating().pieces_of(&chat, known)(Piece::Message { index: 1, message: &chat.messages[1] })
+        let count = |chat: &ChatRequest| {
+            known.estimate(&Prompt::of(chat), 1.0, &|piece| Counter::estimating().piece(piece)).tokens
+        };
+        let mut without = chat.clone();
+        without.messages.remove(1);
+        count(&chat) - count(&without)
     };
     let question = || message(Role::User, "why?");
-    let check = |lengths: &[usize], reasoning: u64, known: u32| {
+    let check = |lengths: &[usize], reasoning: u64, known: u64| {
         let usage = format!(r#"{{"output_tokens_details":{{"reasoning_tokens":{reasoning}}}}}"#);
-        let mut memory = Known::new(KEY);
-        memory.learn_thoughts(&thinking(lengths), &serde_json::from_str(&usage).unwrap(), TODAY);
+        let mut memory = KnownCounts::new(KEY);
+        let answer = Prompt::of_message("gpt-5.4", &thinking(lengths));
+        memory.learn_reasoning(&answer, &serde_json::from_str(&usage).unwrap(), TODAY);
         assert_eq!(counted(&memory, vec![question(), thinking(lengths)]), known, "{lengths:?}");
         assert_eq!(
             counted(&memory, vec![question(), thinking(lengths), question()]),
@@ -113,34 +138,38 @@ fn reasoning_costs_what_the_server_counted() {
 }
 
 #[test]
-fn reasoning_is_not_counted_in_the_next_request() {
-    let asked = chat(&["why?"]);
+fn reasoning_is_counted_only_while_the_model_sees_it() {
     let usage: Usage = serde_json::from_str(
         r#"{"input_tokens":30,"output_tokens":510,"output_tokens_details":{"reasoning_tokens":500}}"#,
     )
     .unwrap();
-    let next = chat(&["why?", "because!", "I see"]);
-    let mut known = Known::new(KEY);
-    known.learn(&asked, Some(&message(Role::Assistant, "because!")), &usage, 1.0, &raw, TODAY);
-    assert_eq!(tokens(&known, &next), 30 + 10 + 6);
+    let asked = chat(&["why?"]);
+    let mut known = KnownCounts::new(KEY);
+    learn_turn(&mut known, &asked, &message(Role::Assistant, "because!"), &usage);
+    assert_eq!(tokens(&known, &chat(&["why?", "because!", "I see"])), 30 + 10 + 6);
 
-    // Reasoning counts if the server wants it back.
+    // The server wants the reasoning back together with the results of the calls that followed from it.
     let replay = |model: &str| ChatPart::Thinking {
         replay: Some(ThinkingReplay {
             model: Some(model.to_owned()),
-            items: vec![ReasoningItem { id: None, encrypted_content: "sealed".to_owned() }],
+            items: vec![ReasoningItem { id: None, encrypted_content: "sealed".repeat(500) }],
         }),
     };
-    let mut answer = message(Role::Assistant, "because!");
-    answer.content.insert(0, replay("acme/one"));
-    known.learn(&asked, Some(&answer), &usage, 1.0, &raw, TODAY);
-    assert_eq!(tokens(&known, &next), 30 + 10 + 6);
-    let mut with_thinking = next.clone();
-    with_thinking.messages[1] = answer;
-    assert_eq!(tokens(&known, &with_thinking), 30 + 510 + 6);
+    let call = ChatPart::ToolCall { call_id: "1".to_owned(), name: "because".to_owned(), input_json: String::new() };
+    let content = vec![ChatPart::Text { value: "I see".to_owned() }];
+    let result = ChatPart::ToolResult { call_id: "1".to_owned(), content, is_error: false };
+    let mut next = asked.clone();
+    next.messages.push(ChatMessage { role: Role::Assistant, content: vec![replay("acme/one"), call] });
+    next.messages.push(ChatMessage { role: Role::User, content: vec![result] });
+    learn_turn(&mut known, &asked, &next.messages[1], &usage);
+    assert_eq!(tokens(&known, &next), 30 + 510 + 6);
+    // After the next question, the server discards the reasoning.
+    let mut later = next.clone();
+    later.messages.push(message(Role::User, "and?"));
+    assert_eq!(tokens(&known, &later), 30 + 10 + 6 + 5);
     // Another model's reasoning is left out of the request, so it costs nothing.
-    with_thinking.messages[1].content[0] = replay("acme/two");
-    assert_eq!(tokens(&known, &with_thinking), 30 + 10 + 6);
+    next.messages[1].content[0] = replay("acme/two");
+    assert_eq!(tokens(&known, &next), 30 + 10 + 6);
 }
 
 #[test]
@@ -153,11 +182,14 @@ fn an_edit_costs_only_that_message() {
     for edited in 0..5 {
         let mut other = five.clone();
         other.messages[edited] = message(other.messages[edited].role, "something else altogether");
-        let old = known.message_cost("acme/one", &five.messages[edited]).unwrap();
-        assert_eq!(tokens(&known, &other), 167 - u64::from(old) + 26, "message {edited}");
-        let mut shorter = five.clone();
-        shorter.messages.remove(edited);
-        assert_eq!(tokens(&known, &shorter), 167 - u64::from(old), "message {edited} deleted");
+        let old = message_cost(&known, &five.messages[edited]).unwrap();
+        assert_eq!(tokens(&known, &other), 167 - old + 26, "message {edited}");
+        // Without the first question, the answer to it would become part of the instructions.
+        if edited > 0 {
+            let mut shorter = five.clone();
+            shorter.messages.remove(edited);
+            assert_eq!(tokens(&known, &shorter), 167 - old, "message {edited} deleted");
+        }
     }
 }
 
@@ -234,18 +266,21 @@ fn everything_the_model_sees_distinguishes_messages() {
     .into_iter()
     .map(|(role, content)| ChatMessage { role, content })
     .collect();
+    // A total so far below our own count is kept for the whole prompt, but not shared out among its pieces.
+    let heavy = |_: Piece<'_>| 1000;
+    let prompt = |message: &ChatMessage| Prompt::of(&ChatRequest { messages: vec![message.clone()], ..chat(&[]) });
     for (index, one) in messages.iter().enumerate() {
-        let request = |message: &ChatMessage| ChatRequest { messages: vec![message.clone()], ..chat(&[]) };
-        let known = learned(&[(&request(one), 10_000)]);
+        let mut known = KnownCounts::new(KEY);
+        known.learn(&prompt(one), &used(1, 0), 1.0, &heavy, TODAY);
         for (other_index, other) in messages.iter().enumerate() {
-            let is_known = known.estimate(&request(other), 1.0, &raw).is_exact();
+            let is_known = known.estimate(&prompt(other), 1.0, &heavy).tokens == 1;
             assert_eq!(is_known, index == other_index, "{one:?} and {other:?}");
         }
     }
     // The same call may be spelled differently by the model and by JavaScript.
     let spelled = ChatMessage { role: Role::Assistant, content: vec![call("f", "{ \"a\" : 1 }")] };
     let known = learned(&[(&ChatRequest { messages: vec![messages[10].clone()], ..chat(&[]) }, 10)]);
-    assert!(known.estimate(&ChatRequest { messages: vec![spelled], ..chat(&[]) }, 1.0, &raw).is_exact());
+    assert!(is_exact(&known, &ChatRequest { messages: vec![spelled], ..chat(&[]) }));
 }
 
 #[test]
@@ -254,7 +289,7 @@ fn models_and_installations_are_kept_apart() {
     let known = learned(&[(&asked, 1000)]);
     let other = ChatRequest { model: "acme/two".to_owned(), ..asked.clone() };
     assert_eq!(tokens(&known, &other), 3 + 18);
-    let mut elsewhere = Known::new(InstallKey(*b"another machine."));
+    let mut elsewhere = KnownCounts::new(InstallKey(*b"another machine."));
     elsewhere.merge(known);
     assert_eq!(tokens(&elsewhere, &asked), 3 + 18);
 }
@@ -263,9 +298,9 @@ fn models_and_installations_are_kept_apart() {
 fn implausible_counts_are_not_learned() {
     let (one, three) = (chat(&["first question"]), chat(&["first question", "answer", "second question"]));
     for nonsense in [None, Some(0), Some(u64::MAX)] {
-        let mut known = Known::new(KEY);
+        let mut known = KnownCounts::new(KEY);
         let usage = Usage { input_tokens: nonsense, output_tokens: nonsense, ..Usage::default() };
-        known.learn(&one, Some(&three.messages[1]), &usage, 1.0, &raw, TODAY);
+        learn_turn(&mut known, &one, &three.messages[1], &usage);
         assert!(known.is_empty());
     }
     // The server dropped part of the history or added to it: the total is right, but the difference isn't the cost of
@@ -273,20 +308,20 @@ fn implausible_counts_are_not_learned() {
     for total in [12, 30, 9000] {
         let known = learned(&[(&one, 30), (&three, total)]);
         assert_eq!(tokens(&known, &three), total);
-        assert_eq!(known.message_cost("acme/one", &three.messages[2]), None);
+        assert_eq!(message_cost(&known, &three.messages[2]), None);
     }
 }
 
 #[test]
 fn entries_are_bounded_and_the_oldest_are_removed_first() {
-    let mut known = Known::new(KEY);
+    let mut known = KnownCounts::new(KEY);
     for index in 0..60_000_u32 {
         let text = format!("question number {index}");
-        known.learn(&chat(&[&text]), None, &used(30, 0), 1.0, &raw, index / 100);
+        known.learn(&Prompt::of(&chat(&[&text])), &used(30, 0), 1.0, &raw, index / 100);
         assert!(known.len() <= 50_000);
     }
-    assert!(known.estimate(&chat(&["question number 59999"]), 1.0, &raw).is_exact());
-    assert!(!known.estimate(&chat(&["question number 0"]), 1.0, &raw).is_exact());
+    assert!(is_exact(&known, &chat(&["question number 59999"])));
+    assert!(!is_exact(&known, &chat(&["question number 0"])));
 }
 
 #[test]
@@ -323,12 +358,13 @@ proptest! {
     fn after_learning_the_same_conversation_is_exact(
         histories in prop::collection::vec((texts(), 1_u64..100_000), 1..8),
     ) {
-        let mut known = Known::new(KEY);
+        let mut known = KnownCounts::new(KEY);
         for (texts, total) in &histories {
             let chat = chat(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-            known.learn(&chat, None, &used(*total, 0), 1.0, &raw, TODAY);
-            let estimate = known.estimate(&chat, 1.3, &raw);
-            prop_assert_eq!((estimate.tokens, estimate.is_exact()), (*total, true));
+            let prompt = Prompt::of(&chat);
+            known.learn(&prompt, &used(*total, 0), 1.0, &raw, TODAY);
+            let estimate = known.estimate(&prompt, 1.3, &raw);
+            prop_assert_eq!((estimate.tokens, estimate.known), (*total, *total));
         }
     }
 
@@ -339,19 +375,20 @@ proptest! {
         turns in 1_usize..8, scale in 0.6_f64..1.9, edited in any::<prop::sample::Index>(), new in "[A-Z]{1,40}",
     ) {
         let texts: Vec<String> = (0..=turns * 2).map(|turn| format!("message {turn} {}", "x".repeat(turn * 7))).collect();
-        let mut known = Known::new(KEY);
+        let mut known = KnownCounts::new(KEY);
         let mut total = 0;
         for turn in 0..=turns {
             let chat = chat(&texts[..=turn * 2].iter().map(String::as_str).collect::<Vec<_>>());
-            let sum = 3 + chat.messages.iter().map(|message| raw(Piece::Message { index: 0, message })).sum::<u32>();
+            let prompt = Prompt::of(&chat);
+            let sum = prompt.pieces().into_iter().map(raw).sum::<u32>();
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let actual = (f64::from(sum) * scale).round() as u64;
             total = actual;
-            known.learn(&chat, None, &used(total, 0), 1.0, &raw, TODAY);
+            known.learn(&prompt, &used(total, 0), 1.0, &raw, TODAY);
         }
         let mut other = chat(&texts.iter().map(String::as_str).collect::<Vec<_>>());
         let edited = edited.index(other.messages.len());
-        let old = u64::from(known.message_cost("acme/one", &other.messages[edited]).unwrap());
+        let old = message_cost(&known, &other.messages[edited]).unwrap();
         other.messages[edited] = message(other.messages[edited].role, &new);
         prop_assert_eq!(tokens(&known, &other), total - old + new.len() as u64 + 1);
     }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatMessage, ChatPart, ChatRequest, Counter, FileState, InstallKey, Memory, Period, Prices, RequestEnd,
-    RequestStart, Role, Totals, Usage, UsageTracker, preflight, request_kind,
+    ChatMessage, ChatPart, ChatRequest, Counter, FileState, InstallKey, Memory, Period, Piece, Prices, Prompt,
+    RequestEnd, RequestStart, Role, Totals, Usage, UsageTracker, preflight, request_kind,
 };
 
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Books {
     memory: Memory,
     tracker: UsageTracker,
     /// Requests that run: what was asked, and what its corrections are kept for.
-    running: BTreeMap<String, (ChatRequest, String)>,
+    running: BTreeMap<String, (Prompt, String)>,
 }
 
 impl Default for Books {
@@ -71,7 +71,8 @@ impl Books {
         }
         let Question { id, conversation, chat, family, max_input_tokens, now } = read(json)?;
         let chat = ChatRequest::from_json(&chat).map_err(|error| format!("the chat cannot be read: {error}"))?;
-        let estimate = self.memory.estimate(&chat, &family, &Counter::exact().pieces_of(&chat, self.memory.known()));
+        let prompt = Prompt::of(&chat);
+        let estimate = self.memory.estimate(&prompt, &family, &|piece| Counter::exact().piece(piece));
         let warning = preflight(&chat.model, estimate.tokens, Some(max_input_tokens));
         let start = RequestStart {
             id: id.clone(),
@@ -82,7 +83,7 @@ impl Books {
             max_input_tokens: Some(max_input_tokens),
         };
         self.tracker.open(start, now);
-        self.running.insert(id, (chat, family));
+        self.running.insert(id, (prompt, family));
         Ok(json!({"estimate": estimate, "warning": warning, "status": self.tracker.status(&conversation)}))
     }
 
@@ -126,11 +127,11 @@ impl Books {
         if let Some(used) = &used {
             self.memory.record(used, today);
         }
-        if let (Some((chat, family)), Some(usage)) = (self.running.remove(&id), usage) {
+        if let (Some((prompt, family)), Some(usage)) = (self.running.remove(&id), usage) {
             // Only a whole answer is what the server counted.
             let message = is_completed.then_some(ChatMessage { role: Role::Assistant, content: answer });
-            let raw = Counter::exact().pieces_of(&chat, self.memory.known());
-            self.memory.learn(&chat, &family, message.as_ref(), &usage, &raw, today);
+            let raw = |piece: Piece<'_>| Counter::exact().piece(piece);
+            self.memory.learn(&prompt, &family, message.as_ref(), &usage, &raw, today);
         }
         Ok(json!({
             "used": used,
@@ -148,11 +149,9 @@ impl Books {
             message: ChatMessage,
         }
         let Question { model, family, message } = read(json)?;
-        if let Some(known) = self.memory.known().message_cost(&model, &message) {
-            return Ok(json!(known));
-        }
-        let raw = Counter::exact().message(&model, &message);
-        Ok(json!((f64::from(raw) * self.memory.calibration().factor(&family)).ceil()))
+        let (prompt, factor) = (Prompt::of_message(&model, &message), self.memory.calibration().factor(&family));
+        let estimate = self.memory.known().estimate_message(&prompt, factor, &|piece| Counter::exact().piece(piece));
+        Ok(json!(estimate.tokens))
     }
 
     /// Sums by day or month and by model, the oldest first.

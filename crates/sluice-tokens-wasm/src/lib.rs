@@ -8,7 +8,7 @@ mod books;
 
 use std::cell::RefCell;
 
-use sluice_core::{ChatMessage, ChatRequest, Counter, FileState, InstallKey, TokenBreakdown};
+use sluice_core::{ChatMessage, ChatRequest, Counter, Endpoint, FileState, InstallKey, TokenBreakdown, build_request};
 
 use books::Books;
 
@@ -65,7 +65,11 @@ pub extern "C" fn count_message(model_length: u32, length: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn count_chat(length: u32) -> u32 {
     with_text(length, |answer, text| match ChatRequest::from_json(text) {
-        Ok(chat) => write(answer, &Counter::exact().chat(&chat)),
+        Ok(chat) => {
+            let endpoint = Endpoint { origin: String::new(), base_url: String::new() };
+            let body = build_request(&chat, &endpoint).request.body;
+            write(answer, &Counter::exact().request_body(body.as_bytes()).unwrap_or_default())
+        }
         Err(_) => BAD_INPUT,
     })
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sluice_core::{ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Known, Role, Usage};
+use sluice_core::{ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, KnownCounts, Piece, Prompt, Role, Usage};
 
 use super::{Recorded, errors};
 
@@ -47,17 +47,21 @@ pub fn print(recorded: &[Recorded], counter: Counter) -> Result<(), String> {
 
 /// Learns from the earlier request, then counts the later one.
 fn anchored(earlier: &Chat, later: &Chat, counter: Counter) -> f64 {
-    let mut known = Known::new(InstallKey([7; 16]));
+    let mut known = KnownCounts::new(InstallKey([7; 16]));
     let usage = serde_json::from_value::<Usage>(earlier.recorded.usage.clone()).unwrap_or_default();
-    // If the vocabulary is the model's own, our count of an answer is better than the server's output count.
+    let raw = |piece: Piece<'_>| counter.piece(piece);
     let answer = later.request.messages.get(earlier.length()).filter(|answer| answer.role == Role::Assistant);
     if let Some(answer) = answer {
-        known.learn_thoughts(answer, &usage, 1);
+        let answer = Prompt::of_message(&later.request.model, answer);
+        known.learn_reasoning(&answer, &usage, 1);
+        // If the vocabulary is the model's own, our count of an answer is better than the server's output count.
+        if !later.recorded.counted.own_vocabulary {
+            known.learn_answer(&answer, &usage, 1.0, &raw, 1);
+        }
     }
-    let answer = answer.filter(|_| !later.recorded.counted.own_vocabulary);
-    known.learn(&earlier.request, answer, &usage, 1.0, &counter.pieces_of(&earlier.request, &known), 1);
+    known.learn(&Prompt::of(&earlier.request), &usage, 1.0, &raw, 1);
     #[expect(clippy::cast_precision_loss, reason = "token counts are small")]
-    let tokens = known.estimate(&later.request, 1.0, &counter.pieces_of(&later.request, &known)).tokens as f64;
+    let tokens = known.estimate(&Prompt::of(&later.request), 1.0, &raw).tokens as f64;
     tokens
 }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use sluice_client::Store;
 use sluice_core::{
-    ChatMessage, ChatPart, ChatRequest, FileState, InstallKey, Memory, Piece, RequestEnd, RequestKind, RequestStart,
-    RequestUsage, Role, Usage, UsageTracker,
+    ChatMessage, ChatPart, ChatRequest, FileState, InstallKey, Memory, Piece, Prompt, RequestEnd, RequestKind,
+    RequestStart, RequestUsage, Role, Usage, UsageTracker,
 };
 
 pub struct Plan {
@@ -93,8 +93,8 @@ fn kill(plan: &Plan, directory: &Path, report: &mut Report, progress: &mut dyn F
 
         let (_, memory, note) = Store::open(directory);
         let requests = requests(&memory);
-        let last = saved.checked_sub(1).map(|last| chat(&name, last));
-        let is_known = last.is_none_or(|chat| memory.estimate(&chat, "family", &raw).is_exact());
+        let last = saved.checked_sub(1).map(|last| prompt(&name, last));
+        let is_known = last.is_none_or(|prompt| is_exact(&memory, &prompt));
         if note.is_some() || !is_known || !(before + saved..=before + saved + 1).contains(&requests) {
             report.bad.push(format!("{name}: {note:?}, {before} + {saved} saved, {requests} there, known: {is_known}"));
         }
@@ -118,7 +118,7 @@ fn write_at_once(plan: &Plan, directory: &Path, report: &mut Report) {
     }
     for writer in 0..plan.writers {
         for update in 0..u64::from(plan.updates) {
-            if !memory.estimate(&chat(&name(writer), update), "family", &raw).is_exact() {
+            if !is_exact(&memory, &prompt(&name(writer), update)) {
                 report.bad.push(format!("writers: update {update} of {} is not known", name(writer)));
             }
         }
@@ -233,7 +233,7 @@ pub fn live_as_victim() -> bool {
 
 fn update(memory: &mut Memory, name: &str, number: u64) {
     let usage = Usage { input_tokens: Some(200 + number), output_tokens: Some(7), ..Usage::default() };
-    memory.learn(&chat(name, number), "family", None, &usage, &raw, 20_000);
+    memory.learn(&prompt(name, number), "family", None, &usage, &raw, 20_000);
     memory.record(&used(), 20_000);
 }
 
@@ -241,10 +241,15 @@ fn requests(memory: &Memory) -> u64 {
     memory.history().rows().map(|(_, _, totals)| totals.requests).sum()
 }
 
-fn chat(name: &str, number: u64) -> ChatRequest {
+fn prompt(name: &str, number: u64) -> Prompt {
     let value = format!("{name} {number} {}", "and so on, ".repeat(10));
     let messages = vec![ChatMessage { role: Role::User, content: vec![ChatPart::Text { value }] }];
-    ChatRequest { model: "acme/one".to_owned(), messages, ..ChatRequest::default() }
+    Prompt::of(&ChatRequest { model: "acme/one".to_owned(), messages, ..ChatRequest::default() })
+}
+
+fn is_exact(memory: &Memory, prompt: &Prompt) -> bool {
+    let estimate = memory.estimate(prompt, "family", &raw);
+    estimate.tokens == estimate.known
 }
 
 pub fn used() -> RequestUsage {

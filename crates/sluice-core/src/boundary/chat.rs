@@ -37,15 +37,6 @@ impl ChatMessage {
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json).or_else(|error| serde_json::from_str(&mend_surrogates(json)).map_err(|_| error))
     }
-
-    /// Returns the encrypted reasoning that may be sent back to the server.
-    pub fn thoughts(&self) -> impl Iterator<Item = &str> {
-        let replays = self.content.iter().filter_map(|part| match part {
-            ChatPart::Thinking { replay } => replay.as_ref(),
-            _ => None,
-        });
-        replays.flat_map(|replay| &replay.items).map(|item| item.encrypted_content.as_str())
-    }
 }
 
 /// One message of a chat.

@@ -17,13 +17,6 @@ pub struct Estimate {
     pub known: u64,
 }
 
-impl Estimate {
-    /// Returns whether a server has counted the whole request.
-    pub fn is_exact(self) -> bool {
-        self.tokens == self.known
-    }
-}
-
 /// The state of the file of token counts and usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -18,7 +18,7 @@ pub struct TreeNode {
     pub id: String,
     /// The request with which this one has the most in common, from the beginning on.
     pub continues: Option<String>,
-    /// How many pieces (frame, tools, messages) it has, and how many of them it shares with that request.
+    /// How many pieces (frame, tools, instructions, items) it has, and how many of them it shares with that request.
     pub pieces: usize,
     pub shared_pieces: usize,
     /// What it used; `None` while it runs.

@@ -19,7 +19,7 @@ use std::hash::Hasher;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
 use crate::boundary::{Dollars, FileState, Totals};
-use crate::tokens::{Calibration, Entry, Factor, InstallKey, Known, Quality, SCHEME};
+use crate::tokens::{Calibration, Entry, Factor, InstallKey, KnownCounts, Quality, SCHEME};
 use crate::usage::History;
 
 /// The maximum size of the file in bytes. A larger file isn't ours.
@@ -27,7 +27,7 @@ pub const MAX_FILE: usize = 2 << 20;
 const MAGIC: &[u8; 8] = b"SLUICE\x1A\n";
 const VERSION: u32 = 1;
 
-type Contents = (Known, Calibration, History);
+type Contents = (KnownCounts, Calibration, History);
 
 pub(super) fn read(key: InstallKey, bytes: Option<&[u8]>) -> (Option<Contents>, FileState) {
     let Some(bytes) = bytes else { return (None, FileState::Missing) };
@@ -46,7 +46,7 @@ pub(super) fn read(key: InstallKey, bytes: Option<&[u8]>) -> (Option<Contents>, 
     }
 }
 
-pub(super) fn write(known: &Known, calibration: &Calibration, history: &History) -> Vec<u8> {
+pub(super) fn write(known: &KnownCounts, calibration: &Calibration, history: &History) -> Vec<u8> {
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
     let mut bytes = Vec::with_capacity(known.entries.len() * 26 + 4096);
     bytes.extend(MAGIC);
@@ -124,7 +124,7 @@ impl Reader<'_> {
             let quality = Quality(u16::from_le_bytes(self.take()?));
             entries.push((hash, Entry { quality, day, count }));
         }
-        let mut known = Known::new(key);
+        let mut known = KnownCounts::new(key);
         if is_our_scheme {
             // Tens of thousands of sorted entries are collected faster than they are inserted one by one.
             known.entries = entries.into_iter().collect();

@@ -4,12 +4,11 @@ use serde_json::{Value, json};
 
 use super::Endpoint;
 use super::conversation::{conversation_id, is_summary_request, marker};
-use super::messages::Conversation;
-use super::pairs::pair;
-use super::tools::{ToolNames, function_tools, tool_choice};
+use super::prompt::Prompt;
+use super::tools::{ToolNames, tool_choice};
 use crate::boundary::{ChatRequest, HttpRequest, Note, NoteKind};
 use crate::receive::plain_line;
-use crate::wire::{Content, CreateResponse, InputItem, ProviderOptions, ReasoningOptions};
+use crate::wire::{CreateResponse, ProviderOptions, ReasoningOptions};
 
 /// The protocol's limits.
 const MAX_CACHE_KEY: usize = 64;
@@ -30,16 +29,8 @@ pub struct BuiltRequest {
 
 /// The same conversation always gives the same bytes.
 pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
-    let mut tool_names = ToolNames::default();
-    // Tools first: a call in the history must not take the name of one of them.
-    let tools = function_tools(&chat.tools, &mut tool_names);
-    let Conversation { instructions, items, mut notes } =
-        Conversation::of(&chat.messages, &chat.model, &mut tool_names);
-    let mut input = pair(items, &mut notes);
-    if !input.iter().any(|item| matches!(item, InputItem::Message { role: "user", .. })) {
-        let content = vec![Content::InputText { text: "Continue.".to_owned() }];
-        input.push(InputItem::Message { role: "user", content });
-    }
+    let (prompt, mut tool_names, mut notes) = Prompt::with_names(chat);
+    let Prompt { model, instructions, tools, items } = prompt;
 
     let options = &chat.options;
     let conversation_id = conversation_id(chat);
@@ -56,9 +47,9 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     };
     let is_claude = chat.model.to_ascii_lowercase().contains("claude");
     let body = CreateResponse {
-        model: chat.model.clone(),
-        instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
-        input,
+        model,
+        instructions,
+        input: items,
         tool_choice: tool_choice(chat, is_summary_request(chat), &mut tool_names),
         tools,
         stream: true,

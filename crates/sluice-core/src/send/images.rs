@@ -26,7 +26,7 @@ pub(super) fn data_url(mime_type: &str, base64: &str) -> Option<String> {
 }
 
 /// Returns the text of a textual data part, such as the JSON that some tools return.
-pub(crate) fn textual(mime_type: &str, base64: &str) -> Option<String> {
+pub(super) fn textual(mime_type: &str, base64: &str) -> Option<String> {
     let essence = mime_type.split(';').next().unwrap_or_default().trim();
     let is_text = essence.starts_with("text/") || essence == "application/json" || essence.ends_with("+json");
     if !is_text {

@@ -9,32 +9,24 @@ use super::tools::ToolNames;
 use crate::boundary::{ChatMessage, ChatPart, Note, NoteKind, Role, ThinkingReplay};
 use crate::wire::{Content, InputItem, ItemOutput};
 
-/// The conversation in the protocol's terms, before `pairs` matches calls with their results.
+/// Messages in the protocol's terms, before `pairs` matches calls with their results.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
+pub(super) struct ConvertedMessages {
     pub instructions: Vec<String>,
     pub items: Vec<InputItem>,
     pub notes: Vec<Note>,
 }
 
-impl Conversation {
-    pub(super) fn of(messages: &[ChatMessage], model: &str, names: &mut ToolNames) -> Self {
-        let mut conversation = Self::default();
-        let first_user = messages.iter().position(|message| message.role == Role::User).unwrap_or(0);
-        for (index, message) in messages.iter().enumerate() {
-            // Older hosts have no system role and put the prompt into assistant messages before the first question.
-            let is_prompt = message.role == Role::Assistant && index < first_user;
-            match message.role {
-                Role::System => conversation.push_instructions(&message.content),
-                Role::Assistant if is_prompt => conversation.push_instructions(&message.content),
-                Role::Assistant => conversation.push_assistant(&message.content, model, names),
-                Role::User => conversation.push_user(&message.content),
-            }
+impl ConvertedMessages {
+    pub(super) fn push(&mut self, message: &ChatMessage, model: &str, names: &mut ToolNames) {
+        match message.role {
+            Role::System => self.push_instructions(&message.content),
+            Role::Assistant => self.push_assistant(&message.content, model, names),
+            Role::User => self.push_user(&message.content),
         }
-        conversation
     }
 
-    fn push_instructions(&mut self, content: &[ChatPart]) {
+    pub(super) fn push_instructions(&mut self, content: &[ChatPart]) {
         let text: String = content.iter().filter_map(text_of).collect();
         if !text.trim().is_empty() {
             self.instructions.push(text);
@@ -181,7 +173,7 @@ fn input_text(part: &Content) -> Option<&str> {
 
 /// Returns whether `made_by`, the name in a server's response, is the model that was asked for. Servers often leave out
 /// the creator in `creator/model` and append a date.
-pub(crate) fn same_model(made_by: &str, asked: &str) -> bool {
+fn same_model(made_by: &str, asked: &str) -> bool {
     let bare = |model: &str| model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     let (made_by, asked) = (bare(made_by), bare(asked));
     made_by == asked || made_by.strip_prefix(&asked).is_some_and(|rest| rest.starts_with('-'))

@@ -13,9 +13,6 @@
 //! All of these are only starting values: after the first answer, the server's own count of the conversation replaces
 //! them.
 
-/// The overhead in tokens of a reasoning item that is sent back.
-pub(super) const THOUGHT_AROUND: u32 = 2;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     O200k,
@@ -41,11 +38,13 @@ pub(super) struct Family {
     /// The additional overhead of a single call where several tools are offered.
     pub lone_call: u32,
     pub tools: ToolStyle,
-    pub thinking: Thinking,
+    thinking: Thinking,
+    /// The overhead of a reasoning item that is sent back.
+    pub reasoning_overhead: u32,
     /// The number of characters in encrypted reasoning that stand for no tokens.
-    pub thought_head: usize,
+    reasoning_head: usize,
     /// The number of characters of encrypted reasoning per token, in tenths.
-    pub thought_tenths: usize,
+    reasoning_tenths: usize,
 }
 
 /// How tools are shown to the model.
@@ -59,7 +58,7 @@ pub(super) enum ToolStyle {
 
 /// Which of the reasoning items in a request the model sees.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Thinking {
+enum Thinking {
     /// Only those after the last question; the server discards older ones.
     SinceLastQuestion,
     All,
@@ -76,8 +75,9 @@ const GPT_4O: Family = Family {
     lone_call: 3,
     tools: ToolStyle::Namespace { around: -2 },
     thinking: Thinking::SinceLastQuestion,
-    thought_head: 924,
-    thought_tenths: 60,
+    reasoning_overhead: 2,
+    reasoning_head: 924,
+    reasoning_tenths: 60,
 };
 
 /// The o-series has one token less for a request and a channel for assistant messages.
@@ -102,8 +102,9 @@ const OTHER: Family = Family {
     call: 16,
     lone_call: 0,
     tools: ToolStyle::Json { around: 30, each: 8 },
-    thought_head: 0,
-    thought_tenths: 63,
+    reasoning_overhead: 0,
+    reasoning_head: 0,
+    reasoning_tenths: 63,
     ..GPT_4O
 };
 
@@ -115,7 +116,7 @@ static FAMILIES: [Family; 20] = [
     GPT_5,
     // Since 5.4, calls have more overhead.
     Family { name: "gpt-5.4", call: 20, ..GPT_5 },
-    Family { name: "gpt-5.6", call: 20, tools: ToolStyle::Namespace { around: 8 }, thought_head: 700, ..GPT_5 },
+    Family { name: "gpt-5.6", call: 20, tools: ToolStyle::Namespace { around: 8 }, reasoning_head: 700, ..GPT_5 },
     // The published chat format begins with a fixed system message.
     Family { name: "gpt-oss", request: 67, ..GPT_5 },
     Family { name: "gpt-4", encoding: Encoding::Cl100k, ..GPT_4O },
@@ -166,16 +167,21 @@ impl Family {
         FAMILIES.iter().position(|family| family.name == name).unwrap_or(0)
     }
 
+    /// Returns whether the model sees a reasoning item at `index`, given the index of the last question.
+    pub(super) fn sees_reasoning(&self, index: usize, last_question: Option<usize>) -> bool {
+        self.thinking == Thinking::All || last_question.is_none_or(|last| index > last)
+    }
+
     /// Returns whether the built-in vocabulary is this family's own.
     pub(super) fn is_exact(&self) -> bool {
         self.percent == 100
     }
 
     /// Estimates the tokens of encrypted reasoning from its length in characters.
-    pub(super) fn thought(&self, encrypted: usize) -> u32 {
-        u32::try_from(encrypted.saturating_sub(self.thought_head) * 10 / self.thought_tenths)
+    pub(super) fn reasoning(&self, encrypted: usize) -> u32 {
+        u32::try_from(encrypted.saturating_sub(self.reasoning_head) * 10 / self.reasoning_tenths)
             .unwrap_or(u32::MAX)
-            .saturating_add(THOUGHT_AROUND)
+            .saturating_add(self.reasoning_overhead)
     }
 
     pub(super) fn scaled(&self, tokens: usize) -> u32 {

@@ -1,23 +1,22 @@
-//! Hashes of what is sent. The same content has the same hash, wherever it is in the conversation.
+//! Hashes of what the model sees. The same content has the same hash, wherever it is in the conversation.
 //!
-//! The hashes leave out everything that never reaches the model: VS Code's markers, reasoning that isn't sent back, and
-//! call ids, which servers keep out of the prompt. They also ignore differences in form: whether text is in one part or
-//! several, and the order of JSON keys and of tools. A host that rewrites its history must not invalidate the counts we
-//! have.
+//! The hashes leave out ids, which servers keep out of the prompt. They also ignore differences in form: whether text
+//! is in one part or several, and the order of JSON keys and of tools. A host that rewrites its history must not
+//! invalidate the counts we have.
 
 use std::hash::Hasher;
 
 use serde_json::Value;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use super::known::Piece;
-use crate::boundary::{ChatMessage, ChatPart, ChatRequest, Role, ToolDefinition};
-use crate::send::same_model;
+use super::pieces::{Piece, PieceContent};
+use crate::send::Prompt;
+use crate::wire::{Content, InputItem, ItemOutput};
 
 /// The version of the hashes below. Raise it whenever they change, because counts with other hashes are useless.
-pub(crate) const SCHEME: u32 = 1;
+pub(crate) const SCHEME: u32 = 2;
 
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprints {
     key: [u8; 16],
 }
@@ -41,22 +40,13 @@ impl Fingerprints {
         Self { key }
     }
 
-    pub(super) fn of<'a>(&self, chat: &'a ChatRequest) -> Prints<'a> {
-        let has_tools = !chat.tools.is_empty();
-        let mut tools: Vec<(u128, Piece<'_>)> =
-            chat.tools.iter().map(|tool| (self.tool(&chat.model, tool), Piece::Tool(tool))).collect();
-        tools.sort_by_key(|(print, _)| *print);
-        let mut frame = self.start(b'f', &chat.model);
-        frame.tag(u8::from(has_tools));
-        let mut pieces = vec![(frame.finish(), Piece::Frame { has_tools })];
-        pieces.append(&mut tools);
-        pieces.extend(
-            chat.messages
-                .iter()
-                .enumerate()
-                .map(|(index, message)| (self.message(&chat.model, message), Piece::Message { index, message })),
-        );
-
+    pub(super) fn of<'a>(&self, prompt: &'a Prompt) -> Prints<'a> {
+        let mut pieces: Vec<(u128, Piece<'_>)> =
+            prompt.pieces().into_iter().map(|piece| (self.piece(piece), piece)).collect();
+        // The order of tools doesn't matter to the model.
+        if let Some(tools) = pieces.get_mut(1..=prompt.tools.len()) {
+            tools.sort_by_key(|(print, _)| *print);
+        }
         let mut chain = Vec::with_capacity(pieces.len());
         let mut before = 0;
         for (print, _) in &pieces {
@@ -69,29 +59,35 @@ impl Fingerprints {
         Prints { pieces, chain }
     }
 
-    pub(super) fn message(&self, model: &str, message: &ChatMessage) -> u128 {
-        let mut print = self.start(b'm', model);
-        print.tag(match message.role {
-            Role::User => b'u',
-            Role::Assistant => b'a',
-            Role::System => b's',
-        });
-        print.parts(&message.content, message.role, model);
-        print.finish()
+    pub(super) fn of_message<'a>(&self, prompt: &'a Prompt) -> Vec<(u128, Piece<'a>)> {
+        prompt.pieces_of_message().into_iter().map(|piece| (self.piece(piece), piece)).collect()
     }
 
-    /// Hashes encrypted reasoning. The model isn't part of the hash: only the model that produced it gets it back.
-    pub(super) fn thought(&self, encrypted: &str) -> u128 {
-        let mut print = self.start(b'r', "");
-        print.text(encrypted);
-        print.finish()
-    }
-
-    fn tool(&self, model: &str, tool: &ToolDefinition) -> u128 {
-        let mut print = self.start(b't', model);
-        print.text(&tool.name);
-        print.text(&tool.description);
-        print.text(&tool.input_schema.as_ref().map(Value::to_string).unwrap_or_default());
+    fn piece(&self, piece: Piece<'_>) -> u128 {
+        let kind = match piece.content {
+            PieceContent::Frame { .. } => b'f',
+            PieceContent::Tool(_) => b't',
+            PieceContent::Instructions(_) => b's',
+            PieceContent::Item { item, .. } => match item {
+                InputItem::Message { .. } => b'm',
+                InputItem::FunctionCall { .. } => b'k',
+                InputItem::FunctionCallOutput { .. } => b'o',
+                InputItem::Reasoning { .. } => b'r',
+            },
+        };
+        // Only the model that produced reasoning gets it back.
+        let model = if piece.reasoning().is_some() { "" } else { piece.model };
+        let mut print = self.start(kind, model);
+        match piece.content {
+            PieceContent::Frame { has_tools } => print.tag(u8::from(has_tools)),
+            PieceContent::Tool(tool) => {
+                print.text(&tool.name);
+                print.text(&tool.description);
+                print.text(&tool.parameters.to_string());
+            }
+            PieceContent::Instructions(text) => print.text(text),
+            PieceContent::Item { item, .. } => print.item(item),
+        }
         print.finish()
     }
 
@@ -122,77 +118,53 @@ impl Print {
         self.tag(END);
     }
 
-    fn parts(&mut self, parts: &[ChatPart], role: Role, model: &str) {
-        // Adjacent texts are hashed as one.
-        let mut in_text = false;
-        for part in parts {
-            if let ChatPart::Text { value } = part {
-                if !value.is_empty() && !std::mem::replace(&mut in_text, true) {
-                    self.tag(b't');
+    fn item(&mut self, item: &InputItem) {
+        match item {
+            InputItem::Message { role, content } => {
+                self.text(role);
+                self.content(content);
+            }
+            InputItem::FunctionCall { name, arguments, .. } => {
+                self.text(name);
+                // The text that the model wrote and the text that JavaScript makes of it must have the same hash.
+                match serde_json::from_str::<Value>(arguments) {
+                    Ok(arguments) => self.text(&arguments.to_string()),
+                    Err(_) => self.text(arguments),
                 }
-                self.bytes(value.as_bytes());
-                continue;
             }
-            if !is_sent(part, role, model) {
-                continue;
-            }
-            if std::mem::take(&mut in_text) {
-                self.tag(END);
-            }
+            InputItem::FunctionCallOutput { output: ItemOutput::Text(text), .. } => self.joined_texts(&[text]),
+            InputItem::FunctionCallOutput { output: ItemOutput::Parts(content), .. } => self.content(content),
+            InputItem::Reasoning { encrypted_content, .. } => self.text(encrypted_content),
+        }
+    }
+
+    fn content(&mut self, content: &[Content]) {
+        let mut texts = Vec::new();
+        for part in content {
             match part {
-                ChatPart::Text { .. } => {}
-                ChatPart::Thinking { replay } => {
-                    self.tag(b'r');
-                    for item in replay.iter().flat_map(|replay| &replay.items) {
-                        self.text(&item.encrypted_content);
-                    }
-                }
-                ChatPart::ToolCall { name, input_json, .. } => {
-                    self.tag(b'c');
-                    self.text(name);
-                    // The text that the model wrote and the text that JavaScript makes of it must have the same hash.
-                    match serde_json::from_str::<Value>(input_json) {
-                        Ok(input) => self.text(&input.to_string()),
-                        Err(_) if input_json.trim().is_empty() => self.text("{}"),
-                        Err(_) => self.text(input_json.trim()),
-                    }
-                }
-                ChatPart::ToolResult { content, is_error, .. } => {
-                    self.tag(if *is_error { b'e' } else { b'o' });
-                    self.parts(content, Role::User, model);
-                    self.tag(END);
-                }
-                ChatPart::Data { mime_type, base64 } => {
-                    self.tag(b'd');
-                    self.text(mime_type);
-                    self.text(base64.trim_end_matches('='));
+                Content::InputText { text } | Content::OutputText { text } => texts.push(text.as_str()),
+                Content::InputImage { image_url } => {
+                    self.joined_texts(&std::mem::take(&mut texts));
+                    self.tag(b'i');
+                    self.text(image_url.trim_end_matches('='));
                 }
             }
         }
-        if in_text {
+        self.joined_texts(&texts);
+    }
+
+    /// Adjacent texts are hashed as one.
+    fn joined_texts(&mut self, texts: &[&str]) {
+        if texts.iter().any(|text| !text.is_empty()) {
+            self.tag(b't');
+            for text in texts {
+                self.bytes(text.as_bytes());
+            }
             self.tag(END);
         }
     }
 
     fn finish(&self) -> u128 {
         self.0.finish128().as_u128()
-    }
-}
-
-/// Returns whether any of the part reaches the model. The rules are those of `send/messages.rs`, without decoding data.
-fn is_sent(part: &ChatPart, role: Role, model: &str) -> bool {
-    match part {
-        ChatPart::Text { .. } => true,
-        ChatPart::ToolCall { .. } => role == Role::Assistant,
-        ChatPart::ToolResult { .. } => role != Role::System,
-        // VS Code's own markers have a type without a slash.
-        ChatPart::Data { mime_type, .. } => role == Role::User && mime_type.contains('/'),
-        ChatPart::Thinking { replay } => {
-            role == Role::Assistant
-                && replay.as_ref().is_some_and(|replay| {
-                    replay.items.iter().any(|item| !item.encrypted_content.is_empty())
-                        && replay.model.as_deref().is_none_or(|made_by| same_model(made_by, model))
-                })
-        }
     }
 }

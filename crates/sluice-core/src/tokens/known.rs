@@ -1,10 +1,10 @@
 //! The token counts that servers have reported.
 //!
-//! With its answer, a server reports `input_tokens` for exactly that conversation. A conversation is a list of pieces
-//! (the frame that every request has, its tools, its messages), and two kinds of counts are kept:
+//! With its answer, a server reports `input_tokens` for exactly that prompt. A prompt is a list of pieces (the frame
+//! that every request has, tools, instructions, items), and two kinds of counts are kept:
 //!
-//! - *totals*: a conversation is identified by a chain of hashes over its pieces, from the first to the last; its total
-//!   is the number that the server reported;
+//! - *totals*: a prompt is identified by a chain of hashes over its pieces, from the first to the last; its total is the
+//!   number that the server reported;
 //! - *costs*: the difference between two totals is the cost of the pieces between them, divided in proportion to their
 //!   raw counts.
 //!
@@ -16,10 +16,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::family::THOUGHT_AROUND;
+use super::family::Family;
 use super::fingerprint::{Fingerprints, Prints};
+use super::pieces::Piece;
 pub use crate::boundary::Estimate;
-use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ToolDefinition, Usage};
+use crate::boundary::Usage;
+use crate::send::Prompt;
 
 /// The maximum number of entries. When it is exceeded, the oldest are removed until four fifths are left.
 const MAX_ENTRIES: usize = 50_000;
@@ -43,17 +45,6 @@ impl fmt::Debug for InstallKey {
     }
 }
 
-/// A part of a request that costs tokens.
-#[derive(Clone, Copy, Debug)]
-pub enum Piece<'a> {
-    /// The overhead of every request.
-    Frame { has_tools: bool },
-    /// One tool.
-    Tool(&'a ToolDefinition),
-    /// One message, and its position among the messages of the chat.
-    Message { index: usize, message: &'a ChatMessage },
-}
-
 /// A raw count and the count that the server reported for the same pieces. The correction factor is learned from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
@@ -63,7 +54,7 @@ pub struct Measured {
 
 /// The counts that servers have reported, keyed by hashes of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownCounts {
     fingerprints: Fingerprints,
     pub(crate) entries: BTreeMap<u128, Entry>,
 }
@@ -92,7 +83,7 @@ impl Quality {
     }
 }
 
-impl Known {
+impl KnownCounts {
     /// Returns an empty collection whose hashes use `key`.
     pub fn new(key: InstallKey) -> Self {
         Self { fingerprints: Fingerprints::new(key.0), entries: BTreeMap::new() }
@@ -108,12 +99,27 @@ impl Known {
 
     /// Estimates the cost of a request. `raw` counts a piece without any correction; `factor` corrects the pieces that
     /// no server has counted, see [`Calibration`](super::Calibration).
-    pub fn estimate(&self, chat: &ChatRequest, factor: f64, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
-        let prints = self.fingerprints.of(chat);
-        let (start, total) = self.longest_prefix(&prints);
-        let mut known = u64::from(total);
+    pub fn estimate(&self, prompt: &Prompt, factor: f64, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
+        let prints = self.fingerprints.of(prompt);
+        let (start, total) = self.longest_prefix_of(&prints.chain);
+        self.estimate_pieces(total, prints.pieces.get(start..).unwrap_or_default(), factor, raw)
+    }
+
+    /// Like [`estimate`](Self::estimate), for one message ([`Prompt::of_message`]).
+    pub fn estimate_message(&self, prompt: &Prompt, factor: f64, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
+        self.estimate_pieces(0, &self.fingerprints.of_message(prompt), factor, raw)
+    }
+
+    fn estimate_pieces(
+        &self,
+        before: u32,
+        pieces: &[(u128, Piece<'_>)],
+        factor: f64,
+        raw: &dyn Fn(Piece<'_>) -> u32,
+    ) -> Estimate {
+        let mut known = u64::from(before);
         let mut estimated = 0.0;
-        for (print, piece) in prints.pieces.iter().skip(start) {
+        for (print, piece) in pieces {
             match self.entries.get(print) {
                 Some(entry) => known += u64::from(entry.count),
                 None => estimated += f64::from(raw(*piece)) * factor,
@@ -122,67 +128,79 @@ impl Known {
         Estimate { tokens: known + ceil(estimated), known }
     }
 
-    /// The names of all beginnings of a request, the shortest first. Requests that start alike share them.
-    pub(crate) fn chain(&self, chat: &ChatRequest) -> Vec<u128> {
-        self.fingerprints.of(chat).chain
+    /// Returns a hash for every prefix of a prompt, shortest first. Prompts that start alike share them.
+    pub(crate) fn chain(&self, prompt: &Prompt) -> Vec<u128> {
+        self.fingerprints.of(prompt).chain
     }
 
-    /// Returns the cost of one message, if it is known.
-    pub fn message_cost(&self, model: &str, message: &ChatMessage) -> Option<u32> {
-        self.entries.get(&self.fingerprints.message(model, message)).map(|entry| entry.count)
-    }
-
-    /// Learns from the server's count for a request. `answer` is the message by which the next request will repeat the
-    /// answer. Returns the raw and actual count of the pieces that were new, if they could be measured.
+    /// Learns from the server's count for a request. Returns the raw and actual count of the pieces that were new, if
+    /// they could be measured.
     pub fn learn(
         &mut self,
-        chat: &ChatRequest,
-        answer: Option<&ChatMessage>,
+        prompt: &Prompt,
         usage: &Usage,
         factor: f64,
         raw: &dyn Fn(Piece<'_>) -> u32,
         today: u32,
     ) -> Option<Measured> {
-        let prints = self.fingerprints.of(chat);
-        let measured = match usage.input_tokens.and_then(|tokens| u32::try_from(tokens).ok()) {
-            // Servers that don't count report zero.
-            None | Some(0) => None,
-            Some(total) => self.learn_total(&prints, total, factor, raw, today),
-        };
-        if let Some(answer) = answer {
-            self.learn_answer(chat, answer, usage, factor, raw, today);
-        }
+        // Servers that don't count report zero.
+        let total = count(usage.input_tokens).filter(|total| *total > 0)?;
+        let measured = self.learn_total(&self.fingerprints.of(prompt), total, factor, raw, today);
         self.evict();
         measured
     }
 
     /// Learns what an answer's reasoning will cost when it is sent back. The server reports how many reasoning tokens
-    /// there were; encrypted content can't be counted otherwise.
-    pub fn learn_thoughts(&mut self, answer: &ChatMessage, usage: &Usage, today: u32) {
-        let thought = usage.reasoning_tokens().and_then(|tokens| u32::try_from(tokens).ok()).unwrap_or(0);
-        let characters: usize = answer.thoughts().map(str::len).sum();
+    /// there were; encrypted content can't be counted otherwise. `answer` is the message by which the next request will
+    /// repeat the answer.
+    pub fn learn_reasoning(&mut self, answer: &Prompt, usage: &Usage, today: u32) {
+        let reasoning = count(usage.reasoning_tokens()).unwrap_or(0);
+        let pieces = self.fingerprints.of_message(answer);
+        let items: Vec<(u128, u64)> =
+            pieces.iter().filter_map(|(print, piece)| Some((*print, piece.reasoning()?.len() as u64))).collect();
+        let characters: u64 = items.iter().map(|(_, characters)| characters).sum();
         // An encrypted token takes about six characters. If there are far fewer, most of the reasoning isn't sent back.
-        if thought == 0 || (characters as u64) < u64::from(thought) * 2 {
+        if reasoning == 0 || characters < u64::from(reasoning) * 2 {
             return;
         }
-        let quality = Quality::shared_by(answer.thoughts().count());
+        let quality = Quality::shared_by(items.len());
+        let overhead = Family::of(&answer.model).reasoning_overhead;
         let (mut before, mut given) = (0, 0);
-        for encrypted in answer.thoughts() {
-            before += encrypted.len();
-            let until = u32::try_from(u64::from(thought) * before as u64 / characters as u64).unwrap_or(thought);
-            let count = until - given + THOUGHT_AROUND;
+        for (print, length) in items {
+            before += length;
+            let until = u32::try_from(u64::from(reasoning) * before / characters).unwrap_or(reasoning);
+            let count = until - given + overhead;
             given = until;
-            self.keep(self.fingerprints.thought(encrypted), Entry { count, quality, day: today });
+            self.keep(print, Entry { count, quality, day: today });
         }
         self.evict();
     }
 
-    /// Returns the known costs of the reasoning in these messages.
-    pub(super) fn thoughts_of(&self, messages: &[ChatMessage]) -> Thoughts {
-        let prints =
-            messages.iter().flat_map(ChatMessage::thoughts).map(|encrypted| self.fingerprints.thought(encrypted));
-        let costs = prints.filter_map(|print| Some((print, self.entries.get(&print)?.count))).collect();
-        Thoughts { fingerprints: self.fingerprints, costs }
+    /// Learns the cost of an answer, apart from its reasoning, as input of the next request.
+    pub fn learn_answer(
+        &mut self,
+        answer: &Prompt,
+        usage: &Usage,
+        factor: f64,
+        raw: &dyn Fn(Piece<'_>) -> u32,
+        today: u32,
+    ) {
+        let Some(output) = count(usage.output_tokens) else { return };
+        let visible = output.saturating_sub(count(usage.reasoning_tokens()).unwrap_or(0));
+        let pieces = self.fingerprints.of_message(answer);
+        let pieces = pieces.iter().filter(|(_, piece)| piece.reasoning().is_none());
+        let weights: Vec<(u128, f64)> =
+            pieces.map(|(print, piece)| (*print, f64::from(raw(*piece)) * factor)).collect();
+        let expected: f64 = weights.iter().map(|(_, weight)| weight).sum();
+        // Hidden output (filtered, rewritten, from hosted tools) isn't part of the next request.
+        if f64::from(visible) > expected * MAX_SCALE || f64::from(visible) * MAX_SCALE < expected {
+            return;
+        }
+        let scale = f64::from(visible) / expected.max(1.0);
+        for (print, count) in shares(weights.into_iter().map(|(print, weight)| (print, weight * scale))) {
+            self.keep(print, Entry { count, quality: Quality::PROVISIONAL, day: today });
+        }
+        self.evict();
     }
 
     /// Merges `other` into this one. For each key, the better count is kept.
@@ -220,12 +238,7 @@ impl Known {
                 provisional => {
                     let raw = raw(*piece);
                     let weight = provisional.map_or(f64::from(raw) * factor, |entry| f64::from(entry.count));
-                    uncounted.push(Uncounted {
-                        print: *print,
-                        raw,
-                        weight,
-                        is_frame: matches!(piece, Piece::Frame { .. }),
-                    });
+                    uncounted.push(Uncounted { print: *print, raw, weight, is_frame: piece.is_frame() });
                 }
             }
         }
@@ -237,53 +250,14 @@ impl Known {
         let scale = if has_frame { (left / weight).min(MAX_SCALE) } else { left / weight };
         let hidden = left - weight * scale;
         let quality = Quality::shared_by(uncounted.len());
-        // The running sum is rounded, so that the shares add up to the measured difference.
-        let (mut exact, mut given) = (0.0, 0);
-        for piece in &uncounted {
-            exact += piece.weight * scale + if piece.is_frame { hidden } else { 0.0 };
-            let share = whole(exact).saturating_sub(given);
-            given += share;
-            self.keep(piece.print, Entry { count: share, quality, day: today });
+        let costs = uncounted
+            .iter()
+            .map(|piece| (piece.print, piece.weight * scale + if piece.is_frame { hidden } else { 0.0 }));
+        for (print, count) in shares(costs) {
+            self.keep(print, Entry { count, quality, day: today });
         }
         let raw = uncounted.iter().fold(0_u32, |sum, piece| sum.saturating_add(piece.raw));
         (raw >= MIN_MEASURED).then(|| Measured { raw, actual: whole(left) })
-    }
-
-    /// Learns the cost of an answer as input of the next request. Reasoning isn't part of that, unless the server wants
-    /// it back.
-    fn learn_answer(
-        &mut self,
-        chat: &ChatRequest,
-        answer: &ChatMessage,
-        usage: &Usage,
-        factor: f64,
-        raw: &dyn Fn(Piece<'_>) -> u32,
-        today: u32,
-    ) {
-        let Some(output) = usage.output_tokens.and_then(|tokens| u32::try_from(tokens).ok()) else { return };
-        let thought = usage.reasoning_tokens().and_then(|tokens| u32::try_from(tokens).ok()).unwrap_or(0);
-        let said = output.saturating_sub(thought);
-        let is_thought = |part: &&ChatPart| matches!(part, ChatPart::Thinking { .. });
-        let mut without_thinking = answer.clone();
-        without_thinking.content.retain(|part| !is_thought(&part));
-        let expected =
-            f64::from(raw(Piece::Message { index: chat.messages.len(), message: &without_thinking })) * factor;
-        // Hidden output (filtered, rewritten, from hosted tools) isn't part of the next request.
-        if f64::from(said) > expected * MAX_SCALE || f64::from(said) * MAX_SCALE < expected {
-            return;
-        }
-        let provisional = |count| Entry { count, quality: Quality::PROVISIONAL, day: today };
-        self.keep(self.fingerprints.message(&chat.model, &without_thinking), provisional(said));
-        if answer.content.iter().any(|part| is_thought(&part)) {
-            let print = self.fingerprints.message(&chat.model, answer);
-            if print != self.fingerprints.message(&chat.model, &without_thinking) {
-                self.keep(print, provisional(output));
-            }
-        }
-    }
-
-    fn longest_prefix(&self, prints: &Prints<'_>) -> (usize, u32) {
-        self.longest_prefix_of(&prints.chain)
     }
 
     /// Returns the number of pieces in the longest known prefix, and their total.
@@ -308,28 +282,28 @@ impl Known {
     }
 }
 
-/// The known costs of some reasoning items.
-#[derive(Default)]
-pub(super) struct Thoughts {
-    fingerprints: Fingerprints,
-    costs: BTreeMap<u128, u32>,
-}
-
-impl Thoughts {
-    pub(super) fn cost(&self, encrypted: &str) -> Option<u32> {
-        if self.costs.is_empty() {
-            return None;
-        }
-        self.costs.get(&self.fingerprints.thought(encrypted)).copied()
-    }
-}
-
 /// A piece whose cost isn't known yet.
 struct Uncounted {
     print: u128,
     raw: u32,
     weight: f64,
     is_frame: bool,
+}
+
+/// Rounds costs to whole tokens. The running sum is rounded, so that the results add up to the whole.
+fn shares(costs: impl Iterator<Item = (u128, f64)>) -> Vec<(u128, u32)> {
+    let (mut exact, mut given) = (0.0, 0);
+    let share = |(print, cost)| {
+        exact += cost;
+        let share = whole(exact).saturating_sub(given);
+        given += share;
+        (print, share)
+    };
+    costs.map(share).collect()
+}
+
+fn count(tokens: Option<u64>) -> Option<u32> {
+    tokens.and_then(|tokens| u32::try_from(tokens).ok())
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]

@@ -5,11 +5,15 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::family::{Family, Thinking, ToolStyle};
+use super::family::{Family, ToolStyle};
 use super::{Counter, images, schema};
 use crate::boundary::TokenBreakdown;
 use crate::surrogates::mend_surrogates;
+use crate::wire::FunctionTool;
 use schema::text_of;
+
+/// The number of tokens assumed for a tool's name if a result doesn't say which tool it came from.
+const USUAL_NAME: u32 = 3;
 
 /// The reason why a request body can't be counted.
 #[derive(Debug)]
@@ -54,39 +58,32 @@ pub(super) struct Tally<'a> {
     family: &'static Family,
     model: &'a str,
     sum: TokenBreakdown,
-    /// The number of tokens in each call's tool name, by call id. The name is repeated before the result.
-    names: BTreeMap<String, u32>,
-    /// The number of tools that the request offers.
-    offered: usize,
+}
+
+/// Everything outside an item that its cost depends on.
+pub(super) struct Around<'a> {
+    /// The name of the tool that was called, if the item is a result and its call is in the request.
+    pub called: Option<&'a str>,
+    /// Whether the item is a call without another call before or after it, in a request that offers several tools.
+    pub is_lone_call: bool,
+    pub sees_reasoning: bool,
 }
 
 impl<'a> Tally<'a> {
     pub(super) fn new(counter: Counter, model: &'a str) -> Self {
-        Self {
-            counter,
-            family: Family::of(model),
-            model,
-            sum: Counter::about(model),
-            names: BTreeMap::new(),
-            offered: 0,
-        }
+        Self { counter, family: Family::of(model), model, sum: Counter::about(model) }
     }
 
     fn request(&mut self, body: &Value) {
-        self.sum.framing += self.family.request;
-        let instructions = text_of(body, "instructions");
-        if !instructions.is_empty() {
-            self.sum.instructions += self.text(instructions) + self.family.message;
-        }
-        self.offered = body.get("tools").and_then(Value::as_array).map_or(0, Vec::len);
+        self.frame(false);
+        self.instructions(text_of(body, "instructions"));
+        let tools = body.get("tools").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         match body.get("input") {
             Some(Value::String(text)) => self.sum.messages += self.text(text) + self.family.message,
-            Some(Value::Array(items)) => self.items(items),
+            Some(Value::Array(items)) => self.items(items, tools.len()),
             _ => {}
         }
-        if let Some(tools) = body.get("tools").and_then(Value::as_array) {
-            self.tools(tools);
-        }
+        self.tools(tools);
         if let Some(format) = body.pointer("/text/format").filter(|format| text_of(format, "type") == "json_schema") {
             // Some clients nest it the way chat completions do.
             let format = format.get("json_schema").unwrap_or(format);
@@ -103,25 +100,42 @@ impl<'a> Tally<'a> {
         }
     }
 
-    fn items(&mut self, items: &[Value]) {
-        // The model doesn't see the items that a compaction replaces.
-        let compacted = items.iter().rposition(|item| text_of(item, "type") == "compaction").unwrap_or(0);
-        let items = items.get(compacted..).unwrap_or_default();
-        let is_question = |item: &Value| text_of(item, "role") == "user";
-        let last_question = items.iter().rposition(is_question).unwrap_or(0);
-        for (index, item) in items.iter().enumerate() {
-            let is_seen = self.family.thinking == Thinking::All || index > last_question;
-            self.item(item, is_seen);
-            let is_call = |index: Option<usize>| {
-                index.and_then(|index| items.get(index)).is_some_and(|item| text_of(item, "type") == "function_call")
-            };
-            if is_call(Some(index)) && !is_call(index.checked_sub(1)) && !is_call(Some(index + 1)) && self.offered > 1 {
-                self.sum.tool_calls += self.family.lone_call;
-            }
+    /// Counts the overhead of a request.
+    pub(super) fn frame(&mut self, has_tools: bool) {
+        self.sum.framing += self.family.request + if has_tools { self.around_tools() } else { 0 };
+    }
+
+    pub(super) fn instructions(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.sum.instructions += self.text(text) + self.family.message;
         }
     }
 
-    fn item(&mut self, item: &Value, thinking_is_seen: bool) {
+    fn items(&mut self, items: &[Value], offered_tools: usize) {
+        // The model doesn't see the items that a compaction replaces.
+        let compacted = items.iter().rposition(|item| text_of(item, "type") == "compaction").unwrap_or(0);
+        let items = items.get(compacted..).unwrap_or_default();
+        let last_question = items.iter().rposition(|item| text_of(item, "role") == "user");
+        let mut names = BTreeMap::new();
+        for (index, item) in items.iter().enumerate() {
+            let is_call = |index: Option<usize>| {
+                index.and_then(|index| items.get(index)).is_some_and(|item| text_of(item, "type") == "function_call")
+            };
+            let is_lone = is_call(Some(index)) && !is_call(index.checked_sub(1)) && !is_call(Some(index + 1));
+            let (call_id, name) = (text_of(item, "call_id"), text_of(item, "name"));
+            if !name.is_empty() {
+                names.insert(call_id, name);
+            }
+            let around = Around {
+                called: names.get(call_id).copied(),
+                is_lone_call: is_lone && offered_tools > 1,
+                sees_reasoning: self.family.sees_reasoning(index, last_question),
+            };
+            self.item(item, &around);
+        }
+    }
+
+    pub(super) fn item(&mut self, item: &Value, around: &Around<'_>) {
         match text_of(item, "type") {
             "message" | "" => {
                 let role = text_of(item, "role");
@@ -138,25 +152,26 @@ impl<'a> Tally<'a> {
             "function_call" | "custom_tool_call" => {
                 let name = self.text(text_of(item, "name"));
                 let input = self.text(text_of(item, "arguments")) + self.text(text_of(item, "input"));
-                self.names.insert(text_of(item, "call_id").to_owned(), name);
-                self.sum.tool_calls += name + input + self.family.call.div_ceil(2);
+                let lone = if around.is_lone_call { self.family.lone_call } else { 0 };
+                self.sum.tool_calls += name + input + self.family.call.div_ceil(2) + lone;
             }
             "function_call_output" | "custom_tool_call_output" => {
-                let name = self.names.get(text_of(item, "call_id")).copied().unwrap_or(1);
+                // The name of the tool is repeated before its result.
+                let name = around.called.map_or(USUAL_NAME, |name| self.text(name));
                 let output = self.content(item.get("output").unwrap_or(&Value::Null));
                 self.sum.tool_results += name + output + self.family.call / 2;
             }
             "reasoning" => {
-                if thinking_is_seen {
+                if around.sees_reasoning {
                     let encrypted = text_of(item, "encrypted_content");
                     self.sum.reasoning += if encrypted.is_empty() {
                         self.content(item.get("content").unwrap_or(&Value::Null)) + self.family.message
                     } else {
-                        self.family.thought(encrypted.len())
+                        self.family.reasoning(encrypted.len())
                     };
                 }
             }
-            "compaction" => self.sum.messages += self.family.thought(text_of(item, "encrypted_content").len()),
+            "compaction" => self.sum.messages += self.family.reasoning(text_of(item, "encrypted_content").len()),
             "item_reference" => self.note("`item_reference`: only the server knows the item it refers to".to_owned()),
             other => {
                 self.note(format!("`{other}`: counted as its JSON; the server may show the model more or less of it"));
@@ -273,8 +288,13 @@ impl<'a> Tally<'a> {
         self.sum.tools += shown;
     }
 
+    /// Counts one of our own tools, without the overhead that all tools share.
+    pub(super) fn function_tool(&mut self, tool: &FunctionTool) {
+        self.sum.tools += self.function(&tool.name, &tool.description, Some(&tool.parameters));
+    }
+
     /// Counts one function, without the overhead that all tools share.
-    pub(super) fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
+    fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
         match self.family.tools {
             ToolStyle::Namespace { .. } => self.text(&schema::function_type(name, description, parameters)),
             ToolStyle::Json { each, .. } => {
@@ -286,7 +306,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Returns the overhead that all tools share.
-    pub(super) fn around_tools(&self) -> u32 {
+    fn around_tools(&self) -> u32 {
         match self.family.tools {
             ToolStyle::Namespace { around } => {
                 let frame = self.text(schema::NAMESPACE_HEAD) + self.text(schema::NAMESPACE_TAIL);
@@ -315,7 +335,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    fn finish(self) -> TokenBreakdown {
+    pub(super) fn finish(self) -> TokenBreakdown {
         let mut sum = self.sum;
         sum.input_tokens = [
             sum.instructions,

@@ -1,0 +1,70 @@
+//! Everything that a model sees of a chat: instructions, tools and items.
+//!
+//! This is the only place that decides what the model sees. `http_request.rs` sends a prompt, `tokens/fingerprint.rs`
+//! hashes it, and `tokens/pieces.rs` counts it.
+
+use super::messages::ConvertedMessages;
+use super::pairs::pair;
+use super::tools::{ToolNames, function_tools};
+use crate::boundary::{ChatMessage, ChatRequest, Note, Role};
+use crate::wire::{Content, FunctionTool, InputItem};
+
+/// What a model sees of a chat, as the request body has it.
+#[derive(Debug, PartialEq)]
+pub struct Prompt {
+    pub(crate) model: String,
+    pub(crate) instructions: Option<String>,
+    pub(crate) tools: Vec<FunctionTool>,
+    pub(crate) items: Vec<InputItem>,
+}
+
+impl Prompt {
+    /// Returns what the model sees of a whole request.
+    pub fn of(chat: &ChatRequest) -> Self {
+        Self::with_names(chat).0
+    }
+
+    /// Returns what the model sees of one message. A result is kept without its call.
+    pub fn of_message(model: &str, message: &ChatMessage) -> Self {
+        let mut converted = ConvertedMessages::default();
+        converted.push(message, model, &mut ToolNames::default());
+        Self::new(model, Vec::new(), &converted.instructions, converted.items)
+    }
+
+    /// Also returns the names under which the tools are sent, and notes about everything that was left out or
+    /// repaired.
+    pub(super) fn with_names(chat: &ChatRequest) -> (Self, ToolNames, Vec<Note>) {
+        let mut names = ToolNames::default();
+        // Tools come first: a call in the history must not get the name of one of them.
+        let tools = function_tools(&chat.tools, &mut names);
+        let mut converted = ConvertedMessages::default();
+        let first_user = chat.messages.iter().position(|message| message.role == Role::User).unwrap_or(0);
+        for (index, message) in chat.messages.iter().enumerate() {
+            // Older hosts have no system role and put the prompt into assistant messages before the first question.
+            if message.role == Role::Assistant && index < first_user {
+                converted.push_instructions(&message.content);
+            } else {
+                converted.push(message, &chat.model, &mut names);
+            }
+        }
+        let ConvertedMessages { instructions, items, mut notes } = converted;
+        let mut items = pair(items, &mut notes);
+        if !items.iter().any(InputItem::is_question) {
+            let content = vec![Content::InputText { text: "Continue.".to_owned() }];
+            items.push(InputItem::Message { role: "user", content });
+        }
+        (Self::new(&chat.model, tools, &instructions, items), names, notes)
+    }
+
+    fn new(model: &str, tools: Vec<FunctionTool>, instructions: &[String], items: Vec<InputItem>) -> Self {
+        let instructions = (!instructions.is_empty()).then(|| instructions.join("\n\n"));
+        Self { model: model.to_owned(), instructions, tools, items }
+    }
+}
+
+impl InputItem {
+    /// Returns whether this is a message from the user.
+    pub(crate) fn is_question(&self) -> bool {
+        matches!(self, Self::Message { role: "user", .. })
+    }
+}

@@ -1,0 +1,121 @@
+//! Splits a prompt into the pieces that cost tokens, and counts each piece on its own.
+//!
+//! The pieces of a prompt cost exactly what the request body costs that carries it (see `tokens/request.rs`).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::Counter;
+use super::family::Family;
+use super::request::{Around, Tally};
+use crate::boundary::ChatMessage;
+use crate::send::Prompt;
+use crate::wire::{FunctionTool, InputItem};
+
+/// A part of a prompt that costs tokens: the frame that every request has, a tool, the instructions, or an item.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<'a> {
+    pub(super) model: &'a str,
+    pub(super) content: PieceContent<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PieceContent<'a> {
+    Frame { has_tools: bool },
+    Tool(&'a FunctionTool),
+    Instructions(&'a str),
+    Item { item: &'a InputItem, called: Option<&'a str>, is_lone_call: bool },
+}
+
+impl Piece<'_> {
+    /// Returns the JSON of this piece in the request body. The frame isn't in the body: the server adds it.
+    pub fn to_json(self) -> Option<Value> {
+        match self.content {
+            PieceContent::Frame { .. } => None,
+            PieceContent::Tool(tool) => serde_json::to_value(tool).ok(),
+            PieceContent::Instructions(text) => Some(Value::from(text)),
+            PieceContent::Item { item, .. } => serde_json::to_value(item).ok(),
+        }
+    }
+
+    pub(super) fn is_frame(self) -> bool {
+        matches!(self.content, PieceContent::Frame { .. })
+    }
+
+    /// Returns the encrypted reasoning if this piece is a reasoning item.
+    pub(super) fn reasoning(&self) -> Option<&str> {
+        match self.content {
+            PieceContent::Item { item: InputItem::Reasoning { encrypted_content, .. }, .. } => Some(encrypted_content),
+            _ => None,
+        }
+    }
+}
+
+impl Prompt {
+    /// Returns the pieces of a whole request. Reasoning that the server discards isn't one of them.
+    pub fn pieces(&self) -> Vec<Piece<'_>> {
+        let family = Family::of(&self.model);
+        let last_question = self.items.iter().rposition(InputItem::is_question);
+        let is_seen = |index: usize, piece: &Piece<'_>| {
+            piece.reasoning().is_none() || family.sees_reasoning(index, last_question)
+        };
+        let frame = PieceContent::Frame { has_tools: !self.tools.is_empty() };
+        let before = std::iter::once(frame)
+            .chain(self.tools.iter().map(PieceContent::Tool))
+            .chain(self.instructions.as_deref().map(PieceContent::Instructions));
+        let items = self.items(self.tools.len()).enumerate();
+        let items = items.filter(|(index, piece)| is_seen(*index, piece)).map(|(_, piece)| piece);
+        before.map(|content| Piece { model: &self.model, content }).chain(items).collect()
+    }
+
+    /// Returns the pieces of one message, as in a request that offers several tools.
+    pub(super) fn pieces_of_message(&self) -> Vec<Piece<'_>> {
+        let instructions = self.instructions.as_deref().map(PieceContent::Instructions);
+        let instructions = instructions.map(|content| Piece { model: &self.model, content });
+        instructions.into_iter().chain(self.items(2)).collect()
+    }
+
+    fn items(&self, offered_tools: usize) -> impl Iterator<Item = Piece<'_>> {
+        let mut names = BTreeMap::new();
+        self.items.iter().enumerate().map(move |(index, item)| {
+            let is_call = |index: Option<usize>| {
+                let item = index.and_then(|index| self.items.get(index));
+                matches!(item, Some(InputItem::FunctionCall { .. }))
+            };
+            if let InputItem::FunctionCall { call_id, name, .. } = item {
+                names.insert(call_id.as_str(), name.as_str());
+            }
+            let called = match item {
+                InputItem::FunctionCallOutput { call_id, .. } => names.get(call_id.as_str()).copied(),
+                _ => None,
+            };
+            let is_lone = is_call(Some(index)) && !is_call(index.checked_sub(1)) && !is_call(Some(index + 1));
+            let content = PieceContent::Item { item, called, is_lone_call: is_lone && offered_tools > 1 };
+            Piece { model: &self.model, content }
+        })
+    }
+}
+
+impl Counter {
+    /// Counts one piece.
+    pub fn piece(self, piece: Piece<'_>) -> u32 {
+        let mut tally = Tally::new(self, piece.model);
+        match piece.content {
+            PieceContent::Frame { has_tools } => tally.frame(has_tools),
+            PieceContent::Tool(tool) => tally.function_tool(tool),
+            PieceContent::Instructions(text) => tally.instructions(text),
+            PieceContent::Item { item, called, is_lone_call } => {
+                let item = serde_json::to_value(item).unwrap_or_default();
+                tally.item(&item, &Around { called, is_lone_call, sees_reasoning: true });
+            }
+        }
+        tally.finish().input_tokens
+    }
+
+    /// Counts one message, including its overhead in a request.
+    pub fn message(self, model: &str, message: &ChatMessage) -> u32 {
+        let prompt = Prompt::of_message(model, message);
+        prompt.pieces_of_message().into_iter().map(|piece| self.piece(piece)).fold(0, u32::saturating_add)
+    }
+}
