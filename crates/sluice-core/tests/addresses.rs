@@ -8,7 +8,7 @@ use sluice_core::Endpoint;
 use url::Url;
 
 #[test]
-fn addresses() {
+fn valid_base_urls_are_normalized() {
     let mut lines = String::new();
     for address in [
         "https://ai-gateway.vercel.sh/v1",
@@ -46,7 +46,7 @@ fn addresses() {
 }
 
 #[test]
-fn refused_addresses() {
+fn invalid_base_urls_are_refused_with_a_reason() {
     let mut lines = String::new();
     for address in [
         "",
@@ -151,7 +151,7 @@ proptest! {
 
     /// What we take, a standard parser takes, for the same origin, and it would not spell it otherwise.
     #[test]
-    fn what_is_taken_is_standard(
+    fn an_accepted_base_url_is_what_a_standard_parser_makes_of_it(
         scheme in "(https|http|HTTPS|Http|httpss|ws)", slashes in "(://|://|://|:/|:///|:)", user in "(|||u@|u:p@)", host in host(),
         port in "(||:[0-9+-]{0,6}|:443|:080)", path in "(|/|/v1|/v1/|(/[ -~]{0,6}){0,3}|(/(a|%2e|.|%2|%41|..)){0,3})",
     ) {
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_looked_at(address in any::<String>()) {
+    fn any_text_can_be_checked(address in any::<String>()) {
         let _ = Endpoint::parse(&address);
         let _ = Endpoint::parse(&format!("https://{address}"));
     }

@@ -9,7 +9,7 @@ use support::chunks::{check, render, run_body};
 
 /// Every chunk that `fullStream` of version 5 to 7 can hold.
 #[test]
-fn every_row_of_full_stream() {
+fn every_chunk_of_a_full_stream_is_read() {
     check(
         r#"
         {"type":"start"}
@@ -52,7 +52,7 @@ fn every_row_of_full_stream() {
 
 /// Every chunk of the UI message stream protocol.
 #[test]
-fn every_row_of_ui_message_streams() {
+fn every_chunk_of_a_ui_message_stream_is_read() {
     check(
         r#"
         {"type":"start","messageId":"m"}
@@ -91,7 +91,7 @@ fn every_row_of_ui_message_streams() {
 }
 
 #[test]
-fn a_streamed_call_without_its_final_chunk() {
+fn a_streamed_call_is_reported_without_its_final_chunk() {
     check(
         r#"
         {"type":"tool-call-streaming-start","toolCallId":"whole","toolName":"f"}
@@ -113,7 +113,7 @@ fn a_streamed_call_without_its_final_chunk() {
 
 /// Also when it is spelled differently.
 #[test]
-fn the_whole_call_after_its_pieces_were_reported() {
+fn a_call_that_was_streamed_and_is_then_sent_whole_is_reported_once() {
     check(
         r#"
         {"type":"tool-input-start","id":"c","toolName":"f"}
@@ -134,7 +134,7 @@ fn the_whole_call_after_its_pieces_were_reported() {
 
 /// By the output limit.
 #[test]
-fn a_call_that_was_cut_off_is_never_reported() {
+fn a_truncated_call_is_never_reported() {
     check(
         r#"
         {"type":"tool-input-start","id":"c","toolName":"f"}
@@ -166,7 +166,7 @@ fn a_call_that_cannot_be_reported_fails_the_answer() {
 }
 
 #[test]
-fn input_that_is_no_object() {
+fn input_that_is_not_an_object_fails_the_answer() {
     check(
         r#"
         {"type":"tool-call","toolCallId":"c","toolName":"f","input":"rm -rf","dynamic":true,"invalid":true,"error":{"name":"AI_InvalidToolInputError"}}
@@ -180,7 +180,7 @@ fn input_that_is_no_object() {
 }
 
 #[test]
-fn input_as_text_blank_or_absent() {
+fn input_may_be_text_or_blank_or_absent() {
     check(
         r#"
         {"type":"tool-call","toolCallId":"1","toolName":"f","input":" { \"a\" : 1 } "}
@@ -203,7 +203,7 @@ fn input_as_text_blank_or_absent() {
 
 /// VS Code tells the model what is wrong with them.
 #[test]
-fn calls_the_sdk_finds_wrong_are_still_calls() {
+fn calls_that_the_sdk_finds_invalid_are_still_reported() {
     check(
         r#"
         {"type":"tool-input-error","toolCallId":"1","toolName":"f","input":{"a":"wrong"},"errorText":"a must be a number"}
@@ -220,7 +220,7 @@ fn calls_the_sdk_finds_wrong_are_still_calls() {
 
 /// The provider's are no calls; of the SDK's own the developer hears.
 #[test]
-fn tools_that_others_run() {
+fn calls_that_others_run_are_not_reported() {
     check(
         r#"
         {"type":"tool-input-start","id":"ws","toolName":"web_search","providerExecuted":true}
@@ -244,7 +244,7 @@ fn tools_that_others_run() {
 }
 
 #[test]
-fn ids_that_begin_anew_in_every_step() {
+fn ids_may_be_reused_in_every_step() {
     check(
         r#"
         {"type":"reasoning-start","id":"0"}
@@ -270,7 +270,7 @@ fn ids_that_begin_anew_in_every_step() {
 
 /// What is left could be valid and wrong.
 #[test]
-fn a_lost_piece_makes_the_pieces_worthless() {
+fn a_call_with_a_lost_piece_is_not_reported() {
     check(
         r#"
         {"type":"tool-input-start","id":"c","toolName":"f"}
@@ -287,7 +287,7 @@ fn a_lost_piece_makes_the_pieces_worthless() {
 }
 
 #[test]
-fn pieces_of_a_call_that_never_began() {
+fn pieces_of_an_unknown_call_become_notes() {
     check(
         r#"
         {"type":"tool-input-delta","id":"nobody","delta":"{}"}
@@ -302,7 +302,7 @@ fn pieces_of_a_call_that_never_began() {
 
 /// `sendFinish: false`.
 #[test]
-fn a_program_may_leave_finish_out() {
+fn a_stream_may_end_without_a_finish_chunk() {
     check(
         r#"
         {"type":"text-start","id":"0"}
@@ -317,7 +317,7 @@ fn a_program_may_leave_finish_out() {
 }
 
 #[test]
-fn a_text_that_never_ends_was_cut_off() {
+fn a_stream_that_ends_inside_a_text_is_truncated() {
     check(
         r#"
         {"type":"text-start","id":"0"}
@@ -334,7 +334,7 @@ fn a_text_that_never_ends_was_cut_off() {
 }
 
 #[test]
-fn nothing_at_all() {
+fn a_stream_without_chunks_is_an_empty_answer() {
     check(
         r#"
 
@@ -347,7 +347,7 @@ fn nothing_at_all() {
 
 /// What was given cannot be taken back; what was not is forgotten.
 #[test]
-fn a_step_that_starts_over() {
+fn a_step_may_be_retried_inside_the_stream() {
     check(
         r#"
         {"type":"text-delta","delta":"a"}
@@ -367,7 +367,7 @@ fn a_step_that_starts_over() {
 }
 
 #[test]
-fn bytes_that_end_without_an_end_were_cut_off() {
+fn bytes_that_end_without_an_end_marker_are_truncated() {
     let cut = "data: {\"type\":\"text-delta\",\"delta\":\"a\"}\n\n\
                data: {\"type\":\"tool-input-start\",\"toolCallId\":\"c\",\"toolName\":\"f\"}\n\n\
                data: {\"type\":\"tool-input-delta\",\"toolCallId\":\"c\",\"inputTextDelta\":\"{}\"}\n\n";
@@ -381,7 +381,7 @@ fn bytes_that_end_without_an_end_were_cut_off() {
 }
 
 #[test]
-fn a_broken_connection_and_a_cancellation() {
+fn broken_connections_and_cancellations_are_told_apart() {
     let mut shown = String::new();
     for end in [BodyEnd::Broken, BodyEnd::IdleTimeout, BodyEnd::Cancelled] {
         let mut stream = ChunkStream::new(StreamOptions::default());

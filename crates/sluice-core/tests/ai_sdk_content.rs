@@ -8,7 +8,7 @@ use support::chunks::{check, render};
 
 /// The names that version 4 used, and those of providers' own streams.
 #[test]
-fn field_names_of_version_4() {
+fn field_names_of_version_4_are_read() {
     check(
         r#"
         {"type":"step-start"}
@@ -38,7 +38,7 @@ fn field_names_of_version_4() {
 
 /// Nothing is fetched.
 #[test]
-fn files_in_every_form() {
+fn files_are_read_in_every_form() {
     check(
         r#"
         {"type":"file","file":{"mediaType":"image/png","uint8Array":"iVBORw0KGgo="}}
@@ -71,7 +71,7 @@ fn files_in_every_form() {
 
 /// From chunks, from the end of a text, and never as text.
 #[test]
-fn sources_once_each() {
+fn each_source_is_reported_once() {
     check(
         r#"
         {"type":"source","sourceType":"url","id":"1","url":"https://a.example","title":"A"}
@@ -90,7 +90,7 @@ fn sources_once_each() {
 }
 
 #[test]
-fn unknown_and_broken_chunks_are_notes() {
+fn unknown_and_malformed_chunks_become_notes() {
     check(
         r#"
         {"type":"text-delta","text":"a"}
@@ -137,7 +137,7 @@ fn errors_are_outcomes() {
 }
 
 #[test]
-fn errors_of_ui_message_streams() {
+fn errors_of_ui_message_streams_are_outcomes() {
     check(
         r#"
         {"type":"error","errorText":"An error occurred."}
@@ -150,7 +150,7 @@ fn errors_of_ui_message_streams() {
 }
 
 #[test]
-fn an_error_that_says_nothing() {
+fn an_error_without_a_message_is_still_an_error() {
     check(
         r#"
         {"type":"error","error":{}}
@@ -162,7 +162,7 @@ fn an_error_that_says_nothing() {
 }
 
 #[test]
-fn a_failed_finish() {
+fn a_finish_chunk_can_report_an_error() {
     check(
         r#"
         {"type":"finish","finishReason":{"unified":"error","raw":"boom"}}
@@ -190,7 +190,7 @@ fn abort_is_a_cancellation() {
 
 /// Applications append to their streams.
 #[test]
-fn data_after_finish() {
+fn data_after_finish_is_still_read() {
     check(
         r#"
         {"type":"text-delta","delta":"a"}
@@ -207,7 +207,7 @@ fn data_after_finish() {
 }
 
 #[test]
-fn content_filter_and_empty_answers() {
+fn filtered_and_empty_answers_are_told_apart() {
     check(
         r#"
         {"type":"reasoning-delta","text":"Hmm"}
@@ -222,7 +222,7 @@ fn content_filter_and_empty_answers() {
 
 /// Details too; `finish` counts more than the steps.
 #[test]
-fn usage_in_the_words_of_every_version() {
+fn usage_is_read_in_every_versions_spelling() {
     check(
         r#"
         {"type":"finish-step","usage":{"inputTokens":1,"outputTokens":1}}
@@ -235,7 +235,7 @@ fn usage_in_the_words_of_every_version() {
 }
 
 #[test]
-fn half_characters_do_no_harm() {
+fn unpaired_surrogates_do_no_harm() {
     check(
         r#"
         {"type":"text-delta","text":"a\ud83d"}
@@ -251,7 +251,7 @@ fn half_characters_do_no_harm() {
 }
 
 #[test]
-fn plain_call_ids_are_the_sdks_own() {
+fn plain_call_ids_are_left_as_the_sdk_wrote_them() {
     let mut stream = ChunkStream::new(StreamOptions { plain_call_ids: true, ..StreamOptions::default() });
     let mut outputs = Vec::new();
     for id in ["call_1", "a b", ""] {

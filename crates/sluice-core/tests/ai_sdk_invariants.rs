@@ -172,7 +172,7 @@ fn check(sequence: &[usize]) {
 }
 
 #[test]
-fn every_short_sequence_keeps_the_promises() {
+fn all_short_chunk_sequences_keep_the_invariants() {
     let starts: Vec<usize> = (0..CHUNKS.len()).collect();
     let checked = AtomicU64::new(0);
     in_parallel(&starts, |start| _ = checked.fetch_add(check_all(&mut vec![*start]), Ordering::Relaxed));
@@ -251,8 +251,9 @@ fn run_body(pieces: &[&[u8]]) -> (Vec<Output>, Outcome) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: if cfg!(debug_assertions) { 200 } else { 5000 }, failure_persistence: None, ..ProptestConfig::default() })]
 
+    /// Checks invariant S13.
     #[test]
-    fn any_cut_of_a_body_gives_the_same(
+    fn any_chunking_of_a_body_gives_the_same_outputs(
         chunks in prop::collection::vec(any_chunk(), 0..12),
         line_end in prop_oneof![Just("\n"), Just("\r\n"), Just("\r")],
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
@@ -275,7 +276,7 @@ proptest! {
     }
 
     #[test]
-    fn no_call_twice_and_none_truncated(chunks in prop::collection::vec(any_chunk(), 0..30)) {
+    fn no_call_is_reported_twice_or_truncated(chunks in prop::collection::vec(any_chunk(), 0..30)) {
         let (outputs, _) = run_chunks(chunks.iter().map(String::as_str));
         let mut seen = BTreeSet::new();
         for output in &outputs {

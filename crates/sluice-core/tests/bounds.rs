@@ -32,7 +32,7 @@ fn rendered(outputs: &[Output]) -> String {
 }
 
 #[test]
-fn one_note_stands_for_all_beyond_some_hundred() {
+fn beyond_a_few_hundred_notes_one_note_says_how_many_more() {
     let body = "data:x\n\n".repeat(100_000);
     let finished = [run_whole(format!("{body}{}", completed()).as_bytes()), chunks(&format!("{body}data: [DONE]\n\n"))];
     let cut_off = [run_whole(body.as_bytes()), chunks(&body)];
@@ -48,7 +48,7 @@ fn one_note_stands_for_all_beyond_some_hundred() {
 }
 
 #[test]
-fn what_a_server_says_is_short_before_it_is_shown() {
+fn long_server_texts_are_shortened_before_they_are_shown() {
     let long = "x".repeat(100_000);
     let added = json!({"type": "response.output_item.added", "item": {"type": "function_call", "call_id": long, "name": long, "id": long}});
     let created = json!({"type": "response.created", "response": {"id": long, "model": long, "provider_metadata": {"gateway": {
@@ -189,8 +189,9 @@ fn files_have_real_media_types_and_never_those_of_control_parts() {
     assert_eq!(file(""), "{\"type\":\"data\",\"mimeType\":\"application/octet-stream\",\"base64\":\"AAAA\"}\n");
 }
 
+/// Checks invariant S16.
 #[test]
-fn large_events_are_images_and_anything_else_fails_by_name() {
+fn large_events_must_be_images_and_others_fail_the_answer() {
     let message = |body: &str| {
         let whole = run_whole(body.as_bytes());
         assert_eq!(whole, run(body.as_bytes(), 64 << 10));
@@ -238,7 +239,7 @@ fn large_events_are_images_and_anything_else_fails_by_name() {
 }
 
 #[test]
-fn sources_are_given_unless_the_text_links_them() {
+fn sources_are_listed_unless_the_text_links_to_them() {
     let check = |text: &str, urls: &[&str], expect: Expect| {
         let delta = event(&json!({"type": "response.output_text.delta", "output_index": 0, "delta": text}));
         let cite = |url: &&str| {
@@ -293,7 +294,7 @@ fn sources_are_given_unless_the_text_links_them() {
 }
 
 #[test]
-fn many_calls_with_one_id_get_ids_of_their_own() {
+fn many_calls_with_one_id_get_different_ids() {
     let call = |(index, (call_id, arguments)): (usize, &(&str, &str))| {
         let item = json!({"type": "function_call", "call_id": call_id, "name": "f", "arguments": arguments});
         event(&json!({"type": "response.output_item.done", "output_index": index, "item": item}))

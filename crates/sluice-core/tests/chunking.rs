@@ -8,7 +8,7 @@ use support::wire::{Wire, numbered};
 use support::{Summary, assert_sound, in_parallel, parts, run, run_pieces, run_whole, streams, with};
 
 #[test]
-fn streams_are_named_and_small() {
+fn example_streams_have_unique_names_and_are_small() {
     let all = streams();
     let mut names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
@@ -20,8 +20,9 @@ fn streams_are_named_and_small() {
     }
 }
 
+/// Checks invariant S13.
 #[test]
-fn every_two_way_split_is_the_same() {
+fn every_two_way_split_gives_the_same_outputs() {
     in_parallel(&streams(), |(name, bytes)| {
         let whole = run_whole(bytes);
         assert_sound(&whole.0, &whole.1);
@@ -32,8 +33,9 @@ fn every_two_way_split_is_the_same() {
     });
 }
 
+/// Checks invariant S13.
 #[test]
-fn every_chunk_size_is_the_same() {
+fn every_chunk_size_gives_the_same_outputs() {
     for (name, bytes) in streams() {
         let whole = run_whole(&bytes);
         for chunk in [1, 2, 3, 7, 64, 1460] {
@@ -51,7 +53,7 @@ fn empty_chunks_change_nothing() {
 }
 
 #[test]
-fn line_ends_change_nothing() {
+fn line_endings_change_nothing() {
     for (name, bytes) in streams() {
         if bytes.contains(&b'\r') {
             continue;
@@ -78,7 +80,7 @@ fn a_byte_order_mark_changes_nothing() {
 }
 
 #[test]
-fn lines_that_are_no_field_change_nothing() {
+fn lines_that_are_not_fields_change_nothing() {
     let junk =
         ": keep-alive\n:\nid: 4\nretry: 9\nDATA: no\ndata-x: no\n data: no\nevents: no\nnonsense\n\u{FEFF}data: no\n";
     for (name, bytes) in streams() {
@@ -96,8 +98,9 @@ fn lines_that_are_no_field_change_nothing() {
     }
 }
 
+/// Checks invariant S11.
 #[test]
-fn unknown_events_and_fields_change_no_part() {
+fn unknown_events_and_fields_become_no_part() {
     let unknown = [
         json!({"type": "acme.progress", "delta": "no", "text": "no", "response": {"id": "no"}}),
         json!({"type": "response.output_text.sparkle", "output_index": 0, "delta": "no", "item": {"type": "message"}}),

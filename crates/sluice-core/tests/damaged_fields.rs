@@ -157,14 +157,15 @@ fn sparse_answers() -> Vec<(&'static str, Vec<Value>)> {
 }
 
 #[test]
-fn the_streams_cover_the_schema() {
+fn the_example_streams_cover_the_schema() {
     let streams = sparse_answers().into_iter().map(|(_, events)| events).chain([whole_answer()]);
     let seen: BTreeSet<String> = streams.flatten().map(|event| name_of(&event).to_owned()).collect();
     assert_eq!(seen, EVENT_TYPES.into_iter().map(str::to_owned).collect());
 }
 
+/// Checks invariant S12.
 #[test]
-fn what_is_said_again_elsewhere_is_not_missed() {
+fn a_damaged_field_changes_nothing_if_another_event_repeats_it() {
     let whole = essence(&run_whole(&Wire::default().bytes(&whole_answer())));
     let mut wrong = Vec::new();
     for_every_damage(&whole_answer(), |damage, wire, outputs, outcome| {
@@ -176,8 +177,9 @@ fn what_is_said_again_elsewhere_is_not_missed() {
     assert_none(&wrong);
 }
 
+/// Checks invariant S12.
 #[test]
-fn nothing_wrong_is_ever_said() {
+fn a_damaged_field_never_leads_to_wrong_output() {
     let mut streams = sparse_answers();
     streams.push(("whole", whole_answer()));
     let wrong = Mutex::new(Vec::new());

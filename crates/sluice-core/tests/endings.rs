@@ -39,6 +39,7 @@ fn render(outputs: &[Output], outcome: &Value) -> String {
     lines
 }
 
+/// Checks invariant S9.
 #[test]
 fn a_body_without_a_terminal_event_is_truncated() {
     check(
@@ -71,7 +72,7 @@ fn a_body_without_a_terminal_event_is_truncated() {
 }
 
 #[test]
-fn the_server_s_word_outweighs_how_the_bytes_stopped() {
+fn a_terminal_event_outweighs_how_the_body_ended() {
     let completed = b"data: {\"type\":\"response.completed\",\"response\":{}}\n\n";
     let cases = [
         (BodyEnd::Eof, "truncated"),
@@ -86,13 +87,14 @@ fn the_server_s_word_outweighs_how_the_bytes_stopped() {
 }
 
 #[test]
-fn the_last_frame_needs_no_line_end_unless_the_reader_has_cancelled() {
+fn the_last_event_needs_no_line_ending_unless_the_reader_cancelled() {
     let body = b"data: {\"type\":\"response.output_text.delta\",\"delta\":\"x\"}";
     assert_eq!(decode(body, BodyEnd::Eof).0.len(), 1);
     assert_eq!(decode(body, BodyEnd::Broken).0.len(), 1);
     assert_eq!(decode(body, BodyEnd::Cancelled).0.len(), 0);
 }
 
+/// Checks invariant S8.
 #[test]
 fn nothing_after_the_terminal_event_counts() {
     let completed = "data: {\"type\":\"response.completed\",\"response\":{}}\n\n";
@@ -107,8 +109,9 @@ fn nothing_after_the_terminal_event_counts() {
     );
 }
 
+/// Checks invariant S10.
 #[test]
-fn errors_in_all_their_shapes() {
+fn every_shape_of_error_becomes_a_failure() {
     let frames = [
         r#"{"type":"error","sequence_number":2,"error":{"type":"tokens","code":"rate_limit_exceeded","message":"Slow down","param":null}}"#,
         r#"{"type":"error","code":"rate_limit_exceeded","message":"Slow down","param":null}"#,
@@ -153,6 +156,7 @@ fn errors_in_all_their_shapes() {
     );
 }
 
+/// Checks invariant S14.
 #[test]
 fn an_error_after_the_first_part_must_not_be_retried() {
     check(
@@ -188,7 +192,7 @@ fn empty_answers_are_told_apart() {
 }
 
 #[test]
-fn the_type_comes_from_the_json_else_from_the_event_line() {
+fn the_event_type_comes_from_the_json_or_else_from_the_event_line() {
     check(
         "event: response.output_text.delta\ndata: {\"delta\":\"a\"}\n\nevent: response.completed\ndata: {}\n\n",
         expect![[r#"
@@ -208,6 +212,7 @@ fn the_type_comes_from_the_json_else_from_the_event_line() {
     );
 }
 
+/// Checks invariant S11.
 #[test]
 fn what_is_not_understood_becomes_a_note() {
     let frames = [
@@ -240,7 +245,7 @@ fn what_is_not_understood_becomes_a_note() {
 }
 
 #[test]
-fn json_that_serde_refuses_and_javascript_takes() {
+fn json_that_only_javascript_accepts_is_read() {
     // A key given twice, and halves of surrogate pairs as a server cuts them between two deltas.
     check(
         "data: {\"type\":\"response.output_text.delta\",\"delta\":\"x\",\"delta\":\"a\\ud83d\"}\n\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"\\ude00 \\ud83d\\ude00 \\\\ud83d\"}\n\ndata: {\"type\":\"response.completed\"}\n\n",
@@ -254,7 +259,7 @@ fn json_that_serde_refuses_and_javascript_takes() {
 }
 
 #[test]
-fn images_are_given_once_and_typed_by_their_first_bytes() {
+fn images_are_reported_once_and_typed_by_their_first_bytes() {
     let item = |format: &str, result: &str| {
         format!(r#"{{"type":"image_generation_call","id":"ig","output_format":"{format}","result":"{result}"}}"#)
     };
@@ -275,7 +280,7 @@ fn images_are_given_once_and_typed_by_their_first_bytes() {
 }
 
 #[test]
-fn citations_come_after_the_text_escaped_and_only_if_it_does_not_link_them() {
+fn citations_follow_the_text_unless_it_links_to_them() {
     let annotation = |url: &str, title: &str| {
         format!(
             "data: {{\"type\":\"response.output_text.annotation.added\",\"output_index\":0,\"annotation\":{{\"type\":\"url_citation\",\"url\":\"{url}\",\"title\":\"{title}\"}}}}\n\n"
@@ -303,6 +308,7 @@ fn citations_come_after_the_text_escaped_and_only_if_it_does_not_link_them() {
     );
 }
 
+/// Checks invariant S15.
 #[test]
 fn usage_and_gateway_metadata_are_what_the_server_said() {
     check(
@@ -326,7 +332,7 @@ fn usage_and_gateway_metadata_are_what_the_server_said() {
 }
 
 #[test]
-fn past_a_limit_the_answer_fails_by_name() {
+fn an_answer_past_a_limit_fails_and_names_the_limit() {
     let fail = |limits: Limits, body: &str| {
         let mut stream = ResponseStream::new(StreamOptions { limits, ..StreamOptions::default() });
         stream.push(body.as_bytes());
@@ -357,7 +363,7 @@ fn past_a_limit_the_answer_fails_by_name() {
 }
 
 #[test]
-fn tracing_names_every_event_and_nothing_else() {
+fn tracing_reports_only_the_type_of_every_event() {
     let mut stream = ResponseStream::new(StreamOptions { trace: true, ..StreamOptions::default() });
     let body =
         "data: {\"type\":\"response.output_text.delta\",\"delta\":\"secret\"}\n\ndata: {\"type\":\"x<y> z\"}\n\n";

@@ -61,7 +61,7 @@ fn a_stream_is_read_to_its_end() {
 }
 
 #[test]
-fn a_stream_without_an_ending_is_an_error() {
+fn a_stream_without_a_terminal_event_is_an_error() {
     check(
         &[STREAM, Text, End],
         expect![[r#"
@@ -103,8 +103,9 @@ fn a_stream_without_an_ending_is_an_error() {
     );
 }
 
+/// Checks invariant E3.
 #[test]
-fn failures_that_may_pass_are_tried_again_before_the_first_part() {
+fn temporary_failures_are_retried_before_the_first_part() {
     check(
         &[Connect, Timeout, Timeout, Timeout, STREAM, Text, Completed],
         expect![[r#"
@@ -163,6 +164,7 @@ fn failures_that_may_pass_are_tried_again_before_the_first_part() {
     );
 }
 
+/// Checks invariants E5 and E6.
 #[test]
 fn a_refusal_is_explained() {
     let body = Body(r#"{"error":{"message":"No such model","code":"model_not_found"}}"#);
@@ -220,8 +222,9 @@ fn a_refusal_is_explained() {
     );
 }
 
+/// Checks invariant E6.
 #[test]
-fn a_whole_answer_is_an_answer() {
+fn a_whole_json_response_is_an_answer() {
     let answer =
         Body(r#"{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}"#);
     check(
@@ -263,6 +266,7 @@ fn a_whole_answer_is_an_answer() {
     );
 }
 
+/// Checks invariant E4.
 #[test]
 fn a_parameter_that_the_server_refuses_is_left_out() {
     let caching = Body(r#"{"detail":"Unexpected fields in the request: {'caching'}"}"#);
@@ -315,6 +319,7 @@ fn a_parameter_that_the_server_refuses_is_left_out() {
     );
 }
 
+/// Checks invariant E7.
 #[test]
 fn cancelling_ends_the_exchange() {
     check(

@@ -178,8 +178,9 @@ fn text_of(part: &ChatPart) -> Option<&str> {
     }
 }
 
+/// Checks invariants E1, E2, E3, E4, E5, E7, E8 and E9.
 #[test]
-fn every_order_of_events_keeps_the_rules() {
+fn every_order_of_inputs_keeps_the_invariants() {
     let steps = AtomicU64::new(0);
     let begin = Expected { doing: Sending, attempts: 1, left_out: 0, texts: 0, calls: 0 };
     std::thread::scope(|scope| {

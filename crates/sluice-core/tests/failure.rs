@@ -25,7 +25,7 @@ fn check(status: u16, body: &str, expected: Expect) {
 
 /// The size of the completion is the smallest number here, and not the limit.
 #[test]
-fn the_limit_is_told_by_its_words() {
+fn the_limit_is_recognized_by_the_words_around_it() {
     let message = "This model's maximum context length is 8192 tokens. However, you requested 9100 tokens (8100 in the messages, 1000 in the completion).";
     let body = serde_json::json!({ "error": { "message": message, "code": "context_length_exceeded" } });
     let overflow = answer(400, &[], &body.to_string()).overflow.unwrap();
@@ -33,7 +33,7 @@ fn the_limit_is_told_by_its_words() {
 }
 
 #[test]
-fn bodies_in_all_their_shapes() {
+fn every_shape_of_error_body_is_read() {
     check(
         400,
         r#"{"error":{"message":"Invalid 'input'","type":"invalid_request_error","param":"input","code":null}}"#,
@@ -85,7 +85,7 @@ fn bodies_in_all_their_shapes() {
 }
 
 #[test]
-fn every_status_and_code_has_its_turn() {
+fn every_status_and_code_has_a_kind_and_an_advice() {
     let error = |kind: &str| format!(r#"{{"error":{{"message":"m","type":"{kind}"}}}}"#);
     check(401, &error("authentication_error"), expect!["SignIn, User, final: m. Enter a valid API key."]);
     check(402, &error("insufficient_funds"), expect!["NoCredit, Quota, final: m. Add credit or raise the budget."]);
@@ -130,7 +130,7 @@ fn every_status_and_code_has_its_turn() {
 }
 
 #[test]
-fn overflows_tell_their_numbers() {
+fn the_numbers_of_a_context_overflow_are_read() {
     let overflow = |message: &str| {
         let failure = answer(400, &[], &format!(r#"{{"error":{{"message":"{message}"}}}}"#));
         format!(
@@ -163,7 +163,7 @@ fn overflows_tell_their_numbers() {
 }
 
 #[test]
-fn retry_after_in_all_its_forms() {
+fn every_form_of_retry_after_is_read() {
     let after = |headers: &[(&str, &str)]| answer(429, headers, "").retry_after_ms;
     assert_eq!(after(&[]), None);
     assert_eq!(after(&[("Retry-After", "7")]), Some(7_000));
@@ -203,7 +203,7 @@ fn retry_after_in_all_its_forms() {
 }
 
 #[test]
-fn when_to_ask_again() {
+fn retry_delays_grow_and_end() {
     let busy = answer(503, &[], "");
     let delays = |random| (1..=3).map(|attempt| retry_delay_ms(&busy, attempt, false, random)).collect::<Vec<_>>();
     assert_eq!(delays(0.0), [Some(500), Some(1_000), None]);
@@ -231,7 +231,7 @@ fn when_to_ask_again() {
 }
 
 #[test]
-fn what_a_server_says_cannot_steer_what_shows_it() {
+fn server_text_has_no_control_characters() {
     let long = "x".repeat(2_000);
     let failure = answer(
         400,
@@ -247,7 +247,7 @@ fn what_a_server_says_cannot_steer_what_shows_it() {
 }
 
 #[test]
-fn broken_connections() {
+fn connection_errors_say_what_to_do() {
     let all = [
         Transport::Connect,
         Transport::HeadersTimeout,
@@ -272,7 +272,7 @@ fn broken_connections() {
 }
 
 #[test]
-fn keys_that_a_server_quotes_are_not_shown() {
+fn keys_quoted_by_a_server_are_masked() {
     let message = |said: &str| answer(401, &[], &format!(r#"{{"error":{{"message":"{said}"}}}}"#)).message;
     let shown = message(
         "Incorrect API key provided: sk-proj-abcdefgh****wxyz. Bearer eyJhbGciOiJIUzI1NiJ9.e30.abc, 'vck_0123456789abcdef'",
@@ -297,7 +297,7 @@ fn is_fit_to_show(failure: &Failure) -> bool {
 
 proptest! {
     #[test]
-    fn any_text_makes_a_failure_that_is_fit_to_show(text in "\\PC{0,40}|(.|\\s){0,40}", times in 1..60_usize, status in 100..600_u16, shape in 0..8_u8) {
+    fn any_text_makes_a_failure_that_can_be_shown(text in "\\PC{0,40}|(.|\\s){0,40}", times in 1..60_usize, status in 100..600_u16, shape in 0..8_u8) {
         let text = text.repeat(times);
         let body = match shape {
             0 => text.clone(),
@@ -325,7 +325,7 @@ proptest! {
 }
 
 #[test]
-fn limits_are_found_at_both_ends_of_a_long_message() {
+fn token_limits_are_found_at_both_ends_of_a_long_message() {
     let limit = |message: String| learned_limit(&message);
     let dump = "dump of the request ".repeat(10_000);
     let words = "the maximum context length is 8192 tokens";

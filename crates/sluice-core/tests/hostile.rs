@@ -10,7 +10,7 @@ use support::hostile::{Input, generators};
 use support::{assert_sound, in_parallel, run};
 
 #[test]
-fn generators_make_as_many_bytes_as_asked_for() {
+fn generators_make_the_requested_number_of_bytes() {
     const BYTES: usize = 64 << 10;
     let mut names = BTreeSet::new();
     for generator in generators() {
@@ -21,6 +21,7 @@ fn generators_make_as_many_bytes_as_asked_for() {
     }
 }
 
+/// Checks invariant S16.
 #[test]
 fn hostile_streams_keep_the_invariants() {
     in_parallel(&generators(), |generator| {

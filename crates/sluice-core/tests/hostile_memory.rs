@@ -175,8 +175,9 @@ fn kept_things() -> Vec<(String, Input, Vec<u8>)> {
     streams
 }
 
+/// Checks invariant S16.
 #[test]
-fn a_stream_takes_at_most_four_times_its_limit_and_linear_memory_in_all() {
+fn a_stream_uses_at_most_four_times_its_limit_and_allocates_linearly() {
     let mut wrong = String::new();
     let mut check = |name: &str, input: Input, body: &[u8]| {
         let Used { peak, total } = used(input, body, LIMITS);

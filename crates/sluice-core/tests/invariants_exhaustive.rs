@@ -330,9 +330,10 @@ fn names_the_tool(outcome: &Outcome, expected: &Expected) -> bool {
     failure.is_none_or(|failure| expected.lost().contains(&failure.tool.as_deref()))
 }
 
+/// Checks invariants S1, S3, S6 and S8.
 #[test]
 #[expect(clippy::disallowed_macros, reason = "the number of sequences is what this test has to show")]
-fn all_short_sequences() {
+fn all_short_event_sequences_keep_the_invariants() {
     let frames = ALPHABET.map(|event| frame(&event.wire()).into_bytes());
     let search = Search { frames, checked: AtomicU64::new(0), wrong: Mutex::new(Vec::new()) };
     let start = ResponseStream::new(StreamOptions::default());

@@ -202,8 +202,9 @@ fn with_arguments(mut answer: Answer, disguise: &Disguise) -> Answer {
     answer
 }
 
+/// Checks invariant S5.
 #[test]
-fn disguises_change_nothing() {
+fn differences_between_honest_servers_change_nothing() {
     check(&(answers(), disguises()), |(answer, disguise)| {
         let answer = with_arguments(answer, &disguise);
         let bytes = disguise.wire.bytes(&disguise.events(&answer));
@@ -238,7 +239,7 @@ fn disguises_change_nothing() {
 
 /// Found by the search above: the empty thought must not take the streamed one's place in the final output.
 #[test]
-fn a_thought_without_text_before_a_streamed_one() {
+fn an_empty_reasoning_item_does_not_hide_a_streamed_one() {
     let output = [reasoning_item(0, &[], &[]), reasoning_item(1, &[], &["α"])];
     let (outputs, _) = run_whole(&body(&[thinking_delta("reasoning", 1, 0, "α"), completed(&output)]));
     assert_eq!(Summary::of(&outputs).thoughts(), "α");
@@ -246,7 +247,7 @@ fn a_thought_without_text_before_a_streamed_one() {
 
 /// Found by the search above: where a call id names two calls, their places tell which is which.
 #[test]
-fn two_calls_with_one_call_id_and_new_item_ids_in_the_final_output() {
+fn calls_that_share_a_call_id_are_paired_by_position() {
     let output = [call(0, "call_1", "count", ""), call(1, "call_1", "count", "{\"n\":1}")];
     let events = [
         call_added(1, "call_1", "count"),
@@ -259,8 +260,9 @@ fn two_calls_with_one_call_id_and_new_item_ids_in_the_final_output() {
     assert_eq!(inputs, BTreeSet::from(["{}".to_owned(), "{\"n\":1}".to_owned()]));
 }
 
+/// Checks invariants S7 and S10.
 #[test]
-fn faults_break_no_invariant() {
+fn faulty_servers_break_no_invariant() {
     check(&(answers(), faults(), wires(), any::<u64>()), |(answer, faults, wire, seed)| {
         let mut dice = Dice(seed);
         let broken = Broken::new(&answer, &faults, wire, &mut dice);

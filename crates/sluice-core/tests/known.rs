@@ -312,6 +312,7 @@ fn implausible_counts_are_not_learned() {
     }
 }
 
+/// Checks invariant L9.
 #[test]
 fn entries_are_bounded_and_the_oldest_are_removed_first() {
     let mut known = KnownCounts::new(KEY);
@@ -354,6 +355,7 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
+    /// Checks invariant L2.
     #[test]
     fn after_learning_the_same_conversation_is_exact(
         histories in prop::collection::vec((texts(), 1_u64..100_000), 1..8),
@@ -370,6 +372,7 @@ proptest! {
 
     /// The server counts `scale` times our count. After any number of turns, an edit changes the estimate only by the
     /// edited message, apart from rounding.
+    /// Checks invariant L3.
     #[test]
     fn edits_cost_only_the_edited_message(
         turns in 1_usize..8, scale in 0.6_f64..1.9, edited in any::<prop::sample::Index>(), new in "[A-Z]{1,40}",
@@ -393,6 +396,7 @@ proptest! {
         prop_assert_eq!(tokens(&known, &other), total - old + new.len() as u64 + 1);
     }
 
+    /// Checks invariant L4.
     #[test]
     fn the_factor_stays_in_bounds(measured in prop::collection::vec((any::<u32>(), any::<u32>()), 0..50)) {
         let mut calibration = Calibration::default();

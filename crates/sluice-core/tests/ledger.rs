@@ -40,6 +40,7 @@ fn ledger() -> Ledger {
     Ledger::new(Counter::estimating(), InstallKey([7; 16]))
 }
 
+/// Checks invariant L2.
 #[test]
 fn the_next_estimate_is_anchored_on_what_the_server_counted() {
     let mut ledger = ledger();
@@ -56,8 +57,9 @@ fn the_next_estimate_is_anchored_on_what_the_server_counted() {
     assert!(after.known >= 40 && after.tokens > after.known, "{after:?}");
 }
 
+/// Checks invariant L1.
 #[test]
-fn a_request_that_failed_ends_too() {
+fn a_failed_request_ends_once() {
     let mut ledger = ledger();
     ledger.begin("1", "talk", chat(&["Hello"]), model(), 0);
     let used = ledger.end("1", &LedgerEntry::default(), 500, TODAY).unwrap().used;
@@ -65,6 +67,7 @@ fn a_request_that_failed_ends_too() {
     assert!(ledger.end("1", &LedgerEntry::default(), 600, TODAY).is_none(), "it ends once");
 }
 
+/// Checks invariant L4.
 #[test]
 fn texts_and_messages_are_corrected_by_the_same_factor() {
     let mut ledger = ledger();

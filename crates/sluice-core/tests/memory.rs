@@ -82,6 +82,7 @@ fn a_written_memory_is_read_back() {
     assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).sum::<u64>(), 6);
 }
 
+/// Checks invariant L8.
 #[test]
 fn the_file_contains_no_prompt_and_no_key() {
     let (_, bytes) = filled();
@@ -91,6 +92,7 @@ fn the_file_contains_no_prompt_and_no_key() {
     assert!(!format!("{:?}", Memory::new(KEY)).contains(&format!("{:?}", KEY.0)), "the key is in the debug output");
 }
 
+/// Checks invariant L7.
 #[test]
 fn every_truncation_starts_empty() {
     let (_, bytes) = filled();
@@ -104,6 +106,7 @@ fn every_truncation_starts_empty() {
     assert_eq!(Memory::read(KEY, Some(&longer)).1, FileState::Damaged);
 }
 
+/// Checks invariant L7.
 #[test]
 fn every_single_bit_flip_starts_empty() {
     let (_, mut bytes) = filled();
@@ -124,6 +127,7 @@ fn sealed(body: &[u8]) -> Vec<u8> {
     [body, &hasher.finish128().as_u128().to_le_bytes()].concat()
 }
 
+/// Checks invariant L7.
 #[test]
 fn a_newer_file_is_left_alone() {
     let (_, bytes) = filled();
@@ -173,6 +177,7 @@ fn counts_with_other_hashes_are_dropped_and_usage_is_kept() {
     assert_eq!(read.history(), memory.history());
 }
 
+/// Checks invariant L6.
 #[test]
 fn windows_that_take_turns_lose_nothing() {
     let (mut file, mut windows) = (None, [Memory::new(KEY), Memory::new(KEY), Memory::new(KEY)]);
@@ -248,6 +253,7 @@ fn union(one: &Memory, other: &Memory) -> Memory {
 }
 
 proptest! {
+    /// Checks invariant L5.
     #[test]
     fn the_union_is_commutative_associative_and_idempotent(a in learned(), b in learned(), c in learned()) {
         prop_assert!(same(&union(&a, &b), &union(&b, &a)));

@@ -23,7 +23,7 @@ fn notes(list: &ModelList) -> String {
 }
 
 #[test]
-fn long_lists_are_cut_and_say_so() {
+fn long_lists_are_shortened_with_a_note() {
     let body =
         json!({ "data": (0..5_123).map(|id| json!({ "id": format!("a/{id}") })).collect::<Value>() }).to_string();
     let (catalog, list) = listed(&body);
@@ -40,7 +40,7 @@ fn long_lists_are_cut_and_say_so() {
 }
 
 #[test]
-fn one_entry_costs_only_itself() {
+fn one_bad_entry_affects_no_other() {
     let deep = format!(r#"{{"id":"a/deep","x":{}{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
     let large = format!(r#"{{"id":"a/large","tags":["{}"]}}"#, "t".repeat(1 << 20));
     let long = format!(r#"{{"id":"a/{}"}}"#, "x".repeat(201));
@@ -62,7 +62,7 @@ fn one_entry_costs_only_itself() {
 }
 
 #[test]
-fn notes_are_few() {
+fn the_number_of_notes_is_bounded() {
     let body = json!((0..1_000).map(|id| json!({ "id": format!("a/{}", id / 2) })).collect::<Value>()).to_string();
     let (_, list) = listed(&body);
     assert_eq!((list.models.len(), list.notes.len()), (500, 11));
@@ -107,7 +107,7 @@ fn everything_in_a_model_is_bounded() {
 }
 
 #[test]
-fn what_is_kept_is_bounded() {
+fn what_the_catalog_stores_is_bounded() {
     let words = |count: usize| (0..count).map(|n| Value::from(format!("{n:0>90}"))).collect::<Value>();
     let model = |id: usize| json!({ "id": format!("a/{id}"), "tags": words(100), "supported_parameters": words(100) });
     let (mut catalog, _) = listed(&json!((0..300).map(model).collect::<Value>()).to_string());
@@ -129,7 +129,7 @@ fn what_is_kept_is_bounded() {
 }
 
 #[test]
-fn absurd_answers_about_a_model_are_no_answers() {
+fn absurd_details_about_a_model_are_ignored() {
     let (mut catalog, _) = listed(r#"[{"id":"a/b"}]"#);
     let known = catalog.clone();
     let body = json!({ "endpoints": [{ "name": "x".repeat(2 << 20) }] }).to_string();

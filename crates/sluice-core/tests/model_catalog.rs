@@ -31,7 +31,7 @@ fn check_rules(settings: ModelSettings, expected: Expect) {
 }
 
 #[test]
-fn rules_hide_favour_and_begin() {
+fn rules_hide_models_and_choose_favourites_and_the_default() {
     let of = |hide: &[&str], favourites: &[&str], default: &[&str]| {
         let owned = |patterns: &[&str]| patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
         ModelSettings { hide: owned(hide), favourites: owned(favourites), default: owned(default), limits: Vec::new() }
@@ -105,7 +105,7 @@ fn rules_hide_favour_and_begin() {
 }
 
 #[test]
-fn finding() {
+fn models_are_found_by_id_and_name() {
     assert!(finds_model("SONNET", "anthropic/claude-sonnet-4.5", "Claude Sonnet 4.5"));
     assert!(finds_model("Sonnet 4", "x/y", "Claude Sonnet 4.5"));
     assert!(finds_model("anthropic/*4.5", "anthropic/claude-sonnet-4.5", ""));
@@ -119,13 +119,13 @@ fn finding() {
 }
 
 #[test]
-fn short_counts() {
+fn token_counts_are_shortened() {
     let short = [0, 999, 1_000, 8_192, 16_384, 128_000, 131_072, 999_499, 999_500, 1_000_000, 1_048_576, 10_000_000];
     expect!["0 999 1k 8.19k 16.4k 128k 131k 999k 1M 1M 1.05M 10M"].assert_eq(&short.map(short_count).join(" "));
 }
 
 #[test]
-fn a_known_list_is_never_lost() {
+fn a_bad_response_never_replaces_a_good_list() {
     let mut catalog = ModelCatalog::new(&gateway());
     let shown = |catalog: &ModelCatalog| catalog.models(&ModelSettings::default(), NOW).models.len();
     assert_eq!((catalog.state(NOW), catalog.age(NOW), shown(&catalog)), (ListState::Missing, None, 0));
@@ -191,7 +191,7 @@ fn a_known_list_is_never_lost() {
 }
 
 #[test]
-fn snapshots() {
+fn snapshots_restore_the_list() {
     let catalog = catalog(&json!([{ "id": "a/b", "name": "Ä \"quoted\"" }]));
     let snapshot = catalog.snapshot();
     assert_eq!(ModelCatalog::restore(&snapshot, &gateway()), (catalog.clone(), None));
@@ -243,7 +243,7 @@ fn paths(value: &Value, at: &str, found: &mut Vec<String>) {
 /// Every field of a list entry and of an endpoint, damaged in every way: the model stays, its numbers stay sound, and
 /// what other fields say is not lost.
 #[test]
-fn a_damaged_field_costs_only_itself() {
+fn a_damaged_field_affects_no_other_field() {
     let whole = only(&catalog(&json!([rich()])), &ModelSettings::default());
     let mut fields = Vec::new();
     paths(&rich(), "", &mut fields);
@@ -315,7 +315,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 proptest! {
     /// Whatever stands in the fields: no panic, sound numbers, and never a list lost.
     #[test]
-    fn any_list_is_read(id in "[a-zA-Z0-9./:@~_-]{1,40}", damage in prop::collection::vec((0..60_usize, any_json()), 1..8)) {
+    fn any_list_can_be_read(id in "[a-zA-Z0-9./:@~_-]{1,40}", damage in prop::collection::vec((0..60_usize, any_json()), 1..8)) {
         let mut fields = Vec::new();
         paths(&rich(), "", &mut fields);
         let mut entry = rich();
@@ -335,7 +335,7 @@ proptest! {
     }
 
     #[test]
-    fn any_message_is_read(message in any::<String>(), numbers in prop::collection::vec("[0-9,_km]{1,30}", 0..4)) {
+    fn any_overflow_message_can_be_read(message in any::<String>(), numbers in prop::collection::vec("[0-9,_km]{1,30}", 0..4)) {
         let message = format!("{message} maximum context length is {} > {message}", numbers.join(" tokens limit "));
         if let Some(limit) = learned_limit(&message) {
             prop_assert!((512..=100_000_000).contains(&limit));
@@ -343,7 +343,7 @@ proptest! {
     }
 
     #[test]
-    fn any_pattern_is_read(pattern in any::<String>(), stars in "[a*?/!]{0,60}", id in "[a-z/-]{1,60}") {
+    fn any_pattern_can_be_read(pattern in any::<String>(), stars in "[a*?/!]{0,60}", id in "[a-z/-]{1,60}") {
         let settings = ModelSettings { hide: vec![pattern.clone(), stars.clone()], favourites: vec![stars.clone()], default: vec![pattern.clone()], limits: Vec::new() };
         let list = catalog(&json!([{ "id": id }])).models(&settings, NOW);
         prop_assert_eq!(list.models.len(), 1);

@@ -23,7 +23,7 @@ fn check_limits(fields: Value, expected: Expect) {
 }
 
 #[test]
-fn input_and_output_make_the_window() {
+fn input_and_output_limits_add_up_to_the_window() {
     check_limits(json!({ "context_window": 200_000, "max_tokens": 64_000 }), expect!["136000 + 64000 = 200000, List"]);
     check_limits(
         json!({ "context_window": 400_000, "max_tokens": 128_000 }),
@@ -98,7 +98,7 @@ fn settings_and_errors_correct_the_list() {
 }
 
 #[test]
-fn what_overflow_errors_say() {
+fn limits_are_learned_from_overflow_errors() {
     let mut lines = String::new();
     for message in [
         "This model's maximum context length is 128000 tokens. However, your messages resulted in 131072 tokens. Please reduce the length of the messages.",
@@ -180,7 +180,7 @@ fn check_price(pricing: Value, expected: Expect) {
 }
 
 #[test]
-fn prices_in_a_line() {
+fn prices_are_shown_in_one_line() {
     check_price(
         json!({ "input": "0.000003", "output": "0.000015", "input_cache_read": "0.0000003" }),
         expect!["$3 / $15 per M tokens, cached $0.30"],
@@ -208,7 +208,7 @@ fn prices_in_a_line() {
 }
 
 #[test]
-fn what_an_answer_costs() {
+fn the_cost_of_an_answer_follows_the_prices() {
     let pricing = json!({ "input": "0.000003", "output": "0.000015", "input_cache_read": "0.0000003",
         "input_tiers": [{ "cost": "0.000006", "min": 200_001 }], "output_tiers": [{ "cost": "0.0000225", "min": 200_001 }] });
     let prices =

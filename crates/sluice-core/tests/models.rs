@@ -26,7 +26,7 @@ fn model(fields: Value) -> ChatModel {
 
 /// The file holds what should come out beside what goes in; a line that differs shows in the diff.
 #[test]
-fn families_and_versions() {
+fn families_and_versions_are_read_from_ids() {
     let file = expect_file!["data/model_ids.txt"];
     let mut real = String::new();
     let mut ids = 0;
@@ -64,7 +64,7 @@ fn check_list(models: Value, expected: Expect) {
 }
 
 #[test]
-fn only_models_that_chat() {
+fn only_chat_models_are_listed() {
     check_list(
         json!([
             { "id": "a/language", "type": "language" },
@@ -117,7 +117,7 @@ fn only_models_that_chat() {
 }
 
 #[test]
-fn other_servers_lists() {
+fn lists_of_other_servers_are_read() {
     let ids = |json: Value| {
         let list = catalog(&json).models(&ModelSettings::default(), NOW);
         list.models.iter().map(|model| format!("{} {}", model.id, model.context_window)).collect::<Vec<_>>().join(", ")
@@ -140,7 +140,7 @@ fn check_model(fields: Value, expected: Expect) {
 }
 
 #[test]
-fn abilities_from_fields_first_and_tags_second() {
+fn capabilities_come_from_fields_and_then_from_tags() {
     let with = |more: Value| {
         let mut fields = json!({ "id": "a/b", "type": "language" });
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -200,7 +200,7 @@ fn abilities_from_fields_first_and_tags_second() {
 }
 
 #[test]
-fn a_model_whole() {
+fn a_model_has_all_its_details() {
     let model = model(json!({
         "id": "anthropic/claude-sonnet-4.5", "object": "model", "created": 1_759_104_000, "released": 1_759_104_000,
         "owned_by": "anthropic", "name": "Claude Sonnet 4.5", "description": "Writes *code*.\nAnd [more](https://x.example).",

@@ -42,7 +42,7 @@ fn check(body: String, end: BodyEnd, expected: Expect) {
 }
 
 #[test]
-fn an_answer_is_done() {
+fn an_answer_that_is_complete_is_done() {
     let completed = event(json!({"type": "response.completed", "response": {}}));
     check(text() + &completed, BodyEnd::Eof, expect![[r#"{"type":"done"}"#]]);
     check(call() + &completed, BodyEnd::Eof, expect![[r#"{"type":"done"}"#]]);
@@ -51,7 +51,7 @@ fn an_answer_is_done() {
 }
 
 #[test]
-fn an_answer_with_nothing_in_it_is_explained() {
+fn an_empty_answer_is_explained() {
     let completed = event(json!({"type": "response.completed", "response": {}}));
     let thinking =
         event(json!({"type": "response.reasoning_text.delta", "output_index": 0, "content_index": 0, "delta": "Hm"}));
@@ -86,7 +86,7 @@ fn an_answer_with_nothing_in_it_is_explained() {
 }
 
 #[test]
-fn an_answer_that_is_cut_off_says_so() {
+fn an_answer_that_was_cut_off_is_explained() {
     check(
         text() + &incomplete("max_output_tokens"),
         BodyEnd::Eof,
@@ -111,7 +111,7 @@ fn an_answer_that_is_cut_off_says_so() {
 }
 
 #[test]
-fn a_broken_stream_is_asked_for_again_only_before_the_first_part() {
+fn a_broken_stream_is_retried_only_before_the_first_part() {
     check(
         String::new(),
         BodyEnd::Eof,
@@ -150,7 +150,7 @@ fn a_broken_stream_is_asked_for_again_only_before_the_first_part() {
 }
 
 #[test]
-fn three_attempts_in_all() {
+fn there_are_three_attempts_in_all() {
     let outcome = Outcome::refused(Failure::from_transport(Transport::Connect, HOST));
     let steps: Vec<String> = (1..=3)
         .map(|attempt| serde_json::to_value(next_step(&outcome, attempt, false, 0.0)).unwrap()["type"].to_string())
@@ -159,7 +159,7 @@ fn three_attempts_in_all() {
 }
 
 #[test]
-fn counts_for_vscode_are_the_servers_or_none() {
+fn counts_for_vscode_come_from_the_server_or_are_absent() {
     let usage = |value: Value| {
         let usage: Usage = serde_json::from_value(value).unwrap();
         VsCodeUsage::of(&usage).map_or("none".to_owned(), |usage| serde_json::to_string(&usage).unwrap())

@@ -53,8 +53,9 @@ fn render_outcome(outcome: &Outcome) -> String {
     line + "\n"
 }
 
+/// Checks invariant S6.
 #[test]
-fn text_streams_and_is_not_repeated_by_its_done_events() {
+fn streamed_text_is_not_repeated_by_its_done_events() {
     check(
         r#"
         {"type":"created","response":{"id":"resp_1","model":"m","usage":null}}
@@ -75,8 +76,9 @@ fn text_streams_and_is_not_repeated_by_its_done_events() {
     );
 }
 
+/// Checks invariant S6.
 #[test]
-fn text_that_only_a_done_event_carries_is_given_and_so_is_a_missing_end() {
+fn text_that_only_a_done_event_has_is_delivered() {
     check(
         r#"
         {"type":"output_text.delta","output_index":0,"delta":"Hel"}
@@ -96,6 +98,7 @@ fn text_that_only_a_done_event_carries_is_given_and_so_is_a_missing_end() {
     );
 }
 
+/// Checks invariant S6.
 #[test]
 fn a_done_text_that_contradicts_its_deltas_adds_nothing() {
     check(
@@ -132,6 +135,7 @@ fn the_final_output_may_list_messages_in_another_order_and_under_other_ids() {
     );
 }
 
+/// Checks invariant S7.
 #[test]
 fn refusals_are_text() {
     check(
@@ -150,7 +154,7 @@ fn refusals_are_text() {
 }
 
 #[test]
-fn thinking_in_every_spelling_a_block_for_each_part() {
+fn every_spelling_of_reasoning_becomes_thinking() {
     check(
         r#"
         {"type":"reasoning.delta","output_index":0,"item_id":"rs_0","delta":"a"}
@@ -210,7 +214,7 @@ fn encrypted_reasoning_is_kept_for_the_next_request() {
 }
 
 #[test]
-fn a_call_is_reported_at_the_first_of_its_three_moments() {
+fn a_call_is_reported_as_soon_as_it_is_complete() {
     let added = r#"{"type":"output_item.added","output_index":0,"item":{"type":"function_call","id":"fc","call_id":"c1","name":"f","arguments":""}}"#;
     let deltas = r#"
         {"type":"function_call_arguments.delta","output_index":0,"delta":"{\"x\""}
@@ -256,8 +260,9 @@ fn a_call_is_reported_at_the_first_of_its_three_moments() {
     );
 }
 
+/// Checks invariant S5.
 #[test]
-fn interleaved_calls_with_rotating_ids() {
+fn interleaved_calls_with_rotating_ids_stay_apart() {
     check(
         r#"
         {"type":"output_item.added","output_index":0,"item":{"type":"function_call","id":"r1","call_id":"a","name":"f"}}
@@ -278,8 +283,9 @@ fn interleaved_calls_with_rotating_ids() {
     );
 }
 
+/// Checks invariant S5.
 #[test]
-fn calls_without_an_index_and_calls_that_all_have_the_same() {
+fn calls_are_told_apart_without_a_usable_index() {
     check(
         r#"
         {"type":"output_item.added","item":{"type":"function_call","call_id":"a","name":"f"}}
@@ -313,8 +319,9 @@ fn calls_without_an_index_and_calls_that_all_have_the_same() {
     );
 }
 
+/// Checks invariant S1.
 #[test]
-fn a_reused_call_id_gives_two_calls_and_a_repeated_call_one() {
+fn a_reused_call_id_means_two_calls_and_a_repeated_call_means_one() {
     check(
         r#"
         {"type":"output_item.done","output_index":0,"item":{"type":"function_call","call_id":"call_0","name":"f","arguments":"{\"n\":0}"}}
@@ -332,7 +339,7 @@ fn a_reused_call_id_gives_two_calls_and_a_repeated_call_one() {
 }
 
 #[test]
-fn a_call_announced_a_second_time_and_left_at_that() {
+fn a_call_that_is_only_announced_again_is_ignored() {
     check(
         r#"
         {"type":"output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_a","call_id":"c","name":"f"}}
@@ -347,8 +354,9 @@ fn a_call_announced_a_second_time_and_left_at_that() {
     );
 }
 
+/// Checks invariant S2.
 #[test]
-fn call_ids_that_do_not_fit_and_call_ids_that_are_missing() {
+fn unusable_and_missing_call_ids_are_replaced() {
     check(
         r#"
         {"type":"created","response":{"id":"resp_9"}}
@@ -368,8 +376,9 @@ fn call_ids_that_do_not_fit_and_call_ids_that_are_missing() {
     );
 }
 
+/// Checks invariant S4.
 #[test]
-fn a_call_that_was_cut_off_is_never_reported() {
+fn a_truncated_call_is_never_reported() {
     check(
         r#"
         {"type":"output_item.added","output_index":0,"item":{"type":"function_call","id":"fc","call_id":"c","name":"f"}}
@@ -385,8 +394,9 @@ fn a_call_that_was_cut_off_is_never_reported() {
     );
 }
 
+/// Checks invariant S3.
 #[test]
-fn arguments_that_are_no_object_fail_a_completed_answer_by_the_tools_name() {
+fn arguments_that_are_not_an_object_fail_the_answer_and_name_the_tool() {
     for arguments in [r#"{\"x\":"#, "[1]", "7", r#"\"x\""#, "null", "{}{}"] {
         let item = format!(
             r#"{{"type":"function_call","call_id":"c","name":"read_file","arguments":"{arguments}","status":"completed"}}"#
@@ -402,8 +412,9 @@ fn arguments_that_are_no_object_fail_a_completed_answer_by_the_tools_name() {
     }
 }
 
+/// Checks invariant S4.
 #[test]
-fn blank_arguments_of_a_finished_call_mean_no_arguments() {
+fn blank_arguments_of_a_finished_call_mean_an_empty_object() {
     for arguments in ["", " \\n "] {
         check(
             &format!(
@@ -428,7 +439,7 @@ fn blank_arguments_of_a_finished_call_mean_no_arguments() {
 }
 
 #[test]
-fn integers_keep_every_digit() {
+fn integers_in_arguments_keep_every_digit() {
     check(
         r#"
         {"type":"output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c","name":"f","arguments":"{\"n\":12345678901234567890123, \"x\":1e999}"}}

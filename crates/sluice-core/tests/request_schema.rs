@@ -60,6 +60,7 @@ fn chat() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
+    /// Checks invariant R1.
     #[test]
     fn every_request_follows_the_protocol(chat in chat()) {
         let chat: ChatRequest = serde_json::from_value(chat).unwrap();

@@ -16,7 +16,7 @@ fn check(texts: &[&str], expected: Expect) {
 }
 
 #[test]
-fn a_known_key_in_any_spelling() {
+fn a_known_key_is_masked_in_any_spelling() {
     let base64 = |before: &str| STANDARD.encode(format!("{before}{KEY}:end"));
     check(
         &[
@@ -57,7 +57,7 @@ fn a_known_key_in_any_spelling() {
 }
 
 #[test]
-fn what_looks_like_a_key() {
+fn text_that_looks_like_a_key_is_masked() {
     check(
         &[
             "sk-short and skip-this-very-long-word, task-management-for-all",
@@ -90,7 +90,7 @@ fn what_looks_like_a_key() {
 }
 
 #[test]
-fn short_values_and_schemes_are_no_secrets() {
+fn short_values_and_schemes_are_not_secrets() {
     let secrets = Secrets::new(["", "short", "Bearer  0123456789-token", "  padded-value "]);
     assert_eq!(secrets.mask("a short Bearer answer"), "a short Bearer answer");
     assert_eq!(secrets.mask("0123456789-token and padded-value"), "[hidden] and [hidden]");
@@ -98,7 +98,7 @@ fn short_values_and_schemes_are_no_secrets() {
 }
 
 #[test]
-fn everything_that_a_server_wrote_is_masked() {
+fn all_server_text_is_masked() {
     let secrets = Secrets::new([KEY]);
     let headers = vec![("x-request-id".to_owned(), format!("id {KEY}"))];
     let body = format!(r#"{{"error":{{"message":"m {KEY}","code":"c-{KEY}","generationId":"g{KEY}"}}}}"#);
@@ -164,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn a_json_text_stays_one(secret in "[a-zA-Z_][a-zA-Z0-9_-]{7,40}", texts in prop::collection::vec(context(), 1..4), how in 0_u8..8) {
+    fn masked_json_is_still_json(secret in "[a-zA-Z_][a-zA-Z0-9_-]{7,40}", texts in prop::collection::vec(context(), 1..4), how in 0_u8..8) {
         let mut texts = texts;
         texts.push(spelled(&secret, how));
         let json = serde_json::json!({ "texts": texts, "key": secret, "number": 12_345_678 }).to_string();
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn text_without_secrets_stays_as_it_is(text in "[a-z ,.]{0,200}") {
+    fn text_without_secrets_is_unchanged(text in "[a-z ,.]{0,200}") {
         prop_assert_eq!(Secrets::new([KEY]).mask(&text), &*text);
     }
 }

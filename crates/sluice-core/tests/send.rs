@@ -282,6 +282,7 @@ fn tool_modes_become_tool_choices() {
     assert_eq!(choice(&json!([]), json!({"toolMode": "required"})), "null");
 }
 
+/// Checks invariant R2.
 #[test]
 fn options_are_sent_only_if_set_and_the_bytes_are_deterministic() {
     let plain = build(json!({"model": "acme/m-1", "messages": [user("Hi")]}));
@@ -331,6 +332,7 @@ fn unpaired_surrogates_are_replaced() {
     assert!(ChatRequest::from_json("{").is_err());
 }
 
+/// Checks invariant R3.
 #[test]
 fn settings_that_are_not_sent_leave_a_note() {
     let options = json!({

@@ -38,7 +38,7 @@ fn check(body: impl AsRef<[u8]>, expected: Expect) {
 }
 
 #[test]
-fn line_ends() {
+fn every_line_ending_is_accepted() {
     check("data:a\n\ndata:b\n\n", expect!["|a\n|b\n"]);
     check("data:a\r\rdata:b\r\r", expect!["|a\n|b\n"]);
     check("data:a\r\n\r\ndata:b\r\n\r\n", expect!["|a\n|b\n"]);
@@ -56,7 +56,7 @@ fn byte_order_mark_is_stripped_once() {
 }
 
 #[test]
-fn comments() {
+fn comments_are_ignored() {
     let long = "x".repeat(2048);
     let body = format!("data:1\r:\0\n:\r\ndata:2\n:{long}\rdata:3\n:data:fail\r:{long}\ndata:4\n\n");
     check(body, expect!["|1\\n2\\n3\\n4\n"]);
@@ -64,7 +64,7 @@ fn comments() {
 }
 
 #[test]
-fn data_fields() {
+fn data_lines_are_joined() {
     check("data:\n\ndata\ndata\n\ndata:test\n\n", expect!["|\n|\\n\n|test\n"]);
     check("data:\ttest\rdata: \ndata:test\n\n", expect!["|\\ttest\\n\\ntest\n"]);
     check("data:  two\n\n", expect!["| two\n"]);
@@ -86,7 +86,7 @@ fn field_names_are_exact() {
 }
 
 #[test]
-fn event_names() {
+fn the_last_event_name_counts() {
     check("event:test\ndata:x\n\ndata:y\n\n", expect!["test|x\n|y\n"]);
     check("event: a\nevent: b\ndata:x\n\n", expect!["b|x\n"]);
     check("event: a\nevent: \ndata:x\n\n", expect!["|x\n"]);
@@ -96,7 +96,7 @@ fn event_names() {
 }
 
 #[test]
-fn utf_8() {
+fn invalid_utf_8_is_replaced() {
     check("data: ok…😀äß\n\n", expect!["|ok…😀äß\n"]);
     check(b"data: a\xFFb\n\n", expect!["|a\u{fffd}b\n"]);
     // A sequence cut off by the line end, one cut off by ASCII, an overlong one, a surrogate.
@@ -107,7 +107,7 @@ fn utf_8() {
 }
 
 #[test]
-fn at_the_end_a_block_that_is_whole_by_itself_is_delivered() {
+fn a_complete_last_event_needs_no_blank_line() {
     check("data: {\"a\":1}", expect!["|{\"a\":1}\n"]);
     check("data: {\"a\":1}\n", expect!["|{\"a\":1}\n"]);
     check("event: x\r\ndata: {\"a\":\r\ndata: 1}\r", expect!["x|{\"a\":\\n1}\n"]);
@@ -122,7 +122,7 @@ fn at_the_end_a_block_that_is_whole_by_itself_is_delivered() {
 }
 
 #[test]
-fn an_event_past_the_limit_is_an_error_in_every_chunking() {
+fn an_event_over_the_limit_is_an_error_in_every_chunking() {
     let limit = 100;
     let fits = format!("data: {}\n\n", "x".repeat(94));
     let too_large = format!("data: ok\n\ndata: {}\n\ndata: never\n\n", "x".repeat(95));
@@ -137,7 +137,7 @@ fn an_event_past_the_limit_is_an_error_in_every_chunking() {
 }
 
 #[test]
-fn lines_that_cannot_become_a_field_are_not_held_against_the_limit() {
+fn lines_that_are_not_fields_do_not_count_towards_the_limit() {
     let junk = "y".repeat(10_000);
     let body = format!(": {junk}\nid: {junk}\ndat{junk}\nevents{junk}\n{junk}\ndata: ok\n\n");
     for size in [1, 7, 1000, 100_000] {
@@ -146,7 +146,7 @@ fn lines_that_cannot_become_a_field_are_not_held_against_the_limit() {
 }
 
 #[test]
-fn the_event_before_the_one_that_is_too_large_was_delivered() {
+fn the_event_before_an_oversized_one_is_delivered() {
     let mut names = Vec::new();
     let body = format!("event: first\ndata: 1\n\ndata: {}\n\n", "x".repeat(200));
     let error = SseParser::new(100).push(body.as_bytes(), &mut |event| names.push(event.name().into_owned()));

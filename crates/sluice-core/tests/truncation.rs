@@ -9,8 +9,9 @@ use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, Status, Stream
 use support::wire::body;
 use support::*;
 
+/// Checks invariants S9 and S14.
 #[test]
-fn cut_at_every_byte() {
+fn a_body_cut_at_any_byte_is_truncated() {
     in_parallel(&streams(), |(name, bytes)| {
         let (full, full_outcome) = run_whole(bytes);
         let full = parts(&full);
@@ -43,7 +44,7 @@ fn cut_at_every_byte() {
 }
 
 #[test]
-fn cancelled_at_every_byte() {
+fn a_stream_cancelled_at_any_byte_gives_nothing_more() {
     in_parallel(&streams(), |(name, bytes)| {
         for_every_cut(bytes, |at, given, stream| {
             let was_terminal = stream.is_terminal();
@@ -58,7 +59,7 @@ fn cancelled_at_every_byte() {
 
 /// The same in pieces of one event each, as servers send them.
 #[test]
-fn cut_and_cancelled_at_every_event() {
+fn cutting_or_cancelling_between_events_loses_nothing() {
     for (name, bytes) in streams() {
         let (full, _) = run_whole(&bytes);
         let ends =
@@ -75,8 +76,9 @@ fn cut_and_cancelled_at_every_event() {
 }
 
 /// A call is given whole or not at all: cutting anywhere never gives one with fewer arguments.
+/// Checks invariant S4.
 #[test]
-fn a_cut_call_is_no_call() {
+fn a_call_that_is_cut_anywhere_is_not_reported() {
     for name in ["call", "calls-interleaved", "call-ids-rotate", "call-without-index", "call-deltas-only", "everything"]
     {
         let bytes = support::streams::stream(name);
@@ -95,8 +97,9 @@ fn a_cut_call_is_no_call() {
 
 /// A piece of arguments that names no call may have been anybody's: what is left of the pieces is not to be trusted,
 /// also when it happens to be an object. Here it would be `{"path":"/"}`.
+/// Checks invariant S4.
 #[test]
-fn a_call_that_lost_a_piece_is_no_call() {
+fn a_call_that_lost_a_piece_is_not_reported() {
     let events = [
         call_added(0, "call_a", "remove"),
         args_delta(0, "{\"path\":\"/"),

@@ -336,6 +336,7 @@ fn usage_is_summed_by_day_and_month() {
     .assert_eq(&shown(Period::Month));
 }
 
+/// Checks invariant L9.
 #[test]
 fn history_and_trackers_are_bounded() {
     let used = finished(None, &counted(100, 10), 200);
