@@ -57,7 +57,8 @@ pub fn check() -> Done {
     let problems: Vec<String> = [
         long_files(&files),
         unmerged_files(&files),
-        unmapped_files(&files)?,
+        unlisted_files(&files)?,
+        gone_files(&files)?,
         missing_tests()?,
         core_tree()?,
         licences()?,
@@ -67,8 +68,7 @@ pub fn check() -> Done {
 }
 
 fn long_files(files: &[&str]) -> Vec<String> {
-    let source =
-        |file: &&&str| Path::new(file).extension().is_some_and(|end| ["rs", "ts", "mjs"].iter().any(|s| end == *s));
+    let source = |file: &&&str| has_extension(file, &["rs", "ts", "mjs"]);
     let long = |file: &&str| {
         let lines = fs::read_to_string(root().join(file)).unwrap_or_default().lines().count();
         (lines > MAX_LINES).then(|| format!("{file} has {lines} lines; split it so that each file has one task"))
@@ -85,45 +85,89 @@ fn unmerged_files(files: &[&str]) -> Vec<String> {
     files.iter().filter(is_unmerged).map(|file| format!("{file} contains conflict markers")).collect()
 }
 
-/// Checks that ARCHITECTURE.md mentions every source file of the product, and no file that doesn't exist. The simulator
-/// isn't part of the product and describes its own files.
-fn unmapped_files(files: &[&str]) -> Done<Vec<String>> {
-    let map =
-        fs::read_to_string(root().join("ARCHITECTURE.md")).map_err(|error| format!("ARCHITECTURE.md: {error}"))?;
-    let is_product = |file: &&&str| {
-        ["extension/src/", "packages/loader/src/"].iter().any(|folder| file.starts_with(folder))
-            || file.starts_with("crates/") && file.contains("/src/") && !file.starts_with("crates/sluice-simulator/")
+/// Checks the file tree in ARCHITECTURE.md: it lists every source file of the product, and nothing that doesn't exist.
+/// A folder without entries of its own stands for everything in it.
+fn unlisted_files(files: &[&str]) -> Done<Vec<String>> {
+    let guide = read("ARCHITECTURE.md")?;
+    let (mut listed, mut folders) = (BTreeSet::new(), BTreeSet::new());
+    let mut parents: Vec<(usize, String)> = Vec::new();
+    let tree = guide.lines().skip_while(|line| *line != "```text tree").skip(1).take_while(|line| *line != "```");
+    for line in tree.filter(|line| !line.trim().is_empty()) {
+        let indent = line.len() - line.trim_start().len();
+        parents.retain(|(other, _)| *other < indent);
+        let name = line.split_whitespace().next().unwrap_or_default();
+        let path = parents.last().map_or(name.to_owned(), |(_, parent)| format!("{parent}{name}"));
+        folders.extend(parents.last().map(|(_, parent)| parent.clone()));
+        parents.push((indent, path.clone()));
+        listed.insert(path);
+    }
+    let is_source = |file: &&&str| file.contains("/src/") && has_extension(file, &["rs", "ts"]);
+    let is_listed = |file: &str| {
+        let stands_for =
+            |folder: &String| folder.ends_with('/') && !folders.contains(folder) && file.starts_with(folder);
+        listed.contains(file) || listed.iter().any(stands_for)
     };
-    let missing = files.iter().filter(is_product).filter(|file| !map.contains(**file));
-    let mut problems: Vec<String> = missing.map(|file| format!("ARCHITECTURE.md does not mention {file}")).collect();
-    for word in map.split(|c: char| c.is_whitespace() || c == '`') {
-        let is_path = ["crates/", "extension/", "packages/"].iter().any(|folder| word.starts_with(folder));
-        if is_path && word.contains('.') && !files.contains(&word) {
-            problems.push(format!("ARCHITECTURE.md mentions {word}, which does not exist"));
+    let missing = files.iter().filter(is_source).filter(|file| !is_listed(file));
+    let exists =
+        |path: &&String| files.iter().any(|file| file == path || path.ends_with('/') && file.starts_with(*path));
+    let missing = missing.map(|file| format!("the tree in ARCHITECTURE.md doesn't list {file}"));
+    let gone = listed.iter().filter(|path| !exists(path));
+    Ok(missing
+        .chain(gone.map(|path| format!("the tree in ARCHITECTURE.md lists {path}, which doesn't exist")))
+        .collect())
+}
+
+/// Finds files that a document mentions and that don't exist. A mention may leave out the leading folders.
+fn gone_files(files: &[&str]) -> Done<Vec<String>> {
+    let mut problems = Vec::new();
+    for document in files.iter().filter(|file| has_extension(file, &["md"]) && !file.ends_with("CHANGELOG.md")) {
+        let text = read(document)?;
+        // Code blocks show what programs print; only text between backticks is a mention.
+        let prose: String = text.split("```").step_by(2).collect();
+        for word in prose.split('`').skip(1).step_by(2) {
+            let is_file = has_extension(word, &["rs", "ts", "mjs", "toml"]);
+            let exists = |file: &&str| *file == word || file.ends_with(&format!("/{word}"));
+            if is_file && !word.contains([' ', '*']) && !word.starts_with('.') && !files.iter().any(exists) {
+                problems.push(format!("{document} mentions {word}, which doesn't exist"));
+            }
         }
     }
     Ok(problems)
 }
 
-/// Finds promises in SECURITY.md whose tests don't exist. A test is named as `file`: `name`, with more names after commas.
+/// Finds rules whose tests don't exist. The last column of a table row names them as `file`: `name`, with more names
+/// after commas. In docs/invariants.md the first column is an id, which the named files must mention.
 fn missing_tests() -> Done<Vec<String>> {
-    let promises = fs::read_to_string(root().join("SECURITY.md")).map_err(|error| format!("SECURITY.md: {error}"))?;
     let mut problems = Vec::new();
-    for row in promises.lines().filter(|line| line.starts_with("| ") && line.contains("`:")) {
-        let tests = row.trim_end_matches('|').rsplit(" | ").next().unwrap_or_default();
-        for group in tests.split(';') {
-            let mut quoted = group.split('`').skip(1).step_by(2);
-            let Some(file) = quoted.next() else { continue };
-            let Ok(source) = fs::read_to_string(root().join(file)) else {
-                problems.push(format!("SECURITY.md names {file}, which does not exist"));
-                continue;
-            };
-            let names = quoted.filter(|name| !name.starts_with("cargo ") && !root().join(name).is_file());
-            let missing = names.filter(|name| !source.contains(*name));
-            problems.extend(missing.map(|name| format!("SECURITY.md names the test {name}, which is not in {file}")));
+    for document in ["SECURITY.md", "docs/invariants.md"] {
+        for row in read(document)?.lines().filter(|line| line.starts_with("| ") && line.contains("`:")) {
+            let tests = row.trim_end_matches('|').rsplit(" | ").next().unwrap_or_default();
+            let id = row.split('|').nth(1).map(str::trim).filter(|_| document != "SECURITY.md");
+            for group in tests.split(';') {
+                let mut quoted = group.split('`').skip(1).step_by(2);
+                let Some(file) = quoted.next() else { continue };
+                let Ok(source) = fs::read_to_string(root().join(file)) else {
+                    problems.push(format!("{document} names {file}, which doesn't exist"));
+                    continue;
+                };
+                let names = quoted.filter(|name| !name.starts_with("cargo ") && !root().join(name).is_file());
+                let missing = names.filter(|name| !source.contains(*name));
+                problems.extend(missing.map(|name| format!("{document} names the test {name}, which isn't in {file}")));
+                let mentions = |id: &&str| source.split(|c: char| !c.is_alphanumeric()).any(|word| word == *id);
+                let id = id.filter(|id| !mentions(id));
+                problems.extend(id.map(|id| format!("{file} doesn't mention {id}, which it checks")));
+            }
         }
     }
     Ok(problems)
+}
+
+fn has_extension(file: &str, extensions: &[&str]) -> bool {
+    Path::new(file).extension().is_some_and(|extension| extensions.iter().any(|other| extension == *other))
+}
+
+fn read(document: &str) -> Done<String> {
+    fs::read_to_string(root().join(document)).map_err(|error| format!("{document}: {error}"))
 }
 
 fn core_tree() -> Done<Vec<String>> {

@@ -1,11 +1,11 @@
-//! Tool calls: gathered from up to three places, reported exactly once, whole, and never truncated.
+//! Tool calls: gathered from up to three places and reported exactly once, complete, never truncated.
 //!
 //! ```text
 //! output_item.added ──► name, call id
 //! arguments.delta ────► buffer
 //! arguments.done ─────► report, if all is known and the text is a complete JSON object
-//! output_item.done ───► report, unless its status says the model was cut off
-//! response.completed ─► report what is still open; what cannot be reported fails the answer by the tool's name
+//! output_item.done ───► report, unless its status is incomplete: then the call is truncated
+//! response.completed ─► report what is still open; if that is impossible, the answer fails and names the tool
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
