@@ -17,7 +17,7 @@ pub fn build() -> Done {
 }
 
 pub fn build_around(module: &Path) -> Done {
-    javascript::install(&package())?;
+    javascript::install()?;
     notices::write(&["sluice-wasm"], &[module.to_owned()], &package())?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         fs::copy(root().join(licence), package().join(licence)).map_err(|error| format!("{licence}: {error}"))?;
@@ -44,7 +44,7 @@ pub fn test() -> Done {
 /// Runs the AI SDK, in the versions that are in use, against the embedded gateway through the adapter.
 pub fn check_with_ai_sdks() -> Done {
     let e2e = package().join("e2e");
-    javascript::install(&e2e)?;
+    javascript::install()?;
     let gateway = Gateway::start(&gateway::build()?)?;
     run(command("node").arg("main.mjs").arg(&gateway.url).current_dir(e2e))
 }

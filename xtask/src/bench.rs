@@ -25,7 +25,6 @@ pub fn all(quick: bool) -> Done {
         .args(quick))?;
     let modules = wasm::build()?;
     javascript::build()?;
-    javascript::install(&root().join("bench/node"))?;
     adapter::build_around(&modules.core())?;
     let benchmark = |script: &str, module: PathBuf, loader: &str| {
         let mut node = command("node");

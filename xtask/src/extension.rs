@@ -14,13 +14,8 @@ pub fn folder() -> PathBuf {
 /// Builds the VSIX and returns its path.
 pub fn pack() -> Done<PathBuf> {
     let extension = folder();
-    javascript::install(&extension)?;
-    let node = |script: &str| {
-        let mut node = command("node");
-        node.arg(extension.join("node_modules").join(script)).current_dir(&extension);
-        node
-    };
-    run(&mut node("typescript/bin/tsc"))?;
+    javascript::install()?;
+    run(&mut javascript::tool("typescript/bin/tsc", &extension))?;
     let dist = extension.join("dist");
     let _ = fs::remove_dir_all(&dist);
     run(command("node").arg("esbuild.mjs").current_dir(&extension))?;
@@ -32,7 +27,7 @@ pub fn pack() -> Done<PathBuf> {
     fs::copy(root().join("LICENSE-MIT"), extension.join("LICENSE.txt"))
         .map_err(|error| format!("LICENSE-MIT: {error}"))?;
     let vsix = root().join("target/sluice.vsix");
-    run(node("@vscode/vsce/vsce")
+    run(javascript::tool("@vscode/vsce/vsce", &extension)
         .args(["package", "--no-dependencies", "--allow-missing-repository", "--out"])
         .arg(&vsix))?;
     notices::check_packed(&vsix, &format!("extension/{}", notices::FILE))?;
@@ -42,11 +37,8 @@ pub fn pack() -> Done<PathBuf> {
 /// Runs the extension's own tests, with a mock of VS Code and the real modules.
 pub fn test() -> Done {
     let extension = folder();
-    javascript::install(&extension)?;
-    run(command("node")
-        .arg(extension.join("node_modules/typescript/bin/tsc"))
-        .args(["--project", "tsconfig.test.json"])
-        .current_dir(&extension))?;
+    javascript::install()?;
+    run(javascript::tool("typescript/bin/tsc", &extension).args(["--project", "tsconfig.test.json"]))?;
     run(command("node").arg("test/run.mjs").env("SLUICE_WASM_DIR", wasm::build()?.folder()).current_dir(&extension))
 }
 

@@ -16,7 +16,7 @@ pub fn build() -> Done<PathBuf> {
 /// `cargo xtask sdks`: checks the gateway with other clients.
 pub fn check_with_sdks() -> Done {
     let gateway = Gateway::start(&build()?)?;
-    javascript::install(&root().join("bench/node"))?;
+    javascript::install()?;
     run(command("node").arg("bench/node/gateway.mjs").arg(&gateway.url))
 }
 

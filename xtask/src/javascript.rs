@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::Done;
 use crate::shell::{command, root, run};
@@ -16,27 +17,41 @@ pub fn compiled_loader() -> PathBuf {
     loader().join("dist/src/core.js")
 }
 
+/// The members of the npm workspace, except for e2e, which is large; `vscode::prepare` installs it.
+pub const MEMBERS: [&str; 5] =
+    ["packages/loader", "packages/stream-adapter", "packages/stream-adapter/e2e", "extension", "bench/node"];
+
+/// Options for every `npm ci`. Install scripts are disabled: nothing that they would compile or download is needed.
+pub const QUIET: [&str; 4] = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+
 /// Installs exactly the packages in the lock file, unless they are already installed.
-pub fn install(package: &Path) -> Done {
-    let modified = |file: PathBuf| file.metadata().and_then(|metadata| metadata.modified()).ok();
-    let locked = modified(package.join("package-lock.json"));
-    let installed = modified(package.join("node_modules/.package-lock.json"));
-    if locked.is_some() && installed >= locked {
+pub fn install() -> Done {
+    let modified = |file: &str| root().join(file).metadata().and_then(|metadata| metadata.modified()).ok();
+    let locked = modified("package-lock.json");
+    if locked.is_some() && modified("node_modules/.package-lock.json") >= locked {
         return Ok(());
     }
-    run(command("npm").args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(package))
+    let members = MEMBERS.iter().flat_map(|member| ["--workspace", member]);
+    run(command("npm").args(["ci", "--include-workspace-root"]).args(members).args(QUIET))
+}
+
+/// Returns a command that runs a program from an npm package, in the folder of a member.
+pub fn tool(script: &str, member: &Path) -> Command {
+    let mut node = command("node");
+    node.arg(root().join("node_modules").join(script)).current_dir(member);
+    node
 }
 
 /// Checks the formatting of all JavaScript, TypeScript and JSON files.
 pub fn check_style() -> Done {
-    install(&root())?;
-    run(command("node").args(["node_modules/@biomejs/biome/bin/biome", "ci", "--log-level=warn"]))
+    install()?;
+    run(tool("@biomejs/biome/bin/biome", &root()).args(["ci", "--log-level=warn"]))
         .map_err(|error| format!("{error}; `npm run fix` in the root folder repairs the formatting"))
 }
 
 pub fn build() -> Done {
-    install(&loader())?;
-    run(command("node").arg("node_modules/typescript/bin/tsc").current_dir(loader()))
+    install()?;
+    run(&mut tool("typescript/bin/tsc", &loader()))
 }
 
 /// Runs the loader's tests against the built modules and a directory of generated streams.

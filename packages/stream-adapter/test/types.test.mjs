@@ -2,11 +2,14 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
 import { test } from "node:test";
+
+const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 test("the types hold for ES modules and CommonJS", () => {
   const run = () =>
-    execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "--project", "test/types"], {
+    execFileSync(process.execPath, [tsc, "--project", "test/types"], {
       cwd: new URL("..", import.meta.url),
       encoding: "utf8",
     });

