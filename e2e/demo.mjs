@@ -77,7 +77,12 @@ front.on("upgrade", (request, socket, head) => {
     upstream.write(head);
     upstream.pipe(socket).pipe(upstream);
   });
-  for (const end of [upstream, socket]) end.on("error", () => (upstream.destroy(), socket.destroy()));
+  for (const end of [upstream, socket]) {
+    end.on("error", () => {
+      upstream.destroy();
+      socket.destroy();
+    });
+  }
 });
 front.listen(0, "127.0.0.1", () => {
   const { port } = /** @type {net.AddressInfo} */ (front.address());

@@ -82,7 +82,7 @@ export function json() {
 function tools() {
   const roll = dice(13);
   const word = () => WORDS[roll(WORDS.length)];
-  const sentence = (length) => Array.from({ length }, word).join(" ") + ".";
+  const sentence = (length) => `${Array.from({ length }, word).join(" ")}.`;
   const property = (depth) => {
     const kind = roll(depth > 1 ? 4 : 6);
     if (kind === 0) return { type: "string", description: sentence(6 + roll(20)), enum: [word(), word(), word()] };

@@ -38,9 +38,9 @@ export const SPELLINGS = [
 /** The notations, combined into messages that are as long as an error may be. */
 export const MESSAGES = SPELLINGS.reduce((/** @type {string[]} */ messages, spelling) => {
   const last = messages.at(-1);
-  return last !== undefined && last.length + spelling.length < 420
-    ? [...messages.slice(0, -1), `${last} ${spelling}`]
-    : [...messages, spelling];
+  if (last !== undefined && last.length + spelling.length < 420) messages[messages.length - 1] = `${last} ${spelling}`;
+  else messages.push(spelling);
+  return messages;
 }, []);
 
 /** Models whose ids and names contain links. */

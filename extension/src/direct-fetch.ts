@@ -9,8 +9,8 @@ interface Http {
 }
 
 interface ClientRequest {
-  once(event: "close", listener: () => void): void;
   on(event: "error", listener: (error: Error) => void): void;
+  once(event: "close", listener: () => void): void;
   once(event: "response", listener: (message: IncomingMessage) => void): void;
   end(body: string | undefined): void;
   destroy(): void;
@@ -20,8 +20,8 @@ interface IncomingMessage {
   readonly statusCode?: number;
   readonly rawHeaders: readonly string[];
   on(event: "data", listener: (chunk: Uint8Array) => void): void;
-  once(event: "end", listener: () => void): void;
   on(event: "error", listener: (error: Error) => void): void;
+  once(event: "end", listener: () => void): void;
   pause(): void;
   resume(): void;
   destroy(): void;

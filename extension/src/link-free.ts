@@ -18,7 +18,7 @@ const LINKS = new RegExp(
     // $(icon)
     String.raw`(?<=\$)(?=\()`,
     // <https://…>, <command:…>, <someone@example.com>, <a href=…>, <!--
-    String.raw`(?<=<)(?=[A-Za-z0-9/!?.+_-])`,
+    "(?<=<)(?=[A-Za-z0-9/!?.+_-])",
     // https://…, and every other scheme
     String.raw`(?<=:\/\/)`,
     // www.example.com

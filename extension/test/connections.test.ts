@@ -127,23 +127,23 @@ test("a key from the environment goes to the gateway, and elsewhere only as the 
     const silently = origins();
     const asks = silently.length === 0;
     const seen = await run("refreshModels", ...(asks ? [answer, ...(answer === undefined ? [undefined] : [])] : []));
-    return { silently, asked: asks ? seen[0] : undefined, then: origins() };
+    return { silently, asked: asks ? seen[0] : undefined, after: origins() };
   };
   const gateway = "https://ai-gateway.vercel.sh";
-  assert.deepEqual(await tell({}, undefined), { silently: [gateway], asked: undefined, then: [gateway] });
+  assert.deepEqual(await tell({}, undefined), { silently: [gateway], asked: undefined, after: [gateway] });
   assert.deepEqual(
     await tell({}, "https://mine.example/v1"),
-    { silently: ["https://mine.example"], asked: undefined, then: ["https://mine.example"] },
+    { silently: ["https://mine.example"], asked: undefined, after: ["https://mine.example"] },
     "the user's own setting",
   );
   // Plain http would go around the `fetch` of this test: direct-fetch.test.ts.
   const local = "https://127.0.0.1:4000";
-  assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1` }, undefined), { silently: [local], asked: undefined, then: [local] });
+  assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1` }, undefined), { silently: [local], asked: undefined, after: [local] });
   const asked = "warning: The environment of VS Code names https://other.example as the address for your key.";
-  assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, undefined), { silently: [], asked, then: [] });
+  assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, undefined), { silently: [], asked, after: [] });
   assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, "Send the key there"), {
     silently: [],
     asked,
-    then: ["https://other.example"],
+    after: ["https://other.example"],
   });
 });

@@ -262,7 +262,10 @@ test("however large a chunk is, the core reads it in pieces", async () => {
   const sizes: number[] = [];
   const stream = {
     isTerminal: false,
-    push: (bytes: Uint8Array) => (sizes.push(bytes.length), []),
+    push(bytes: Uint8Array) {
+      sizes.push(bytes.length);
+      return [];
+    },
     conclude: () => ({ outputs: [], step: { type: "done" } }),
   };
   const core = { openStream: () => stream } as unknown as Core;

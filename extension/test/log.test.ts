@@ -109,7 +109,10 @@ test("a line is bounded, and at a level that is switched off nothing is done at 
   let looked = 0;
   // A text that tells when somebody reads it.
   const text = new Proxy(new String("note"), {
-    get: (target, name) => (looked++, Reflect.get(target, name) as unknown),
+    get(target, name): unknown {
+      looked++;
+      return Reflect.get(target, name);
+    },
   }) as unknown as string;
   for (let note = 0; note < 100_000; note++) {
     log.trace(text);

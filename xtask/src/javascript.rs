@@ -26,13 +26,15 @@ pub const QUIET: [&str; 4] = ["--ignore-scripts", "--no-audit", "--no-fund", "--
 
 /// Installs exactly the packages in the lock file, unless they are already installed.
 pub fn install() -> Done {
-    let modified = |file: &str| root().join(file).metadata().and_then(|metadata| metadata.modified()).ok();
-    let locked = modified("package-lock.json");
-    if locked.is_some() && modified("node_modules/.package-lock.json") >= locked {
+    // A copy of the lock file records what was installed.
+    let [wanted, installed] = ["package-lock.json", "node_modules/.installed-lock.json"].map(|file| root().join(file));
+    let locked = fs::read(&wanted).map_err(|error| format!("{}: {error}", wanted.display()))?;
+    if fs::read(&installed).is_ok_and(|installed| installed == locked) {
         return Ok(());
     }
     let members = MEMBERS.iter().flat_map(|member| ["--workspace", member]);
-    run(command("npm").args(["ci", "--include-workspace-root"]).args(members).args(QUIET))
+    run(command("npm").args(["ci", "--include-workspace-root"]).args(members).args(QUIET))?;
+    fs::write(&installed, locked).map_err(|error| format!("{}: {error}", installed.display()))
 }
 
 /// Returns a command that runs a program from an npm package, in the folder of a member.
@@ -42,11 +44,11 @@ pub fn tool(script: &str, member: &Path) -> Command {
     node
 }
 
-/// Checks the formatting of all JavaScript, TypeScript and JSON files.
+/// Checks the formatting of all JavaScript, TypeScript and JSON files, and lints them.
 pub fn check_style() -> Done {
     install()?;
-    run(tool("@biomejs/biome/bin/biome", &root()).args(["ci", "--log-level=warn"]))
-        .map_err(|error| format!("{error}; `npm run fix` in the root folder repairs the formatting"))
+    run(tool("@biomejs/biome/bin/biome", &root()).args(["ci", "--error-on-warnings", "--log-level=warn"]))
+        .map_err(|error| format!("{error}; `npm run fix` in the root folder repairs most findings"))
 }
 
 pub fn build() -> Done {

@@ -138,7 +138,10 @@ async function checkAbort(sdk, way) {
   const listeners = [];
   const token = {
     isCancellationRequested: false,
-    onCancellationRequested: (listener) => (listeners.push(listener), { dispose() {} }),
+    onCancellationRequested(listener) {
+      listeners.push(listener);
+      return { dispose() {} };
+    },
   };
   let count = 0;
   const again = sdk.start("sluice/long+pace=2", "Say 5000 words", {});

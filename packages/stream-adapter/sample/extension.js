@@ -24,7 +24,7 @@ const provider = {
     const usage = await new OpenResponsesStreamAdapter({ vscode, reportUsage: true }).processStream(response, progress, token);
     console.log(`${usage.inputTokens} tokens in, ${usage.outputTokens} out`);
   },
-  provideTokenCount: async (model, text) => Math.ceil((typeof text === "string" ? text : JSON.stringify(text.content)).length / 4),
+  provideTokenCount: async (_model, text) => Math.ceil((typeof text === "string" ? text : JSON.stringify(text.content)).length / 4),
 };
 
 exports.activate = (context) => context.subscriptions.push(vscode.lm.registerLanguageModelChatProvider("sluice-sample", provider));

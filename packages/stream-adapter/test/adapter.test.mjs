@@ -65,7 +65,7 @@ describe("VSCodeStreamAdapter", () => {
 
   test("every kind of source: iterables, streams, results, promises, bodies", async () => {
     const chunks = [{ type: "text-delta", text: "a" }, { type: "text-delta", delta: "b" }, finish];
-    const sse = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("") + "data: [DONE]\n\n";
+    const sse = [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
     const bytes = new TextEncoder().encode(sse);
     const sources = {
       array: chunks,
@@ -234,7 +234,10 @@ describe("VSCodeStreamAdapter", () => {
     const listeners = new Set();
     const token = {
       isCancellationRequested: false,
-      onCancellationRequested: (listener) => (listeners.add(listener), { dispose: () => listeners.delete(listener) }),
+      onCancellationRequested(listener) {
+        listeners.add(listener);
+        return { dispose: () => listeners.delete(listener) };
+      },
     };
     let stopped = false;
     // After its first chunk it never gives anything again, and would wait for ever.

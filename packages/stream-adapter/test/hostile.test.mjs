@@ -335,10 +335,8 @@ describe("the logger", () => {
       );
       assert.equal(message, undefined);
       assert.deepEqual(parts, [{ text: "a" }]);
-      async function* breaking() {
-        throw new Error("gone");
-      }
-      assert.equal((await outcomeOf(breaking(), { logger })).message, "The answer broke off: gone");
+      const broken = new ReadableStream({ pull: rejecter(new Error("gone")) });
+      assert.equal((await outcomeOf(broken, { logger })).message, "The answer broke off: gone");
     }
   });
 

@@ -40,7 +40,12 @@ test("the sample answers", async () => {
   const editor = {
     ...vscode,
     LanguageModelChatMessageRole: { User: 1, Assistant: 2 },
-    lm: { registerLanguageModelChatProvider: (_vendor, given) => ((provider = given), { dispose() {} }) },
+    lm: {
+      registerLanguageModelChatProvider(_vendor, given) {
+        provider = given;
+        return { dispose() {} };
+      },
+    },
   };
   const require = createRequire(import.meta.url);
   const load = Module._load;
