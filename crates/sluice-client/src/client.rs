@@ -256,14 +256,15 @@ impl Client {
         let mut body = Vec::new();
         loop {
             match timeout(self.timeouts.idle, response.chunk()).await {
-                Ok(Ok(Some(bytes))) if body.len() < limit => body.extend_from_slice(&bytes),
-                Ok(Ok(_)) => break,
+                Ok(Ok(Some(bytes))) if bytes.len() > limit - body.len() => {
+                    return Err(self.broken(Transport::TooLarge));
+                }
+                Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
+                Ok(Ok(None)) => return Ok(body),
                 Ok(Err(_)) => return Err(self.broken(Transport::Broken)),
                 Err(_) => return Err(self.broken(Transport::Idle)),
             }
         }
-        body.truncate(limit);
-        Ok(body)
     }
 
     fn masked(&self, mut output: Output) -> Output {

@@ -6,6 +6,7 @@ use std::future::{pending, ready};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sluice_client::{Event, Timeouts};
@@ -219,22 +220,28 @@ fn plain_http_only_to_this_machine() {
     }
 }
 
+/// Answers the first request with a JSON body. The client may hang up before its end.
+fn serve_once(body: Vec<u8>) -> (String, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let serving = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        // Requests are short and arrive at once.
+        let _ = socket.read(&mut [0; 16 << 10]).unwrap();
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\nconnection: close";
+        write!(socket, "{head}\r\ncontent-length: {}\r\n\r\n", body.len()).unwrap();
+        let _ = socket.write_all(&body);
+    });
+    (url, serving)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_server_that_does_not_stream_is_understood() {
     // The embedded gateway streams to whoever asks for it, and the client always does.
     let request = serde_json::json!({ "model": "sluice/echo", "input": "Hello there" }).to_string().into_bytes();
     let request = Request { method: "POST".into(), path: "/v1/responses".into(), body: request, ..Request::default() };
     let whole = Responder::default().respond(&request, 0).body();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let serving = std::thread::spawn(move || {
-        let (mut socket, _) = listener.accept().unwrap();
-        // Whatever is asked: the question is short and comes at once.
-        let _ = socket.read(&mut [0; 16 << 10]).unwrap();
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\nconnection: close";
-        write!(socket, "{head}\r\ncontent-length: {}\r\n\r\n", whole.len()).unwrap();
-        socket.write_all(&whole).unwrap();
-    });
+    let (url, serving) = serve_once(whole);
     let heard = ask(&client(&url, None, PATIENT), &chat("sluice/echo", "Hello there"), |_| false).await;
     serving.join().unwrap();
     assert_eq!((heard.answer.outcome.status, heard.text.as_str()), (Status::Completed, "Hello there"));
@@ -297,6 +304,17 @@ async fn a_list_that_comes_byte_by_byte_is_given_up() {
     let Refresh::Kept(note) = client.refresh_models(&mut catalog).await else { panic!("a list") };
     assert!(note.detail.contains("did not answer in time"), "{}", note.detail);
     assert!(abandoned(&simulator));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_list_that_is_too_large_is_reported_as_such() {
+    let list = r#"{"data":[{"id":"acme/model"}]}"#;
+    let (url, serving) = serve_once([list, &" ".repeat(8 << 20)].concat().into_bytes());
+    let client = client(&url, None, PATIENT);
+    let mut catalog = ModelCatalog::new(client.endpoint());
+    let Refresh::Kept(note) = client.refresh_models(&mut catalog).await else { panic!("a list") };
+    assert!(note.detail.contains("is too large and was not read to its end"), "{}", note.detail);
+    serving.join().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
