@@ -1,18 +1,4 @@
-//! One request from start to finish, without I/O.
-//!
-//! A shell owns the sockets and the clock; the [`Exchange`] decides everything else: how a response is read, which
-//! failures are worth another attempt, what is left out of the request when a server refuses a parameter, when the answer
-//! is over, and what to tell the user. A shell is a loop over [`Action`]:
-//!
-//! ```text
-//!           poll ──► Output(output)  show it, poll again
-//!                    Send            send the request ─────► handle_head, or handle_connection_error
-//!                    Read            read the body ────────► handle_bytes, handle_end, or handle_connection_error
-//!                    Wait            sleep ────────────────► handle_timeout
-//!                    End(report)     the exchange is over
-//! ```
-//!
-//! `Send`, `Read` and `Wait` carry a time limit. Whenever it runs out, the shell calls [`Exchange::handle_timeout`].
+//! One request from start to finish, without I/O: [`Exchange`].
 
 mod body;
 mod report;
@@ -105,7 +91,21 @@ pub enum ConnectionError {
     Broken,
 }
 
-/// One request from start to finish. See the [module documentation](self) for the calling contract.
+/// One request from start to finish, without I/O.
+///
+/// A shell owns the sockets and the clock; the [`Exchange`] decides everything else: how a response is read, which
+/// failures are worth another attempt, what is left out of the request when a server refuses a parameter, when the answer
+/// is over, and what to tell the user. A shell is a loop over [`Action`]:
+///
+/// ```text
+///           poll ──► Output(output)  show it, poll again
+///                    Send            send the request ─────► handle_head, or handle_connection_error
+///                    Read            read the body ────────► handle_bytes, handle_end, or handle_connection_error
+///                    Wait            sleep ────────────────► handle_timeout
+///                    End(report)     the exchange is over
+/// ```
+///
+/// `Send`, `Read` and `Wait` carry a time limit. Whenever it runs out, the shell calls [`Exchange::handle_timeout`].
 #[derive(Clone, Debug)]
 pub struct Exchange {
     options: ExchangeOptions,

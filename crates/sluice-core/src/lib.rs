@@ -1,20 +1,45 @@
-//! Sluice's brain: bytes of an Open Responses answer in, VS Code parts out.
+//! What Sluice knows about Open Responses: a chat becomes a request, and the bytes of the answer become parts that an
+//! editor or a terminal can show.
 //!
-//! Nothing here performs I/O, reads a clock, draws a random number, logs or panics. A shell (the command line, the
-//! WebAssembly face) feeds bytes and receives plain values.
+//! Nothing here performs I/O, reads a clock, draws a random number, logs or panics. A shell owns sockets, time and the
+//! screen: the command line, the client library, or JavaScript through WebAssembly.
 //!
-//! A byte becomes a part, file by file:
+//! | to do this | start here |
+//! |---|---|
+//! | make a request and follow it to its end, retries included | [`Exchange`] |
+//! | build a request from a chat | [`build_request`], [`ChatRequest`], [`Endpoint`] |
+//! | read the body of an answer | [`ResponseStream`], or [`ChunkStream`] for chunks of the Vercel AI SDK |
+//! | explain a failure to the user | [`Failure`] |
+//! | list the models of an endpoint | [`ModelCatalog`] |
+//! | count tokens before the server does | [`Counter`] |
+//! | keep track of usage, costs and what servers counted | [`Ledger`], [`Memory`] |
+//! | keep secrets out of logs | [`Secrets`] |
 //!
-//! 1. [`receive`]: [`ResponseStream`], the whole calling contract
-//! 2. `receive/sse.rs`: bytes to SSE events (WHATWG)
-//! 3. `receive/decode.rs`: SSE event to [`wire`] event, or a note
-//! 4. `receive/assemble.rs`: wire event to [`boundary`] parts, the state machine
-//! 5. `receive/outcome.rs`: how the body ended to an [`Outcome`]
+//! # Example
 //!
-//! Chunks of the Vercel AI SDK become the same parts in [`ai_sdk`]: [`ChunkStream`].
+//! The body of an answer, read in whatever pieces it arrives:
 //!
-//! Beside that journey: [`ModelCatalog`], the models of an endpoint as VS Code shows them, and [`Counter`], which counts
-//! what a request will cost before it is sent.
+//! ```
+//! use sluice_core::{BodyEnd, Output, Part, ResponseStream, Status, StreamOptions};
+//!
+//! let body = "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"Hello\"}\n\n\
+//!             data: {\"type\":\"response.completed\",\"response\":{\"usage\":{\"input_tokens\":5}}}\n\n";
+//!
+//! let mut stream = ResponseStream::new(StreamOptions::default());
+//! let mut text = String::new();
+//! for chunk in body.as_bytes().chunks(7) {
+//!     for output in stream.push(chunk) {
+//!         if let Output::Part(Part::Text { value }) = output {
+//!             text.push_str(&value);
+//!         }
+//!     }
+//! }
+//! let (_, outcome) = stream.finish(BodyEnd::Eof);
+//!
+//! assert_eq!(text, "Hello");
+//! assert_eq!(outcome.status, Status::Completed);
+//! assert_eq!(outcome.usage.unwrap().input_tokens, Some(5));
+//! ```
 
 #![deny(
     clippy::unwrap_used,

@@ -33,6 +33,11 @@ impl ChatRequest {
 }
 
 impl ChatMessage {
+    /// Returns a message of the user that is nothing but text.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { role: Role::User, content: vec![ChatPart::Text { value: text.into() }] }
+    }
+
     /// Reads a message from JSON. Unpaired surrogates, which JavaScript writes as escapes, are replaced.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json).or_else(|error| serde_json::from_str(&mend_surrogates(json)).map_err(|_| error))

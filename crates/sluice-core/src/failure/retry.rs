@@ -1,5 +1,8 @@
 //! Retry as data: who may be asked again, and when. Shells only sleep.
 
+use std::error::Error;
+use std::fmt;
+
 use crate::boundary::{Failure, FailureKind};
 
 /// In all, the first included.
@@ -45,6 +48,15 @@ impl Failure {
         sentence
     }
 }
+
+/// The same words as [`Failure::sentence`].
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.sentence())
+    }
+}
+
+impl Error for Failure {}
 
 fn duration(ms: u64) -> String {
     let seconds = ms.div_ceil(1000);

@@ -3,6 +3,8 @@
 //! Stricter than the URL standard, and never laxer: an address is refused unless it is plain, and what is stored is what a
 //! standard URL parser makes of it. So no shell can be led to another host than the one that was looked at.
 
+use std::error::Error;
+use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::Serialize;
@@ -21,6 +23,14 @@ pub struct Endpoint {
 /// What is wrong with an address, in words that say what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadAddress(pub String);
+
+impl fmt::Display for BadAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl Error for BadAddress {}
 
 pub const VERCEL: &str = "https://ai-gateway.vercel.sh/v1";
 
