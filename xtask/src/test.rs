@@ -16,6 +16,12 @@ pub fn all() -> Done {
     })?;
     step("house rules", tidy::check)?;
     step("JavaScript style", javascript::check_style)?;
+    step("documentation", || {
+        let mut doc = cargo();
+        doc.args(["doc", "--quiet", "--locked", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings");
+        run(&mut doc)
+    })?;
+    // These include the examples in the documentation.
     step("unit and integration tests", || run(cargo_test().arg("--workspace")))?;
     step("invariants, at full depth", || {
         run(cargo_test().args(["--release", "--package", "sluice-core"]).args([
