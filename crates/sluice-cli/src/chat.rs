@@ -295,6 +295,7 @@ impl Conversation {
                     tell!("sluice: {} Attempt {attempt} in {:.1} s.", failure.message, delay.as_secs_f64());
                     spinner = Spinner::start();
                 }
+                _ => {}
             })
             .await;
         if capture_error.is_none()

@@ -39,7 +39,7 @@ impl Connection {
             Some(simulator) => simulator.url(),
             None => base_url.unwrap_or_else(|| VERCEL.to_owned()),
         };
-        let parse = |address: &str| Endpoint::parse(address).map_err(|bad| bad.0);
+        let parse = |address: &str| Endpoint::parse(address).map_err(|error| error.to_string());
         let (endpoint, gateway) = (parse(&address)?, parse(VERCEL)?);
         let key = match (own_key, gateway_key) {
             (Some(key), _) => Some(key),
@@ -53,10 +53,10 @@ impl Connection {
             }
             (None, key) => key,
         };
-        let key = key.map(|(name, key)| {
-            ApiKey::for_origin(&key, &endpoint.origin).map_err(|bad| format!("the key in {name} {}", bad.0))
-        });
-        let client = Client::new(endpoint, key.transpose()?, Timeouts::default())?;
+        let key = key
+            .map(|(name, key)| ApiKey::for_origin(&key, &endpoint.origin).map_err(|error| format!("{name}: {error}")));
+        let client = Client::new(endpoint, key.transpose()?, Timeouts::default());
+        let client = client.map_err(|error| error.to_string())?;
         if embedded.is_some() {
             tell!("No AI_GATEWAY_API_KEY is set: the embedded gateway serves, a demo on this machine.");
         }

@@ -4,7 +4,7 @@ use std::env;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use sluice_client::Store;
+use sluice_client::{Store, StoreError};
 use sluice_core::{
     ChatRequest, Counter, Endpoint, Estimate, Ledger, LedgerEntry, LedgerModel, ModelSettings, StatusLine,
 };
@@ -28,7 +28,7 @@ pub struct ChatLedger {
 impl ChatLedger {
     /// Opens the ledger for requests to a model, about which it knows what `sluice models` last saw.
     pub fn open(endpoint: &Endpoint, model: &str) -> Self {
-        let (store, memory, note) = Store::open(directory());
+        let (store, memory, error) = Store::open(directory());
         let (catalog, _) = ModelCache::of(endpoint).load(endpoint);
         let listed = catalog.models(&ModelSettings::default(), u64::from(today()) * SECONDS_PER_DAY).models;
         let model = match listed.into_iter().find(|listed| listed.id == model) {
@@ -41,8 +41,8 @@ impl ChatLedger {
         };
         let ledger = Ledger::with_memory(Counter::exact(), memory);
         let mut ledger = Self { store, ledger, model, clock: Instant::now(), has_complained: false };
-        if let Some(note) = note {
-            ledger.complain(&note);
+        if let Some(error) = error {
+            ledger.complain(&error);
         }
         ledger
     }
@@ -64,8 +64,8 @@ impl ChatLedger {
     /// The request is over. What it used is saved at once, because the next request may never come.
     pub fn end(&mut self, entry: &LedgerEntry) {
         self.ledger.end(REQUEST, entry, self.now(), today());
-        if let Err(message) = self.store.save(self.ledger.memory()) {
-            self.complain(&message);
+        if let Err(error) = self.store.save(self.ledger.memory()) {
+            self.complain(&error);
         }
     }
 
@@ -79,11 +79,19 @@ impl ChatLedger {
     }
 
     /// Tells the user once that something is wrong with the file; the conversation goes on without it.
-    fn complain(&mut self, message: &str) {
+    fn complain(&mut self, error: &StoreError) {
         if !std::mem::replace(&mut self.has_complained, true) {
-            tell!("sluice: {message}.");
+            tell_store_error(error);
         }
     }
+}
+
+pub fn tell_store_error(error: &StoreError) {
+    let next = match error {
+        StoreError::ChooseDirectory { .. } => " Set SLUICE_HOME to a directory of your own.",
+        _ => "",
+    };
+    tell!("sluice: {error}.{next}");
 }
 
 /// Returns `SLUICE_HOME`, or the directory in which programs of this system keep their state.

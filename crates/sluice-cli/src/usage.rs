@@ -11,8 +11,7 @@ use serde::Serialize;
 use sluice_client::Store;
 use sluice_core::{History, Period, Totals};
 
-use crate::ledger::directory;
-use crate::output::tell;
+use crate::ledger::{directory, tell_store_error};
 use crate::text::{self, one_line};
 
 /// The table shows at most this many days. Months are not limited.
@@ -46,9 +45,9 @@ impl Usage {
         let directory = directory();
         // Showing the usage must not create the directory.
         let history = if directory.exists() {
-            let (_, memory, note) = Store::open(&directory);
-            if let Some(note) = note {
-                tell!("sluice: {note}.");
+            let (_, memory, error) = Store::open(&directory);
+            if let Some(error) = error {
+                tell_store_error(&error);
             }
             memory.history()
         } else {

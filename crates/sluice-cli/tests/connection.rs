@@ -77,14 +77,14 @@ fn a_key_that_cannot_be_sent_is_an_error_and_nothing_is_sent() {
         &[("SLUICE_API_KEY", "first\nsecond")],
         expect![[r#"
             Some(2) []
-            sluice: the key in SLUICE_API_KEY has a line break in it; copy it again, as one word
+            sluice: SLUICE_API_KEY: the key contains a line break; copy it again, as one word
         "#]],
     );
     check(
         &[("SLUICE_API_KEY", "clé")],
         expect![[r#"
             Some(2) []
-            sluice: the key in SLUICE_API_KEY has a character in it that is not ASCII; copy it again, as one word
+            sluice: SLUICE_API_KEY: the key contains a character that isn't ASCII; copy it again, as one word
         "#]],
     );
 }

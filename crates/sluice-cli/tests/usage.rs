@@ -43,8 +43,8 @@ fn check(home: &Path, columns: &str, arguments: &[&str], expected: Expect) {
 
 /// Day, model, the server's usage, the gateway's cost.
 fn record(home: &Path, requests: &[(u32, &str, &str, Option<&str>)]) {
-    let (store, mut memory, note) = Store::open(home);
-    assert_eq!(note, None);
+    let (store, mut memory, error) = Store::open(home);
+    assert!(error.is_none());
     for (day, model, usage, cost) in requests {
         let mut tracker = UsageTracker::default();
         let start = RequestStart {

@@ -60,8 +60,9 @@ fn in_a_new_process(name: &str) -> Result<bool, String> {
 
 async fn run(name: &str, model: &str) -> Result<bool, String> {
     let simulator = Simulator::start(Config::default()).map_err(|error| error.to_string())?;
-    let endpoint = Endpoint::parse(&simulator.url()).map_err(|bad| bad.0)?;
-    let client = Client::new(endpoint, None, Timeouts { connect: Duration::from_mins(1), ..Timeouts::default() })?;
+    let endpoint = Endpoint::parse(&simulator.url()).map_err(|error| error.to_string())?;
+    let client = Client::new(endpoint, None, Timeouts { connect: Duration::from_mins(1), ..Timeouts::default() });
+    let client = client.map_err(|error| error.to_string())?;
     // One answer runs first, so that one-time allocations aren't attributed to the streams.
     stream(&client, "sluice/burst").await;
 

@@ -14,17 +14,18 @@ use sluice_core::{
 };
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::ApiKey;
+use crate::{ApiKey, SetupError};
 
 /// The most that is read of a list of models.
 const MAX_LIST_BODY: usize = 8 << 20;
 
+/// A client for one endpoint. A clone shares its connections.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
     endpoint: Endpoint,
     key: Option<ApiKey>,
-    /// Servers quote the key they refuse, and others log what they got: it is taken out of whatever they say.
+    /// Masks the key in everything that a server says, because servers quote keys that they refuse.
     secrets: Secrets,
     timeouts: Timeouts,
 }
@@ -32,16 +33,16 @@ pub struct Client {
 /// How long a client waits before it gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection.
+    /// The time to establish a connection.
     pub connect: Duration,
-    /// From the request to the response's headers.
+    /// The time from the request to the response's headers.
     pub headers: Duration,
-    /// Between two pieces of a body. Comments count, so that a server can say that it is still working.
+    /// The time between two pieces of a body. Comments count, so that a server can signal that it is still working.
     pub idle: Duration,
-    /// Between two outputs of a stream, and for a whole answer that isn't a stream: the longest that a server can keep a
-    /// request alive with nothing but comments.
+    /// The time between two outputs of a stream, or for a whole answer that isn't a stream. It is the longest that a
+    /// server can keep a request alive with nothing but comments.
     pub output: Duration,
-    /// From the request to the last byte of a small response: a list, or an error.
+    /// The time from the request to the last byte of a small response: a list, or an error.
     pub small: Duration,
 }
 
@@ -57,15 +58,19 @@ impl Default for Timeouts {
     }
 }
 
-/// What a request says while it runs.
+/// What happens while a request runs.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Event<'a> {
+    /// A part of the answer, or a note about something that was ignored or repaired.
     Output(Output),
     /// The bytes behind the outputs, for captures.
     Bytes(&'a [u8]),
-    /// An attempt failed before anything was given, and the next one begins after a delay.
+    /// An attempt failed before its first part, and the next one begins after a delay.
     Retrying {
+        /// Why the attempt failed.
         failure: &'a Failure,
+        /// How long the client waits.
         delay: Duration,
         /// The number of the next attempt.
         attempt: u32,
@@ -73,29 +78,30 @@ pub enum Event<'a> {
 }
 
 impl Client {
-    pub fn new(endpoint: Endpoint, key: Option<ApiKey>, timeouts: Timeouts) -> Result<Self, String> {
-        let http = http(&endpoint, timeouts);
-        let http = http.build().map_err(|error| format!("cannot set up HTTP: {error}"))?;
+    /// Returns a client that sends the key, if there is one, to the endpoint's origin only.
+    pub fn new(endpoint: Endpoint, key: Option<ApiKey>, timeouts: Timeouts) -> Result<Self, SetupError> {
+        let http = http(&endpoint, timeouts).build().map_err(SetupError)?;
         let secrets = key.as_ref().map(ApiKey::secrets).unwrap_or_default();
         Ok(Self { http, endpoint, key, secrets, timeouts })
     }
 
-    /// The key, if there is one: for whoever shows or keeps what a server sends.
+    /// Returns the key, so that it can be masked in whatever of an answer is shown or stored.
     pub fn key(&self) -> Option<&ApiKey> {
         self.key.as_ref()
     }
 
+    /// Returns the endpoint that the requests go to.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// Sends a chat and reports what comes, until the answer is over or `cancel` completes. Dropping the future closes
-    /// the connection as well.
+    /// Sends a chat and reports the answer as it arrives, until the answer ends or `cancel` completes. Dropping the
+    /// future closes the connection too.
     ///
-    /// Everything is decided by the core's [`Exchange`]; this is the loop that does what it says.
+    /// The core's [`Exchange`] makes all decisions; this is the loop that carries them out.
     ///
-    /// The key is masked in notes, failures and the report. Parts and bytes are what the server sent: they are the
-    /// caller's to show, and a tool must get the input that the model gave.
+    /// The key is masked in notes, failures and the report, but not in parts and bytes, which are passed on as the server
+    /// sent them: a tool must get exactly the input that the model gave.
     pub async fn respond(
         &self,
         chat: &ChatRequest,
@@ -112,7 +118,7 @@ impl Client {
         let mut cancel = pin!(cancel);
         loop {
             match exchange.poll(milliseconds(started.elapsed())) {
-                // Whoever hears an output may cancel there, with more outputs of the same bytes to come.
+                // The caller may cancel while it handles an output. The rest of the outputs must not follow then.
                 Action::Output(_) if is_ready(cancel.as_mut()).await => exchange.cancel(),
                 Action::Output(output) => on_event(Event::Output(self.masked(output))),
                 Action::Send { timeout_ms, without } => {
@@ -123,7 +129,7 @@ impl Client {
                         sent = timeout(Duration::from_millis(timeout_ms), sent) => match sent {
                             Ok(Ok(mut head)) => {
                                 let HttpAnswer { status, headers, .. } = head_of(&head);
-                                // They are slices of the connection's first buffer, which they would keep in memory.
+                                // The headers are slices of the connection's first buffer and would keep it in memory.
                                 head.headers_mut().clear();
                                 exchange.handle_head(status, headers, now());
                                 response = Some(head);
@@ -192,7 +198,7 @@ impl Client {
         }
     }
 
-    /// Asks for the list of models; the catalog takes what is new and keeps what it knows if nothing useful comes.
+    /// Requests the list of models and updates the catalog, which keeps what it knows if the request fails.
     pub async fn refresh_models(&self, catalog: &mut ModelCatalog) -> Refresh {
         match self.get(&catalog.list_request()).await {
             Ok(answer) => catalog.list_answer(&answer, now()),
@@ -200,7 +206,7 @@ impl Client {
         }
     }
 
-    /// Asks who serves a model, unless the catalog knows.
+    /// Requests the providers that serve a model, unless the catalog knows them.
     pub async fn refresh_endpoints(&self, catalog: &mut ModelCatalog, id: &str) -> Result<Refresh, Failure> {
         match catalog.endpoints_request(id, now()) {
             Some(request) => Ok(catalog.endpoints_answer(id, &self.get(&request).await?, now())),
@@ -208,13 +214,13 @@ impl Client {
         }
     }
 
-    /// One of the core's own requests, answered whole, whatever the status.
+    /// Sends one of the core's own requests and reads the whole response, whatever its status.
     async fn get(&self, request: &HttpRequest) -> Result<HttpAnswer, Failure> {
         let whole = async {
             let response = self.head(self.request(request)).await?;
             let mut answer = head_of(&response);
             answer.body = text(self.read(response, MAX_LIST_BODY).await?);
-            // Lists are kept: what is masked here is nowhere in the file.
+            // Lists are stored. What is masked here doesn't get into the file.
             self.secrets.mask_answer(&mut answer);
             Ok(answer)
         };
@@ -291,7 +297,7 @@ fn http(endpoint: &Endpoint, timeouts: Timeouts) -> reqwest::ClientBuilder {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder()
         .connect_timeout(timeouts.connect)
-        // The key must not follow a redirect, and the body cannot be sent twice.
+        // The key must not follow a redirect, and the body can't be sent twice.
         .redirect(redirect::Policy::none())
         // The core decides what is tried again, and how often.
         .retry(reqwest::retry::never())

@@ -5,49 +5,47 @@ use std::fmt;
 use sluice_core::Secrets;
 use zeroize::Zeroizing;
 
-/// A key for one origin. It is wiped from memory when dropped (copies that HTTP and masking need are not), and prints as
-/// dots wherever it is printed.
+use crate::KeyError;
+
+/// A key for one origin.
+///
+/// It is wiped from memory when it is dropped, except for the copies that HTTP and masking need. Its `Debug` output shows
+/// only the origin.
 #[derive(Clone)]
 pub struct ApiKey {
     secret: Zeroizing<String>,
     origin: String,
 }
 
-/// Why a text cannot be used as a key. The message doesn't quote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadKey(pub String);
-
 impl ApiKey {
-    /// Makes a key for one origin: scheme, host and port of the endpoint it was given for.
+    /// Returns a key that is sent to one origin only: the scheme, host and port of the endpoint it was given for.
     ///
     /// White space around the key is ignored. An empty key, or one with anything but visible ASCII characters in it, is an
-    /// error: an HTTP header cannot carry it, and a request without it would fail for no visible reason.
-    pub fn for_origin(secret: &str, origin: &str) -> Result<Self, BadKey> {
+    /// error: an HTTP header can't carry it, and a request without it would fail for no visible reason.
+    pub fn for_origin(secret: &str, origin: &str) -> Result<Self, KeyError> {
         let secret = secret.trim();
-        let found = match secret.chars().find(|c| !c.is_ascii_graphic()) {
-            None if secret.is_empty() => "is empty",
+        let problem = match secret.chars().find(|c| !c.is_ascii_graphic()) {
+            None if secret.is_empty() => KeyError::Empty,
             None => return Ok(Self { secret: Zeroizing::new(secret.to_owned()), origin: origin.to_owned() }),
-            Some('\n' | '\r') => "has a line break in it",
-            Some(c) if c.is_whitespace() => "has white space in it",
-            Some(c) if c.is_control() => "has a control character in it",
-            Some(_) => "has a character in it that is not ASCII",
+            Some('\n' | '\r') => KeyError::LineBreak,
+            Some(c) if c.is_whitespace() => KeyError::WhiteSpace,
+            Some(c) if c.is_control() => KeyError::ControlCharacter,
+            Some(_) => KeyError::NotAscii,
         };
-        Err(BadKey(format!("{found}; copy it again, as one word")))
+        Err(problem)
     }
 
-    /// The value of the `Authorization` header, for its own origin and for no other.
+    /// Returns the value of the `Authorization` header, or `None` for any origin but its own.
     pub(crate) fn bearer_for(&self, origin: &str) -> Option<Zeroizing<String>> {
         (origin == self.origin).then(|| Zeroizing::new(format!("Bearer {}", *self.secret)))
     }
-}
 
-impl ApiKey {
-    /// Masks the key in whatever a server says.
+    /// Returns what masks the key in texts that a server wrote.
     pub fn secrets(&self) -> Secrets {
         Secrets::new([&*self.secret])
     }
 
-    /// How many bytes at the end of a text may be the beginning of the key: what comes next decides.
+    /// Returns how many bytes at the end of a text may be the beginning of the key. The text that follows decides.
     pub fn begun_at_end(&self, text: &str) -> usize {
         let (key, text) = (self.secret.as_bytes(), text.as_bytes());
         let longest = text.len().min(key.len().saturating_sub(1));
@@ -93,20 +91,20 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
     fn check(key: &str, expected: Expect) {
-        expected.assert_eq(&ApiKey::for_origin(key, "https://a.example").unwrap_err().0);
+        expected.assert_eq(&ApiKey::for_origin(key, "https://a.example").unwrap_err().to_string());
     }
 
     #[test]
     fn a_key_that_no_header_can_carry_is_an_error() {
-        check(" \t\n", expect!["is empty; copy it again, as one word"]);
-        check("first\nsecond", expect!["has a line break in it; copy it again, as one word"]);
-        check("first\r\nx-injected: 1", expect!["has a line break in it; copy it again, as one word"]);
-        check("first second", expect!["has white space in it; copy it again, as one word"]);
-        check("first\tsecond", expect!["has white space in it; copy it again, as one word"]);
-        check("first\u{a0}second", expect!["has white space in it; copy it again, as one word"]);
-        check("first\0second", expect!["has a control character in it; copy it again, as one word"]);
-        check("first\u{7f}", expect!["has a control character in it; copy it again, as one word"]);
-        check("clé", expect!["has a character in it that is not ASCII; copy it again, as one word"]);
-        check("\u{feff}key", expect!["has a character in it that is not ASCII; copy it again, as one word"]);
+        check(" \t\n", expect!["the key is empty; copy it again, as one word"]);
+        check("first\nsecond", expect!["the key contains a line break; copy it again, as one word"]);
+        check("first\r\nx-injected: 1", expect!["the key contains a line break; copy it again, as one word"]);
+        check("first second", expect!["the key contains white space; copy it again, as one word"]);
+        check("first\tsecond", expect!["the key contains white space; copy it again, as one word"]);
+        check("first\u{a0}second", expect!["the key contains white space; copy it again, as one word"]);
+        check("first\0second", expect!["the key contains a control character; copy it again, as one word"]);
+        check("first\u{7f}", expect!["the key contains a control character; copy it again, as one word"]);
+        check("clé", expect!["the key contains a character that isn't ASCII; copy it again, as one word"]);
+        check("\u{feff}key", expect!["the key contains a character that isn't ASCII; copy it again, as one word"]);
     }
 }

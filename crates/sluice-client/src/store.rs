@@ -1,7 +1,7 @@
-//! Where the core's memory lies between runs: a directory with the file, its lock and the key of this installation.
+//! Keeps the core's memory between runs: a directory with the file, its lock and the key of this installation.
 //!
-//! Writers take turns by the lock, read what others wrote, and put a whole new file in place of the old one. The lock is the
-//! operating system's: it goes when its holder does, so nobody waits for a process that was killed.
+//! A writer takes the lock, reads what others wrote, and replaces the whole file. The operating system releases the lock
+//! when its holder ends, so nobody waits for a process that was killed.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -11,39 +11,45 @@ use std::time::{Duration, Instant};
 
 use sluice_core::{FileState, InstallKey, MAX_FILE, Memory};
 
-use crate::private_file;
+use crate::{StoreError, private_file};
 
-/// A save is put off when others hold the lock for longer than this.
+/// If others hold the lock for longer than this, the save fails.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
+/// A directory in which token counts and usage are kept between runs. Several processes may use it at the same time.
 #[derive(Debug)]
 pub struct Store {
     directory: PathBuf,
 }
 
 impl Store {
-    /// What is remembered, and a word to the user if something is wrong with it. Always gives a memory: without a file, or a
-    /// directory to put one in, it lasts for this run only.
-    pub fn open(directory: impl Into<PathBuf>) -> (Self, Memory, Option<String>) {
+    /// Opens the store in a directory, which is made if it doesn't exist.
+    ///
+    /// There is always a memory, even if the third value says that something is wrong: without a file, or a directory
+    /// to put one in, it lasts only as long as the program.
+    pub fn open(directory: impl Into<PathBuf>) -> (Self, Memory, Option<StoreError>) {
         let store = Self { directory: directory.into() };
         match store.read() {
-            Ok((memory, state)) => (store, memory, state.note().map(str::to_owned)),
+            Ok((memory, FileState::Good | FileState::Missing)) => (store, memory, None),
+            Ok((memory, FileState::Damaged)) => (store, memory, Some(StoreError::StartedAnew)),
+            Ok((memory, FileState::Newer)) => (store, memory, Some(StoreError::Update)),
             Err(error) => {
-                // A key that nobody else has: what is learned in this run stays comparable within it.
+                // With a key of its own, what this run learns is at least comparable within it.
                 let key = random_key().unwrap_or(InstallKey([0; 16]));
-                let message = store.complaint(&error);
-                (store, Memory::new(key), Some(message))
+                let error = store.error(error);
+                (store, Memory::new(key), Some(error))
             }
         }
     }
 
-    /// Brings the file and the memory together. After an error everything is still in memory; the next save has it.
-    pub fn save(&self, memory: &mut Memory) -> Result<(), String> {
-        self.replace(memory).map_err(|error| self.complaint(&error))
+    /// Merges the memory with what other processes have saved, and writes the result. After an error everything is
+    /// still in memory, and the next save will include it.
+    pub fn save(&self, memory: &mut Memory) -> Result<(), StoreError> {
+        self.replace(memory).map_err(|error| self.error(error))
     }
 
     fn read(&self) -> io::Result<(Memory, FileState)> {
-        // Hashes and costs say when somebody worked on what: they are kept in nobody else's directory.
+        // Hashes and costs tell when somebody worked on what, so they are kept in no other user's directory.
         private_file::create_directory(&self.directory)?;
         let key = self.key()?;
         let (memory, state) = Memory::read(key, self.file()?.as_deref());
@@ -71,16 +77,16 @@ impl Store {
     }
 
     fn file(&self) -> io::Result<Option<Vec<u8>>> {
-        // One byte more than a file may have is enough to know that it is not ours.
+        // One byte more than a file may have is enough to know that it isn't ours.
         private_file::read(&self.directory.join("memory"), MAX_FILE as u64 + 1)
     }
 
-    /// For whoever wants to know what happened; the next one takes its place.
+    /// Keeps a damaged file for whoever wants to know what happened. The next one replaces it.
     fn set_aside(&self) -> io::Result<()> {
         fs::rename(self.directory.join("memory"), self.directory.join("memory.corrupt"))
     }
 
-    /// The key of this installation; made by whoever comes first. A file that has another length is replaced.
+    /// Returns the key of this installation, which the first process makes. A file of another length is replaced.
     fn key(&self) -> io::Result<InstallKey> {
         const LENGTH: u64 = 16;
         let read = || -> io::Result<Option<InstallKey>> {
@@ -99,11 +105,11 @@ impl Store {
         Ok(key)
     }
 
-    /// A file that is there whole or not at all, whatever happens. Only under the lock: the name of the new file is fixed,
-    /// so that one left behind by a crash is replaced.
+    /// Writes a file so that it exists either whole or not at all. The caller holds the lock, because the name of the new
+    /// file is fixed, so that one left behind by a crash is replaced.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         private_file::replace(&self.directory.join(name), &self.directory.join(format!("{name}.new")), bytes)?;
-        // The rename itself must outlast a power failure; where directories cannot be synced it is as good as it gets.
+        // The rename itself must survive a power failure. Where directories can't be synced, nothing more can be done.
         let _ = File::open(&self.directory).and_then(|directory| directory.sync_all());
         Ok(())
     }
@@ -118,15 +124,18 @@ impl Store {
                 Err(TryLockError::WouldBlock) if started.elapsed() < MAX_WAIT => {
                     sleep(Duration::from_micros(fastrand::u64(500..5000)));
                 }
-                Err(TryLockError::WouldBlock) => return Err(io::Error::other("another process holds the lock")),
+                Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
                 Err(TryLockError::Error(error)) => return Err(error),
             }
         }
     }
 
-    fn complaint(&self, error: &io::Error) -> String {
-        let directory = self.directory.display();
-        format!("token counts and usage are not kept: {directory}: {error}. Set SLUICE_HOME to a directory of your own")
+    fn error(&self, source: io::Error) -> StoreError {
+        let directory = self.directory.clone();
+        match source.kind() {
+            io::ErrorKind::WouldBlock => StoreError::SaveLater { directory },
+            _ => StoreError::ChooseDirectory { directory, source },
+        }
     }
 }
 

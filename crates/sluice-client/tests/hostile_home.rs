@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use expect_test::{Expect, expect};
-use sluice_client::{Store, private_file};
+use sluice_client::{Store, StoreError, private_file};
 
 fn scratch(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-home").join(name);
@@ -19,10 +19,12 @@ fn scratch(name: &str) -> PathBuf {
 
 /// Opens a store there and saves; says what the user is told by each.
 fn told(directory: &Path) -> String {
-    let (store, mut memory, note) = Store::open(directory);
+    let (store, mut memory, error) = Store::open(directory);
     let saved = store.save(&mut memory).err();
-    let line = |text: Option<String>| text.unwrap_or("kept".into()).replace(&directory.display().to_string(), "HOME");
-    format!("{}\n{}\n", line(note), line(saved))
+    let line = |error: Option<StoreError>| {
+        error.map_or("kept".into(), |error| error.to_string()).replace(&directory.display().to_string(), "HOME")
+    };
+    format!("{}\n{}\n", line(error), line(saved))
 }
 
 #[test]
@@ -66,15 +68,15 @@ fn pipes_directories_and_devices_are_not_waited_for() {
         "memory",
         pipe,
         expect![[r#"
-            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
-            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: memory is not a regular file
+            token counts and usage are not kept: HOME: memory is not a regular file
         "#]],
     );
     check(
         "key",
         pipe,
         expect![[r#"
-            token counts and usage are not kept: HOME: key is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: key is not a regular file
             kept
         "#]],
     );
@@ -82,23 +84,23 @@ fn pipes_directories_and_devices_are_not_waited_for() {
         "lock",
         pipe,
         expect![[r#"
-            token counts and usage are not kept: HOME: lock is not a regular file. Set SLUICE_HOME to a directory of your own
-            token counts and usage are not kept: HOME: lock is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: lock is not a regular file
+            token counts and usage are not kept: HOME: lock is not a regular file
         "#]],
     );
     check(
         "memory",
         directory,
         expect![[r#"
-            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
-            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: memory is not a regular file
+            token counts and usage are not kept: HOME: memory is not a regular file
         "#]],
     );
     check(
         "key",
         directory,
         expect![[r#"
-            token counts and usage are not kept: HOME: key is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: key is not a regular file
             kept
         "#]],
     );
@@ -106,8 +108,8 @@ fn pipes_directories_and_devices_are_not_waited_for() {
         "memory",
         |path| symlink("/dev/zero", path).unwrap(),
         expect![[r#"
-            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
-            token counts and usage are not kept: HOME: memory is not a regular file. Set SLUICE_HOME to a directory of your own
+            token counts and usage are not kept: HOME: memory is not a regular file
+            token counts and usage are not kept: HOME: memory is not a regular file
         "#]],
     );
 }

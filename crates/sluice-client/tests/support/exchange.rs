@@ -77,6 +77,7 @@ pub async fn ask(client: &Client, chat: &ChatRequest, mut cancel_at: impl FnMut(
                     repeated_after_part |= parts > 0;
                     retries.push((failure.clone(), delay));
                 }
+                _ => panic!("no test knows {event:?}"),
             }
         })
         .await;

@@ -100,7 +100,7 @@ async fn one(url: &str, model: &str, expected: Outcome) -> Heard {
             expected == Outcome::Endless && pieces == 3
         }
         Event::Retrying { delay, .. } => *delay > LONGEST_WAIT,
-        Event::Output(_) => false,
+        _ => false,
     })
     .await
 }

@@ -91,12 +91,14 @@ fn kill(plan: &Plan, directory: &Path, report: &mut Report, progress: &mut dyn F
         report.kills += 1;
         report.in_the_middle += u32::from(directory.join("memory.new").exists());
 
-        let (_, memory, note) = Store::open(directory);
+        let (_, memory, error) = Store::open(directory);
         let requests = requests(&memory);
         let last = saved.checked_sub(1).map(|last| prompt(&name, last));
         let is_known = last.is_none_or(|prompt| is_exact(&memory, &prompt));
-        if note.is_some() || !is_known || !(before + saved..=before + saved + 1).contains(&requests) {
-            report.bad.push(format!("{name}: {note:?}, {before} + {saved} saved, {requests} there, known: {is_known}"));
+        if error.is_some() || !is_known || !(before + saved..=before + saved + 1).contains(&requests) {
+            report
+                .bad
+                .push(format!("{name}: {error:?}, {before} + {saved} saved, {requests} there, known: {is_known}"));
         }
         before = requests;
     }
@@ -219,8 +221,8 @@ pub fn live_as_victim() -> bool {
     let set = |name: &str| std::env::var(name).ok();
     let (Some(name), Some(directory)) = (set("SLUICE_VICTIM"), set("SLUICE_VICTIM_DIRECTORY")) else { return false };
     let updates: u32 = set("SLUICE_VICTIM_UPDATES").and_then(|updates| updates.parse().ok()).unwrap_or(0);
-    let (store, mut memory, note) = Store::open(PathBuf::from(directory));
-    assert_eq!(note, None);
+    let (store, mut memory, error) = Store::open(PathBuf::from(directory));
+    assert!(error.is_none(), "{error:?}");
     for number in 0..updates {
         update(&mut memory, &name, number.into());
         // Others may hold the lock for long; what is in memory stays there.
