@@ -142,7 +142,7 @@ mod tests {
     }
 
     /// Pieces in parentheses are thinking, those with braces are calls.
-    #[expect(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+    #[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
     fn check(pieces: &[&str], expected: Expect) {
         let key = ApiKey::for_origin("canary-0123456789", "https://a.example").unwrap();
         let shown = Arc::default();

@@ -20,7 +20,7 @@ fn models(settings: &[(&str, &str)]) -> (Option<i32>, String) {
 }
 
 /// Against the embedded gateway as somebody else's endpoint: what came in the `Authorization` header, and what was said.
-#[expect(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 fn check(settings: &[(&str, &str)], expected: Expect) {
     let simulator = Simulator::start(Config::recording()).unwrap();
     let url = simulator.url();

@@ -1,6 +1,6 @@
 //! `sluice count` as a user runs it: the real binary, what it prints and how it exits.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use std::io::Write;
 use std::process::{Command, Stdio};

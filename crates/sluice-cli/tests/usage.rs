@@ -1,6 +1,6 @@
 //! `sluice usage` as a user runs it, fed by `sluice chat` and by invented days.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+    #[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
     fn check(key: &str, expected: Expect) {
         expected.assert_eq(&ApiKey::for_origin(key, "https://a.example").unwrap_err().to_string());
     }

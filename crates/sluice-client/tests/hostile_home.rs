@@ -53,7 +53,7 @@ fn a_dangling_link_makes_no_file_elsewhere() {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 fn check(name: &str, make: impl Fn(&Path), expected: Expect) {
     let directory = scratch("things");
     make(&directory.join(name));

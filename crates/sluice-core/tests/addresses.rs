@@ -1,4 +1,5 @@
-//! Which base URLs are taken, and what they become: never laxer than a standard URL parser, and always its spelling.
+//! Which base URLs are accepted, and how they are normalized: never more leniently than by a standard URL parser, and
+//! always to its spelling.
 
 use std::fmt::Write;
 
@@ -149,7 +150,7 @@ fn host() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2048, ..ProptestConfig::default() })]
 
-    /// What we take, a standard parser takes, for the same origin, and it would not spell it otherwise.
+    /// Whatever we accept, a standard parser accepts too, with the same origin and the same spelling.
     #[test]
     fn an_accepted_base_url_is_what_a_standard_parser_makes_of_it(
         scheme in "(https|http|HTTPS|Http|httpss|ws)", slashes in "(://|://|://|:/|:///|:)", user in "(|||u@|u:p@)", host in host(),

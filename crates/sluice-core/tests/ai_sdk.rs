@@ -1,5 +1,5 @@
-//! The rules of the AI SDK dialect for text, thinking, calls and ends, one small stream each: chunks as JSON in, a rendering of
-//! all outputs out.
+//! The rules of the AI SDK dialect for text, thinking, calls and endings, one small stream each. The input is chunks as
+//! JSON, the expectation a rendering of all outputs.
 
 mod support;
 
@@ -7,7 +7,7 @@ use expect_test::expect;
 use sluice_core::{BodyEnd, ChunkStream, Output, StreamOptions};
 use support::chunks::{check, render, run_body};
 
-/// Every chunk that `fullStream` of version 5 to 7 can hold.
+/// Every chunk that `fullStream` of versions 5 to 7 can contain.
 #[test]
 fn every_chunk_of_a_full_stream_is_read() {
     check(
@@ -111,7 +111,7 @@ fn a_streamed_call_is_reported_without_its_final_chunk() {
     );
 }
 
-/// Also when it is spelled differently.
+/// Even if the second one is spelled differently.
 #[test]
 fn a_call_that_was_streamed_and_is_then_sent_whole_is_reported_once() {
     check(
@@ -132,7 +132,7 @@ fn a_call_that_was_streamed_and_is_then_sent_whole_is_reported_once() {
     );
 }
 
-/// By the output limit.
+/// Here, the output limit truncates it.
 #[test]
 fn a_truncated_call_is_never_reported() {
     check(
@@ -148,7 +148,7 @@ fn a_truncated_call_is_never_reported() {
     );
 }
 
-/// A completed answer must not lose a call in silence.
+/// A completed answer must not lose a call silently.
 #[test]
 fn a_call_that_cannot_be_reported_fails_the_answer() {
     check(
@@ -201,7 +201,7 @@ fn input_may_be_text_or_blank_or_absent() {
     );
 }
 
-/// VS Code tells the model what is wrong with them.
+/// VS Code will tell the model what is wrong with them.
 #[test]
 fn calls_that_the_sdk_finds_invalid_are_still_reported() {
     check(
@@ -218,9 +218,9 @@ fn calls_that_the_sdk_finds_invalid_are_still_reported() {
     );
 }
 
-/// The provider's are no calls; of the SDK's own the developer hears.
+/// Calls that the provider ran leave a note. Other calls are reported, even if the SDK failed to run them.
 #[test]
-fn calls_that_others_run_are_not_reported() {
+fn calls_that_the_provider_ran_are_not_reported() {
     check(
         r#"
         {"type":"tool-input-start","id":"ws","toolName":"web_search","providerExecuted":true}
@@ -268,7 +268,7 @@ fn ids_may_be_reused_in_every_step() {
     );
 }
 
-/// What is left could be valid and wrong.
+/// What remains could be valid JSON and still be wrong.
 #[test]
 fn a_call_with_a_lost_piece_is_not_reported() {
     check(
@@ -300,7 +300,7 @@ fn pieces_of_an_unknown_call_become_notes() {
     );
 }
 
-/// `sendFinish: false`.
+/// Applications can ask for this with `sendFinish: false`.
 #[test]
 fn a_stream_may_end_without_a_finish_chunk() {
     check(
@@ -345,7 +345,7 @@ fn a_stream_without_chunks_is_an_empty_answer() {
     );
 }
 
-/// What was given cannot be taken back; what was not is forgotten.
+/// What was delivered can't be retracted; everything else of the failed step is forgotten.
 #[test]
 fn a_step_may_be_retried_inside_the_stream() {
     check(

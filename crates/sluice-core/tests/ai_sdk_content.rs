@@ -1,4 +1,5 @@
-//! The rules of the AI SDK dialect for everything else: files, sources, errors, usage, other versions' names, unknown chunks.
+//! The rules of the AI SDK dialect for everything else: files, sources, errors, usage, names of other versions, unknown
+//! chunks.
 
 mod support;
 
@@ -6,7 +7,7 @@ use expect_test::expect;
 use sluice_core::{BodyEnd, ChunkStream, StreamOptions};
 use support::chunks::{check, render};
 
-/// The names that version 4 used, and those of providers' own streams.
+/// The names that version 4 used, and those in providers' own streams.
 #[test]
 fn field_names_of_version_4_are_read() {
     check(
@@ -36,7 +37,7 @@ fn field_names_of_version_4_are_read() {
     );
 }
 
-/// Nothing is fetched.
+/// Files are never fetched.
 #[test]
 fn files_are_read_in_every_form() {
     check(
@@ -69,7 +70,7 @@ fn files_are_read_in_every_form() {
     );
 }
 
-/// From chunks, from the end of a text, and never as text.
+/// Sources come from chunks and from the end of a text, and are never shown as text.
 #[test]
 fn each_source_is_reported_once() {
     check(
@@ -120,7 +121,7 @@ fn unknown_and_malformed_chunks_become_notes() {
     );
 }
 
-/// By what the HTTP answer said, if there was one.
+/// They are classified by the HTTP response, if there was one.
 #[test]
 fn errors_are_outcomes() {
     check(
@@ -188,7 +189,7 @@ fn abort_is_a_cancellation() {
     );
 }
 
-/// Applications append to their streams.
+/// Applications append data to their streams.
 #[test]
 fn data_after_finish_is_still_read() {
     check(
@@ -220,7 +221,7 @@ fn filtered_and_empty_answers_are_told_apart() {
     );
 }
 
-/// Details too; `finish` counts more than the steps.
+/// This includes the details. `finish` overrides the steps.
 #[test]
 fn usage_is_read_in_every_versions_spelling() {
     check(

@@ -1,7 +1,7 @@
-//! What must always hold for the AI SDK dialect: all chunk sequences up to length 6 (in debug builds 4) over 14 chunks against a
-//! small oracle that knows the promises and nothing of the code, and random streams cut anywhere.
+//! The invariants of the AI SDK dialect. All chunk sequences up to length 6 (4 in debug builds) over 14 chunks are
+//! compared with a small oracle that knows nothing about the code, and random streams are split anywhere.
 //!
-//! *alpha* comes in pieces, whole, or both; *beta* whole only, and its id is used again with another input.
+//! *alpha* arrives in pieces, whole, or both. *beta* always arrives whole, and its id is reused with another input.
 
 mod support;
 
@@ -14,7 +14,7 @@ use support::{Summary, in_parallel};
 
 const DEPTH: usize = if cfg!(debug_assertions) { 4 } else { 6 };
 
-/// Wire text, so that a name misspelled on both sides would not go unnoticed.
+/// The chunks are wire text, so that a name that is misspelled in the code is noticed.
 const CHUNKS: [(&str, Chunk); 14] = [
     (r#"{"type":"text-delta","id":"t","text":"a"}"#, Chunk::Text),
     (r#"{"type":"tool-input-start","id":"alpha","toolName":"f"}"#, Chunk::Start),
@@ -48,18 +48,18 @@ enum Chunk {
     Broken,
 }
 
-/// What the promises say about a sequence.
+/// What a sequence must lead to.
 #[derive(Debug, Default)]
 struct Oracle {
     text: String,
-    /// Reported calls: name and the number in their input.
+    /// The reported calls: the name, and the number in the input.
     calls: Vec<(&'static str, u8)>,
-    /// The pieces of alpha, while it is open.
+    /// The pieces of alpha while it is open.
     open: Option<String>,
-    /// One of them may have been lost.
+    /// Whether one of them may have been lost.
     doubtful: bool,
     ended: bool,
-    /// Alpha was reported from its pieces, and may still come whole.
+    /// Whether alpha was reported from its pieces and may still arrive whole.
     awaits_whole: bool,
     finish: Option<Chunk>,
     last: Option<Chunk>,
@@ -85,7 +85,7 @@ impl Oracle {
                 self.end_of_step();
                 (self.open, self.doubtful, self.ended, self.awaits_whole) = (Some(String::new()), false, false, false);
             }
-            // Before alpha began a piece is nobody's; after it was reported, a repetition.
+            // Before alpha begins, a piece belongs to no call. After alpha was reported, it is a repetition.
             Chunk::Piece(piece) => self.open.iter_mut().for_each(|pieces| pieces.push_str(piece)),
             Chunk::End => self.ended = self.open.is_some(),
             Chunk::Alpha => {
@@ -105,7 +105,8 @@ impl Oracle {
         }
     }
 
-    /// A call that was only streamed is reported if its pieces are a whole object, or blank and at their end.
+    /// A call that was only streamed is reported if its pieces form a complete object, or if they are blank and have
+    /// ended.
     fn end_of_step(&mut self) {
         let input = match &self.open {
             Some(pieces) if pieces == "{\"x\":1}" && !self.doubtful => 1,
@@ -194,7 +195,7 @@ fn check_all(sequence: &mut Vec<usize>) -> u64 {
     count
 }
 
-/// Chunks of every kind, with content that is hard on framing and on JSON.
+/// Chunks of every kind, with content that is difficult for framing and for JSON.
 fn any_chunk() -> impl Strategy<Value = String> {
     let text = prop_oneof![
         Just("a".to_owned()),
@@ -236,7 +237,7 @@ fn any_chunk() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whatever the pieces: the same outputs, and as many.
+/// Reads a body in these pieces.
 fn run_body(pieces: &[&[u8]]) -> (Vec<Output>, Outcome) {
     let mut stream = ChunkStream::new(StreamOptions::default());
     let mut outputs = Vec::new();
@@ -268,7 +269,7 @@ proptest! {
         let bytes: Vec<&[u8]> = body.as_bytes().chunks(1).collect();
         prop_assert_eq!(&run_body(&bytes), &whole);
 
-        // And as chunks, one by one; only the word for what cut it off may differ.
+        // The same as individual chunks. Only the reason for a truncation may differ.
         let (outputs, outcome) = run_chunks(chunks.iter().map(String::as_str));
         prop_assert_eq!(&outputs, &whole.0);
         prop_assert_eq!(outcome.status, whole.1.status);
@@ -285,7 +286,7 @@ proptest! {
                 prop_assert!(serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(input_json).is_ok());
             }
         }
-        // Under one id a content is reported once. A whole call without an id is a call of its own each time.
+        // The same content with the same id is reported once. Each whole call without an id is a new call.
         let mut by_content: BTreeMap<(String, String), usize> = BTreeMap::new();
         for call in Summary::of(&outputs).calls {
             *by_content.entry((call.name, call.input)).or_default() += 1;

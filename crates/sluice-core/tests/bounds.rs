@@ -1,4 +1,4 @@
-//! What a server can make us say, keep and do is bounded; and an honest answer never notices.
+//! There are bounds on what a server can make us show, store and do. An honest answer never reaches them.
 
 mod support;
 
@@ -77,7 +77,7 @@ fn long_server_texts_are_shortened_before_they_are_shown() {
         assert!(json!(outcome.error).to_string().len() < 3000);
     }
 
-    // A call that is reported has a name that fits a line, too.
+    // The name of a reported call is shortened, too.
     let item = json!({"type": "function_call", "call_id": "c", "name": long, "arguments": "{}"});
     let (outputs, _) = run_whole(event(&json!({"type": "response.output_item.done", "item": item})).as_bytes());
     assert!(matches!(&outputs[..], [Output::Part(Part::ToolCall { name, .. })] if name.len() == 256));
@@ -248,7 +248,7 @@ fn sources_are_listed_unless_the_text_links_to_them() {
                 &json!({"type": "response.output_text.annotation.added", "output_index": 0, "annotation": annotation}),
             )
         };
-        // The message is done after every annotation, too.
+        // The message's `done` event comes twice.
         let done = event(&json!({"type": "response.output_item.done", "output_index": 0, "item": {"type": "message"}}));
         let annotations: String = urls.iter().map(cite).collect();
         let (outputs, _) = run_whole([delta, annotations, done.clone(), done, completed()].concat().as_bytes());
@@ -285,7 +285,7 @@ fn sources_are_listed_unless_the_text_links_to_them() {
         &["http://a.b", "http://http://a.b", "http://http://a.bc"],
         expect!["http://http://a.bc"],
     );
-    // Past the budget nothing is looked for, and everything is given.
+    // When the budget is used up, no more links are searched for and every source is listed.
     check(
         &format!("{}https://a.b", "https://c.d ".repeat(100_000)),
         &["https://a.b", "https://c.d"],

@@ -1,4 +1,5 @@
-//! S13: however a body is cut, and whatever harmless things stand between its events, the outputs are the same.
+//! S13: however a body is divided into chunks, and whatever harmless lines are between its events, the outputs are the
+//! same.
 
 mod support;
 
@@ -84,7 +85,7 @@ fn lines_that_are_not_fields_change_nothing() {
     let junk =
         ": keep-alive\n:\nid: 4\nretry: 9\nDATA: no\ndata-x: no\n data: no\nevents: no\nnonsense\n\u{FEFF}data: no\n";
     for (name, bytes) in streams() {
-        // Between all lines; a junk line is no empty line, so it ends no event.
+        // The junk goes between all lines. It contains no empty line, so it doesn't end an event.
         let mut noisy = Vec::new();
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             noisy.extend_from_slice(line);

@@ -1,6 +1,6 @@
-//! S12: a field that is missing, `null` or of another type never costs more than itself. Every field of every event of
+//! S12: a field that is missing, `null` or of another type affects nothing but itself. Every field of every event in
 //! the schema is damaged in every way, one at a time, at any depth: no panic, no wrong "completed", no wrong call, no
-//! invented text; and where another event says the same again, no difference at all.
+//! invented text. Where another event repeats the value, there is no difference at all.
 
 mod support;
 
@@ -41,12 +41,12 @@ const EVENT_TYPES: [&str; 24] = [
     "response.refusal.done",
 ];
 
-/// One field, gone or replaced.
+/// One field that is removed or replaced.
 struct Damage<'a> {
     event: &'a Value,
-    /// JSON pointer into the event.
+    /// A JSON pointer into the event.
     field: &'a str,
-    /// `None`: removed.
+    /// `None` removes the field.
     value: Option<&'a Value>,
 }
 
@@ -59,20 +59,20 @@ impl Damage<'_> {
         self.value == Some(value)
     }
 
-    /// The event's type, or what says it, can no longer be read.
+    /// Returns whether the event's type can no longer be read.
     fn hides_type(&self, wire: Wire) -> bool {
         self.field == "/type" && (self.is(&json!("x")) || !wire.event_lines)
     }
 
-    /// Another well-formed value in a field that says which thing is meant, or in the only place that says so: the
-    /// damaged stream honestly means something else.
+    /// Returns whether the damaged stream is valid and means something else, because a field that identifies something,
+    /// or the only field with some content, has another valid value.
     fn changes_meaning(&self, wire: Wire) -> bool {
         let streams = verb_of(self.event) == "delta" && !name_of(self.event).contains("function_call");
         let is_text = self.is(&json!("x"));
         match self.key() {
             "type" => self.hides_type(wire),
             "delta" => streams,
-            // A whole text under another index is still the same text.
+            // A whole text at another index is still the same text.
             "content_index" | "summary_index" => {
                 self.is(&json!(7)) && !["text", "refusal"].iter().any(|key| self.event.get(key).is_some())
             }
@@ -105,7 +105,7 @@ impl fmt::Display for Damage<'_> {
     }
 }
 
-/// An answer that says everything as often as the schema lets it.
+/// An answer that repeats everything as often as the schema allows.
 fn whole_answer() -> Vec<Value> {
     let both = with(reasoning_item(0, &["ἓν οἶδα"], &["σκέψις"]), &json!({"encrypted_content": "c2VjcmV0"}));
     let source = json!({"annotations": [citation("https://example.org/a", "a page")], "logprobs": [{"token": "a"}]});
@@ -137,7 +137,7 @@ fn whole_answer() -> Vec<Value> {
     events
 }
 
-/// Answers whose every word stands in one place only.
+/// Answers that contain every value only once.
 fn sparse_answers() -> Vec<(&'static str, Vec<Value>)> {
     let whole = whole_answer();
     let items: Vec<Value> = whole.iter().filter(|event| name_of(event).ends_with("item.done")).cloned().collect();
@@ -208,41 +208,42 @@ fn assert_none(wrong: &[String]) {
     assert!(wrong.is_empty(), "{} wrong, the first:\n{}", wrong.len(), wrong[..wrong.len().min(30)].join("\n"));
 }
 
-/// Only a lost type can change how an answer ends, and a lost terminal event never makes it end well.
+/// Only a lost type can change how an answer ends, and losing the terminal event never makes it succeed.
 fn status_is_right(damage: &Damage, wire: Wire, outcome: &Outcome, right: &Outcome) -> bool {
     let ends = ["response.completed", "response.incomplete", "response.failed", "error"];
     let lost_end = damage.hides_type(wire) && ends.contains(&name_of(damage.event));
-    // An error is one even without its type.
+    // An error is recognized even without its type.
     let is_bare_error = name_of(damage.event) == "error" && !damage.is(&json!("x"));
     if lost_end && !is_bare_error {
         return outcome.status == Status::Truncated;
     }
-    // A call that lost something may fail an answer that was complete.
+    // A damaged call may fail an answer that was complete.
     let unusable_call = outcome.error.as_ref().is_some_and(|failure| failure.kind == FailureKind::ToolCall);
     outcome.status == right.status || (right.status == Status::Completed && unusable_call)
 }
 
-/// All that is shown stands in some event, thinking (Greek here) is no text, and nothing is shown twice.
+/// All text that is shown comes from some event, thinking (Greek in this test) is never text, and nothing is shown
+/// twice.
 fn texts_are_right(damage: &Damage, damaged: &Summary, right: &Summary) -> bool {
     let is_greek = |c: char| ('\u{370}'..'\u{400}').contains(&c) || ('\u{1F00}'..'\u{2000}').contains(&c);
     let is_thought = |c: char| is_greek(c) || c == ' ' || (c == 'x' && damage.is(&json!("x")));
     let apart = !damaged.text.contains(is_greek) && damaged.thoughts().chars().all(is_thought);
     let readdressed = matches!(damage.key(), "content_index" | "summary_index") && damage.is(&json!(7));
-    // Of a summary and the raw reasoning one stands in for the other.
+    // A summary and the raw reasoning can replace each other.
     let thinking = if right.thinking.is_empty() { "" } else { "σκέψιςἓν οἶδα" };
     let once = is_subsequence(&damaged.text.replace('x', ""), &right.text)
         && is_subsequence(&damaged.thoughts().replace('x', ""), thinking);
     apart && (once || readdressed)
 }
 
-/// A call is reported as it was meant or not at all; a damaged name or id may show as itself.
+/// A call is reported as it was meant or not at all. A damaged name or id may be visible.
 fn calls_are_right(damage: &Damage, damaged: &Summary, outcome: &Outcome, right: &Summary) -> bool {
     let is_text = damage.is(&json!("x"));
     let meant = |call: &Call| {
         let like = |other: &Call| {
             let same_id = call.id == other.id || damage.key() == "call_id";
             let same_name = call.name == other.name || (damage.key() == "name" && is_text);
-            // No arguments at all means none are wanted; an object is what its text would be.
+            // Missing arguments mean an empty object; an object is used as if it were its text.
             let said = damage.value.filter(|value| !value.is_null()).cloned().unwrap_or_else(|| json!({})).to_string();
             let same_input = call.input == other.input || (damage.key() == "arguments" && call.input == said);
             same_id && same_name && same_input
@@ -251,13 +252,13 @@ fn calls_are_right(damage: &Damage, damaged: &Summary, outcome: &Outcome, right:
     };
     let extra = usize::from(damage.key() == "call_id" && is_text);
     let at_most = right.calls.len() + extra;
-    // Unless the very item was lost, a completed answer has all its calls.
+    // A completed answer has all its calls, unless the item itself was lost.
     let lost_item = matches!(damage.key(), "type" | "item" | "output" | "response");
     let all = outcome.status != Status::Completed || lost_item || damaged.calls.len() >= right.calls.len();
     damaged.calls.iter().all(meant) && damaged.calls.len() <= at_most && all
 }
 
-/// What a reader gets, whatever the pieces, the order of calls and the names of thinking blocks.
+/// Returns what a reader gets, regardless of chunks, the order of calls and the ids of thinking blocks.
 fn essence(run: &(Vec<Output>, Outcome)) -> (String, Vec<Call>, String, Vec<String>, Vec<String>, Status) {
     let summary = Summary::of(&run.0);
     let calls = summary.calls_sorted();
@@ -293,7 +294,7 @@ fn for_every_damage(events: &[Value], mut check: impl FnMut(&Damage, Wire, &[Out
     }
 }
 
-/// JSON pointers to everything inside a value, at any depth.
+/// Returns JSON pointers to everything inside a value, at any depth.
 fn fields(value: &Value) -> Vec<String> {
     let inner: Vec<(String, &Value)> = match value {
         Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), value)).collect(),

@@ -1,6 +1,6 @@
-//! How streams end, what is wrapped around them, and what is left over: outcomes, errors, envelopes, notes.
+//! How streams end, what can surround an event, and what is left over: outcomes, errors, envelopes and notes.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
@@ -14,7 +14,7 @@ fn decode(body: &[u8], end: BodyEnd) -> (Vec<Output>, Value) {
     (outputs, serde_json::to_value(outcome).unwrap())
 }
 
-/// The fields of the outcome that are not `null`, and the notes.
+/// Renders the outputs and those fields of the outcome that are not `null`.
 fn check(body: &str, expected: Expect) {
     let (outputs, outcome) = decode(body.as_bytes(), BodyEnd::Eof);
     expected.assert_eq(&render(&outputs, &outcome));
@@ -29,7 +29,7 @@ fn render(outputs: &[Output], outcome: &Value) -> String {
         }
     }
     for (name, value) in outcome.as_object().unwrap().iter().filter(|(_, value)| !value.is_null()) {
-        // Of a failure, what this file is about; the rest is in `failure.rs`.
+        // Only the fields of a failure that this file is about; `failure.rs` tests the rest.
         let value = match name.as_str() {
             "error" => &serde_json::json!([value["kind"], value["code"], value["message"]]),
             _ => value,
@@ -59,7 +59,7 @@ fn a_body_without_a_terminal_event_is_truncated() {
         status: "truncated"
     "#]],
     );
-    // `[DONE]` says that nothing more comes, not that all came.
+    // `[DONE]` says that nothing more will come, not that the answer is complete.
     check(
         "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\ndata: [DONE]\n\n",
         expect![[r#"
@@ -246,7 +246,7 @@ fn what_is_not_understood_becomes_a_note() {
 
 #[test]
 fn json_that_only_javascript_accepts_is_read() {
-    // A key given twice, and halves of surrogate pairs as a server cuts them between two deltas.
+    // A duplicate key, and surrogate pairs that a server split between two deltas.
     check(
         "data: {\"type\":\"response.output_text.delta\",\"delta\":\"x\",\"delta\":\"a\\ud83d\"}\n\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"\\ude00 \\ud83d\\ude00 \\\\ud83d\"}\n\ndata: {\"type\":\"response.completed\"}\n\n",
         expect![[r#"

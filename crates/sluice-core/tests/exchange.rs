@@ -1,6 +1,6 @@
-//! One request from start to finish: what a shell tells, and what it has to do.
+//! One request from start to finish: what a shell reports, and what it is asked to do.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 #[path = "support/exchange.rs"]
 mod exchange;
@@ -298,7 +298,7 @@ fn a_parameter_that_the_server_refuses_is_left_out() {
         end after 1 attempts, drain, refused caching, refused reasoning.summary: Completed, done
     "#]],
     );
-    // It is the same parameter again: leaving it out did not help.
+    // The server names the same parameter again, so leaving it out didn't help.
     check(
         &[bad, caching, End, bad, caching, End],
         expect![[r#"

@@ -1,6 +1,6 @@
-//! Everything a shell can tell an exchange, in every order up to length 6 (in debug builds 4), compared at every step with
-//! a small oracle that knows what a request may do and nothing of the code: when it is sent again, when it is over,
-//! and that nothing is given after that.
+//! Reports everything that can happen to an exchange, in every order up to length 6 (4 in debug builds), and compares
+//! it at every step with a small oracle that knows nothing about the code: when the request is sent again, when the
+//! exchange is over, and that nothing is delivered afterwards.
 
 #[path = "support/exchange.rs"]
 mod exchange;
@@ -35,12 +35,12 @@ const ALPHABET: [Input; 17] = [
     Body("data: not JSON\n\n"),
 ];
 
-/// What a shell should be doing, and what it has seen.
+/// What a shell should be doing, and what it has received.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Expected {
     doing: Doing,
     attempts: u32,
-    /// How often the request was sent without the parameter that a server refused.
+    /// How often the request was sent without the refused parameter.
     left_out: u32,
     texts: usize,
     calls: usize,
@@ -60,9 +60,9 @@ enum Doing {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Said {
     Nothing,
-    /// That a parameter is unknown.
+    /// A parameter is unknown.
     Parameter,
-    /// Something that is not JSON.
+    /// Something that isn't JSON.
     Noise,
 }
 
@@ -93,13 +93,13 @@ impl Expected {
                 self.texts += 1;
                 ReadingStream
             }
-            // The same call again is the same call.
+            // A repeated call isn't reported again.
             (ReadingStream, Call) => {
                 self.calls = 1;
                 ReadingStream
             }
 
-            // No body of the alphabet is a whole answer, so what is read is no answer.
+            // No body in the alphabet is a whole response, so this fails.
             (ReadingWhole, End) => Over(Status::Failed),
             (ReadingWhole, Connect | Broken | Timeout) => self.again(Status::Failed),
 
@@ -119,7 +119,7 @@ impl Expected {
         Self { doing, ..self }
     }
 
-    /// Another attempt, unless something was shown or it was the last one.
+    /// Returns to waiting for another attempt, unless something was shown or it was the last attempt.
     fn again(self, otherwise: Status) -> Doing {
         if self.texts + self.calls == 0 && self.attempts < 3 { Waiting } else { Over(otherwise) }
     }

@@ -1,6 +1,6 @@
-//! What HTTP answers and broken connections become: what is said, whose turn it is, and when to ask again.
+//! What HTTP responses and connection errors become: what the user is told, who has to act, and when to retry.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn check(status: u16, body: &str, expected: Expect) {
     expected.assert_eq(&format!("{:?}, {:?}, {retry}: {}", failure.kind, failure.turn, failure.sentence()));
 }
 
-/// The size of the completion is the smallest number here, and not the limit.
+/// The smallest number here is the size of the completion, not the limit.
 #[test]
 fn the_limit_is_recognized_by_the_words_around_it() {
     let message = "This model's maximum context length is 8192 tokens. However, you requested 9100 tokens (8100 in the messages, 1000 in the completion).";
@@ -114,7 +114,7 @@ fn every_status_and_code_has_a_kind_and_an_advice() {
         &error("rate_limit_exceeded"),
         expect!["RateLimited, Quota, may retry: m. Wait a moment, then try again."],
     );
-    // A quota is no matter of waiting.
+    // Waiting doesn't help against an exhausted quota.
     check(
         429,
         r#"{"error":{"message":"m","code":"insufficient_quota"}}"#,
@@ -174,7 +174,7 @@ fn every_form_of_retry_after_is_read() {
     let headers = vec![("retry-after".to_owned(), "Thu, 29 Feb 2024 12:00:00 GMT".to_owned())];
     let leap_day = Failure::from_http(&HttpAnswer { status: 429, headers, body: String::new() }, 1_709_208_000 - 7);
     assert_eq!(leap_day.retry_after_ms, Some(7_000));
-    // However far away, it is a wait, and not nothing.
+    // A date in the far future still means a wait.
     for far in [
         "99999999999",
         "1e300",
@@ -278,11 +278,11 @@ fn keys_quoted_by_a_server_are_masked() {
         "Incorrect API key provided: sk-proj-abcdefgh****wxyz. Bearer eyJhbGciOiJIUzI1NiJ9.e30.abc, 'vck_0123456789abcdef'",
     );
     assert_eq!(shown, "Incorrect API key provided: [hidden]. Bearer [hidden], '[hidden]'");
-    // Words that only start like one stay.
+    // Words that only start like a key stay.
     assert_eq!(message("sk-short and skip-this-very-long-word"), "sk-short and skip-this-very-long-word");
 }
 
-/// Every text of a failure.
+/// Returns every text of a failure.
 fn texts(failure: &Failure) -> Vec<&String> {
     let Failure { message, code, tool, next, request_id, generation_id, .. } = failure;
     [code, tool, request_id, generation_id].into_iter().flatten().chain([message, next]).collect()
@@ -312,7 +312,7 @@ proptest! {
         let failure = answer(status, &[("x-request-id", &text), ("retry-after", &text)], &body);
         prop_assert!(is_fit_to_show(&failure), "{failure:?}");
         prop_assert!(is_fit_to_show(&Failure::from_transport(Transport::Connect, &text)));
-        // The same, in a stream.
+        // The same error in a stream.
         let event = json!({ "type": "response.failed", "response": { "error": { "message": text, "code": text } } });
         let call = json!({ "type": "response.output_item.added", "output_index": 0, "item": { "type": "function_call", "call_id": "c", "name": text, "arguments": "" } });
         for body in [format!("data: {event}\n\n"), format!("data: {call}\n\ndata: {{\"type\":\"response.completed\",\"response\":{{}}}}\n\n")] {
@@ -332,7 +332,7 @@ fn token_limits_are_found_at_both_ends_of_a_long_message() {
     assert_eq!(limit(format!("{words} {dump}")), Some(8192));
     assert_eq!(limit(format!("{dump} {words}")), Some(8192));
     assert_eq!(limit(format!("{dump} {words} {dump}")), None);
-    // Far from the words for a limit, a number is another one.
+    // A number that is far from the words for a limit isn't the limit.
     assert_eq!(limit(format!("the context length is {} 8192", "to ".repeat(100))), None);
 }
 

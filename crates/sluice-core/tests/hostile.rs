@@ -1,4 +1,4 @@
-//! Hostile input never breaks the invariants, and the generators make what they promise. What it costs to read is
+//! Hostile input never breaks the invariants, and the generators do what they promise. The cost of reading it is
 //! measured elsewhere: instructions by the meter, time by the benchmarks.
 
 mod support;
@@ -29,7 +29,7 @@ fn hostile_streams_keep_the_invariants() {
         match generator.input {
             Input::OpenResponses => {
                 let (outputs, outcome) = run(&body, body.len());
-                // Its arguments are JSON to JavaScript, which takes half characters, and not to the check.
+                // These arguments contain unpaired surrogates, which JavaScript accepts as JSON and this check doesn't.
                 if generator.name != "arguments of half surrogates" {
                     assert_sound(&outputs, &outcome);
                 }

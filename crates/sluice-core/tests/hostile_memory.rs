@@ -1,5 +1,5 @@
-//! S16, for memory: whatever a server sends, a stream takes at most four times its limit, and what it allocates in all is
-//! linear in the bytes. Every allocation of this process is counted, so there is one test, and it runs alone.
+//! S16, for memory: whatever a server sends, a stream uses at most four times its limit, and the sum of its allocations
+//! is linear in the number of bytes. Every allocation of this process is counted, so this file has only one test.
 
 mod support;
 
@@ -32,7 +32,7 @@ impl Counted {
     }
 }
 
-// SAFETY: the system's allocator does the work.
+// SAFETY: all calls are forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::took(layout.size());
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counted {
         unsafe { System.dealloc(block, layout) }
     }
 
-    /// As if the block always moved.
+    /// Counts as if the block always moved.
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         Self::took(size);
         NOW.fetch_sub(layout.size(), Ordering::Relaxed);
@@ -57,7 +57,8 @@ struct Used {
     total: usize,
 }
 
-/// What reading takes, in chunks as they come from a network. Outputs are dropped as soon as they are given.
+/// Measures the memory that reading takes, in chunks as they come from a network. Outputs are dropped as soon as they
+/// are returned.
 fn used(input: Input, body: &[u8], limits: Limits) -> Used {
     let options = StreamOptions { limits, ..StreamOptions::default() };
     let (before, total) = (NOW.load(Ordering::Relaxed), TOTAL.load(Ordering::Relaxed));
@@ -78,7 +79,7 @@ fn used(input: Input, body: &[u8], limits: Limits) -> Used {
     Used { peak: PEAK.load(Ordering::Relaxed) - before, total: TOTAL.load(Ordering::Relaxed) - total }
 }
 
-/// Streams with one very large thing, or very many small ones, of every kind that is kept.
+/// Returns streams with one very large value, or very many small ones, of every kind that is kept.
 fn kept_things() -> Vec<(String, Input, Vec<u8>)> {
     let event = |json: String| format!("data: {json}\n\n");
     let long = "x".repeat(50 << 10);
@@ -184,13 +185,13 @@ fn a_stream_uses_at_most_four_times_its_limit_and_allocates_linearly() {
         if peak > 4 * LIMIT {
             let _ = writeln!(wrong, "{name}: {} kB at once", peak >> 10);
         }
-        // Growing buffers, a copy for the reader, one to compare with, and what surrounds tiny things.
+        // This allows for growing buffers, a copy for the reader, one to compare with, and the overhead of tiny values.
         if total > 40 * body.len() + LIMIT {
             let _ = writeln!(wrong, "{name}: {} kB in all, for {} kB", total >> 10, body.len() >> 10);
         }
     };
     for generator in generators() {
-        // Below the limit and past it.
+        // Sizes below and above the limit.
         for bytes in [LIMIT - (LIMIT >> 4), 2 * LIMIT] {
             check(generator.name, generator.input, &(generator.make)(bytes));
         }

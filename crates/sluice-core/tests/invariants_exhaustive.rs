@@ -1,8 +1,9 @@
-//! All event sequences up to length 6 over 16 events (17.9 million), each compared at every step with a small oracle
-//! that knows the invariants S1-S4, S6, S8-S10 and S14 and nothing of the code. In debug builds up to length 4.
+//! Compares every event sequence up to length 6 over 16 events (17.9 million) at every step with a small oracle, which
+//! knows the invariants S1-S4, S6, S8-S10 and S14 and nothing about the code. In debug builds, the length is at most 4.
 //!
-//! Two calls that the server addresses differently, one that reuses an id, one message, and the ends:
-//! *alpha* is known by its index while its ids rotate, *beta* by its id alone, *gamma* reuses alpha's call id.
+//! The events are about two calls that the server addresses differently, a third that reuses an id, one message, and
+//! the ways to end: *alpha* is known by its index while its ids rotate, *beta* only by its id, and *gamma* reuses
+//! alpha's call id.
 
 mod support;
 
@@ -93,7 +94,7 @@ impl Event {
     }
 }
 
-/// The oracle: what a reader must have been given after some events.
+/// The oracle: what a reader must have received after some events.
 struct Expected {
     text: String,
     alpha: Heard,
@@ -106,7 +107,7 @@ struct Expected {
 #[expect(clippy::struct_excessive_bools, reason = "these come in any order, which is the point")]
 #[derive(Clone, Copy)]
 struct Heard {
-    /// Its arguments; every delta of ours carries all of them, so two deltas make no object.
+    /// The call's arguments. Every delta contains all of them, so two deltas don't form an object.
     object: &'static str,
     begun: bool,
     named: bool,
@@ -134,7 +135,8 @@ impl Heard {
         }
     }
 
-    /// S1, S4: once, whole, and never after the server gave it up. Blank arguments of a finished call are `{}`.
+    /// S1, S4: a call is reported once, complete, and never after the server gave it up. Blank arguments of a finished
+    /// call mean `{}`.
     fn report(&mut self, in_item: Option<&'static str>) {
         let streamed = (self.deltas == 1).then_some(self.object);
         let blank = (self.finished && self.deltas == 0 && !self.malformed).then_some("{}");
@@ -162,7 +164,7 @@ impl Expected {
         let [alpha, beta, gamma] = [ALPHA, BETA, GAMMA].map(Heard::nothing);
         let mut expected = Self { text: String::new(), alpha, beta, gamma, end: None };
         for event in path {
-            // S8
+            // S8: nothing counts after the end.
             if expected.end.is_none() {
                 expected.take(*event);
             }
@@ -204,23 +206,23 @@ impl Expected {
         }
     }
 
-    /// S6: a whole text adds what the deltas lack; one that contradicts them adds nothing.
+    /// S6: a whole text adds what the deltas lack. One that contradicts them adds nothing.
     fn whole_text(&mut self) {
         if "ab".starts_with(&self.text) {
             "ab".clone_into(&mut self.text);
         }
     }
 
-    /// S3: report what can be reported, fail if something cannot.
+    /// S3: every call is reported if possible; otherwise the answer fails.
     fn complete(&mut self) {
         self.alpha.report(None);
         self.beta.report(None);
         self.end = Some(if self.lost().is_empty() { Status::Completed } else { Status::Failed });
     }
 
-    /// The calls that will never be reported, each by its name if it has one.
+    /// Returns the calls that will never be reported, each with its name if it has one.
     fn lost(&self) -> Vec<Option<&'static str>> {
-        // Gateways announce a reported call once more and leave it at that: alpha's call id was gamma's as well.
+        // Some gateways announce a reported call again and never finish it. Here alpha's call id was gamma's as well.
         let announced_again = self.alpha.is_only_announced() && self.gamma.reported.is_some();
         let alpha = (self.alpha.is_lost() && !announced_again).then(|| self.alpha.named.then_some("alpha"));
         let beta = self.beta.is_lost().then(|| self.beta.named.then_some("beta"));
@@ -233,7 +235,7 @@ impl Expected {
     }
 }
 
-/// What was given on the way to a node.
+/// What the reader received on the way to a node of the search.
 #[derive(Default)]
 struct Given {
     text: String,
@@ -248,7 +250,7 @@ struct Search {
 }
 
 impl Search {
-    /// Takes one more event, checks, and goes on from there.
+    /// Applies one more event, checks the result, and continues from there.
     fn step(&self, before: &ResponseStream, given: &mut Given, path: &mut Vec<Event>, event: Event) {
         let (text_length, call_count, other) = (given.text.len(), given.calls.len(), given.other);
         let mut stream = before.clone();
@@ -257,7 +259,7 @@ impl Search {
         if path.len() == DEPTH {
             self.check(stream, given, path);
         } else if self.check(stream.clone(), given, path) {
-            // What follows a mistake tells nothing new.
+            // After a mistake, longer sequences add no information.
             for next in ALPHABET {
                 self.step(&stream, given, path, next);
             }
@@ -285,7 +287,7 @@ impl Search {
             let gave = format!("{:?} {:?} {:?}", given.text, given.calls, outcome.status);
             let wanted = format!("{:?} {:?} {:?}", expected.text, expected.calls(), expected.end);
             let said = format!("{path:?}\n  gave   {gave}\n  wanted {wanted}");
-            self.wrong.lock().expect("nobody panicked").push((path.len(), said));
+            self.wrong.lock().expect("no thread panicked").push((path.len(), said));
         }
         right
     }
@@ -305,7 +307,7 @@ impl Given {
         }
     }
 
-    /// The same calls in any order, S2: each under its own id.
+    /// Compares calls in any order. S2: each has an id of its own.
     fn has_calls(&self, expected: &[(&str, &str)]) -> bool {
         let is_there =
             |(name, input): &(&str, &str)| self.calls.iter().any(|call| call.name == *name && call.input == *input);
@@ -317,14 +319,14 @@ impl Given {
         self.calls.len() == expected.len() && expected.iter().all(is_there) && ids.clone().enumerate().all(is_own)
     }
 
-    /// S14
+    /// S14: a retry is safe only if nothing was delivered.
     fn allows_retry(&self, outcome: &Outcome) -> bool {
         let ended_badly = matches!(outcome.status, Status::Failed | Status::Truncated);
         ended_badly && self.text.is_empty() && self.calls.is_empty()
     }
 }
 
-/// A failure for a call that cannot be reported names that call's tool, if the server did.
+/// A failure about a call that can't be reported names its tool, if the server named it.
 fn names_the_tool(outcome: &Outcome, expected: &Expected) -> bool {
     let failure = outcome.error.as_ref().filter(|failure| failure.kind == FailureKind::ToolCall);
     failure.is_none_or(|failure| expected.lost().contains(&failure.tool.as_deref()))
@@ -340,7 +342,7 @@ fn all_short_event_sequences_keep_the_invariants() {
     in_parallel(&ALPHABET, |first| search.step(&start, &mut Given::default(), &mut Vec::new(), *first));
 
     let checked = search.checked.into_inner();
-    let mut wrong = search.wrong.into_inner().expect("nobody panicked");
+    let mut wrong = search.wrong.into_inner().expect("no thread panicked");
     println!("{checked} event sequences up to length {DEPTH} checked, {} wrong", wrong.len());
     wrong.sort();
     let shortest: Vec<&str> = wrong.iter().take(20).map(|(_, said)| said.as_str()).collect();

@@ -1,5 +1,5 @@
-//! Random answers in random disguises. What servers do differently changes nothing; what they do wrong never breaks an
-//! invariant. 100 000 cases each way in release builds, 1 000 in debug builds, the same ones every time.
+//! Random answers, sent in random styles. Differences between honest servers change nothing, and faults never break an
+//! invariant. There are 100,000 cases of each kind in release builds and 1,000 in debug builds, always the same ones.
 
 mod support;
 
@@ -17,7 +17,7 @@ use support::*;
 
 const CASES: u32 = if cfg!(debug_assertions) { 1_000 } else { 100_000 };
 
-/// What honest servers do differently.
+/// The style of a server: what honest servers do differently.
 #[derive(Clone, Copy, Debug)]
 struct Disguise {
     wire: Wire,
@@ -69,13 +69,13 @@ fn disguises() -> impl Strategy<Value = Disguise> {
     (wires(), address, pieces, flags, 1_usize..300, any::<u64>()).prop_map(
         |(wire, address, pieces, flags, chunk, seed)| {
             let [no_added, empty_output, output_backwards, shared_call_ids, repeat_done, noise] = flags;
-            // Somebody has to say the names of the calls, where a new item starts, and what was not streamed at all.
+            // The names of the calls, the start of a new item and everything that isn't streamed must appear somewhere.
             let has_index = !matches!(address, Address::NoIndex | Address::CallsAtOneIndex);
             let has_ids = !matches!(address, Address::NoIds | Address::IdsRotate);
             let no_added = no_added && has_index && !(pieces == Pieces::DeltasOnly && empty_output);
             let empty_output = empty_output && pieces != Pieces::FinalOnly;
             let output_backwards = output_backwards && has_ids && pieces != Pieces::FinalOnly;
-            // What else would tell two calls apart?
+            // Without an index, nothing else tells two calls apart.
             let shared_call_ids = shared_call_ids && has_index;
             let habits = Habits { no_added, empty_output, output_backwards, shared_call_ids, repeat_done, noise };
             Disguise { wire, address, pieces, habits, chunk, seed }
@@ -131,7 +131,7 @@ impl Disguise {
         let is_image = event["item"]["type"] == "image_generation_call";
         let kept = match self.pieces {
             Pieces::DeltasAndDone => true,
-            // An image has nothing but its `done`.
+            // An image has only a `done` event.
             Pieces::DeltasOnly => verb_of(event) != "done" || is_image,
             Pieces::DoneOnly => verb_of(event) != "delta",
             Pieces::FinalOnly => name == "response.created",
@@ -139,14 +139,14 @@ impl Disguise {
         kept && !(self.habits.no_added && is_item_event && verb_of(event) == "added")
     }
 
-    /// What of the answer can still be known.
+    /// The part of the answer that can still be known.
     fn expected(self, answer: &Answer) -> Summary {
         let mut expected = answer.summary();
         let nothing_final = self.habits.empty_output || answer.end == End::Failed;
         if answer.end == End::Failed && self.pieces == Pieces::FinalOnly {
             return Summary::default();
         }
-        // Nobody vouched for these calls before the answer broke off.
+        // No event said that these calls were complete before the answer broke off.
         let cut_off = answer.end != End::Completed && self.pieces == Pieces::DeltasOnly && nothing_final;
         if cut_off {
             expected.calls.clear();
@@ -161,7 +161,7 @@ impl Disguise {
     }
 }
 
-/// A `done` event, now and then twice; a call may come back under another id and at another index (S1).
+/// A `done` event, sometimes twice; a call may be repeated with another id and at another index (S1).
 fn repeated(event: Value, dice: &mut Dice) -> Vec<Value> {
     if verb_of(&event) != "done" || dice.one_in(2) {
         return vec![event];
@@ -188,7 +188,7 @@ fn without_ids(event: Value) -> Value {
     event
 }
 
-/// Deltas alone cannot tell a call without arguments from one that was cut off.
+/// Deltas alone can't distinguish a call without arguments from a truncated one.
 fn with_arguments(mut answer: Answer, disguise: &Disguise) -> Answer {
     if disguise.pieces == Pieces::DeltasOnly && disguise.habits.empty_output {
         for item in &mut answer.items {
@@ -215,7 +215,7 @@ fn differences_between_honest_servers_change_nothing() {
         let (given, expected) = (Summary::of(&outputs), disguise.expected(&answer));
         prop_assert_eq!(&given.text, &expected.text);
         if disguise.habits.shared_call_ids {
-            // Of two calls with the same id, name and input one is taken for the other.
+            // Two calls with the same id, name and input count as one.
             let distinct = |summary: &Summary| inputs(summary).into_iter().map(owned).collect::<BTreeSet<_>>();
             prop_assert_eq!(distinct(&given), distinct(&expected));
         } else {
@@ -237,7 +237,7 @@ fn differences_between_honest_servers_change_nothing() {
     });
 }
 
-/// Found by the search above: the empty thought must not take the streamed one's place in the final output.
+/// Found by the property above: an empty reasoning item must not take the place of a streamed one in the final output.
 #[test]
 fn an_empty_reasoning_item_does_not_hide_a_streamed_one() {
     let output = [reasoning_item(0, &[], &[]), reasoning_item(1, &[], &["α"])];
@@ -245,7 +245,7 @@ fn an_empty_reasoning_item_does_not_hide_a_streamed_one() {
     assert_eq!(Summary::of(&outputs).thoughts(), "α");
 }
 
-/// Found by the search above: where a call id names two calls, their places tell which is which.
+/// Found by the property above: if two calls share a call id, their positions tell them apart.
 #[test]
 fn calls_that_share_a_call_id_are_paired_by_position() {
     let output = [call(0, "call_1", "count", ""), call(1, "call_1", "count", "{\"n\":1}")];
@@ -287,7 +287,7 @@ fn faulty_servers_break_no_invariant() {
             name_of(event) == "response.completed" || (wire.event_lines && name == "response.completed")
         };
         let may_complete = broken.events.iter().any(is_completed);
-        prop_assert!(may_complete || outcome.status != Status::Completed, "S9: nobody said completed");
+        prop_assert!(may_complete || outcome.status != Status::Completed, "S9: no event said completed");
 
         if broken.arguments_intact {
             let meant = answer.summary();
@@ -308,7 +308,7 @@ fn owned((name, input): (&str, &str)) -> (String, String) {
     (name.to_owned(), input.to_owned())
 }
 
-/// Name and input of each call.
+/// Returns the name and input of each call.
 fn inputs(summary: &Summary) -> Vec<(&str, &str)> {
     summary.calls.iter().map(|call| (call.name.as_str(), call.input.as_str())).collect()
 }
@@ -318,7 +318,7 @@ fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// The same cases every time, no files, and the smallest counterexample in the panic.
+/// Runs the same cases every time and writes no files. The panic message contains the smallest counterexample.
 fn check<S: Strategy>(cases: &S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));

@@ -1,6 +1,6 @@
-//! A request's way through the ledger: what is known before it, what is learned from it, and what it continues.
+//! How the ledger follows a request: what is known before it, what is learned from it, and which request it continues.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use expect_test::{Expect, expect};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What an absurd list of models costs: itself, once, and never the models that are fine.
+//! An absurd list of models has bounded costs and doesn't affect the models that are fine.
 
 #[path = "support/catalog.rs"]
 #[allow(dead_code, clippy::needless_pass_by_value, reason = "made for other tests too")]
@@ -32,7 +32,7 @@ fn long_lists_are_shortened_with_a_note() {
         The list is too long: its last 123 entries are left out
     "#]]
     .assert_eq(&notes(&list));
-    // Also when it comes from the snapshot, and when the same list comes again.
+    // The same holds if the list comes from a snapshot, and if it arrives again.
     let (mut restored, note) = ModelCatalog::restore(&catalog.snapshot(), &gateway());
     assert_eq!((&restored, note), (&catalog, None));
     assert_eq!(restored.models(&ModelSettings::default(), NOW), list);
@@ -121,7 +121,7 @@ fn what_the_catalog_stores_is_bounded() {
     let snapshot = catalog.snapshot();
     assert!(snapshot.len() < 12 << 20, "{} bytes", snapshot.len());
     assert_eq!(ModelCatalog::restore(&snapshot, &gateway()), (catalog, None));
-    // Somebody else's snapshot.
+    // A snapshot that something else wrote.
     let huge = format!("{snapshot}{}", " ".repeat(16 << 20));
     let (restored, note) = ModelCatalog::restore(&huge, &gateway());
     assert_eq!(restored, ModelCatalog::new(&gateway()));

@@ -1,6 +1,6 @@
-//! What is known about models over time: rules, a list that is never lost, and what must hold whatever a server sends.
+//! What is known about models over time: rules, a list that is never lost, and what holds whatever a server sends.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 #[path = "support/catalog.rs"]
 mod support;
@@ -52,7 +52,7 @@ fn rules_hide_models_and_choose_favourites_and_the_default() {
         openai/gpt-5
         (anthropic/claude-sonnet-4.5 hidden)"#]],
     );
-    // The last match wins, whichever it is.
+    // The last matching pattern wins.
     check_rules(
         of(&["!ANTHROPIC/claude-opus-4.5", "Anthropic/*", "*-preview"], &[], &[]),
         expect![[r#"
@@ -143,7 +143,7 @@ fn a_bad_response_never_replaces_a_good_list() {
     let not_modified = HttpAnswer { status: 304, ..HttpAnswer::default() };
     assert_eq!(catalog.list_answer(&not_modified, NOW + 400), Refresh::Unchanged);
     assert_eq!((catalog.state(NOW + 400), catalog.age(NOW + 410)), (ListState::Fresh, Some(10)));
-    // "As you know" to someone who knows nothing.
+    // "Not modified", although nothing is known.
     assert!(matches!(ModelCatalog::new(&gateway()).list_answer(&not_modified, NOW), Refresh::Kept(_)));
 
     let mut lines = String::new();
@@ -166,7 +166,7 @@ fn a_bad_response_never_replaces_a_good_list() {
         let Refresh::Kept(note) = catalog.list_answer(&answer, NOW + 400) else { panic!("{status} {body}") };
         lines.push_str(&format!("{status} {}\n", note.detail));
         assert_eq!(shown(&catalog), 1);
-        // What was known is known still, and the server is given a minute.
+        // The known list is kept, and the server isn't asked again for a minute.
         assert_eq!(ModelCatalog::restore(&catalog.snapshot(), &gateway()).0, known);
         assert_eq!(
             [400, 459, 460].map(|s| catalog.state(NOW + s)),
@@ -206,7 +206,7 @@ fn snapshots_restore_the_list() {
     for end in (0..snapshot.len()).filter(|end| snapshot.is_char_boundary(*end)) {
         assert_eq!(empty(&snapshot[..end]), damaged);
     }
-    // A letter of the list changed: still JSON, no longer what the server's tag stands for.
+    // One letter of the list has changed: it is still JSON, but no longer what the server's tag refers to.
     assert_eq!(empty(&snapshot.replace("a/b", "a/c")), damaged);
     let elsewhere = Endpoint::parse("https://other.example/v1").unwrap();
     let (restored, note) = ModelCatalog::restore(&snapshot, &elsewhere);
@@ -240,8 +240,8 @@ fn paths(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Every field of a list entry and of an endpoint, damaged in every way: the model stays, its numbers stay sound, and
-/// what other fields say is not lost.
+/// Damages every field of a list entry and of an endpoint in every way. The model stays, its numbers stay valid, and
+/// other fields keep their meaning.
 #[test]
 fn a_damaged_field_affects_no_other_field() {
     let whole = only(&catalog(&json!([rich()])), &ModelSettings::default());
@@ -264,7 +264,7 @@ fn a_damaged_field_affects_no_other_field() {
             *entry.pointer_mut(field).unwrap() = value.clone();
             let list = catalog(&json!([entry, { "id": "b/c" }])).models(&ModelSettings::default(), NOW);
             let Some(model) = list.models.iter().find(|model| model.id == whole.id) else {
-                // Only what comes out of a model, or its type, can make it one that does not chat.
+                // Only its output modalities or its type can exclude a model from chat.
                 assert!(field == "/type" || field.contains("output"), "{field} = {value}");
                 continue;
             };
@@ -313,7 +313,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// Whatever stands in the fields: no panic, sound numbers, and never a list lost.
+    /// Whatever is in the fields, there is no panic, numbers are valid, and no list is lost.
     #[test]
     fn any_list_can_be_read(id in "[a-zA-Z0-9./:@~_-]{1,40}", damage in prop::collection::vec((0..60_usize, any_json()), 1..8)) {
         let mut fields = Vec::new();

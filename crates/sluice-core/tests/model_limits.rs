@@ -1,6 +1,6 @@
-//! How much fits into a model and what it costs: from the list, its providers, errors and settings.
+//! How much fits into a model and what it costs, according to the list, its providers, errors and settings.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 #[path = "support/catalog.rs"]
 mod support;
@@ -31,11 +31,11 @@ fn input_and_output_limits_add_up_to_the_window() {
     );
     check_limits(json!({ "context_window": "200,000", "max_tokens": "64k" }), expect!["136000 + 64000 = 200000, List"]);
     check_limits(json!({ "context_window": 128_000.0, "max_tokens": null }), expect!["111616 + 16384 = 128000, List"]);
-    // An output as large as the window, or nearly so.
+    // An output limit as large as the window, or nearly so.
     check_limits(json!({ "context_window": 256_000, "max_tokens": 256_000 }), expect!["192000 + 64000 = 256000, List"]);
     check_limits(json!({ "context_window": 131_072, "max_tokens": 129_024 }), expect!["98304 + 32768 = 131072, List"]);
     check_limits(json!({ "context_window": 8_192, "max_tokens": 1_000_000 }), expect!["6144 + 2048 = 8192, List"]);
-    // Nothing, or nonsense.
+    // Missing or absurd values.
     check_limits(json!({}), expect!["111616 + 16384 = 128000, Assumed"]);
     check_limits(json!({ "context_window": 0, "max_tokens": 0 }), expect!["111616 + 16384 = 128000, Assumed"]);
     check_limits(json!({ "context_window": -1, "max_tokens": -1 }), expect!["111616 + 16384 = 128000, Assumed"]);
@@ -77,7 +77,7 @@ fn settings_and_errors_correct_the_list() {
         expect!["84000 + 16000 = 100000, Setting"],
     );
     check(vec![], "prompt is too long: 215000 tokens > 180000 maximum", expect!["116000 + 64000 = 180000, Learned"]);
-    // More than the list says is not learned, and what the user says is not overruled.
+    // A limit above the list's isn't learned, and the user's setting isn't overruled.
     check(vec![], "This model's maximum context length is 1000000 tokens.", expect!["136000 + 64000 = 200000, List"]);
     check(
         vec![set("*", 300_000, 0, 0)],
@@ -90,7 +90,7 @@ fn settings_and_errors_correct_the_list() {
     assert_eq!(catalog.learn("a/b", message, NOW), Some(180_000));
     assert_eq!(catalog.learn("a/b", message, NOW + 1), None, "known already");
     assert_eq!(catalog.learn("a/b", "The model is asleep", NOW), None);
-    // A lesson is forgotten after a month, and survives a restart until then.
+    // A learned limit survives a restart and is forgotten after a month.
     let (restored, note) = ModelCatalog::restore(&catalog.snapshot(), &gateway());
     assert_eq!((&restored, note), (&catalog, None));
     let window = |days: u64| restored.models(&ModelSettings::default(), NOW + days * 86_400).models[0].context_window;
@@ -122,12 +122,12 @@ fn limits_are_learned_from_overflow_errors() {
         "Input is too long for requested model claude-3-5-sonnet-20241022: the context window is 200k tokens",
         "Too many input tokens: 210_000. The limit is 200_000",
         "input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 304922 tokens. context_length_exceeded",
-        // The limit is not told.
+        // The message doesn't say the limit.
         "Your input exceeds the context window of this model. Please adjust your input and try again.",
         "prompt too long; exceeded max context length by 4242 tokens",
         "the request exceeds the available context size, try increasing it",
         "invalid params, context window exceeds limit (2013)",
-        // About something else.
+        // The message is about something else.
         "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 41000.",
         "ThrottlingException: Too many tokens, please wait before trying again.",
         "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-4-20250514",
@@ -197,7 +197,7 @@ fn prices_are_shown_in_one_line() {
     check_price(json!(null), expect!["–"]);
     check_price(json!({ "input": "-1", "output": "-1" }), expect!["–"]);
     check_price(json!({ "input": "free", "output": {} }), expect!["–"]);
-    // A price per million in the place of one per token.
+    // A price per million tokens instead of per token.
     check_price(json!({ "input": 3, "output": 15 }), expect!["–"]);
     check_price(
         json!({ "input": "0.000001", "output": "0.000005",

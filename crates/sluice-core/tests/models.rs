@@ -1,6 +1,6 @@
-//! The list of models as VS Code is told: identity, abilities, limits, prices, rules, and what must always hold.
+//! The list of models as VS Code gets it: identity, capabilities, limits, prices, rules, and what must always hold.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use expect_test::{Expect, expect, expect_file};
 use serde_json::{Value, json};
@@ -18,13 +18,13 @@ fn list_of(models: Value) -> ModelList {
     catalog(&json!({ "data": models })).models(&ModelSettings::default(), NOW)
 }
 
-/// The one model of a list.
+/// Returns the only model of a list.
 fn model(fields: Value) -> ChatModel {
     let list = list_of(json!([fields]));
     list.models.into_iter().next().expect("a model that chats")
 }
 
-/// The file holds what should come out beside what goes in; a line that differs shows in the diff.
+/// The file has the expected results next to the ids. A line that differs shows up in the diff.
 #[test]
 fn families_and_versions_are_read_from_ids() {
     let file = expect_file!["data/model_ids.txt"];
@@ -146,14 +146,14 @@ fn capabilities_come_from_fields_and_then_from_tags() {
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         fields
     };
-    // Nothing said: tools are assumed, all else is not claimed.
+    // Without any information, tools are assumed and nothing else.
     check_model(with(json!({})), expect!["toolCalling toolCallingAssumed | effort –"]);
     check_model(
         with(json!({ "tags": ["tool-use", "vision", "reasoning", "file-input"] })),
         expect!["fileInput imageInput thinking toolCalling | effort –"],
     );
     check_model(with(json!({ "tags": ["vision"] })), expect!["imageInput | effort –"]);
-    // Fields overrule tags, both ways.
+    // Fields overrule tags in both directions.
     check_model(
         with(
             json!({ "tags": ["tool-use", "vision"], "supported_parameters": ["temperature"], "modalities": { "input": ["text"] } }),

@@ -1,6 +1,7 @@
-//! What a shell does after an attempt: a stream and how its bytes stopped in, the step and VS Code's counts out.
+//! What a shell does after an attempt. The input is a stream and how its body ended, the output the next step and the
+//! counts for VS Code.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -46,7 +47,7 @@ fn an_answer_that_is_complete_is_done() {
     let completed = event(json!({"type": "response.completed", "response": {}}));
     check(text() + &completed, BodyEnd::Eof, expect![[r#"{"type":"done"}"#]]);
     check(call() + &completed, BodyEnd::Eof, expect![[r#"{"type":"done"}"#]]);
-    // An agent goes on with the calls it got.
+    // An agent continues with the calls it got.
     check(call() + &incomplete("max_output_tokens"), BodyEnd::Eof, expect![[r#"{"type":"done"}"#]]);
 }
 

@@ -1,11 +1,12 @@
-//! The rules of the receive path, one small stream each: events as wire text in, a rendering of all outputs out.
+//! The rules of the receive path, one small stream each. The input is events as wire text, the expectation a rendering
+//! of all outputs.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use expect_test::{Expect, expect};
 use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, StreamOptions};
 
-/// Each line of the input is the JSON of one event; `response.` may be left off its type.
+/// Each line of the input is the JSON of one event. `response.` may be left out of its type.
 fn check(events: &str, expected: Expect) {
     let body: String = events.lines().map(str::trim).filter(|line| !line.is_empty()).map(frame).collect();
     check_body(body.as_bytes(), expected);
@@ -250,7 +251,7 @@ fn a_call_is_reported_as_soon_as_it_is_complete() {
             "#]],
         );
     }
-    // Nothing but deltas, and a final output that is empty.
+    // Only deltas, and an empty final output.
     check(
         &[added, deltas, r#"{"type":"completed","response":{"output":[]}}"#].join("\n"),
         expect![[r#"
@@ -426,7 +427,7 @@ fn blank_arguments_of_a_finished_call_mean_an_empty_object() {
             "#]],
         );
     }
-    // One that was only announced is not finished: running it with nothing could do anything.
+    // A call that was only announced isn't finished. Running it without arguments could do anything.
     check(
         r#"
         {"type":"output_item.added","output_index":0,"item":{"type":"function_call","call_id":"c","name":"f"}}

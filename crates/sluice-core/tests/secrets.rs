@@ -1,4 +1,4 @@
-//! Which secrets are taken out of what a server wrote.
+//! Which secrets are masked in text that a server wrote.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -8,7 +8,7 @@ use sluice_core::{Failure, HttpAnswer, Note, NoteKind, Outcome, Secrets};
 
 const KEY: &str = "canary0123456789abcdefXYZ";
 
-#[expect(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 fn check(texts: &[&str], expected: Expect) {
     let secrets = Secrets::new([KEY]);
     let masked: Vec<_> = texts.iter().map(|text| secrets.mask(text)).collect();
@@ -34,7 +34,7 @@ fn a_known_key_is_masked_in_any_spelling() {
             &format!("hex {}", KEY.bytes().map(|byte| format!("{byte:02X}")).collect::<String>()),
             &format!("cut off {}", &KEY[..12]),
             &format!("shortened {}...XYZ, {}…, {}****", &KEY[..10], &KEY[..10], &KEY[..10]),
-            // A word that only begins like it stays.
+            // A word that only starts like the key stays.
             &format!("{} is no key", &KEY[..10]),
         ],
         expect![[r#"
@@ -121,7 +121,7 @@ fn all_server_text_is_masked() {
     assert_eq!(value.to_string(), r#"[{"[hidden]":{"x":["[hidden]",1,null]}}]"#);
 }
 
-/// Random text of the characters that matter to the search, in any order.
+/// Random text made of the characters that matter to the search.
 fn context() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[ -~]{0,12}",
@@ -153,7 +153,7 @@ fn spelled(secret: &str, how: u8) -> String {
 proptest! {
     #[test]
     fn no_secret_is_left(secret in "[!-~]{8,40}", before in context(), after in context(), how in 0_u8..8) {
-        // Behind a backslash, an escape is not an escape: the text says something else.
+        // After a backslash, an escape isn't an escape: the text means something else.
         prop_assume!(!before.ends_with('\\'));
         let spelling = spelled(&secret, how);
         let text = format!("{before}{spelling}{after}");
@@ -181,7 +181,7 @@ proptest! {
 #[test]
 fn a_secret_is_found_anywhere_in_a_long_text() {
     let secrets = Secrets::new(["canary-0123456789"]);
-    // The search goes window by window: the secret is put across every place where one may end.
+    // The text is searched window by window, so the secret is placed across every possible end of a window.
     for at in (262_000..263_500).step_by(150) {
         let text = format!("{}canary-0123456789{}", "é".repeat(at / 2), "x".repeat(5_000));
         let masked = secrets.mask(&text);

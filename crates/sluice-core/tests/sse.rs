@@ -1,11 +1,11 @@
-//! SSE framing: the WHATWG rules as vectors, each in every two-way split and byte by byte.
+//! SSE framing: test vectors for the WHATWG rules, each in every two-way split and byte by byte.
 
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use expect_test::{Expect, expect};
 use sluice_core::sse::{EventTooLarge, SseEvent, SseParser};
 
-/// Events as lines of `name|data`, with escapes; a tail that forms no event as `leftover`.
+/// Renders events as lines of `name|data`, with escapes, and a tail that isn't an event as `leftover`.
 fn parse<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, max_event_bytes: usize) -> Result<String, EventTooLarge> {
     let mut lines = String::new();
     let mut parser = SseParser::new(max_event_bytes);
@@ -50,7 +50,7 @@ fn every_line_ending_is_accepted() {
 fn byte_order_mark_is_stripped_once() {
     check("\u{FEFF}data:1\n\n\u{FEFF}data:2\n\ndata:3\n\n", expect!["|1\n|3\n"]);
     check("\u{FEFF}\u{FEFF}data:1\n\ndata:2\n\ndata:3\n\n", expect!["|2\n|3\n"]);
-    // Half a mark is the start of a line that is no field.
+    // An incomplete mark is the start of a line that isn't a field.
     check(b"\xEF\xBBdata:1\n\ndata:2\n\n", expect!["|2\n"]);
     check("data:\u{FEFF}1\n\n", expect!["|\\u{feff}1\n"]);
 }
@@ -90,7 +90,7 @@ fn the_last_event_name_counts() {
     check("event:test\ndata:x\n\ndata:y\n\n", expect!["test|x\n|y\n"]);
     check("event: a\nevent: b\ndata:x\n\n", expect!["b|x\n"]);
     check("event: a\nevent: \ndata:x\n\n", expect!["|x\n"]);
-    // A name without data dispatches nothing and does not stick.
+    // A name without data dispatches nothing and isn't remembered.
     check("event: a\n\ndata:x\n\n", expect!["|x\n"]);
     check("data:x\nevent: late\n\n", expect!["late|x\n"]);
 }
@@ -99,7 +99,7 @@ fn the_last_event_name_counts() {
 fn invalid_utf_8_is_replaced() {
     check("data: ok…😀äß\n\n", expect!["|ok…😀äß\n"]);
     check(b"data: a\xFFb\n\n", expect!["|a\u{fffd}b\n"]);
-    // A sequence cut off by the line end, one cut off by ASCII, an overlong one, a surrogate.
+    // A sequence cut off by the end of the line, one cut off by ASCII, an overlong one, and a surrogate.
     check(
         b"data: \xF0\x9F\x98\ndata: \xE2\x82x\ndata: \xC0\xAF\ndata: \xED\xA0\x80\n\n",
         expect!["|\u{fffd}\\n\u{fffd}x\\n\u{fffd}\u{fffd}\\n\u{fffd}\u{fffd}\u{fffd}\n"],

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluice_core::{ChatMessage, Counter};
 
-/// Counts by OpenAI's own tokenizer: text, o200k, cl100k.
+/// Counts of OpenAI's own tokenizer: text, o200k, cl100k.
 #[test]
 fn vocabularies_give_the_published_counts() {
     let cases = [

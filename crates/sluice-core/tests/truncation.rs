@@ -1,6 +1,6 @@
-//! A body may end anywhere, and the reader may have enough at any time. Every stream is cut at every byte and
-//! cancelled at every byte: what was given stays, nothing is made up, and only a whole terminal event ends an answer
-//! well (S8, S9, S14).
+//! A body can end anywhere, and the reader can cancel at any time. Every stream is cut and cancelled at every byte:
+//! what was delivered stays, nothing is invented, and only a complete terminal event ends an answer successfully (S8,
+//! S9, S14).
 
 mod support;
 
@@ -24,7 +24,7 @@ fn a_body_cut_at_any_byte_is_truncated() {
             let cut = parts(&outputs);
             assert!(full.starts_with(&cut), "{}: {cut:?} is not how {full:?} starts", what());
 
-            // JSON becomes whole with a bracket only.
+            // A JSON object can only be complete after a bracket.
             ended = ended || (bytes[..at].ends_with(b"}") || bytes[..at].ends_with(b"]")) && has_end(&bytes[..at]);
             if ended {
                 assert_eq!(outcome, full_outcome, "{}", what());
@@ -57,7 +57,7 @@ fn a_stream_cancelled_at_any_byte_gives_nothing_more() {
     });
 }
 
-/// The same in pieces of one event each, as servers send them.
+/// The same with one event per chunk, as servers send them.
 #[test]
 fn cutting_or_cancelling_between_events_loses_nothing() {
     for (name, bytes) in streams() {
@@ -75,8 +75,7 @@ fn cutting_or_cancelling_between_events_loses_nothing() {
     }
 }
 
-/// A call is given whole or not at all: cutting anywhere never gives one with fewer arguments.
-/// Checks invariant S4.
+/// A call is reported completely or not at all: no cut ever gives one with fewer arguments. Checks invariant S4.
 #[test]
 fn a_call_that_is_cut_anywhere_is_not_reported() {
     for name in ["call", "calls-interleaved", "call-ids-rotate", "call-without-index", "call-deltas-only", "everything"]
@@ -95,9 +94,8 @@ fn a_call_that_is_cut_anywhere_is_not_reported() {
     }
 }
 
-/// A piece of arguments that names no call may have been anybody's: what is left of the pieces is not to be trusted,
-/// also when it happens to be an object. Here it would be `{"path":"/"}`.
-/// Checks invariant S4.
+/// A delta of arguments that names no call could belong to any of them. What remains can't be trusted, even if it
+/// happens to be an object. Here it would be `{"path":"/"}`. Checks invariant S4.
 #[test]
 fn a_call_that_lost_a_piece_is_not_reported() {
     let events = [
@@ -115,7 +113,7 @@ fn a_call_that_lost_a_piece_is_not_reported() {
     assert_eq!(outcome.error.and_then(|failure| failure.tool).as_deref(), Some("remove"));
 }
 
-/// Feeds the body byte by byte and calls `check` before the first and after each.
+/// Feeds the body byte by byte, and calls `check` before the first byte and after each one.
 fn for_every_cut(bytes: &[u8], mut check: impl FnMut(usize, &[Output], &ResponseStream)) {
     let mut stream = ResponseStream::new(StreamOptions::default());
     let mut given = Vec::new();
@@ -126,13 +124,13 @@ fn for_every_cut(bytes: &[u8], mut check: impl FnMut(usize, &[Output], &Response
     }
 }
 
-/// Whether these bytes hold a whole event that ends an answer, by a reader of our own: slow and plain.
+/// Returns whether these bytes contain a complete terminal event, according to a second reader that is slow and simple.
 fn has_end(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n");
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
     text.split("\n\n").any(|block| {
         let values = |field: &str| block.lines().filter_map(|line| line.strip_prefix(field)).collect::<Vec<_>>();
-        // Half a surrogate pair is JSON, only not to the reader we use here.
+        // Half a surrogate pair is valid JSON, but not for `serde_json`.
         let data = values("data:").join("\n").replace("\\ud", "\\u0d");
         let Ok(event) = serde_json::from_str::<Value>(&data) else { return data.trim() == "[DONE]" };
         let line = values("event:").concat();

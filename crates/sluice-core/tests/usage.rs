@@ -341,7 +341,7 @@ fn usage_is_summed_by_day_and_month() {
 fn history_and_trackers_are_bounded() {
     let used = finished(None, &counted(100, 10), 200);
     let mut history = History::default();
-    // A clock that was wrong once loses nothing.
+    // A clock that was wrong once causes no loss.
     history.add(u32::MAX, &used);
     for day in 0..1000 {
         history.add(day, &RequestUsage { model: "x".repeat(5000), ..used.clone() });

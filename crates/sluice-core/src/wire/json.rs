@@ -302,7 +302,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#[allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 mod tests {
     use expect_test::{Expect, expect};
 

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use expect_test::Expect;
 use sluice_core::{BodyEnd, ChunkStream, Outcome, Output, Part, StreamOptions};
 
-/// Each line of the input is one chunk. The same chunks as a body of server-sent events must give the same.
+/// Each line of the input is one chunk. The same chunks as a body of server-sent events must give the same result.
 pub fn check(chunks: &str, expected: Expect) {
     let chunks: Vec<&str> = chunks.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut stream = ChunkStream::new(StreamOptions::default());

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-/// The id that every event of the item at this index carries.
+/// The id in every event about the item at this index.
 pub fn item_id(index: u64) -> String {
     format!("item_{index}")
 }
 
-/// An event about the item at an index; `more` holds its own fields.
+/// An event about the item at an index. `more` contains its other fields.
 fn about(kind: &str, index: u64, more: &Value) -> Value {
     let mut event = json!({"type": kind, "output_index": index, "item_id": item_id(index)});
     merge(&mut event, more);
@@ -35,9 +35,9 @@ pub fn without(mut event: Value, names: &[&str]) -> Value {
     event
 }
 
-// The response as a whole.
+// Events about the whole response.
 
-/// A response resource, without the request's settings that servers repeat in it.
+/// A response object, without the request's settings that servers repeat in it.
 pub fn response(status: &str, output: &[Value]) -> Value {
     json!({
         "id": "resp_1", "object": "response", "created_at": 1_700_000_000, "status": status, "model": "inc/model-1",
@@ -64,7 +64,7 @@ pub fn in_progress() -> Value {
     json!({"type": "response.in_progress", "response": response("in_progress", &[])})
 }
 
-/// The answer is complete and says everything again.
+/// The answer is complete; its final output repeats everything.
 pub fn completed(output: &[Value]) -> Value {
     json!({"type": "response.completed", "response": with(response("completed", output), &json!({"usage": usage()}))})
 }
@@ -79,7 +79,7 @@ pub fn failed(code: &str, message: &str) -> Value {
     json!({"type": "response.failed", "response": with(response("failed", &[]), &more)})
 }
 
-/// An error as the schema nests it.
+/// An error, nested as in the schema.
 pub fn error(code: &str, message: &str) -> Value {
     json!({"type": "error", "error": {"type": "server_error", "code": code, "message": message, "param": null}})
 }
@@ -110,7 +110,7 @@ pub fn summary_text(text: &str) -> Value {
     json!({"type": "summary_text", "text": text})
 }
 
-/// A finished message of these content parts.
+/// A finished message with these content parts.
 pub fn message_of(index: u64, content: &[Value]) -> Value {
     json!({"type": "message", "id": item_id(index), "status": "completed", "role": "assistant", "content": content})
 }
@@ -181,7 +181,7 @@ pub fn refusal_done(index: u64, refusal: &str) -> Value {
     about("response.refusal.done", index, &json!({"content_index": 0, "refusal": refusal}))
 }
 
-/// A message from `added` to `done`, streamed in these pieces.
+/// A message from `added` to `done`, with one delta for each of these pieces.
 pub fn text_events(index: u64, pieces: &[&str]) -> Vec<Value> {
     let text = pieces.concat();
     let mut events = vec![message_added(index), part_added(index, &output_text(""))];
@@ -208,7 +208,7 @@ pub fn call_done(index: u64, call_id: &str, name: &str, arguments: &str, status:
     done(index, &call_item(index, call_id, name, arguments, status))
 }
 
-/// A call from `added` to `done`, its arguments streamed in these pieces.
+/// A call from `added` to `done`, with one delta for each of these pieces of its arguments.
 pub fn call_events(index: u64, call_id: &str, name: &str, pieces: &[&str]) -> Vec<Value> {
     let arguments = pieces.concat();
     let mut events = vec![call_added(index, call_id, name)];
@@ -223,7 +223,7 @@ pub fn reasoning_added(index: u64) -> Value {
     added(index, &reasoning_item(index, &[], &[]))
 }
 
-/// A piece of thinking under one of the four spellings, such as `reasoning_text`.
+/// A delta of reasoning under one of the four spellings, such as `reasoning_text`.
 pub fn thinking_delta(spelling: &str, index: u64, place: u64, delta: &str) -> Value {
     let kind = format!("response.{spelling}.delta");
     about(&kind, index, &json!({place_name(spelling): place, "delta": delta}))

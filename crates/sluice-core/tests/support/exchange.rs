@@ -1,4 +1,4 @@
-//! What a shell can tell an exchange, by name, and what it sees of it.
+//! Named inputs for an exchange, and a rendering of its actions.
 
 #![allow(dead_code, reason = "every test uses another part of it")]
 
@@ -7,7 +7,7 @@ use sluice_core::{Action, ConnectionError, Ending, Exchange, ExchangeOptions, Ou
 
 pub const NOW: u64 = 1_700_000_000;
 
-/// Something a shell can tell an exchange.
+/// Something that a shell can report to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A response's status and content type.
@@ -16,9 +16,9 @@ pub enum Input {
     Call,
     Completed,
     Incomplete,
-    /// The stream ends with an error that may pass.
+    /// The stream ends with a temporary error.
     Overloaded,
-    /// The body of an error or of a whole answer.
+    /// The body of a refusal or of a whole response.
     Body(&'static str),
     End,
     Connect,
@@ -55,7 +55,7 @@ impl Input {
     }
 }
 
-/// An exchange with two parameters that it can do without.
+/// Returns an exchange with two parameters that can be left out.
 pub fn start() -> Exchange {
     Exchange::new(ExchangeOptions {
         origin: "https://gateway.example".to_owned(),
@@ -64,7 +64,7 @@ pub fn start() -> Exchange {
     })
 }
 
-/// Polls until the exchange waits for the shell: all outputs, and what to do then.
+/// Polls until the exchange waits for the shell. Returns all outputs and the action.
 pub fn poll(exchange: &mut Exchange) -> (Vec<Output>, Action) {
     let mut outputs = Vec::new();
     loop {
@@ -75,7 +75,7 @@ pub fn poll(exchange: &mut Exchange) -> (Vec<Output>, Action) {
     }
 }
 
-/// An action in one line.
+/// Renders an action in one line.
 pub fn line(action: &Action) -> String {
     match action {
         Action::Send { without, .. } if without.is_empty() => "send".to_owned(),

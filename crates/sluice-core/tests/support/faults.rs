@@ -38,15 +38,15 @@ pub fn faults() -> impl Strategy<Value = Vec<Fault>> {
     prop::collection::vec(one, 1..5)
 }
 
-/// A stream with faults, and what of it can still be trusted.
+/// A stream with faults, and which parts of it can still be trusted.
 #[derive(Clone, Debug)]
 pub struct Broken {
-    /// Each with the name in its `event:` line. `null` stands for `[DONE]`.
+    /// The events, each with the name in its `event:` line. `null` means `[DONE]`.
     pub events: Vec<(String, Value)>,
     pub bytes: Vec<u8>,
-    /// No argument text was lost, doubled or replaced.
+    /// Whether no argument text was lost, repeated or replaced.
     pub arguments_intact: bool,
-    /// The answer's own terminal event is as it was, and no other was slipped in.
+    /// Whether the answer's terminal event is unchanged and there is no other.
     pub end_intact: bool,
     pub bytes_intact: bool,
 }
@@ -84,7 +84,7 @@ impl Broken {
         let at = dice.below(self.events.len());
         let touches = |name: &str| self.events[at].0.starts_with(name);
         let (is_arguments, is_end) = (touches("response.function_call_arguments"), touches("response.completed"));
-        // These leave every text where it belongs.
+        // These faults don't move any text.
         let harmless = [Fault::ForgetIndex, Fault::DropAllAdded, Fault::EarlyError, Fault::Garbage, Fault::ReuseCallId];
         if !harmless.contains(&fault) {
             self.arguments_intact &= !is_arguments || fault == Fault::ForgetAddress;
@@ -136,7 +136,7 @@ impl Broken {
         fields.values_mut().nth(field).into_iter().for_each(|known| known.clone_from(value));
     }
 
-    /// Every string in the events: nothing else may be shown.
+    /// Returns every string in the events. Nothing else may be shown.
     pub fn strings(&self) -> Vec<&str> {
         fn collect<'a>(value: &'a Value, strings: &mut Vec<&'a str>) {
             match value {

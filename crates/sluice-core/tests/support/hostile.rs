@@ -1,7 +1,8 @@
-//! Hostile input: what a server can send to make its reader slow or large. Each generator aims at one place where a
-//! reader may be tempted to do work that grows faster than the input.
+//! Hostile input: what a server can send to make its reader slow or make it use much memory. Each generator targets one
+//! place where a reader might do work that grows faster than the input.
 //!
-//! Deterministic, and free of dependencies: tests, benchmarks, the meter and the fuzz targets all include this file.
+//! It is deterministic and has no dependencies: tests, benchmarks, the meter and the fuzz targets all include this
+//! file.
 
 #[path = "hostile_answers.rs"]
 mod answers;
@@ -28,28 +29,28 @@ pub struct Generator {
     pub make: fn(usize) -> Vec<u8>,
 }
 
-/// What the bytes of a generator are.
+/// What kind of input a generator makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// The body of a streamed Open Responses answer.
+    /// The body of an Open Responses stream.
     OpenResponses,
     /// The body of an AI SDK message stream.
     AiSdk,
-    /// The answer to `GET /models`.
+    /// The response to `GET /models`.
     ModelList,
-    /// The answer to `GET /models/{creator}/{model}/endpoints`.
+    /// The response to `GET /models/{creator}/{model}/endpoints`.
     ModelEndpoints,
     /// The body of an HTTP error.
     ErrorBody,
     /// The value of an HTTP error's `Retry-After` header.
     RetryAfter,
-    /// A whole answer as JSON, from a server that does not stream.
+    /// A whole response as JSON, from a server that doesn't stream.
     WholeAnswer,
-    /// Text that secrets are taken out of.
+    /// Text in which secrets are masked.
     Masked,
 }
 
-/// All generators. Names are unique.
+/// Returns all generators. Their names are unique.
 pub fn generators() -> Vec<Generator> {
     let open_responses = [framing::GENERATORS, answers::GENERATORS, calls::GENERATORS].concat();
     let streams = open_responses.into_iter().map(|(name, make)| Generator { name, input: Input::OpenResponses, make });
@@ -66,7 +67,7 @@ type Others<'a> = &'a [(&'static str, Input, fn(usize) -> Vec<u8>)];
 struct Body(Vec<u8>);
 
 impl Body {
-    /// One event.
+    /// Appends one event.
     fn event(mut self, json: &str) -> Self {
         self.0.extend_from_slice(b"data: ");
         self.0.extend_from_slice(json.as_bytes());
@@ -74,7 +75,7 @@ impl Body {
         self
     }
 
-    /// About `bytes` bytes of events; `json` gets the number of each, from 0.
+    /// Appends about `bytes` bytes of events. `json` gets the number of each event, starting at 0.
     fn events(mut self, bytes: usize, json: impl Fn(usize) -> String) -> Self {
         let end = self.0.len() + bytes;
         let mut number = 0;
@@ -85,7 +86,7 @@ impl Body {
         self
     }
 
-    /// About `bytes` bytes of whatever `piece` gives.
+    /// Appends about `bytes` bytes of what `piece` returns.
     fn raw(mut self, bytes: usize, piece: impl Fn(usize) -> Vec<u8>) -> Self {
         let end = self.0.len() + bytes;
         let mut number = 0;
@@ -100,13 +101,13 @@ impl Body {
         self.completed_with("")
     }
 
-    /// The end, with a final output.
+    /// Ends the stream with a final output.
     fn completed_with(self, output: &str) -> Vec<u8> {
         self.event(&format!(r#"{{"type":"response.completed","response":{{"output":[{output}]}}}}"#)).0
     }
 }
 
-/// About `bytes` bytes of elements with commas between them.
+/// Returns about `bytes` bytes of elements, separated by commas.
 fn list(bytes: usize, element: impl Fn(usize) -> String) -> String {
     let mut list = String::with_capacity(bytes);
     let mut number = 0;
@@ -120,33 +121,33 @@ fn list(bytes: usize, element: impl Fn(usize) -> String) -> String {
     list
 }
 
-/// As many repetitions as fit into `bytes`.
+/// Returns as many repetitions as fit into `bytes`.
 fn fill(bytes: usize, text: &str) -> String {
     text.repeat(bytes / text.len())
 }
 
-/// An `output_item.added` event.
+/// Returns an `output_item.added` event.
 fn added(index: impl std::fmt::Display, item: &str) -> String {
     format!(r#"{{"type":"response.output_item.added","output_index":{index},"item":{{{item}}}}}"#)
 }
 
-/// An `output_item.done` event.
+/// Returns an `output_item.done` event.
 fn done(index: impl std::fmt::Display, item: &str) -> String {
     format!(r#"{{"type":"response.output_item.done","output_index":{index},"item":{{{item}}}}}"#)
 }
 
-/// The fields of a call.
+/// Returns the fields of a call.
 fn call(call_id: &str, name: &str, arguments: &str) -> String {
     let arguments = arguments.replace('\\', "\\\\").replace('"', "\\\"");
     format!(r#""type":"function_call","call_id":"{call_id}","name":"{name}","arguments":"{arguments}""#)
 }
 
-/// The fields of a message with one text.
+/// Returns the fields of a message with one text.
 fn message(text: &str) -> String {
     format!(r#""type":"message","content":[{{"type":"output_text","text":"{text}"}}]"#)
 }
 
-/// A `.delta` event: `kind` is `output_text`, `function_call_arguments`, ….
+/// Returns a `.delta` event. `kind` is `output_text`, `function_call_arguments` and so on.
 fn delta(kind: &str, place: &str, text: &str) -> String {
     format!(r#"{{"type":"response.{kind}.delta",{place},"delta":"{text}"}}"#)
 }

@@ -210,7 +210,7 @@ fn arguments_delta(index: usize, text: &str) -> String {
     delta("function_call_arguments", &format!(r#""output_index":{index}"#), text)
 }
 
-/// `arguments` as it stands between the quotes.
+/// `arguments` is the text between the quotes.
 fn arguments_done(index: usize, arguments: &str) -> String {
     format!(r#"{{"type":"response.function_call_arguments.done","output_index":{index},"arguments":"{arguments}"}}"#)
 }

@@ -174,7 +174,7 @@ fn end(body: Body) -> Vec<u8> {
     body.event(r#"{"type":"finish"}"#).event("[DONE]").0
 }
 
-/// A whole call; `input` is JSON.
+/// Returns a whole call. `input` is JSON.
 fn call(id: &str, name: &str, input: &str) -> String {
     format!(r#"{{"type":"tool-call","toolCallId":"{id}","toolName":"{name}","input":{input}}}"#)
 }
@@ -183,7 +183,7 @@ fn input_start(id: &str) -> String {
     format!(r#"{{"type":"tool-input-start","toolCallId":"{id}","toolName":"f"}}"#)
 }
 
-/// `text` as it stands between the quotes.
+/// `text` is the text between the quotes.
 fn input_delta(id: &str, text: &str) -> String {
     format!(r#"{{"type":"tool-input-delta","toolCallId":"{id}","delta":"{text}"}}"#)
 }

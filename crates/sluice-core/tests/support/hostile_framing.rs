@@ -1,4 +1,4 @@
-//! Hostile framing: bytes, lines, events and deltas, whatever they mean.
+//! Hostile framing: bytes, lines, events and deltas, independent of their meaning.
 
 use super::{Body, Streams, delta, fill};
 

@@ -1,4 +1,4 @@
-//! Hostile lists of models, error answers, headers, and text to mask.
+//! Hostile lists of models, error responses, headers, and text to mask.
 
 use super::{Input, Others, fill, list, message};
 

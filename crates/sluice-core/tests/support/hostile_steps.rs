@@ -1,25 +1,25 @@
-//! Hostile streams put together from a few bytes: a list of steps, each an event again and again. A search over such lists
-//! finds the pairs of events whose costs multiply.
+//! Hostile streams that are described by a few bytes: a list of steps, each repeating one event. A search over such
+//! lists finds pairs of events whose costs multiply.
 
 use super::{Body, Input};
 
-/// One kind of event, so many bytes of it.
+/// One kind of event, repeated for a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     template: u8,
     /// How ids and indexes are chosen.
     ids: u8,
-    /// What stands where texts do.
+    /// The text to use in the event.
     text: u8,
-    /// How much of it, from 1 to 4.
+    /// The share of the stream, from 1 to 4.
     share: u8,
 }
 
 impl Step {
-    /// How many bytes spell a step.
+    /// The number of bytes that describe a step.
     pub const LENGTH: usize = 4;
 
-    /// Every spelling is a step.
+    /// Decodes a step. Any bytes are valid.
     pub fn read(spelled: &[u8]) -> Vec<Self> {
         let step = |bytes: &[u8; Self::LENGTH]| {
             let [template, ids, text, share] = *bytes;
@@ -28,19 +28,20 @@ impl Step {
         spelled.as_chunks::<{ Self::LENGTH }>().0.iter().map(step).collect()
     }
 
-    /// Every event with every way to choose ids, and texts of one letter: what may come before or after another.
+    /// Returns every event with every way to choose ids, and texts of one letter. Any of them may come before or after
+    /// another.
     pub fn all(input: Input) -> Vec<Self> {
         let count = u8::try_from(templates(input).len()).unwrap_or(u8::MAX);
         let with = |template: u8| (0..2).map(move |ids| Self { template, ids, text: 0, share: 0 });
         (0..count).flat_map(with).collect()
     }
 
-    /// The step in its spelling.
+    /// Encodes the step.
     pub fn spell(self) -> [u8; Self::LENGTH] {
         [self.template, self.ids, self.text, self.share]
     }
 
-    /// The event, with this number.
+    /// Returns the event with this number.
     fn event(self, templates: &[&str], number: usize) -> String {
         let id = match self.ids % 4 {
             0 => 0,
@@ -63,14 +64,14 @@ impl Step {
     }
 }
 
-/// The stream of these steps; `scale` bytes for each share. Twice the scale is twice the stream.
+/// Returns the stream of these steps, with `scale` bytes for each share. Doubling the scale doubles the stream.
 pub fn body(input: Input, steps: &[Step], scale: usize) -> Vec<u8> {
     let templates = templates(input);
     let mut body = Body::default();
     for step in steps {
         let bytes = scale * (1 + usize::from(step.share % 4));
         body = match step.template {
-            // One event with a text as long as all the others together.
+            // One event whose text is as long as all the others together.
             200.. => {
                 let long = Step { text: 1, ..*step }.event(templates, 0);
                 body.event(&long.replace(r#""""#, &format!(r#""{}""#, "a".repeat(bytes))))
@@ -88,7 +89,7 @@ fn templates(input: Input) -> &'static [&'static str] {
     if input == Input::AiSdk { CHUNKS } else { EVENTS }
 }
 
-/// `#` is an id or an index, `@` a text between quotes.
+/// `#` stands for an id or an index, `@` for a quoted text.
 const EVENTS: &[&str] = &[
     r##"{"type":"response.created","response":{"id":"@","model":"@"}}"##,
     r##"{"type":"response.in_progress","response":{"usage":{"input_tokens":1,"x":"@"},"provider_metadata":{"x#":"@"}}}"##,

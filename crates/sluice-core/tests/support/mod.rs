@@ -1,10 +1,10 @@
-//! What the stream tests share: invented events, named streams, a driver, and the checks that hold for every stream.
+//! Shared by the stream tests: made-up events, named streams, a driver, and checks that hold for every stream.
 //!
-//! Everything here speaks wire text. A test that built the core's own types could not notice a misspelled field.
+//! Everything here uses wire text. A test that used the core's own types couldn't notice a misspelled field.
 
 #![allow(dead_code, unused_imports, reason = "every test file uses its own share of this")]
 #![allow(clippy::wildcard_imports, reason = "the event constructors are a vocabulary, used by the dozen")]
-#![allow(clippy::needless_pass_by_value, reason = "an `expect!` is a value of the case it stands in")]
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 pub mod chunks;
 pub mod events;
@@ -27,17 +27,17 @@ pub use events::*;
 pub use streams::streams;
 pub use wire::Wire;
 
-/// Feeds the whole body in pieces of `chunk` bytes, also past the terminal event, and ends it with EOF.
+/// Feeds the whole body in chunks of `chunk` bytes, including what follows the terminal event, and ends it with EOF.
 pub fn run(bytes: &[u8], chunk: usize) -> (Vec<Output>, Outcome) {
     run_until(bytes, chunk, BodyEnd::Eof)
 }
 
-/// Like [`run`], with another end.
+/// Like [`run`], but the body ends in another way.
 pub fn run_until(bytes: &[u8], chunk: usize, end: BodyEnd) -> (Vec<Output>, Outcome) {
     run_pieces(bytes.chunks(chunk.max(1)), end)
 }
 
-/// Feeds the given pieces. Nothing may be given once the stream called itself terminal.
+/// Feeds the given chunks. Nothing may be returned after the stream says that it is terminal.
 pub fn run_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, end: BodyEnd) -> (Vec<Output>, Outcome) {
     let mut stream = ResponseStream::new(StreamOptions::default());
     let mut outputs = Vec::new();
@@ -58,7 +58,7 @@ pub fn run_whole(bytes: &[u8]) -> (Vec<Output>, Outcome) {
     run(bytes, usize::MAX)
 }
 
-/// Checks every item, on all cores. A failed check fails the test as usual.
+/// Checks every item, using all cores. A failed check fails the test as usual.
 pub fn in_parallel<T: Sync>(items: &[T], check: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -78,18 +78,18 @@ pub struct Call {
     pub input: String,
 }
 
-/// The outputs of one answer, folded: what a reader would see, whatever the pieces.
+/// The outputs of one answer, combined into what a reader would see, regardless of chunks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     pub text: String,
     pub calls: Vec<Call>,
-    /// Thinking blocks in order of appearance: id and text.
+    /// The thinking blocks in order of appearance, each with its id and text.
     pub thinking: Vec<(String, String)>,
     /// Encrypted reasoning to send back.
     pub replay: Vec<String>,
     /// Images: media type and base64.
     pub data: Vec<(String, String)>,
-    /// Addresses of the sources cited.
+    /// The URLs of the cited sources.
     pub sources: Vec<String>,
     pub notes: Vec<Note>,
 }
@@ -124,7 +124,7 @@ impl Summary {
         }
     }
 
-    /// All thinking in one.
+    /// Returns the text of all thinking blocks.
     pub fn thoughts(&self) -> String {
         self.thinking.iter().map(|(_, text)| text.as_str()).collect()
     }
@@ -133,7 +133,7 @@ impl Summary {
         self.notes.iter().any(|note| note.kind == kind)
     }
 
-    /// Name and input of each call, sorted: when the order of reporting does not matter.
+    /// Returns the calls in sorted order, for tests in which the order of reporting doesn't matter.
     pub fn calls_sorted(&self) -> Vec<Call> {
         let mut calls = self.calls.clone();
         calls.sort();
@@ -141,7 +141,7 @@ impl Summary {
     }
 }
 
-/// The parts alone.
+/// Returns only the parts.
 pub fn parts(outputs: &[Output]) -> Vec<&Part> {
     fn part(output: &Output) -> Option<&Part> {
         if let Output::Part(part) = output { Some(part) } else { None }
@@ -149,7 +149,7 @@ pub fn parts(outputs: &[Output]) -> Vec<&Part> {
     outputs.iter().filter_map(part).collect()
 }
 
-/// Checks what holds for any bytes whatever: S2, S9, S14, and that parts and notes are well formed.
+/// Checks what holds for any bytes: S2, S9, S14, and that parts and notes are well formed.
 pub fn assert_sound(outputs: &[Output], outcome: &Outcome) {
     let mut ids = BTreeSet::new();
     for output in outputs {

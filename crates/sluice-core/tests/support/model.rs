@@ -1,4 +1,4 @@
-//! Random answers: a model of what the server wants to say, and the events by which it says so.
+//! Random answers: a model of what the server means, and the events that express it.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::events::*;
 use super::{Call, Summary};
 
-/// What an answer says, whatever the events.
+/// What an answer says, independent of its events.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub items: Vec<Item>,
@@ -18,7 +18,7 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub enum Item {
     Message(Vec<Content>),
-    /// Parts of a summary or of raw reasoning, and encrypted content.
+    /// The parts of a summary or of raw reasoning, and whether there is encrypted content.
     Thinking {
         spelling: &'static str,
         parts: Vec<String>,
@@ -44,7 +44,7 @@ pub enum End {
     Failed,
 }
 
-/// What must not turn up in any text.
+/// An error message that must not appear in any text.
 pub const ERROR_MESSAGE: &str = "E\u{F8FF}RROR";
 
 pub fn answers() -> impl Strategy<Value = Answer> {
@@ -69,7 +69,7 @@ fn item() -> impl Strategy<Value = Item> {
     ]
 }
 
-/// Anything but Greek, which is left to thinking so that the two can be told apart.
+/// Any text without Greek letters, which are reserved for thinking so that the two can be told apart.
 fn text() -> impl Strategy<Value = String> {
     let character = prop_oneof![8 => prop::char::range(' ', '~'), 2 => Just('\n'), 4 => any::<char>()];
     prop::collection::vec(character, 0..24).prop_map(|all| all.into_iter().filter(|c| !is_greek(*c)).collect())
@@ -83,7 +83,7 @@ pub fn is_greek(c: char) -> bool {
     ('α'..='ω').contains(&c)
 }
 
-/// A JSON object as a model may write it, or nothing.
+/// A JSON object as a model might write it, or nothing.
 fn arguments() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -106,12 +106,12 @@ fn arguments() -> impl Strategy<Value = String> {
     })
 }
 
-/// A source of choices that always chooses the same for the same seed.
+/// A source of random choices that depend only on the seed.
 #[derive(Clone, Debug)]
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// A number below `limit`, which is not 0.
+    /// Returns a number below `limit`, which must not be 0.
     pub fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -123,7 +123,7 @@ impl Dice {
         self.below(limit) == 0
     }
 
-    /// Cuts a text into a few pieces, some of them empty.
+    /// Splits a text into a few pieces, some of them empty.
     fn pieces(&mut self, text: &str) -> Vec<String> {
         let mut pieces = vec![String::new()];
         for c in text.chars() {
@@ -137,12 +137,13 @@ impl Dice {
 }
 
 impl Answer {
-    /// The final output.
+    /// Returns the final output.
     pub fn output(&self) -> Vec<Value> {
         self.items.iter().zip(0..).map(|(item, index)| item.whole(index)).collect()
     }
 
-    /// The events, those of different items mixed; only messages, and thinking, keep their order among themselves.
+    /// Returns the events. Those of different items are interleaved; only messages, and thinking, keep their order
+    /// among themselves.
     pub fn events(&self, dice: &mut Dice) -> Vec<Value> {
         let mut lanes: Vec<Vec<Value>> = vec![Vec::new(), Vec::new()];
         for (item, index) in self.items.iter().zip(0..) {
@@ -178,7 +179,7 @@ impl Answer {
         event
     }
 
-    /// What the reader must get.
+    /// Returns what the reader must get.
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
         for (item, index) in self.items.iter().zip(0..) {
@@ -278,7 +279,7 @@ impl Item {
     }
 }
 
-/// A gateway that numbers calls afresh: neighbours share a call id.
+/// Imitates a gateway that restarts its numbering: neighbouring calls share a call id.
 pub fn share_call_ids(value: &mut Value) {
     match value {
         Value::Object(fields) => {

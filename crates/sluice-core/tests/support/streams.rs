@@ -1,4 +1,4 @@
-//! Named, invented streams: everything a server may do, one thing at a time. Each stays under 20 KB.
+//! Named, made-up streams: everything that a server may do, one thing at a time. Each is smaller than 20 KB.
 
 use std::slice;
 
@@ -10,25 +10,25 @@ use super::wire::body;
 
 type Named<T> = Vec<(&'static str, T)>;
 
-/// All streams as bytes, each under a name of its own.
+/// Returns all streams as bytes, each with a unique name.
 pub fn streams() -> Named<Vec<u8>> {
     let mut all: Named<Vec<u8>> = event_streams().iter().map(|(name, events)| (*name, body(events))).collect();
     all.extend(odd_streams());
     all
 }
 
-/// The streams whose framing is ordinary, as events.
+/// Returns the streams with ordinary framing, as events.
 pub fn event_streams() -> Named<Vec<Value>> {
     [texts(), thinking(), calls(), odd_calls(), ends()].concat()
 }
 
-/// The bytes of one stream.
+/// Returns the bytes of one stream.
 pub fn stream(name: &str) -> Vec<u8> {
     let found = streams().into_iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("no stream is called {name}")).1
 }
 
-/// `created`, the given events, and a terminal event.
+/// Returns `created`, the given events and a terminal event.
 pub fn around(events: impl IntoIterator<Item = Value>, end: Value) -> Vec<Value> {
     let mut all = vec![created()];
     all.extend(events);
@@ -36,7 +36,7 @@ pub fn around(events: impl IntoIterator<Item = Value>, end: Value) -> Vec<Value>
     all
 }
 
-/// The answer "Hello, world" in three deltas, with all that belongs to it.
+/// The answer "Hello, world" in three deltas, with all the events around them.
 pub fn hello() -> Vec<Value> {
     around(text_events(0, &["Hel", "lo, ", "world"]), completed(&[message(0, "Hello, world")]))
 }
@@ -59,7 +59,7 @@ pub fn interleaved_calls() -> Vec<Value> {
     around(events, completed(&[call(0, "call_a", "read_file", path), call(1, "call_b", "list_dir", dir)]))
 }
 
-/// Thinking, text with a source, and a call: an answer with a bit of everything.
+/// Thinking, text with a source, and a call: a bit of everything.
 pub fn everything() -> Vec<Value> {
     let thought = "γνῶθι σεαυτόν";
     let mut events = vec![queued(), in_progress(), reasoning_added(0), summary_part_added(0, 0)];
@@ -155,7 +155,7 @@ fn thinking() -> Named<Vec<Value>> {
     ]
 }
 
-/// A call with everything that belongs to it, streamed in two pieces.
+/// A call with all its events, streamed in two deltas.
 fn search() -> (Vec<Value>, Value) {
     let events = call_events(0, "call_1", "search", &["{\"q\"", ":\"rust\"}"]);
     (events, call(0, "call_1", "search", "{\"q\":\"rust\"}"))
@@ -239,7 +239,7 @@ fn ends() -> Named<Vec<Value>> {
     ]
 }
 
-/// Gives the item of the event another id, where it has one.
+/// Gives the event's item another id, if it has one.
 pub fn set_ids(event: &mut Value, id: &str) {
     for place in ["/item_id", "/item/id"] {
         if let Some(known) = event.pointer_mut(place) {
@@ -248,7 +248,7 @@ pub fn set_ids(event: &mut Value, id: &str) {
     }
 }
 
-/// Every event, and every item of the final output, under an id never seen before.
+/// Gives every event, and every item of the final output, an id that was never used before.
 pub fn rotate_ids(events: &[Value]) -> Vec<Value> {
     let mut events = events.to_vec();
     for (event, count) in events.iter_mut().zip(0..) {

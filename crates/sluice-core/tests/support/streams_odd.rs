@@ -1,4 +1,4 @@
-//! Streams whose framing or extras are out of the ordinary, and one answer of every kind of noise.
+//! Streams with unusual framing or additions, and one answer with every kind of noise.
 
 use serde_json::{Value, json};
 
@@ -50,13 +50,13 @@ fn framings() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// CRLF, LF and CR in turn; never a LF right after a CR, which would be one line end.
+/// Uses CRLF, LF and CR in turn, but never LF directly after CR, which would be a single line ending.
 fn mixed_line_ends(text: &str) -> String {
     let ends = ["\r\n", "\n", "\r"].into_iter().cycle();
     text.lines().zip(ends).map(|(line, end)| format!("{line}{end}")).collect()
 }
 
-/// Bytes that are no UTF-8 inside a text delta.
+/// Bytes that aren't UTF-8 inside a text delta.
 fn not_utf8(text: &str) -> Vec<u8> {
     let at = text.find("\"Hel\"").expect("the delta") + 2;
     [&text.as_bytes()[..at], b"\xFF\xE4\xB8", &text.as_bytes()[at..]].concat()

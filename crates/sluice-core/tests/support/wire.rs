@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-/// The event's `type`, if it has a readable one.
+/// Returns the event's `type`, if it is a string.
 pub fn name_of(event: &Value) -> &str {
     event.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The last word of the event's type: `delta`, `done`, `added`, ...
+/// Returns the last word of the event's type: `delta`, `done`, `added`, …
 pub fn verb_of(event: &Value) -> &str {
     name_of(event).rsplit('.').next().unwrap_or_default()
 }
 
-/// One frame with its `event:` line.
+/// Returns one SSE event with its `event:` line.
 pub fn frame(event: &Value) -> String {
     format!("event: {}\ndata: {event}\n\n", name_of(event))
 }
@@ -29,7 +29,7 @@ pub struct Wire {
 }
 
 impl Default for Wire {
-    /// As the schema has it.
+    /// The format of the schema.
     fn default() -> Self {
         Self { event_lines: true, types_in_json: true, done_marker: true, numbered: true, line_end: "\n" }
     }
@@ -42,7 +42,7 @@ impl Wire {
         self.join(&frames)
     }
 
-    /// One frame under the given `event:` line.
+    /// Returns one SSE event with the given `event:` line.
     pub fn frame(self, event: &Value, name: &str) -> String {
         let mut event = event.clone();
         if !self.types_in_json
@@ -62,12 +62,12 @@ impl Wire {
     }
 }
 
-/// The body as the schema has it.
+/// Returns the body in the schema's format.
 pub fn body(events: &[Value]) -> Vec<u8> {
     Wire::default().bytes(events)
 }
 
-/// The events with their `sequence_number`.
+/// Adds a `sequence_number` to the events.
 pub fn numbered(events: &[Value]) -> Vec<Value> {
     let mut events = events.to_vec();
     for (event, number) in events.iter_mut().zip(0_u64..) {
