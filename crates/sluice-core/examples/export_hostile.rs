@@ -1,6 +1,6 @@
-//! Writes hostile input for tests in other languages and for the fuzz targets:
-//! `cargo run -p sluice-core --example export_hostile -- DIR BYTES` gives a file of about BYTES bytes for each generator, with its
-//! name in `DIR/index.json`.
+//! Writes hostile input for tests in other languages and for the fuzz targets: `cargo run -p sluice-core --example
+//! export_hostile -- DIR BYTES` writes a file of about BYTES bytes for each generator and lists their names in
+//! `DIR/index.json`.
 
 #![expect(clippy::disallowed_methods, reason = "a tool for the command line: it reads its argument and writes files")]
 

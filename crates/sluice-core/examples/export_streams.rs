@@ -1,5 +1,5 @@
-//! Writes every invented stream of the tests, and what the core makes of it, for tests in other languages:
-//! `cargo run -p sluice-core --example export_streams -- DIR` gives `DIR/NAME.sse` and `DIR/NAME.json`.
+//! Writes every made-up stream of the tests, and what the core makes of it, for tests in other languages: `cargo run -p
+//! sluice-core --example export_streams -- DIR` writes `DIR/NAME.sse` and `DIR/NAME.json`.
 
 #![expect(clippy::disallowed_methods, reason = "a tool for the command line: it reads its argument and writes files")]
 
@@ -28,7 +28,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// A part as the core serializes it, or a note beside it.
+/// A part or a note, as the core serializes it.
 fn to_json(output: &Output) -> serde_json::Result<Value> {
     match output {
         Output::Part(part) => serde_json::to_value(part),

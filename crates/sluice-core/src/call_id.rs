@@ -1,34 +1,33 @@
-//! Call ids as VS Code sees them: `gw-` and the server's id, at most 64 of `[A-Za-z0-9_-]`.
+//! Call ids as VS Code sees them: `gw-` and the server's id, at most 64 characters of `[A-Za-z0-9_-]`.
 //!
-//! The prefix keeps our calls apart from other providers' in one conversation. The limit holds for the whole id,
-//! because a conversation may go on with another provider, which is then sent our ids as they are.
+//! The prefix distinguishes our calls from those of other providers in the same conversation. The limit applies to the
+//! whole id, because a conversation may continue with another provider, which then gets our ids as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 const PREFIX: &str = "gw-";
 const MAX_LENGTH: usize = 64;
-/// 64 bits in hexadecimal, behind a dash.
+/// A dash and 64 bits in hexadecimal.
 const HASH_LENGTH: usize = 17;
 
 /// The ids that are in use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Taken {
     ids: BTreeSet<String>,
-    /// The last number given to ids with this start, so that the next one need not be searched for.
+    /// The last number that was appended to ids with this start, so that the next one is found at once.
     last_number: BTreeMap<String, u64>,
 }
 
-/// The id under which VS Code gets to know a call, unique among `taken`.
+/// Returns the id under which VS Code gets a call. It is unique among `taken`.
 ///
-/// A server's id that fits is kept whole. One that does not is shortened to its usable characters and a hash of all
-/// of it; one that was used before in this response (some gateways number calls afresh) gets a counter. `plain` leaves
-/// the prefix off.
+/// A valid id is kept. An invalid one is shortened to its valid characters and a hash of the whole id. One that was
+/// already used in this response (some gateways restart their numbering) gets a number. `plain` omits the prefix.
 pub(crate) fn to_vscode(server_id: &str, plain: bool, taken: &mut Taken) -> String {
     unique(&fitted(server_id, if plain { "" } else { PREFIX }), taken)
 }
 
-/// The id under which a server gets a call and its result back: its own, if it was ours and usable; any other
-/// provider's id is made to fit.
+/// Returns the id under which a server gets a call and its result back: its own id if it was valid. The id of another
+/// provider is made valid.
 pub(crate) fn from_vscode(vscode_id: &str, taken: &mut Taken) -> String {
     unique(&fitted(vscode_id.strip_prefix(PREFIX).unwrap_or(vscode_id), ""), taken)
 }
@@ -43,7 +42,8 @@ fn fitted(id: &str, prefix: &str) -> String {
 }
 
 fn unique(base: &str, taken: &mut Taken) -> String {
-    // As long as any number leaves it: ids with the same start count together, because cut short they may be the same.
+    // The longest start that leaves room for any number. Ids with the same start share their numbers, because they may
+    // be equal once shortened.
     const START_LENGTH: usize = MAX_LENGTH - 21;
     if taken.ids.insert(base.to_owned()) {
         return base.to_owned();
@@ -64,7 +64,7 @@ fn is_usable(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
-/// FNV-1a: short, stable for ever, and good enough to keep a handful of ids apart.
+/// FNV-1a is short, will never change, and is good enough to distinguish a few ids.
 pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -27,12 +27,12 @@ pub struct ExchangeOptions {
     pub head_timeout_ms: u64,
     /// The longest silence in the middle of a body, in milliseconds.
     pub idle_timeout_ms: u64,
-    /// The longest wait for the next output of a stream, in milliseconds: a server can't keep a request alive for ever with
-    /// comments. A whole answer has the same time.
+    /// The longest wait for the next output of a stream, in milliseconds, so that a server can't keep a request alive
+    /// with comments alone. A whole response must arrive within the same time.
     pub output_timeout_ms: u64,
     /// The longest time that the body of a refusal may take, in milliseconds.
     pub refusal_timeout_ms: u64,
-    /// How often the request may be sent because of failures that may pass, the first time included.
+    /// The maximum number of attempts, including the first.
     pub max_attempts: u32,
     /// The parameters of the request that may be left out if the server refuses them by name.
     pub optional: Vec<Parameter>,
@@ -57,7 +57,7 @@ impl Default for ExchangeOptions {
     }
 }
 
-/// What an answer is written in.
+/// The format of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     #[default]
@@ -73,19 +73,18 @@ pub enum Action {
     Send { timeout_ms: u64, without: Vec<Parameter> },
     /// Read more of the body.
     Read { timeout_ms: u64 },
-    /// Wait, because the attempt failed and the next one, whose number is `attempt`, may not. Nothing has been shown to the
-    /// user yet.
+    /// Wait before the next attempt, whose number is `attempt`. Nothing has been shown to the user yet.
     Wait { timeout_ms: u64, failure: Box<Failure>, attempt: u32 },
-    /// Hand this to the reader.
+    /// Show this to the user.
     Output(Output),
     /// The exchange is over. Close the connection, or read the rest of the body as [`Report::drain`] allows.
     End(Box<Report>),
 }
 
-/// What kind of trouble a shell had with the connection.
+/// The kind of a connection error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
-    /// There never was a connection: name, route or TLS.
+    /// There was no connection: the name, the route or TLS failed.
     Connect,
     /// The connection broke.
     Broken,
@@ -117,13 +116,13 @@ pub struct Exchange {
     transcript: Transcript,
     called_tool: bool,
     drain: Option<Drain>,
-    /// When the body, or the stream's last output, was first polled for; `None` until then.
+    /// When the shell was first asked to read, or when the last output was returned.
     waiting_since_ms: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
 enum State {
-    /// The request is to be sent, or has been sent and not been answered.
+    /// The request has to be sent, or has been sent and there is no response yet.
     Sending,
     Reading(Body),
     /// An attempt is over; the next poll decides what follows.
@@ -132,12 +131,12 @@ enum State {
         delay_ms: u64,
         failure: Box<Failure>,
     },
-    /// The report has been given or is about to be.
+    /// The report has been returned or will be with the next poll.
     Finished(Box<Report>),
 }
 
 impl Exchange {
-    /// Starts with sending the request.
+    /// Starts by sending the request.
     pub fn new(options: ExchangeOptions) -> Self {
         Self {
             options,
@@ -152,16 +151,17 @@ impl Exchange {
         }
     }
 
-    /// Starts with a body that is known to be a stream, for callers that made the request themselves.
+    /// Starts with a body that is known to be a stream, for callers that send the request themselves.
     pub fn reading(options: ExchangeOptions) -> Self {
         let body = Body::stream(&options);
         let options = ExchangeOptions { max_attempts: 1, ..options };
         Self { state: State::Reading(body), ..Self::new(options) }
     }
 
-    /// Returns what to do next. Until something is handled, the answer stays the same; only outputs are given once.
+    /// Returns what to do next. Until something is reported, the result stays the same, except that each output is
+    /// returned once.
     ///
-    /// `now_ms` is the time in milliseconds on any clock that doesn't jump.
+    /// `now_ms` is the time in milliseconds of any monotonic clock.
     pub fn poll(&mut self, now_ms: u64) -> Action {
         if let Some(output) = self.outputs.pop_front() {
             self.waiting_since_ms = Some(now_ms);
@@ -191,13 +191,13 @@ impl Exchange {
         }
     }
 
-    /// The head of a response has arrived. `now` is the time in seconds since 1970, for servers that say as a date when to
-    /// ask again.
+    /// The head of a response has arrived. `now` is the time in seconds since 1970, for servers that send the time of
+    /// the next retry as a date.
     pub fn handle_head(&mut self, status: u16, headers: Vec<(String, String)>, now: u64) {
         if !matches!(self.state, State::Sending) {
             return;
         }
-        // A browser reports a redirect that it was told not to follow as status 0.
+        // A browser reports a redirect that it must not follow as status 0.
         if status == 0 || (300..400).contains(&status) {
             self.fail(Failure::from_transport(Transport::Redirect, &self.options.origin));
         } else {
@@ -224,12 +224,12 @@ impl Exchange {
         }
     }
 
-    /// The body has ended as the protocol of the connection says a body ends.
+    /// The body has ended normally.
     pub fn handle_end(&mut self) {
         self.end_body(BodyEnd::Eof, false);
     }
 
-    /// There is no connection, or no longer.
+    /// The connection failed or broke.
     pub fn handle_connection_error(&mut self, error: ConnectionError) {
         match &self.state {
             State::Sending => {
@@ -268,7 +268,7 @@ impl Exchange {
                 return;
             }
             State::Reading(body) => body.finish(BodyEnd::Cancelled, &self.options.origin).1,
-            // What the server said about the end stands if the reader has seen all of it.
+            // The server's outcome counts if the reader has seen all of the answer.
             State::Ended(outcome) if dropped_outputs => {
                 Outcome { status: Status::Cancelled, error: None, empty: None, ..*outcome }
             }
@@ -294,7 +294,7 @@ impl Exchange {
         self.state = State::Ended(Box::new(Outcome::refused(failure)));
     }
 
-    /// An attempt has ended and the reader has all of it. Is the exchange over?
+    /// An attempt has ended and all its outputs have been polled: decides whether the exchange is over.
     fn decide(&mut self, outcome: Outcome) {
         let Some(failure) = outcome.error.as_ref().filter(|_| outcome.retry_safe) else {
             return self.finish(outcome);
@@ -313,7 +313,7 @@ impl Exchange {
 
     fn finish(&mut self, outcome: Outcome) {
         let ending = Ending::of(&outcome, self.called_tool);
-        // A parameter was only in the way if the server was content without it.
+        // A parameter was the problem only if the server accepted the request without it.
         let refused = if outcome.error.is_none() { std::mem::take(&mut self.without) } else { Vec::new() };
         let usage = outcome.usage.as_ref().and_then(VsCodeUsage::of);
         let entry = LedgerEntry::new(&outcome, std::mem::take(&mut self.transcript).into_parts());

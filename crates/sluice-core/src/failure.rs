@@ -1,4 +1,4 @@
-//! Why something failed, for people and for retry loops: HTTP answers, error events and broken connections, in one
+//! Why something failed, for people and for retry loops: HTTP responses, error events and connection errors in one
 //! shape. What to do next is decided here, so that every shell says and does the same.
 
 mod overflow;
@@ -15,43 +15,43 @@ pub(crate) use overflow::overflow_numbers;
 use overflow::{excerpt, is_overflow};
 pub use retry::{MAX_ATTEMPTS, retry_delay_ms};
 
-/// Enough for any sentence a server writes for people; the rest is a dump.
+/// Longer than any sentence that a server writes for people. Anything beyond that is a dump.
 const MAX_MESSAGE_CHARS: usize = 500;
 const MAX_ID_CHARS: usize = 120;
-/// A longer body is no error message.
+/// A longer body isn't an error message.
 const MAX_BODY: usize = 1 << 20;
 
-/// An answer that is not the stream we asked for.
+/// A response that isn't the requested stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HttpAnswer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
-    /// Its first 64 KiB are enough of an error.
+    /// The body, of which an error needs at most the first 64 KiB.
     pub body: String,
 }
 
-/// What went wrong before there was an answer.
+/// What went wrong with the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Transport {
-    /// No connection: name, route, TLS.
+    /// There was no connection: the name, the route or TLS failed.
     Connect,
-    /// Connected, and then silence instead of an answer.
+    /// The server accepted the connection but sent no response in time.
     HeadersTimeout,
-    /// The connection broke while the answer came.
+    /// The connection broke in the middle of the answer.
     Broken,
-    /// Nothing came for too long in the middle of an answer.
+    /// Nothing arrived for too long in the middle of an answer.
     Idle,
-    /// The server wanted to send us elsewhere; the key must not follow.
+    /// The server redirected us to another address, and the key must not follow.
     Redirect,
     /// The body is larger than the shell reads. The request was aborted.
     TooLarge,
 }
 
 impl Failure {
-    /// `now` is the time in seconds since 1970, for servers that say when to come back as a date.
+    /// `now` is the time in seconds since 1970, for servers that send the time of the next retry as a date.
     pub fn from_http(answer: &HttpAnswer, now: u64) -> Self {
         let header = |name: &str| {
             let found = answer.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -72,12 +72,12 @@ impl Failure {
         failure
     }
 
-    /// From an `error` event or a failed response.
+    /// Makes a failure from an `error` event or a failed response.
     pub(crate) fn from_stream(message: Option<&str>, code: Option<&str>) -> Self {
         Self::classified(&Said::of(message, code), None)
     }
 
-    /// From an error that another library made of an HTTP answer or an error event.
+    /// Makes a failure from an error that another library made from an HTTP response or an error event.
     pub(crate) fn from_library(message: Option<&str>, code: Option<&str>, status: Option<u16>) -> Self {
         Self { status, ..Self::classified(&Said::of(message, code), status) }
     }
@@ -120,7 +120,7 @@ impl Failure {
         Self { may_retry, turn: Turn::Network, next: next.to_owned(), ..Self::new(kind, message) }
     }
 
-    /// About a tool whose call cannot be used. The reason is a verb and the rest of a sentence.
+    /// Makes a failure about a tool whose call can't be used. The reason is a verb and the rest of a sentence.
     pub(crate) fn tool_call(tool: Option<&str>, reason: &str) -> Self {
         let tool = tool.and_then(id);
         let name = tool.as_deref().unwrap_or_default();
@@ -128,8 +128,9 @@ impl Failure {
         Self { tool, ..Self::new(FailureKind::ToolCall, message) }
     }
 
-    /// Every failure is made here. Servers write names and numbers into our sentences too, so whatever the message is, it
-    /// becomes one line of bounded length, without control characters and without what looks like a key.
+    /// Every failure is made here. Our sentences contain names and numbers from servers too, so whatever the message
+    /// is, it becomes one line of bounded length, without control characters and without anything that looks like a
+    /// key.
     pub(crate) fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
         let (turn, next, otherwise) = advice(kind);
         let message = line(message.as_ref(), MAX_MESSAGE_CHARS).unwrap_or_else(|| format!("{otherwise}."));
@@ -164,17 +165,18 @@ impl Failure {
     }
 }
 
-/// One line of at most so many characters, without control characters and without what looks like a key; blank is nothing.
-fn line(text: &str, most: usize) -> Option<String> {
-    Some(plain_line(&Secrets::default().mask(&excerpt(text)), most)).filter(|line| !line.is_empty())
+/// Returns one line of at most `max_chars` characters, without control characters and without anything that looks like
+/// a key. Blank text is `None`.
+fn line(text: &str, max_chars: usize) -> Option<String> {
+    Some(plain_line(&Secrets::default().mask(&excerpt(text)), max_chars)).filter(|line| !line.is_empty())
 }
 
-/// A code, a name or an id.
+/// Like [`line`], for a code, a name or an id.
 fn id(text: &str) -> Option<String> {
     line(text, MAX_ID_CHARS)
 }
 
-/// Whose turn it is, what to do, and what to say when the server said nothing.
+/// Returns who has to act, what to do, and what to say if the server said nothing.
 fn advice(kind: FailureKind) -> (Turn, &'static str, &'static str) {
     match kind {
         FailureKind::SignIn => (Turn::User, "Enter a valid API key.", "The server does not accept the key"),
@@ -207,7 +209,7 @@ fn advice(kind: FailureKind) -> (Turn, &'static str, &'static str) {
     }
 }
 
-/// What an error body says, whatever its shape.
+/// What an error body says, regardless of its shape.
 #[derive(Debug, Default)]
 struct Said {
     message: Option<String>,
@@ -241,7 +243,7 @@ impl Said {
         let field = |name: &str| error.get(name).and_then(text).or_else(|| json.get(name).and_then(text));
         Self {
             message: text(error).or_else(|| field("message")).or_else(|| field("detail")),
-            // Numbers say no more than the status; a type in words does.
+            // A numeric code says no more than the status. A type in words does.
             code: field("code").filter(|code| code.parse::<u64>().is_err()).or_else(|| field("type")),
             generation_id: field("generationId").or_else(|| field("generation_id")),
             param: error.get("param").cloned().unwrap_or_default(),
@@ -279,7 +281,7 @@ impl Said {
         }
     }
 
-    /// The numbers in a structured `param`, or in the message.
+    /// Reads the numbers in a structured `param`, or in the message.
     fn overflow(&self) -> Option<Overflow> {
         let from_param = |name: &str| self.param.get(name).and_then(Value::as_u64);
         if let (Some(actual), Some(limit)) = (from_param("actual"), from_param("limit")) {

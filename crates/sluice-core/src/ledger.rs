@@ -1,9 +1,9 @@
-//! What was asked, what it used, and what is known about it.
+//! What was requested, what it used, and what is known about its tokens.
 //!
-//! A [`Ledger`] follows every request of a program from [`begin`](Ledger::begin) to [`end`](Ledger::end). Before a request
-//! it says how many tokens the request has, as far as anybody can know; after it, it learns what the server counted, so
-//! that the next estimate is better, and adds up what was used. A shell keeps the ledger's bytes in a file
-//! ([`Memory`]) and shows what it says; it decides nothing.
+//! A [`Ledger`] follows every request of a program from [`begin`](Ledger::begin) to [`end`](Ledger::end). Before a
+//! request, it estimates the number of tokens. After it, it learns what the server counted, so that the next estimate
+//! is better, and adds up the usage. A shell keeps the ledger's bytes in a file ([`Memory`]) and shows what it returns,
+//! but decides nothing.
 
 mod tree;
 
@@ -22,14 +22,14 @@ use crate::usage::{History, UsageTracker, preflight};
 use tree::RequestTree;
 pub use tree::TreeNode;
 
-/// Counts, costs and history of one installation. Times are milliseconds of any clock that doesn't jump.
+/// Counts, costs and history of one installation. Times are milliseconds of any monotonic clock.
 #[derive(Debug)]
 pub struct Ledger {
     counter: Counter,
     memory: Memory,
     tracker: UsageTracker,
     tree: RequestTree,
-    /// The requests that have begun and not ended, by id.
+    /// The requests that have begun but not ended, by id.
     running: BTreeMap<String, Running>,
 }
 
@@ -40,7 +40,7 @@ struct Running {
     conversation: String,
 }
 
-/// What the ledger has to know about a model beside its id.
+/// What the ledger has to know about a model in addition to its id.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -58,7 +58,7 @@ pub struct LedgerModel {
 pub struct Begun {
     pub estimate: Estimate,
     pub kind: RequestKind,
-    /// Something to tell the user before the request is sent.
+    /// A warning for the user before the request is sent.
     pub warning: Option<Preflight>,
     pub status: Option<StatusLine>,
 }
@@ -68,9 +68,9 @@ pub struct Begun {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LedgerEntry {
-    /// The server said that the answer is over.
+    /// Whether the server said that the answer is over.
     pub is_answered: bool,
-    /// The answer is whole, so that the server's count is a count of `answer`.
+    /// Whether the answer is complete, so that the server's count applies to `answer`.
     pub is_whole: bool,
     pub usage: Option<Usage>,
     /// The gateway's own figure, in US dollars.
@@ -92,7 +92,7 @@ impl LedgerEntry {
     }
 }
 
-/// What a request came to.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ended {
@@ -103,24 +103,24 @@ pub struct Ended {
 }
 
 impl Ledger {
-    /// An empty ledger. `key` belongs to the installation; hashes made with it mean nothing elsewhere.
+    /// Returns an empty ledger. `key` belongs to the installation; hashes made with it mean nothing elsewhere.
     pub fn new(counter: Counter, key: InstallKey) -> Self {
         Self::with_memory(counter, Memory::new(key))
     }
 
-    /// A ledger that knows what a file says, and what that file turned out to be.
+    /// Returns a ledger with the contents of a file, and the state of that file.
     pub fn read(counter: Counter, key: InstallKey, file: Option<&[u8]>) -> (Self, FileState) {
         let (memory, state) = Memory::read(key, file);
         (Self::with_memory(counter, memory), state)
     }
 
-    /// A ledger that knows what a memory knows.
+    /// Returns a ledger with this memory.
     pub fn with_memory(counter: Counter, memory: Memory) -> Self {
         let (tracker, tree, running) = (UsageTracker::default(), RequestTree::default(), BTreeMap::new());
         Self { counter, memory, tracker, tree, running }
     }
 
-    /// Takes over the memory of an installation, for a ledger that was needed before its file was read.
+    /// Loads the memory of an installation into a ledger that was needed before the file was read.
     pub fn load(&mut self, key: InstallKey, file: Option<&[u8]>) -> FileState {
         let (memory, state) = Memory::read(key, file);
         self.memory = memory;
@@ -147,7 +147,7 @@ impl Ledger {
         Begun { estimate, kind, warning, status: self.tracker.status(conversation) }
     }
 
-    /// A part of the answer has been given; only the first one counts.
+    /// A part of the answer has been delivered. Only the first one counts.
     pub fn part(&mut self, id: &str, is_thinking: bool, now_ms: u64) {
         self.tracker.first_part(id, is_thinking, now_ms);
     }
@@ -178,40 +178,40 @@ impl Ledger {
         })
     }
 
-    /// The tokens of a text, corrected by what servers counted for models of this family.
+    /// Returns the tokens of a text, corrected by what servers counted for models of this family.
     pub fn text_tokens(&self, model: &str, family: &str, text: &str) -> u32 {
         self.corrected(family, self.counter.text(model, text))
     }
 
-    /// The tokens of one message: what a server counted for it, else our own count, corrected.
+    /// Returns the tokens of one message: the server's count if there is one, otherwise our own count, corrected.
     pub fn message_tokens(&self, model: &str, family: &str, message: &ChatMessage) -> u32 {
         let (prompt, factor) = (Prompt::of_message(model, message), self.memory.calibration().factor(family));
         let estimate = self.memory.known().estimate_message(&prompt, factor, &|piece| self.counter.piece(piece));
         u32::try_from(estimate.tokens).unwrap_or(u32::MAX)
     }
 
-    /// A raw count of ours, corrected by what servers counted for models of this family.
+    /// Corrects a raw count by what servers counted for models of this family.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]
     pub fn corrected(&self, family: &str, raw: u32) -> u32 {
         (f64::from(raw) * self.memory.calibration().factor(family)).ceil() as u32
     }
 
-    /// What the status bar shows for a conversation, if anything was asked in it.
+    /// Returns what the status bar shows for a conversation, if it had any request.
     pub fn status(&self, conversation: &str) -> Option<StatusLine> {
         self.tracker.status(conversation)
     }
 
-    /// Everything that was ever used, by day and model.
+    /// Returns the usage by day and model.
     pub fn history(&self) -> History {
         self.memory.history()
     }
 
-    /// The requests of a conversation, the oldest first, each with the one that it continues.
+    /// Returns the requests of a conversation, the oldest first, each with the request that it continues.
     pub fn tree(&self, conversation: &str) -> &[TreeNode] {
         self.tree.of(conversation)
     }
 
-    /// The memory behind the ledger, which a shell saves.
+    /// Returns the memory behind the ledger, which a shell saves.
     pub fn memory(&mut self) -> &mut Memory {
         &mut self.memory
     }

@@ -98,5 +98,5 @@ pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, Kno
 pub use usage::{History, Period, UsageTracker, date, preflight};
 pub use wire::{as_stream, is_open_responses_event};
 
-/// SSE framing on its own, for benchmarks and fuzzing.
+/// SSE framing by itself, for other readers of event streams, benchmarks and fuzzing.
 pub use receive::sse;

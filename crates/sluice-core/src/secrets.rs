@@ -1,5 +1,5 @@
-//! Takes secrets out of text that a server wrote: servers quote the key they refuse, and what they write is shown, logged
-//! and saved.
+//! Masks secrets in text that a server wrote. Servers quote the key they refuse, and their text is shown, logged and
+//! saved.
 
 mod find;
 mod look;
@@ -15,23 +15,23 @@ use crate::failure::HttpAnswer;
 
 use find::Needle;
 
-/// Shorter secrets would black out ordinary words.
+/// Masking shorter secrets would hide ordinary words.
 const SHORTEST: usize = 8;
 
-/// What stands where a secret was.
+/// The replacement for a secret.
 const HIDDEN: &str = "[hidden]";
 
-/// Removes secrets from text.
+/// Masks secrets in text.
 ///
-/// Two kinds are removed, and `[hidden]` stands in their place:
+/// Two kinds of secrets are replaced by `[hidden]`:
 ///
-/// - the exact values given to [`new`](Self::new), in any letter case, also if they are percent-encoded, escaped as in
-///   JSON, written as hexadecimal digits, part of base64 (whatever stands before them: `Bearer `, a user's name), or
-///   interrupted by invisible characters; and their first eight characters or more where the text is cut off;
-/// - whatever looks like a secret: keys with a well-known prefix such as `sk-` or `ghp_`, JSON web tokens, credentials
-///   after `Bearer` or `Basic`, passwords in URLs, and query parameters named like a key.
+/// - the exact values passed to [`new`](Self::new), in upper or lower case, percent-encoded, escaped as in JSON,
+///   written in hexadecimal, part of base64 (with anything before them, such as `Bearer ` or a user's name), or
+///   interrupted by invisible characters; and their first eight or more characters where the text is cut off;
+/// - anything that looks like a secret: keys with a well-known prefix such as `sk-` or `ghp_`, JSON web tokens,
+///   credentials after `Bearer` or `Basic`, passwords in URLs, and query parameters that are named like a key.
 ///
-/// The time is linear in the length of the text. JSON text stays JSON text, unless a secret is a bare number in it.
+/// The time is linear in the length of the text. JSON stays valid JSON, unless a secret is a bare number in it.
 ///
 /// ```
 /// let secrets = sluice_core::Secrets::new(["canary-0123456789"]);
@@ -50,8 +50,8 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Remembers the values to remove: keys, tokens, values of headers. `Bearer ` or `Basic ` in front of one is no part of
-    /// the secret. Values of fewer than eight bytes are ignored, because they would black out ordinary words.
+    /// Stores the values to mask: keys, tokens, header values. A leading `Bearer ` or `Basic ` is not part of the
+    /// secret. Values of fewer than eight bytes are ignored, because masking them would hide ordinary words.
     pub fn new<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> Self {
         let mut needles = Vec::new();
         for value in values {
@@ -67,18 +67,18 @@ impl Secrets {
         Self { needles }
     }
 
-    /// The text without secrets.
+    /// Returns the text with all secrets masked.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.without(look::alike(text), text)
     }
 
-    /// The text without the values given to [`new`](Self::new). Whatever else looks like a secret stays: this is for what a
-    /// model says, and an example key in an explanation is part of the explanation.
+    /// Returns the text with only the values passed to [`new`](Self::new) masked. Anything else that looks like a
+    /// secret stays: this is for what a model says, and an example key in an explanation is part of the explanation.
     pub fn mask_values<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.without(Vec::new(), text)
     }
 
-    /// The text without what was found already, and without the known values.
+    /// Returns the text with these ranges and the known values masked.
     fn without<'a>(&self, mut found: Vec<Range<usize>>, text: &'a str) -> Cow<'a, str> {
         find::spellings(text, &self.needles, &mut found);
         if found.is_empty() {
@@ -88,7 +88,7 @@ impl Secrets {
         let mut masked = String::with_capacity(text.len());
         let mut done = 0;
         for Range { start, end } in found {
-            // Ranges that touch or overlap are one secret.
+            // Ranges that touch or overlap belong to one secret.
             if start > done || done == 0 {
                 masked.push_str(text.get(done..start).unwrap_or_default());
                 masked.push_str(HIDDEN);
@@ -112,7 +112,7 @@ impl Secrets {
         texts.chain([message, next]).for_each(|text| self.mask_in_place(text));
     }
 
-    /// Masks everything in an outcome that a server wrote, its failure included.
+    /// Masks everything in an outcome that a server wrote, including its failure.
     pub fn mask_outcome(&self, outcome: &mut Outcome) {
         let Outcome { reason, error, response_id, model, usage, gateway, .. } = outcome;
         if let Some(failure) = error {
@@ -132,7 +132,7 @@ impl Secrets {
         texts.into_iter().flatten().for_each(|text| self.mask_in_place(text));
     }
 
-    /// Masks everything in a report that a server wrote, apart from the answer itself, which the next request repeats.
+    /// Masks everything in a report that a server wrote, except the answer itself, which the next request repeats.
     pub fn mask_report(&self, report: &mut Report) {
         self.mask_outcome(&mut report.outcome);
         if let Ending::Rejected { message, .. } = &mut report.ending {
@@ -145,13 +145,13 @@ impl Secrets {
         self.mask_in_place(&mut note.detail);
     }
 
-    /// Masks the values of an answer's headers, and its body.
+    /// Masks the header values and the body of a response.
     pub fn mask_answer(&self, answer: &mut HttpAnswer) {
         let values = answer.headers.iter_mut().map(|(_, value)| value);
         values.chain([&mut answer.body]).for_each(|text| self.mask_in_place(text));
     }
 
-    /// Masks every string in a JSON value, names of fields included.
+    /// Masks every string in a JSON value, including field names.
     pub fn mask_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => self.mask_in_place(text),

@@ -171,7 +171,7 @@ baseUrl: string, };
 
 export type HttpAnswer = { status: number, headers: Array<[string, string]>, 
 /**
- * Its first 64 KiB are enough of an error.
+ * The body, of which an error needs at most the first 64 KiB.
  */
 body: string, };
 
@@ -187,7 +187,7 @@ kind: FailureKind | null, };
 
 export type VsCodeUsage = { 
 /**
- * All of the input, what came from a cache included.
+ * All of the input, including what came from a cache.
  */
 prompt_tokens: number, completion_tokens: number, total_tokens: number, prompt_tokens_details?: PromptDetails, completion_tokens_details?: CompletionDetails, };
 

@@ -1,4 +1,4 @@
-//! The body of a response: a stream, a whole answer as JSON, or a refusal. The head tells which.
+//! The body of a response: a stream, a whole JSON response or a refusal. The head decides which.
 
 use std::collections::VecDeque;
 use std::vec::Drain;
@@ -10,13 +10,13 @@ use crate::failure::{HttpAnswer, Transport};
 use crate::receive::{BodyEnd, ResponseStream};
 use crate::wire::as_stream;
 
-/// The most that is read of a response that is neither a stream nor a whole answer.
+/// The maximum number of bytes that are read of a response that isn't an answer.
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     Stream(Box<Receiver>),
-    /// From a server that does not stream.
+    /// A whole JSON response, from a server that doesn't stream.
     Whole {
         head: HttpAnswer,
         now: u64,
@@ -24,7 +24,7 @@ pub(super) enum Body {
         receiver: Box<Receiver>,
         max_bytes: usize,
     },
-    /// An error, or something that is not an answer.
+    /// An error, or something that isn't an answer.
     Refusal {
         head: HttpAnswer,
         now: u64,
@@ -41,7 +41,7 @@ pub(super) enum Receiver {
 
 pub(super) enum Progress {
     More,
-    /// Nothing that follows can change the result.
+    /// Whatever follows can't change the result.
     Over,
 }
 
@@ -66,12 +66,12 @@ impl Body {
                 receiver: Box::new(Receiver::new(options)),
                 max_bytes: options.stream.limits.max_event_bytes,
             },
-            // Servers label streams in many ways; the receive path finds out whether this is one.
+            // Servers label streams in many ways. The receive path finds out whether this is one.
             _ => Self::stream(options),
         }
     }
 
-    /// How long the whole of it may take, or the wait for the next output of a stream.
+    /// How long the whole body may take, or for a stream, how long until its next output.
     pub(super) fn patience_ms(&self, options: &ExchangeOptions) -> u64 {
         match self {
             Self::Stream(_) | Self::Whole { .. } => options.output_timeout_ms,
@@ -109,7 +109,7 @@ impl Body {
         }
     }
 
-    /// What the body amounts to, now that no more of it comes.
+    /// Returns the remaining outputs and the outcome, now that the body has ended.
     pub(super) fn finish(self, end: BodyEnd, origin: &str) -> (Vec<Output>, Outcome) {
         match self {
             Self::Stream(receiver) => {
@@ -137,7 +137,7 @@ impl Body {
                 outputs.extend(rest);
                 (outputs, outcome.with_host(end, origin))
             }
-            // However it ended: as much as came explains more than nothing.
+            // However the body ended: the part that arrived explains more than nothing.
             Self::Refusal { head, now, mut bytes } => {
                 bytes.truncate(MAX_REFUSAL_BYTES);
                 let answer = HttpAnswer { body: into_text(bytes), ..head };

@@ -1,4 +1,4 @@
-//! What an exchange came to: for the user, for VS Code, and for the next request.
+//! The result of an exchange: for the user, for VS Code, and for the next request.
 
 use serde::Serialize;
 
@@ -12,13 +12,14 @@ pub struct Report {
     pub outcome: Outcome,
     /// What to do about it.
     pub ending: Ending,
-    /// Token counts for VS Code, if the server counted.
+    /// Token counts for VS Code, if the server reported them.
     pub usage: Option<VsCodeUsage>,
-    /// What the ledger learns from it, the assistant's message included.
+    /// What the ledger learns from it, including the assistant's message.
     pub entry: LedgerEntry,
-    /// How often the request was sent because of failures that may pass.
+    /// The number of attempts.
     pub attempts: u32,
-    /// Parameters that the server refused by name and was content without. Leave them out the next time.
+    /// Parameters that the server refused by name, before it accepted the request without them. Leave them out next
+    /// time.
     pub refused: Vec<Parameter>,
     /// Set if the connection may be reused once the rest of the body has been read.
     pub drain: Option<Drain>,
@@ -39,7 +40,7 @@ pub enum Ending {
     },
 }
 
-/// How much of a body may follow the event that ended the answer. Usually that is `[DONE]`, at once.
+/// How much of a body may follow the terminal event. Usually it is `[DONE]`, immediately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -56,7 +57,7 @@ impl Default for Drain {
 }
 
 impl Ending {
-    /// `called_tool` is whether the answer has a tool call.
+    /// `called_tool` says whether the answer has a tool call.
     pub(crate) fn of(outcome: &Outcome, called_tool: bool) -> Self {
         if outcome.status == Status::Cancelled {
             return Self::Cancelled;
@@ -75,7 +76,7 @@ impl Ending {
                 "The output limit was used up before the first word. Lower the thinking effort or choose another model."
             }
             (Some(Empty::Nothing), _) => "The model sent an empty answer. Ask again, or choose another model.",
-            // An agent goes on with the calls it got.
+            // An agent continues with the calls it got.
             _ if outcome.status != Status::Incomplete || called_tool => return Self::Done,
             (None, Some("content_filter")) => "The provider's content filter cut the answer off here.",
             (None, Some("max_output_tokens")) => {
@@ -92,7 +93,7 @@ impl Ending {
 pub struct Transcript(Vec<ChatPart>);
 
 impl Transcript {
-    /// Adds the next part that the reader was given.
+    /// Adds the next part that was delivered.
     pub fn add(&mut self, part: &Part) {
         match part {
             Part::Text { value } => match self.0.last_mut() {
@@ -117,12 +118,12 @@ impl Transcript {
     }
 }
 
-/// Token counts as VS Code's chat reads them from a data part of the type `usage`. Without them it believes that
-/// nothing was used, and never summarizes.
+/// Token counts as VS Code's chat reads them from a data part of the type `usage`. Without them, VS Code assumes that
+/// nothing was used and never summarizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct VsCodeUsage {
-    /// All of the input, what came from a cache included.
+    /// All of the input, including what came from a cache.
     #[cfg_attr(test, ts(type = "number"))]
     prompt_tokens: u64,
     #[cfg_attr(test, ts(type = "number"))]
@@ -150,7 +151,7 @@ pub(crate) struct CompletionDetails {
 }
 
 impl VsCodeUsage {
-    /// `None` unless the server counted the input: a guess must not pass for a count.
+    /// Returns `None` unless the server counted the input, because a guess must not look like a count.
     pub fn of(usage: &Usage) -> Option<Self> {
         let prompt_tokens = usage.input_tokens.or_else(|| usage.total_tokens?.checked_sub(usage.output_tokens?))?;
         let completion_tokens =

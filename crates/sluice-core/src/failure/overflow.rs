@@ -1,15 +1,15 @@
-//! Errors about a conversation that is too long: every provider has its own words, and most tell the limit.
+//! Errors about a conversation that is too long. Every provider has its own words for it, and most mention the limit.
 
 use std::borrow::Cow;
 
 use crate::boundary::Overflow;
 
-/// So much is read of a message, from its beginning and from its end: no sentence for people is longer.
-const MOST_READ: usize = 2_000;
-/// Between the words for a limit and its number there are at most a few others.
-const MOST_BETWEEN: usize = 80;
-/// A number below is a count of messages or a status, not of tokens.
-const FEWEST_TOKENS: u64 = 256;
+/// The number of characters that are read at the beginning and at the end of a message. No sentence for people is longer.
+const MAX_READ: usize = 2_000;
+/// The maximum distance in bytes between the words for a limit and its number.
+const MAX_BETWEEN: usize = 80;
+/// A smaller number is a count of messages or a status, not of tokens.
+const MIN_TOKENS: u64 = 256;
 
 /// Words that only such errors use.
 const PHRASES: [&str; 26] = [
@@ -41,7 +41,7 @@ const PHRASES: [&str; 26] = [
     "max_model_len",
 ];
 
-/// Words of errors that also speak of tokens and limits: how fast one may ask, and how much the answer may be.
+/// Words of other errors about tokens and limits: rate limits, and limits for the answer's length.
 const OTHERWISE: [&str; 14] = [
     "rate limit",
     "rate_limit",
@@ -59,7 +59,7 @@ const OTHERWISE: [&str; 14] = [
     "quota",
 ];
 
-/// What stands right before the limit; the first of these that is followed by a number tells it.
+/// The words right before the limit. The first of them that is followed by a number determines it.
 const BEFORE_LIMIT: [&str; 31] = [
     ">",
     "maximum context length",
@@ -94,19 +94,19 @@ const BEFORE_LIMIT: [&str; 31] = [
     "supports",
 ];
 
-/// Those of them that other sentences have too.
+/// Those of them that also occur in other sentences.
 const GENERAL: [&str; 6] = ["up to", "at most", "limit", "maximum", "max", "supports"];
 
-/// What may stand between those words and the number.
+/// The words that may be between those and the number.
 const FILLERS: [&str; 16] = [
     "is", "of", "to", "the", "only", "about", "set", "for", "this", "model", "at", "allowed", "tokens", "limited",
     "token", "size",
 ];
 
-/// The parts of a message that are read: all of it, unless it is absurdly long.
+/// Returns the parts of a message that are read: all of it, unless it is absurdly long.
 pub(super) fn excerpt(message: &str) -> Cow<'_, str> {
-    let start = message.char_indices().nth(MOST_READ).map_or(message.len(), |(at, _)| at);
-    let end = message.char_indices().rev().nth(MOST_READ - 1).map_or(0, |(at, _)| at);
+    let start = message.char_indices().nth(MAX_READ).map_or(message.len(), |(at, _)| at);
+    let end = message.char_indices().rev().nth(MAX_READ - 1).map_or(0, |(at, _)| at);
     if end <= start {
         return Cow::Borrowed(message);
     }
@@ -126,7 +126,7 @@ pub(super) fn is_overflow(code: &str, message: &str) -> bool {
         || message.contains("token") && too_large.iter().any(|words| message.contains(words))
 }
 
-/// The numbers in such a message; `None` for a message about something else.
+/// Returns the numbers in such a message, or `None` if the message is about something else.
 pub(crate) fn overflow_numbers(message: &str) -> Option<Overflow> {
     let message = excerpt(message).to_ascii_lowercase();
     if !is_overflow("", &message) {
@@ -137,7 +137,7 @@ pub(crate) fn overflow_numbers(message: &str) -> Option<Overflow> {
     let mut tokens: Vec<u64> = numbers.iter().map(|number| number.tokens).collect();
     tokens.sort_unstable();
     let limit = limit.or(match tokens.as_slice() {
-        // What was asked for is more than what is allowed; that is what the error is about.
+        // The error says that more was requested than is allowed.
         [smaller, larger] if smaller < larger => Some(*smaller),
         _ => None,
     });
@@ -152,8 +152,8 @@ struct Number {
     tokens: u64,
 }
 
-/// Every count of tokens: `200000`, `1,048,576`, `200_000`, `128k`. Digits inside a word, as in the name of a model or in
-/// a request id, are none.
+/// Finds every count of tokens: `200000`, `1,048,576`, `200_000`, `128k`. Digits inside a word, such as a model's name
+/// or a request id, don't count.
 fn numbers(message: &str) -> Vec<Number> {
     let mut found = Vec::new();
     let is_inside = |c: char| c.is_ascii_digit() || c == ',' || c == '_';
@@ -176,7 +176,7 @@ fn numbers(message: &str) -> Vec<Number> {
             || scale > 1 && next.is_some_and(char::is_alphanumeric)
             || scale == 1 && next.is_some_and(char::is_alphabetic);
         let tokens = digits.replace([',', '_'], "").parse::<u64>().ok().and_then(|tokens| tokens.checked_mul(scale));
-        if let Some(tokens) = tokens.filter(|tokens| !is_word && *tokens >= FEWEST_TOKENS) {
+        if let Some(tokens) = tokens.filter(|tokens| !is_word && *tokens >= MIN_TOKENS) {
             found.push(Number { start, end: from + usize::from(scale > 1), tokens });
         }
     }
@@ -193,17 +193,17 @@ fn limit_after_words(message: &str, numbers: &[Number]) -> Option<u64> {
         message.match_indices(words).find_map(|(at, _)| {
             let end = at + words.len();
             let number = numbers.get(numbers.partition_point(|number| number.start < end))?;
-            let between = message.get(end..number.start).filter(|between| between.len() <= MOST_BETWEEN)?;
+            let between = message.get(end..number.start).filter(|between| between.len() <= MAX_BETWEEN)?;
             let after = message.get(number.end..).unwrap_or_default().trim_start();
-            // "exceeds limit (2013)": after so general a word, what stands in brackets is an error code.
+            // "exceeds limit (2013)": after such a general word, a number in brackets is an error code.
             let is_code = between.contains('(') && GENERAL.contains(words);
-            // "199000 + 20000 > 200000": a sum is what was asked.
+            // "199000 + 20000 > 200000": a sum is what was requested.
             (is_filler(between) && !is_code && !after.starts_with('+')).then_some(number.tokens)
         })
     })
 }
 
-/// `200000 maximum`, `32768-token limit`.
+/// Matches `200000 maximum` and `32768-token limit`.
 fn limit_before_words(message: &str, numbers: &[Number]) -> Option<u64> {
     let limit = numbers.iter().find(|number| {
         let after = message.get(number.end..).unwrap_or_default();

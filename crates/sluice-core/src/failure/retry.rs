@@ -1,23 +1,23 @@
-//! Retry as data: who may be asked again, and when. Shells only sleep.
+//! Decides whether and when a request is retried. Shells only sleep.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::boundary::{Failure, FailureKind};
 
-/// In all, the first included.
+/// The maximum number of attempts, including the first.
 pub const MAX_ATTEMPTS: u32 = 3;
 const FIRST_DELAY_MS: f64 = 500.0;
 const MAX_DELAY_MS: f64 = 8_000.0;
 /// If the server asks for a longer wait, don't retry; report the failure.
 pub(super) const MAX_RETRY_AFTER_MS: u64 = 60_000;
-/// Longer waits than a year are all the same.
-const LONGEST_WAIT_MS: u64 = 366 * 24 * 3_600_000;
+/// Waits are capped at about a year.
+const MAX_WAIT_MS: u64 = 366 * 24 * 3_600_000;
 
-/// How long to wait before asking again, or `None` to give up. `attempt` counts from 1, `part_given` is whether the
-/// reader has seen anything, `random` is from 0 to 1.
+/// Returns how long to wait before the next attempt, or `None` to give up. `attempt` counts from 1, `part_given` says
+/// whether the reader has seen anything, `random` is between 0 and 1.
 pub fn retry_delay_ms(failure: &Failure, attempt: u32, part_given: bool, random: f64) -> Option<u64> {
-    // Text cannot be taken back and a tool must not run twice.
+    // Text can't be retracted, and a tool must not run twice.
     if part_given || !failure.may_retry || attempt >= MAX_ATTEMPTS {
         return None;
     }
@@ -31,7 +31,7 @@ pub fn retry_delay_ms(failure: &Failure, attempt: u32, part_given: bool, random:
 }
 
 impl Failure {
-    /// What to tell the user: what happened, when to come back, what to do.
+    /// Returns what to tell the user: what happened, when to try again, and what to do.
     pub fn sentence(&self) -> String {
         let mut sentence = self.message.clone();
         if !sentence.ends_with(['.', '!', '?']) {
@@ -69,25 +69,25 @@ fn duration(ms: u64) -> String {
     }
 }
 
-/// When to come back: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date. What is no number, or a negative
-/// one, counts as nothing; however large a number is, it is a wait.
+/// Reads when to try again: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date. A negative number, or
+/// something that isn't a number, is ignored. A number of any size is a wait.
 pub(super) fn retry_after_ms<'a>(header: impl Fn(&str) -> Option<&'a str>, now: u64) -> Option<u64> {
     let milliseconds = |text: &str, factor: f64| {
         let text = text.trim();
-        // Rust's numbers may also be spelled `inf`, `NaN` and `+1`.
+        // Rust would also parse `inf`, `NaN` and `+1`.
         let value: f64 = text.starts_with(|c: char| c.is_ascii_digit() || c == '.').then(|| text.parse().ok())??;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as saturates")]
-        Some(((value * factor) as u64).min(LONGEST_WAIT_MS))
+        Some(((value * factor) as u64).min(MAX_WAIT_MS))
     };
     if let Some(exact) = header("retry-after-ms").and_then(|text| milliseconds(text, 1.0)) {
         return Some(exact);
     }
     let text = header("retry-after")?;
     milliseconds(text, 1000.0)
-        .or_else(|| Some(http_date(text)?.saturating_sub(now).saturating_mul(1000).min(LONGEST_WAIT_MS)))
+        .or_else(|| Some(http_date(text)?.saturating_sub(now).saturating_mul(1000).min(MAX_WAIT_MS)))
 }
 
-/// Seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Converts a date such as `Sun, 06 Nov 1994 08:49:37 GMT` to seconds since 1970.
 fn http_date(text: &str) -> Option<u64> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (_, date) = text.split_once(", ")?;
@@ -96,7 +96,7 @@ fn http_date(text: &str) -> Option<u64> {
     let month_name = words.next()?;
     let month = MONTHS.iter().position(|month| *month == month_name)? as u64 + 1;
     let year = words.next().filter(|year| year.bytes().all(|byte| byte.is_ascii_digit()))?;
-    // A year of twenty digits is far away too.
+    // A year with twenty digits is in the far future, too.
     let year = year.parse().unwrap_or(u64::MAX).min(9_999);
     if year < 1970 {
         return None;
@@ -106,7 +106,7 @@ fn http_date(text: &str) -> Option<u64> {
     if words.next() != Some("GMT") || !(1..=31).contains(&day) || hours > 23 || minutes > 59 || seconds > 60 {
         return None;
     }
-    // Days since 1970-01-01, counting years from March so that the leap day comes last.
+    // Returns the days since 1970-01-01. Years are counted from March, so that the leap day comes last.
     let (shifted_year, shifted_month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
     let days = 365 * shifted_year + shifted_year / 4 - shifted_year / 100 + shifted_year / 400 + day_of_year;

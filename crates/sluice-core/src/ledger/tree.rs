@@ -1,4 +1,5 @@
-//! Which request of a conversation continues which: agents go on, go back, and start others beside them.
+//! Which request of a conversation continues which. Agents continue, go back, and start other requests at the same
+//! time.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use serde::Serialize;
 
 use crate::boundary::RequestUsage;
 
-/// The most conversations that are kept, and the most requests of each. The oldest go first.
+/// The maximum number of conversations, and of requests in each. The oldest are removed first.
 const MAX_CONVERSATIONS: usize = 100;
 const MAX_REQUESTS: usize = 100;
 
@@ -16,7 +17,7 @@ const MAX_REQUESTS: usize = 100;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TreeNode {
     pub id: String,
-    /// The request with which this one has the most in common, from the beginning on.
+    /// The request whose prompt shares the longest prefix with this one.
     pub continues: Option<String>,
     /// How many pieces (frame, tools, instructions, items) it has, and how many of them it shares with that request.
     pub pieces: usize,
@@ -33,10 +34,10 @@ pub(super) struct RequestTree {
 
 #[derive(Debug, Default)]
 struct Conversation {
-    /// When its newest request began, as a number that only grows.
+    /// The number of its newest request. Later requests have higher numbers.
     newest: u64,
     nodes: Vec<TreeNode>,
-    /// For every node, the names of its beginnings: two requests that start alike have the same.
+    /// For every node, the hashes of its prefixes. Two prompts with a common prefix have the same ones.
     chains: Vec<Vec<u128>>,
 }
 
@@ -46,7 +47,7 @@ impl RequestTree {
         let known = self.conversations.entry(conversation.to_owned()).or_default();
         known.newest = self.begun;
         let shared = |other: &Vec<u128>| other.iter().zip(&chain).take_while(|(a, b)| a == b).count();
-        // Of several that share as much, the newest.
+        // If several share equally much, this is the newest.
         let parent = known
             .chains
             .iter()

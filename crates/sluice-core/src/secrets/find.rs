@@ -1,5 +1,5 @@
-//! Finds known values in text, however they are spelled. One walk for each spelling (Knuth, Morris and Pratt), so that no
-//! text can make the search slow.
+//! Finds known values in text, however they are spelled. Each spelling is searched for in one pass
+//! (Knuth-Morris-Pratt), so that no text can make the search slow.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use super::SHORTEST;
 use crate::receive::is_hidden;
 
-/// Text inside text inside text: a provider's error, quoted in a gateway's.
+/// How often text may be quoted inside text: a provider's error inside a gateway's error, for example.
 const MAX_LEVELS: usize = 2;
 
 /// How much of a text is searched at once.
@@ -19,18 +19,18 @@ const WINDOW: usize = 256 << 10;
 #[derive(Clone)]
 pub(super) struct Needle {
     bytes: Vec<u8>,
-    /// For every prefix, how long the longest other prefix is that it ends with.
+    /// For every prefix, the length of the longest other prefix that it ends with.
     borders: Vec<usize>,
     in_base64: bool,
 }
 
 impl Needle {
-    /// The secret as it is, in hexadecimal, and in base64 behind nothing, one and two bytes of anything.
+    /// The secret itself, in hexadecimal, and in base64 at each of the three offsets.
     pub(super) fn all_of(secret: &str) -> impl Iterator<Item = Self> {
         let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
         let base64 = (0..3).filter_map(|before| {
             let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(secret.bytes()).collect();
-            // Characters that also depend on what stands before or after the secret are not part of the needle.
+            // Characters that also depend on the bytes before or after the secret are not part of the needle.
             let whole = bytes.len() * 8 / 6;
             let encoded = STANDARD_NO_PAD.encode(bytes);
             encoded.as_bytes().get((before * 8).div_ceil(6)..whole).map(<[u8]>::to_vec)
@@ -49,7 +49,7 @@ impl Needle {
         needle
     }
 
-    /// How much of the needle the text ends with, after one more byte.
+    /// Returns how much of the needle the text ends with, after one more byte.
     fn step(&self, mut matched: usize, byte: u8) -> usize {
         loop {
             if self.bytes.get(matched) == Some(&byte) {
@@ -84,7 +84,7 @@ impl Needle {
             let mut first = at + 1 - matched;
             let mut last = at;
             if self.in_base64 {
-                // The characters around it hold parts of the secret's first and last bytes.
+                // The characters around it contain parts of the secret's first and last bytes.
                 let is_inside = |at: usize| text.get(at).is_some_and(|unit| is_base64(unit.byte));
                 first = first
                     .saturating_sub((1..=2).take_while(|back| first.checked_sub(*back).is_some_and(is_inside)).count());
@@ -105,7 +105,7 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte)
 }
 
-/// A byte that the text means, and where the text says it.
+/// A decoded byte, and where it is in the text.
 #[derive(Clone, Copy)]
 struct Unit {
     byte: u8,
@@ -114,14 +114,14 @@ struct Unit {
     end: usize,
 }
 
-/// Adds where any of the needles stands. Looks at one window of the text after the other, because the search takes a
-/// multiple of their memory; windows overlap, so that no secret is cut in two.
+/// Adds the positions of all needles. The text is searched window by window, because the search takes a multiple of the
+/// window's memory. Windows overlap, so that no secret is split.
 pub(super) fn spellings(text: &str, needles: &[Needle], found: &mut Vec<Range<usize>>) {
     if needles.is_empty() {
         return;
     }
     let longest = needles.iter().map(|needle| needle.bytes.len()).max().unwrap_or(0);
-    // Six characters for a byte, and as many again if the escapes are escaped.
+    // An escape takes six characters for a byte, and more if the escapes are escaped.
     let overlap = longest.saturating_mul(16);
     let mut start = 0;
     loop {
@@ -150,7 +150,7 @@ fn spellings_in(text: &str, needles: &[Needle], found: &mut Vec<Range<usize>>) {
     for needle in needles {
         needle.find(&units, found);
     }
-    // One kind of escape at a time as well: the other may be part of the secret.
+    // Each kind of escape is also decoded alone, because the other may be part of the secret.
     for escapes in [b"%" as &[u8], b"\\", b"%\\"] {
         if !escapes.iter().all(|escape| text.as_bytes().contains(escape)) {
             continue;
@@ -169,7 +169,7 @@ fn spellings_in(text: &str, needles: &[Needle], found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Without one level of `%2D`, `\u002d`, `\/`, Markdown's `\-` and the like.
+/// Decodes one level of `%2D`, `\u002d`, `\/`, Markdown's `\-` and the like.
 fn unescaped(text: &[Unit], escapes: &[u8]) -> Vec<Unit> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,8 +1,8 @@
-//! Finds what looks like a secret: by its prefix, or by what stands before it.
+//! Finds text that looks like a secret, by its prefix or by the text before it.
 
 use std::ops::Range;
 
-/// With a separator behind them, these begin keys.
+/// Keys start with these, followed by a separator.
 const PREFIXES: [&str; 27] = [
     "ak",
     "fw",
@@ -32,20 +32,20 @@ const PREFIXES: [&str; 27] = [
     "xapp",
     "xox",
 ];
-/// These need no separator.
+/// Keys that start with these need no separator.
 const STARTS: [&str; 4] = ["AIza", "AKIA", "ASIA", "eyJ"];
 const SHORTEST_KEY: usize = 12;
-/// No word is longer than this without a digit.
+/// Words without a digit are never longer than this.
 const LONGEST_WORD: usize = 20;
-/// What names of query parameters have in them whose values are secret.
+/// A query parameter is secret if its name contains one of these.
 const PARAMETERS: [&str; 6] = ["key", "token", "secret", "password", "auth", "signature"];
 
-/// The authentication schemes that put the secret itself into a header.
+/// The authentication schemes whose header contains the secret itself.
 pub(super) fn is_scheme(word: &str) -> bool {
     ["bearer", "basic"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
-/// Where such things stand, each as the range to hide.
+/// Returns the ranges to hide.
 pub(super) fn alike(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut before = "";
@@ -68,13 +68,13 @@ pub(super) fn alike(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Runs of characters that keys are made of, without the full stop of a sentence.
+/// Finds runs of characters that can occur in keys, without the full stop of a sentence.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || "-_.*+~".contains(c);
     let mut at = 0;
     text.split(move |c: char| !is_inside(c)).filter_map(move |word| {
         let start = at;
-        // Whatever splits words is one character, of one to four bytes.
+        // The separator is one character of one to four bytes.
         at += word.len();
         at += text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         let trimmed = word.trim_start_matches(['.', '-', '*', '+', '~']);
@@ -87,7 +87,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn is_key(word: &str) -> bool {
     let is_prefixed = |prefix: &str| {
         let rest = word.strip_prefix(prefix).unwrap_or_default();
-        // Slack's prefixes have one more letter: `xoxb-`.
+        // Slack's prefixes have another letter: `xoxb-`.
         let rest = if prefix == "xox" { rest.trim_start_matches(|c: char| c.is_ascii_lowercase()) } else { rest };
         rest.starts_with(['-', '_'])
     };
@@ -97,13 +97,13 @@ fn is_key(word: &str) -> bool {
         && (PREFIXES.iter().any(|prefix| is_prefixed(prefix)) || STARTS.iter().any(|start| word.starts_with(start)))
 }
 
-/// `://user:password@` and `?api_key=…`
+/// Finds `://user:password@` and `?api_key=…`.
 fn in_urls(text: &str, found: &mut Vec<Range<usize>>) {
     let ends = |c: char| c.is_whitespace() || "\"'`<>\\".contains(c);
     for (at, _) in text.match_indices("://") {
         let start = at + 3;
         let rest = text.get(start..).unwrap_or_default();
-        // No further than to the next `://`, so the walks together are as long as the text.
+        // The search goes no further than the next `://`, so that all of them together take linear time.
         let end = rest.char_indices().find(|(_, c)| ends(*c) || "/?#@".contains(*c));
         if let Some((length, '@')) = end {
             found.push(start..start + length);
@@ -111,7 +111,7 @@ fn in_urls(text: &str, found: &mut Vec<Range<usize>>) {
     }
     let mut done = 0;
     for (at, _) in text.match_indices(['?', '&']) {
-        // A question mark inside a value that is hidden already.
+        // This question mark is inside a value that is hidden already.
         if at < done {
             continue;
         }
