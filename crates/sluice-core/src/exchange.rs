@@ -92,9 +92,9 @@ pub enum ConnectionError {
 
 /// One request from start to finish, without I/O.
 ///
-/// A shell owns the sockets and the clock; the [`Exchange`] decides everything else: how a response is read, which
-/// failures are worth another attempt, what is left out of the request when a server refuses a parameter, when the answer
-/// is over, and what to tell the user. A shell is a loop over [`Action`]:
+/// A shell owns the sockets and the clock. The `Exchange` decides everything else: how a response is read, which
+/// failures are worth another attempt, which parameters are left out if a server refuses them, when the answer is over,
+/// and what to tell the user. A shell is a loop over [`Action`]:
 ///
 /// ```text
 ///           poll ──► Output(output)  show it, poll again
