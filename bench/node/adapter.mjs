@@ -1,5 +1,5 @@
-// What the adapter package costs: AI SDK chunks through it beside what the SDK spends making them, and an Open Responses body
-// beside the reader written by hand. The parts are stand-ins for VS Code's classes.
+// The cost of the adapter package: AI SDK chunks, compared with the time that the SDK takes to produce them, and an
+// Open Responses body, compared with a handwritten reader. The parts are stand-ins for VS Code's classes.
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -86,7 +86,7 @@ export async function adapterTables({ adapter, rounds, text, tools, hand }) {
   }
 }
 
-/** `streamText` over a corpus, one event a chunk, as a server that streams sends them. */
+/** Runs `streamText` over a corpus, with one event per chunk, as servers send them. */
 async function aiSdk() {
   const [{ streamText, tool, jsonSchema }, { createOpenResponses }] = await Promise.all([import("ai"), import("@ai-sdk/open-responses")]);
   const inputSchema = jsonSchema({ type: "object" });

@@ -1,5 +1,5 @@
-// The streams every benchmark reads: made up, the same bytes in every run, and byte for byte those of
-// `../src/corpus.rs`, which says why they look as they do. A checksum that both share keeps them together.
+// The streams that every benchmark reads. They are made up, the same in every run, and identical to those of
+// `../src/corpus.rs`, which explains their shape. A shared checksum ensures this.
 
 const TEXT_DELTAS = 20_000;
 const CALLS = 200;
@@ -8,7 +8,7 @@ const DELTAS_PER_CALL = 50;
 const TEXT_CHECKSUM = 0x85882dfd;
 const TOOLS_CHECKSUM = 0xad0bb37c;
 
-/** One long answer: text deltas of one to six tokens, and the whole text four times more at its end. */
+/** One long answer: text deltas of one to six tokens, and the whole text four more times at the end. */
 export function textCorpus(deltas = TEXT_DELTAS) {
   const random = new Random(0x51);
   const stream = new Writer();
@@ -37,7 +37,7 @@ export function textCorpus(deltas = TEXT_DELTAS) {
   return stream.corpus("text", { text, calls: [] }, deltas === TEXT_DELTAS ? TEXT_CHECKSUM : undefined);
 }
 
-/** An agent's answer: 200 calls one after the other, the arguments of each in 50 deltas. */
+/** An agent's answer: 200 calls one after the other, each with its arguments in 50 deltas. */
 export function toolsCorpus() {
   const random = new Random(0x70);
   const stream = new Writer();
@@ -109,7 +109,7 @@ class Writer {
   }
 }
 
-/** Chunks with memory of their own, as a network gives them. */
+/** Returns chunks with separate memory, as a network delivers them. */
 function split(body, size) {
   const chunks = [];
   for (let at = 0; at < body.length; at += size) chunks.push(body.slice(at, at + size));

@@ -1,5 +1,5 @@
-// `node gateway.mjs BASE_URL`: two independent clients, the openai SDK and the AI SDK's open-responses provider, read the
-// embedded gateway. They know nothing of us: what they accept, others will.
+// `node gateway.mjs BASE_URL`: two independent clients, the openai SDK and the AI SDK's open-responses provider, read
+// the embedded gateway. They know nothing about Sluice, so what they accept, others will too.
 
 import assert from "node:assert/strict";
 

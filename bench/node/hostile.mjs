@@ -1,7 +1,7 @@
-// Hostile input through the loader, as the extension reads it: `node hostile.mjs --wasm PATH --loader PATH --requests PATH
-// --once DIR --twice DIR [--quick]`. The directories have the same input at one size and at twice that size.
+// Reads hostile input through the loader, as the extension does: `node hostile.mjs --wasm PATH --loader PATH --requests
+// PATH --once DIR --twice DIR [--quick]`. The directories contain the same input at one size and at twice that size.
 //
-// Prints a table; exits with 0 whatever the figures are.
+// Prints a table, and exits with 0 whatever the results are.
 
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -26,13 +26,13 @@ if (!options.wasm || !options.loader || !options.once || !options.twice) {
 const CHUNK = 64 << 10;
 /** A run that takes longer than this is stopped. */
 const PATIENCE_MS = 5_000;
-/** As long as this short input is read again and again. */
+/** Short input is read repeatedly for this long. */
 const ENOUGH_MS = 200;
-/** Below this the machine's other work is most of what is measured. */
+/** Shorter times mostly measure the machine's other work. */
 const SHORT_MS = 5;
 const rounds = options.quick ? 2 : 5;
 
-// The loader keeps its instances to itself; their memories say how large a stream made them.
+// The loader's instances are private, but their memories show how large a stream made them.
 let memory;
 WebAssembly.Instance = class extends WebAssembly.Instance {
   constructor(...module) {
@@ -70,8 +70,9 @@ table.info("largest instance, MiB", worst.memoryOf, worst.memory / (1 << 20));
 table.print();
 
 /**
- * The least time that each of the bodies took, and the least of the longest pushes: what they take when nobody disturbs
- * them. They take turns. Short ones are read more often, because the machine's other work is a larger part of them.
+ * Returns the minimum time for each of the bodies, and the minimum of their slowest chunks: the time they take when
+ * nothing else runs. They take turns. Short bodies are read more often, because the machine's other work is a larger
+ * part of their time.
  */
 function least(input, bodies) {
   const best = bodies.map(() => ({ time: Infinity, push: Infinity, memory: 0, stopped: false }));
@@ -88,7 +89,7 @@ function least(input, bodies) {
   return best;
 }
 
-/** A crash counts as never coming to an end. */
+/** A crash counts as not finishing. */
 function attempt(input, body) {
   try {
     return read(input, body);

@@ -1,8 +1,8 @@
-// Node benchmarks of Sluice's WebAssembly against its peers: `node main.mjs --wasm PATH --loader PATH --adapter PATH
-// [--quick]`.
+// Node benchmarks of Sluice's WebAssembly and of similar libraries: `node main.mjs --wasm PATH --loader PATH --adapter
+// PATH [--quick]`.
 //
-// Prints a table for each figure the project sets itself. Exits with 0 whatever the figures are, with 1 when a
-// contender reads a corpus wrongly: then its time means nothing.
+// Prints a table for each of the project's goals. Exits with 0 whatever the results are, but with 1 if a contender
+// reads a corpus incorrectly, because then its time means nothing.
 
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -49,7 +49,7 @@ await boundaryAlone();
 const instantiate = await coldStart();
 await size(instantiate);
 
-/** The whole way: a Response in, parts out. */
+/** The complete path from a Response to parts. */
 async function bodyToParts(title, corpus, chunks, aims) {
   const keys = ["nothing", "sluice", "hand", "openai", "ai"];
   for (const key of keys.slice(1)) check(readers[key].name, corpus, await readers[key].read(respond(chunks)));
@@ -67,7 +67,7 @@ async function bodyToParts(title, corpus, chunks, aims) {
   table.print();
 }
 
-/** Without the stream that brings the chunks: what a push costs. */
+/** Only the cost of a push, without the stream that delivers the chunks. */
 async function boundaryAlone() {
   const table = new Table("boundary alone: synchronous, text");
   for (const [chunking, chunks, aim] of [
@@ -86,7 +86,10 @@ async function boundaryAlone() {
   table.print();
 }
 
-/** Loading and the first 500 events, each time in a fresh process. Gives the time our module took to instantiate. */
+/**
+ * Loads each reader and lets it read the first 500 events, in a fresh process each time. Returns the time that our
+ * module took to instantiate.
+ */
 async function coldStart() {
   const run = promisify(execFile);
   const script = fileURLToPath(new URL("cold.mjs", import.meta.url));

@@ -1,6 +1,6 @@
-// The readers that are compared. Each is loaded by an async function (loading is itself measured) and gives
-// `read(response)`, which turns a fetched Response into an array of parts: what an extension's provider has to do.
-// The reader written by hand is the fastest sensible JavaScript; the two SDKs are what most extensions use.
+// The readers that are compared. Each is loaded by an async function, because loading is measured too, and has a
+// function `read(response)` that turns a fetched Response into an array of parts, as an extension's provider has to do.
+// The handwritten reader is the fastest sensible JavaScript; the two SDKs are what most extensions use.
 
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 
 import { TOOL_NAMES } from "./corpus.mjs";
 
-/** A Response whose body arrives in exactly these chunks. */
+/** Returns a Response whose body arrives in exactly these chunks. */
 export function respond(chunks) {
   let next = 0;
   const body = new ReadableStream({
@@ -20,7 +20,7 @@ export function respond(chunks) {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** The floor: nobody who reads a body can be faster. */
+/** The minimum: no reader of a body can be faster. */
 export async function loadNothing() {
   const read = async (response) => {
     const reader = response.body.getReader();
@@ -160,7 +160,7 @@ function pushCall(parts, item) {
   parts.push({ type: "toolCall", callId: item.call_id, name: item.name, inputJson: item.arguments });
 }
 
-/** Throws when a reader got something else out of a corpus than its maker put in. */
+/** Throws if a reader doesn't get the expected contents out of a corpus. */
 export function check(name, corpus, parts) {
   let text = "";
   const calls = [];
@@ -168,7 +168,7 @@ export function check(name, corpus, parts) {
     if (part.type === "text") text += part.value;
     else if (part.type === "toolCall") calls.push(part);
   }
-  // Our ids carry a prefix, see the core's call_id.rs.
+  // Our ids have a prefix; see the core's call_id.rs.
   const shape = ({ callId, name, inputJson, input }) => JSON.stringify([callId.replace(/^gw-/, ""), name, input ?? JSON.parse(inputJson)]);
   const expected = corpus.truth.calls.map(shape).join("\n");
   if (text === corpus.truth.text && calls.map(shape).join("\n") === expected) return;

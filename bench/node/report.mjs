@@ -1,5 +1,5 @@
-// One table a section: what was measured, the aim it has, and whether it is met. A missed aim is told, not an error:
-// a benchmark on a busy machine must not fail a build.
+// One table for each section: what was measured, its goal, and whether the goal is met. A missed goal is reported but
+// isn't an error: a benchmark on a busy machine must not fail a build.
 
 export class Table {
   #rows;
@@ -13,7 +13,7 @@ export class Table {
     this.#rows.push([what, measured, figure === undefined ? "" : figure.toFixed(2), "", ""]);
   }
 
-  /** A row whose `figure` is to meet an aim: `{ atMost }` or `{ atLeast }`. */
+  /** A row whose `figure` has a goal: `{ atMost }` or `{ atLeast }`. */
   aim(what, measured, figure, { atMost, atLeast }) {
     const met = atMost === undefined ? figure >= atLeast : figure <= atMost;
     const aim = atMost === undefined ? `>= ${atLeast}` : `<= ${atMost}`;

@@ -1,6 +1,6 @@
 // How everything here is timed: contenders take turns, round by round, in one process, and the medians are compared.
-// Young garbage is collected before each turn, so that nobody pays for a neighbour's. A full collection would throw compiled
-// code away as well, and every turn would begin cold.
+// Young garbage is collected before each turn, so that no contender pays for another's. A full collection would also
+// discard compiled code, and every turn would start cold.
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -9,16 +9,15 @@ setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc");
 
 /**
- * The median time of each contender in milliseconds, in their order. A contender with `every: n` takes part in one
- * round out of n, for those too slow to run as often as the others. One untimed round warms the compiler up.
+ * Returns the median time of each contender in milliseconds. A contender with `every: n` takes part in only one of n
+ * rounds, because it is too slow to run as often as the others. One untimed round warms up the compiler.
  */
 export async function medians(rounds, contenders) {
   return (await measure(rounds, contenders)).map(median);
 }
 
 /**
- * The least time of each contender: what it takes when nobody disturbs it. For short work on a machine so busy that the
- * median is somebody else's.
+ * Returns the minimum time of each contender, for short work on a machine that is too busy for medians.
  */
 export async function least(rounds, contenders) {
   return (await measure(rounds, contenders)).map((times) => Math.min(...times));

@@ -1,5 +1,5 @@
-// What token counters are measured on: this repository's own sources, and invented prose and JSON that are the same on every
-// machine.
+// The texts for benchmarks of token counters: this repository's own sources, and made-up prose and JSON that are the
+// same on every machine.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A generator of numbers below `limit`, always the same ones. */
+/** Returns a generator of numbers below `limit`, always the same ones. */
 function dice(seed) {
   let state = seed;
   return (limit) => {
@@ -59,7 +59,7 @@ export function prose() {
   return documents;
 }
 
-/** Answers of tools: records, compact and pretty. */
+/** Results of tools: records, as compact and as indented JSON. */
 export function json() {
   const roll = dice(11);
   const word = () => WORDS[roll(WORDS.length)];
@@ -78,7 +78,7 @@ export function json() {
   });
 }
 
-/** Tools as an agent has them: some forty, with nested arguments and long descriptions. */
+/** An agent's tools: about forty, with nested arguments and long descriptions. */
 function tools() {
   const roll = dice(13);
   const word = () => WORDS[roll(WORDS.length)];
@@ -101,7 +101,9 @@ function tools() {
   }));
 }
 
-/** The strings that VS Code's chat asks about in one turn: keys and values of every tool, then messages, over and over. */
+/**
+ * The strings that VS Code's chat has counted in one turn: keys and values of every tool, then messages, repeatedly.
+ */
 export function turn(calls) {
   const strings = [];
   const visit = (value) => {

@@ -1,7 +1,8 @@
-// Token counters in Node, beside each other: `node tokens.mjs --wasm PATH --loader PATH [--quick]`.
+// Compares token counters in Node: `node tokens.mjs --wasm PATH --loader PATH [--quick]`.
 //
-// Vocabularies fill the caches that a busy neighbour empties, so the least time of all rounds counts, for everybody alike.
-// Exits with 0 whatever the figures are, with 1 when we count a document differently from the peers: then speed means nothing.
+// Vocabularies need the processor's caches, which other programs evict, so the minimum of all rounds counts for every
+// contender. Exits with 0 whatever the results are, but with 1 if we count a document differently from the others,
+// because then speed means nothing.
 
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -28,11 +29,11 @@ const bytes = await readFile(options.wasm);
 const { loadTokens } = await import(options.loader);
 const module = await WebAssembly.compile(bytes);
 
-/** A counter whose cache never helps: each document is asked once in a round, and is longer than what is kept. */
+/** A counter whose cache never helps: each document is counted once in a round, and is too long for the cache. */
 const tokens = await loadTokens(module);
 tokens.prepare(MODEL);
 const tiktoken = new Tiktoken(o200k);
-// Without being told otherwise, both throw on special tokens in a text.
+// By default, both throw on special tokens in a text.
 const asText = { disallowedSpecial: new Set() };
 const peers = {
   "gpt-tokenizer": (text) => countTokens(text, asText),
@@ -50,13 +51,13 @@ await start();
 process.exitCode = wrong === 0 ? 0 : 1;
 
 async function throughput(name, documents) {
-  // What is short would be answered from the cache.
+  // Short documents would come from the cache.
   const long = documents.filter((text) => text.length > 2048);
   const megabytes = long.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6;
   let differing = 0;
   for (const text of documents) {
     const [ours, theirs] = [tokens.countText(MODEL, text), peers["js-tiktoken"](text)];
-    // The one that is a port of OpenAI's own is the judge; the other splits some line ends differently.
+    // The port of OpenAI's own tokenizer is the reference; the other one splits some line endings differently.
     if (theirs !== ours) {
       wrong++;
       console.error(`${name}: ${ours} tokens, ${theirs} by js-tiktoken: ${JSON.stringify(text.slice(0, 80))}`);
@@ -102,7 +103,7 @@ async function hostile() {
     if (limit) table.aim(name, `${time.toFixed(1)} ms`, time, { atMost: limit });
     else table.info(name, `${time.toFixed(1)} ms`);
   }
-  // Quadratic: a tenth of the text already says enough.
+  // This is quadratic, so a tenth of the text is enough.
   const tenth = "a".repeat(10_000);
   const before = performance.now();
   countTokens(tenth, asText);
@@ -132,7 +133,7 @@ async function replayedTurn() {
   table.print();
 }
 
-/** From the bytes to the first count. */
+/** The time from the bytes to the first count. */
 async function start() {
   const times = [];
   for (let round = 0; round < rounds; round++) {

@@ -1,5 +1,5 @@
-//! How often a text delta makes the core ask for memory once the stream is under way: counted by the allocator, in the
-//! second half of the deltas. The rows differ in how many deltas share a push.
+//! Counts how often a text delta makes the core allocate once the stream is under way, in the second half of the
+//! deltas. The rows differ in how many deltas share a chunk.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
@@ -9,12 +9,12 @@ use sluice_core::{ResponseStream, StreamOptions};
 use crate::corpus::Corpus;
 use crate::report::{Aim, Table};
 
-/// The system's allocator; counts only when asked, so that the timed sections pay a load and no more.
+/// The system's allocator. It counts only on request, so that timed sections pay for one load at most.
 pub struct Counting;
 
 static COUNTING: AtomicBool = AtomicBool::new(false);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Bytes in use beyond those at the start, and the most of them.
+/// The bytes in use in addition to those at the start, and their maximum.
 static IN_USE: AtomicIsize = AtomicIsize::new(0);
 static PEAK: AtomicIsize = AtomicIsize::new(0);
 
@@ -26,7 +26,7 @@ fn count(more: usize, less: usize) {
     }
 }
 
-/// How often `work` asks for memory, and the most bytes that it holds at once.
+/// Returns how often `work` allocates, and the most bytes that it holds at once.
 pub fn counted(work: impl FnOnce()) -> (usize, usize) {
     COUNT.store(0, Relaxed);
     IN_USE.store(0, Relaxed);
@@ -37,7 +37,7 @@ pub fn counted(work: impl FnOnce()) -> (usize, usize) {
     (COUNT.load(Relaxed), PEAK.load(Relaxed).unsigned_abs())
 }
 
-// SAFETY: every call goes to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 0);

@@ -1,6 +1,6 @@
-//! The readers that are compared, each taking the same chunks: Sluice, and what a Rust program would otherwise be built
-//! from, `eventsource-stream` and serde_json into `async-openai`'s types. That pair only decodes; Sluice also assembles
-//! the answer, so the comparison is in the pair's favour.
+//! The readers that are compared, each of which gets the same chunks: Sluice, and what a Rust program would otherwise
+//! use, `eventsource-stream` and serde_json with `async-openai`'s types. The latter only decodes, while Sluice also
+//! assembles the answer, so the comparison favours the other side.
 
 use std::convert::Infallible;
 
@@ -11,7 +11,7 @@ use sluice_core::{BodyEnd, Output, Part, ResponseStream, StreamOptions};
 
 use crate::corpus::{Answer, Call, Corpus};
 
-/// Reads a whole body and hands every output to `each`.
+/// Reads a whole body and passes every output to `each`.
 pub fn sluice(chunks: &[&[u8]], mut each: impl FnMut(Output)) {
     let mut stream = ResponseStream::new(StreamOptions::default());
     for chunk in chunks {
@@ -23,7 +23,7 @@ pub fn sluice(chunks: &[&[u8]], mut each: impl FnMut(Output)) {
     outputs.into_iter().for_each(each);
 }
 
-/// Reads a whole body and hands every typed event to `each`.
+/// Reads a whole body and passes every typed event to `each`.
 pub fn async_openai(chunks: &[&[u8]], mut each: impl FnMut(ResponseStreamEvent)) {
     let body = stream::iter(chunks.iter().map(Ok::<_, Infallible>));
     block_on(body.eventsource().for_each(|event| {
@@ -33,7 +33,7 @@ pub fn async_openai(chunks: &[&[u8]], mut each: impl FnMut(ResponseStreamEvent))
     }));
 }
 
-/// Says which reader got something else out of the corpus than its maker put in.
+/// Returns which reader doesn't get the expected contents out of the corpus.
 pub fn check(corpus: &Corpus, chunks: &[&[u8]]) -> Result<(), String> {
     check_sluice(corpus, chunks)?;
     let mut answer = Answer::default();
@@ -54,7 +54,7 @@ pub fn check_sluice(corpus: &Corpus, chunks: &[&[u8]]) -> Result<(), String> {
     sluice(chunks, |output| match output {
         Output::Part(Part::Text { value }) => answer.text.push_str(&value),
         Output::Part(Part::ToolCall { call_id, name, input_json }) => {
-            // Ids carry a prefix of ours, see the core's call_id.rs.
+            // Our ids have a prefix; see the core's call_id.rs.
             let call_id = call_id.trim_start_matches("gw-").to_owned();
             answer.calls.push(Call { call_id, name, arguments: input_json });
         }

@@ -1,6 +1,6 @@
-//! The streams every benchmark reads: made up, the same bytes in every run, and byte for byte those of
-//! `node/corpus.mjs`. Invented rather than recorded, so that the repository stays free of other people's answers;
-//! shaped like OpenAI's, event by event, because the time per byte depends on how much of an event is not text.
+//! The streams that every benchmark reads. They are made up, the same in every run, and identical to those of
+//! `node/corpus.mjs`. Recorded streams would put other people's answers into the repository. Each event looks like
+//! OpenAI's, because the time per byte depends on how much of an event isn't text.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub struct Corpus {
     pub name: &'static str,
     pub body: Vec<u8>,
-    /// Where each event ends in `body`.
+    /// The end of each event in `body`.
     pub ends: Vec<usize>,
     pub truth: Answer,
 }
@@ -26,7 +26,7 @@ pub struct Call {
     pub arguments: String,
 }
 
-/// OpenAI has sent the fields of a delta in two orders; a reader must not depend on either.
+/// OpenAI has sent the fields of a delta in two different orders, and a reader must not depend on either.
 #[derive(Clone, Copy)]
 pub enum FieldOrder {
     Alphabetical,
@@ -47,7 +47,7 @@ impl Corpus {
         starts.zip(&self.ends).map(|(start, &end)| &self.body[start..end]).collect()
     }
 
-    /// FNV-1a, 32 bits. Both generators compare it with the same number.
+    /// FNV-1a with 32 bits. Both generators compare it with the same number.
     pub fn checksum(&self) -> u32 {
         self.body.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
@@ -60,7 +60,7 @@ const DELTAS_PER_CALL: usize = 50;
 pub const TEXT_CHECKSUM: u32 = 0x8588_2dfd;
 pub const TOOLS_CHECKSUM: u32 = 0xad0b_b37c;
 
-/// One long answer: 20,000 text deltas of one to six tokens, and the whole text four times more at its end.
+/// One long answer: 20,000 text deltas of one to six tokens, and the whole text four more times at the end.
 pub fn text(order: FieldOrder) -> Corpus {
     let mut random = Random(0x51_u32);
     let mut stream = Writer::default();
@@ -104,7 +104,7 @@ pub fn text(order: FieldOrder) -> Corpus {
     stream.into_corpus("text", Answer { text, calls: Vec::new() })
 }
 
-/// An agent's answer: 200 calls one after the other, the arguments of each in 50 deltas.
+/// An agent's answer: 200 calls one after the other, each with its arguments in 50 deltas.
 pub fn tools() -> Corpus {
     let mut random = Random(0x70_u32);
     let mut stream = Writer::default();
@@ -173,7 +173,7 @@ pub fn one_huge_event(bytes: usize) -> Corpus {
 
     let before = stream.body.len();
     let head = format!(r#""content_index":0,"item_id":"{id}","output_index":0,"delta":"#);
-    // The rest of the event: its two lines' names, type, sequence number and quotes take less than this.
+    // The rest of the event (field names, type, sequence number and quotes) is shorter than this.
     let room = bytes - head.len() - 200;
     let mut text = String::with_capacity(room);
     let mut escaped = 0;
@@ -216,7 +216,7 @@ impl Writer {
 
     fn event_with(&mut self, kind: &str, fields: impl FnOnce(usize) -> String) {
         let fields = fields(self.ends.len());
-        // Writing to a String cannot fail.
+        // Writing to a `String` can't fail.
         let _ = write!(self.body, "event: {kind}\ndata: {{\"type\":\"{kind}\",{fields}}}\n\n");
         self.ends.push(self.body.len());
     }
@@ -260,7 +260,7 @@ fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Marsaglia's xorshift: enough to vary lengths, and three lines in any language.
+/// Marsaglia's xorshift is good enough to vary lengths, and three lines in any language.
 struct Random(u32);
 
 impl Random {

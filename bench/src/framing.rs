@@ -1,5 +1,5 @@
-//! What finding the events costs, apart from understanding them: Sluice's SSE framing against the least any reader of
-//! lines must do, which is to look at every byte once for a line feed.
+//! The cost of finding the events, without interpreting them: Sluice's SSE framing compared with the minimum for any
+//! reader of lines, which is to search every byte once for a line feed.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -45,7 +45,7 @@ pub fn against_memchr(corpus: &Corpus, rounds: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Events and bytes of data, which every framing must agree on.
+/// The numbers of events and of data bytes, on which every framing must agree.
 type Seen = (usize, usize);
 
 fn truth(corpus: &Corpus) -> Seen {
@@ -56,7 +56,7 @@ fn truth(corpus: &Corpus) -> Seen {
     (corpus.ends.len(), data.sum())
 }
 
-/// The floor: each chunk's lines, and their lengths added up so that the search is not optimised away.
+/// The minimum: finds the lines of each chunk and adds up their lengths, so that the search isn't optimized away.
 fn line_split(chunks: &[&[u8]]) -> usize {
     let mut bytes = 0;
     for chunk in chunks {

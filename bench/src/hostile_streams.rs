@@ -1,5 +1,5 @@
-//! What hostile input costs at one size and at twice that size. A reader whose work grows as fast as the input takes twice
-//! as long for the second; ours may take three times as long.
+//! Measures what hostile input costs at one size and at twice that size. If the work grows as fast as the input, the
+//! second takes twice as long; ours may take three times as long.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -15,11 +15,11 @@ const ONCE: usize = 1 << 20;
 const CHUNK: usize = 64 << 10;
 /// A run that takes longer than this is stopped.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// As long as this short input is read again and again.
+/// Short input is read repeatedly for this long.
 const ENOUGH: Duration = Duration::from_millis(100);
-/// Below this the machine's other work is most of what is measured.
+/// Shorter times mostly measure the machine's other work.
 const SHORT: Duration = Duration::from_millis(5);
-/// What an answer, and one event of it, may take while the memory is measured.
+/// The limits for an answer and for one event while memory is measured.
 const LIMIT: usize = 1 << 20;
 
 pub fn linear(rounds: usize) {
@@ -61,8 +61,9 @@ struct Reading {
     stopped: bool,
 }
 
-/// The least time that each of the bodies takes, and the least of the longest pushes: what they take when nobody disturbs
-/// them. They take turns. Short ones are read more often, because the machine's other work is a larger part of them.
+/// Returns the minimum time for each of the bodies, and the minimum of their slowest chunks: the time they take when
+/// nothing else runs. They take turns. Short bodies are read more often, because the machine's other work is a larger
+/// part of their time.
 fn least(input: Input, bodies: &[Vec<u8>; 2], rounds: usize) -> [Reading; 2] {
     let mut best = bodies.each_ref().map(|body| read(input, body));
     let start = Instant::now();
@@ -91,14 +92,15 @@ fn read(input: Input, body: &[u8]) -> Reading {
     Reading { time: start.elapsed(), longest_push, stopped }
 }
 
-/// The most bytes that a stream with small limits holds. What one push gives is its caller's, so pushes are small.
+/// Returns the most bytes that a stream with small limits holds. The outputs of a chunk belong to the caller, so chunks
+/// are small.
 fn peak(input: Input, body: &[u8]) -> usize {
     let limits = Limits { max_event_bytes: LIMIT, max_answer_bytes: LIMIT, ..Limits::default() };
     let (start, options) = (Instant::now(), StreamOptions { limits, ..StreamOptions::default() });
     counted(|| feed(input, body, CHUNK / 4, options, |_| start.elapsed() < PATIENCE)).1
 }
 
-/// Pushes the body in chunks for as long as `after_each`, which gets the time of a push, says so.
+/// Pushes the body in chunks until `after_each`, which gets the time for a chunk, returns false.
 fn feed(input: Input, body: &[u8], chunk: usize, options: StreamOptions, mut after_each: impl FnMut(Duration) -> bool) {
     let mut timed = |push: &mut dyn FnMut()| {
         let start = Instant::now();

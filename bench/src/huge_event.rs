@@ -1,5 +1,6 @@
-//! Whether one event that arrives in very many chunks takes time in proportion to its size. A reader that searches or
-//! copies its buffer again at every chunk takes 64 times as long for eight times the bytes; ours may take 12 times.
+//! Measures whether the time for one event that arrives in very many chunks is proportional to its size. A reader that
+//! searches or copies its buffer again for every chunk takes 64 times as long for eight times the bytes; ours may take
+//! 12 times as long.
 
 use std::hint::black_box;
 
@@ -32,8 +33,8 @@ pub fn linear(rounds: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Lets both sizes reuse memory from round to round. By default glibc gives large blocks back at once and the
-/// kernel clears new pages in every round, of the larger event only: that would be most of what is measured.
+/// Lets both sizes reuse memory from round to round. By default, glibc returns large blocks immediately and the kernel
+/// clears new pages in every round, but only for the larger event. That would be most of what is measured.
 fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -43,7 +44,7 @@ fn keep_freed_memory() {
         unsafe extern "C" {
             fn mallopt(parameter: c_int, value: c_int) -> c_int;
         }
-        // SAFETY: glibc's own function, with values its manual allows.
+        // SAFETY: this is a function of glibc, called with values that its manual allows.
         unsafe {
             mallopt(M_MMAP_MAX, 0);
             mallopt(M_TRIM_THRESHOLD, c_int::MAX);

@@ -1,7 +1,7 @@
-//! Native benchmarks of Sluice's core against its peers: `cargo run --release -- [--quick]`.
+//! Native benchmarks of Sluice's core and of similar libraries: `cargo run --release -- [--quick]`.
 //!
-//! Prints a table for each figure the project sets itself. Exits with 0 whatever the figures are, with 1 when a
-//! contender reads a corpus wrongly: then its time means nothing.
+//! Prints a table for each of the project's goals. Exits with 0 whatever the results are, but with 1 if a contender
+//! reads a corpus incorrectly, because then its time means nothing.
 
 mod allocations;
 mod contenders;

@@ -1,7 +1,7 @@
-//! One table a section: what was measured, the aim it has, and whether it is met. A missed aim is told, not an error:
-//! a benchmark on a busy machine must not fail a build.
+//! One table for each section: what was measured, its goal, and whether the goal is met. A missed goal is reported but
+//! isn't an error: a benchmark on a busy machine must not fail a build.
 
-/// A figure's target.
+/// The goal for a figure.
 #[derive(Clone, Copy)]
 pub enum Aim {
     AtMost(f64),
@@ -20,9 +20,9 @@ impl Table {
         self.rows.push([what.into(), measured, ratio, String::new(), String::new()]);
     }
 
-    /// A row whose `figure` is to meet an aim.
+    /// A row whose `figure` has a goal.
     pub fn aim(&mut self, what: &str, measured: String, figure: f64, aim: Aim) {
-        // What is printed is what is judged: one buffer that doubles among ten thousand deltas is not a miss.
+        // The rounded figure is judged: one buffer that doubles among ten thousand deltas doesn't count as a miss.
         let figure = (figure * 100.0).round() / 100.0;
         let (text, met) = match aim {
             Aim::AtMost(limit) => (format!("<= {limit}"), figure <= limit),

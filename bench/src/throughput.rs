@@ -1,4 +1,4 @@
-//! How fast a whole answer is read, bytes to parts, natively.
+//! How fast a whole answer is read natively, from bytes to parts.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::timing::{Contender, medians, ratio};
 
 const CHUNK: usize = 16 << 10;
 
-/// The main figure: a long text answer in chunks as a network gives them.
+/// The main figure: a long text answer in the chunks of a network.
 pub fn text(corpus: &Corpus, rounds: usize) -> Result<(), String> {
     let chunks = corpus.chunks(CHUNK);
     check(corpus, &chunks)?;
@@ -33,8 +33,8 @@ pub fn text(corpus: &Corpus, rounds: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Other streams and worse chunks, without an aim. At a byte a chunk the peer would take minutes: it searches its
-/// buffer again at every chunk.
+/// Other streams and less favourable chunks, without a goal. With one byte per chunk, the other library would take
+/// minutes, because it searches its buffer again for every chunk.
 pub fn others(corpora: &[(&str, &Corpus)], rounds: usize) -> Result<(), String> {
     let mut table = Table::default();
     for (label, corpus) in corpora {

@@ -1,5 +1,5 @@
 //! How everything here is timed: contenders take turns, round by round, in one process, and the medians are compared.
-//! The machine may be busy; what slows one round down slows down all who ran in it.
+//! The machine may be busy, but what slows down a round slows down all contenders.
 
 use std::time::{Duration, Instant};
 
@@ -14,12 +14,12 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// The median time of each contender, in their order. One untimed round warms caches and allocator.
+/// Returns the median time of each contender. One untimed round warms up caches and the allocator.
 pub fn medians(rounds: usize, contenders: &mut [Contender<'_>]) -> Vec<Duration> {
     measure(rounds, contenders).into_iter().map(median).collect()
 }
 
-/// The least time of each contender: what it takes when nobody disturbs it. For short work on a busy machine.
+/// Returns the minimum time of each contender, for short work on a busy machine.
 pub fn least(rounds: usize, contenders: &mut [Contender<'_>]) -> Vec<Duration> {
     measure(rounds, contenders).into_iter().filter_map(|times| times.into_iter().min()).collect()
 }
@@ -29,7 +29,7 @@ fn measure(rounds: usize, contenders: &mut [Contender<'_>]) -> Vec<Vec<Duration>
     let mut times = vec![Vec::with_capacity(rounds); count];
     for round in 0..=rounds {
         for turn in 0..count {
-            // Nobody always runs after the same neighbour's garbage.
+            // The order changes, so that no contender always runs after the same one.
             let which = (round + turn) % count;
             let start = Instant::now();
             (contenders[which].run)();

@@ -1,4 +1,4 @@
-//! Token counting, natively: the core's own sources as code.
+//! Native token counting, with the core's own sources as input.
 
 use std::fs;
 use std::hint::black_box;

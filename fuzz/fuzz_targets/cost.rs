@@ -1,6 +1,7 @@
-//! Searches for streams whose cost grows faster than they do. An input is a list of steps, each an event again and again,
-//! or raw events that are repeated; the stream is read at one size and at twice that size, and the costs are compared:
-//! allocations of the native core and, where `cargo xtask fuzz` has started the meter, instructions in WebAssembly.
+//! Searches for streams whose cost grows faster than their size. An input is a list of steps, each of which repeats an
+//! event, or a list of raw events that are repeated. The stream is read at one size and at twice that size, and the
+//! costs are compared: allocations of the native core and, if `cargo xtask fuzz` has started the meter, instructions in
+//! WebAssembly.
 #![no_main]
 
 #[allow(dead_code, reason = "only the steps are used here")]
@@ -17,16 +18,16 @@ use hostile::{Input, Step, body};
 use libfuzzer_sys::fuzz_target;
 use sluice_core::{BodyEnd, ChunkStream, ResponseStream, StreamOptions};
 
-/// Bytes of each share of a step, and of all raw events together.
+/// The number of bytes for each share of a step, and for all raw events together.
 const SCALE: usize = 4 << 10;
 const RAW: usize = 16 << 10;
 const MAX_STEPS: usize = 6;
-/// Twice the input may cost three times as much. Below the second number nothing counts as growth.
+/// Doubling the input may triple the cost. Below the second number there is no growth to speak of.
 const MAX_GROWTH: u64 = 3;
 const FEW_ALLOCATIONS: u64 = 2_000;
 const FEW_BYTES: u64 = 2 << 20;
 const FEW_INSTRUCTIONS: u64 = 2_000_000;
-/// Of one call, as in the meter.
+/// The limit for one call, as in the meter.
 const MAX_CALL: u64 = 400_000_000;
 
 fuzz_target!(|spelled: &[u8]| {
@@ -56,7 +57,7 @@ fn check(what: &str, [once, twice]: [u64; 2], few: u64) {
     assert!(twice <= few.max(once.saturating_mul(MAX_GROWTH)), "{what}: {once} at first, {twice} for twice the input");
 }
 
-/// Each of the events so often that all together take about `bytes` bytes.
+/// Repeats each of the events, so that all together have about `bytes` bytes.
 fn repeated(events: &[u8], bytes: usize) -> Vec<u8> {
     let times = bytes / events.len().max(1) + 1;
     let mut body = Vec::new();
@@ -70,7 +71,7 @@ fn repeated(events: &[u8], bytes: usize) -> Vec<u8> {
     body
 }
 
-/// How often the core asks for memory, and for how much of it.
+/// How often the core allocates, and how many bytes.
 fn native(input: Input, body: &[u8]) -> (u64, u64) {
     let before = (COUNT.load(Relaxed), BYTES.load(Relaxed));
     if input == Input::AiSdk {
@@ -85,7 +86,7 @@ fn native(input: Input, body: &[u8]) -> (u64, u64) {
     ((COUNT.load(Relaxed) - before.0) as u64, (BYTES.load(Relaxed) - before.1) as u64)
 }
 
-/// The system's allocator, with a count of what it was asked for.
+/// The system's allocator, which also counts what was allocated.
 struct Counting;
 
 #[global_allocator]
@@ -93,7 +94,7 @@ static ALLOCATOR: Counting = Counting;
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.fetch_add(1, Relaxed);
@@ -106,7 +107,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The meter, as `sluice-meter --serve` describes it.
+/// A running `sluice-meter --serve`.
 struct Meter {
     _process: Child,
     questions: ChildStdin,
@@ -123,7 +124,7 @@ static METER: LazyLock<Option<Mutex<Meter>>> = LazyLock::new(|| {
 });
 
 impl Meter {
-    /// Fuel, fuel of the longest call, and growth of the memory.
+    /// Returns the fuel, the fuel of the most expensive call, and the growth of the memory.
     fn cost(&mut self, input: Input, body: &[u8]) -> [u64; 3] {
         let length = u32::try_from(body.len()).expect("small bodies");
         self.questions.write_all(&[u8::from(input == Input::AiSdk)]).expect("the meter listens");

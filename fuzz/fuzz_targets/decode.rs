@@ -1,4 +1,5 @@
-//! Any text as the data of one event, under any name: no panic, and nothing but that event can end the stream.
+//! Reads any text as the data of one event with any name. There is no panic, and nothing but that event can end the
+//! stream.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

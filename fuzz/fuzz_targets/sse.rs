@@ -1,4 +1,4 @@
-//! Framing of any bytes, cut anywhere, equals a naive reading of the WHATWG rules.
+//! Framing of any bytes, split anywhere, equals a naive implementation of the WHATWG rules.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -22,12 +22,12 @@ fuzz_target!(|input: (Vec<u8>, Vec<u8>)| {
     assert_eq!(got, expected);
 });
 
-/// The whole body at once: decode, split into lines, interpret.
+/// Reads the whole body at once: decodes it, splits it into lines and interprets them.
 fn naive(body: &[u8]) -> Vec<Event> {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     let text = String::from_utf8_lossy(body).replace("\r\n", "\n").replace('\r', "\n");
     let mut lines: Vec<&str> = text.split('\n').collect();
-    // What follows the last line end is not a line yet.
+    // The text after the last line ending isn't a line yet.
     lines.pop();
     let (mut events, mut name, mut data) = (Vec::new(), String::new(), None::<String>);
     for line in lines {

@@ -1,4 +1,5 @@
-//! Sequences of events with fields the fuzzer chooses: the same outputs for any chunking, and the invariants.
+//! Reads sequences of events whose fields the fuzzer chooses. The outputs are the same for any chunking, and the
+//! invariants hold.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -97,7 +98,8 @@ impl Event {
         let item_kind = ["message", "function_call", "reasoning", "image_generation_call", "slug:other"];
         let item_kind = item_kind[usize::from(self.item) % item_kind.len()];
         let status = ["completed", "incomplete", "in_progress"][usize::from(self.status) % 3];
-        let mut item = format!(r#"{{"type":"{item_kind}","status":"{status}","arguments":{text},"name":"f{}""#, self.item % 3);
+        let mut item =
+            format!(r#"{{"type":"{item_kind}","status":"{status}","arguments":{text},"name":"f{}""#, self.item % 3);
         self.id.iter().for_each(|id| item.push_str(&format!(r#","id":"i{id}""#)));
         self.call.iter().for_each(|call| item.push_str(&format!(r#","call_id":"c{}""#, call % 4)));
         item.push_str(&format!(r#","content":[{{"type":"output_text","text":{text}}}]}}"#));
@@ -109,7 +111,7 @@ impl Event {
     }
 }
 
-/// A JSON string; line ends inside are escaped.
+/// Returns a JSON string. Line endings in it are escaped.
 fn quoted(text: &str) -> String {
     let mut json = String::from('"');
     for c in text.chars() {

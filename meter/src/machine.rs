@@ -1,5 +1,5 @@
-//! The WebAssembly modules in an interpreter that counts instructions. A count is the same on every machine, however
-//! busy it is, so a test can hold it to a limit.
+//! Runs the WebAssembly modules in an interpreter that counts instructions. A count is the same on every machine,
+//! however busy it is, so a test can compare it with a limit.
 
 use std::fs;
 use std::path::Path;
@@ -11,20 +11,21 @@ use wasmi::{
 
 use crate::hostile::Input;
 
-/// The largest piece that a network stack hands over at once.
+/// The largest chunk that a network stack delivers at once.
 const CHUNK: usize = 64 << 10;
-/// From `sluice-wasm`: the flag for AI SDK streams, and the kind of row that says what is wrong with a question.
+/// Constants of `sluice-wasm`: the flag for AI SDK streams, and the kind of row that describes a problem with a
+/// question.
 const AI_SDK: u32 = 4;
 const PROBLEM: u8 = 10;
 
-/// What reading some input took.
+/// The cost of reading some input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
-    /// Instructions in all, weighted by what they cost.
+    /// All instructions, weighted by their cost.
     pub fuel: u64,
-    /// Of the one call that took the most.
+    /// The same for the most expensive call.
     pub longest_call: u64,
-    /// Bytes by which linear memory grew.
+    /// The growth of linear memory in bytes.
     pub memory: usize,
 }
 
@@ -35,11 +36,11 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Takes the modules from the folder where `cargo xtask wasm` leaves them.
+    /// Loads the modules from the folder where `cargo xtask wasm` writes them.
     pub fn new(modules: &Path) -> Result<Self, String> {
         let mut config = Config::default();
         config.consume_fuel(true);
-        // Functions are compiled when they are first called; that is nobody's input's fault.
+        // Functions are compiled when they are first called, which must not count.
         let cost =
             CustomFuelCosts { bytes_copied_per_fuel: 64, fuel_per_bytes_translated: 0, fuel_per_bytes_validated: 0 };
         config.fuel_cost(cost);
@@ -53,7 +54,7 @@ impl Machine {
         Ok(Self { engine, core, requests })
     }
 
-    /// Reads the input as a shell would. Stops with an error when it takes more than `fuel`.
+    /// Reads the input as a shell would. Fails if it takes more than `fuel`.
     pub fn read(&self, input: Input, body: &[u8], fuel: u64) -> Result<Cost, String> {
         let text = || String::from_utf8_lossy(body);
         let error = |headers: Value, body: &str| json!({"status": 500, "headers": headers, "body": body});
@@ -80,7 +81,7 @@ impl Machine {
         }
     }
 
-    /// Feeds a body to a stream, in pieces of `chunk` bytes.
+    /// Feeds a body to a stream, in chunks of `chunk` bytes.
     pub fn stream(&self, flags: u32, body: &[u8], chunk: usize, fuel: u64) -> Result<Cost, String> {
         let mut run = Run::new(self, &self.core, fuel)?;
         let open = run.function::<(u32, u32), u32>("stream_open")?;
@@ -95,7 +96,7 @@ impl Machine {
         Ok(run.cost())
     }
 
-    /// Asks the module for answers one question.
+    /// Asks the core module one question.
     fn decide(&self, number: u32, question: &Value, fuel: u64) -> Result<Cost, String> {
         let mut run = Run::new(self, &self.core, fuel)?;
         let ask = run.function::<(u32, u32), ()>("ask")?;
@@ -112,7 +113,7 @@ impl Machine {
         }
     }
 
-    /// Tells the catalogue of models what happened, one event after the other, each time with the snapshot of the last.
+    /// Passes events to the catalog of models one by one, each time with the last snapshot.
     fn catalog(&self, events: &[Value], fuel: u64) -> Result<Cost, String> {
         let (mut total, mut snapshot) = (Cost::default(), Value::Null);
         for event in events {
@@ -127,7 +128,7 @@ impl Machine {
         Ok(total)
     }
 
-    /// Asks the module for requests one question.
+    /// Asks the requests module one question.
     fn ask(&self, number: u32, question: &Value, fuel: u64) -> Result<(Value, Cost), String> {
         let mut run = Run::new(self, &self.requests, fuel)?;
         let ask = run.function::<(u32, u32), u32>("ask")?;

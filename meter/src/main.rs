@@ -1,9 +1,9 @@
-//! What hostile input costs, counted rather than timed.
+//! Counts what hostile input costs, instead of measuring the time.
 //!
-//! `sluice-meter MODULES` reads every generator's input at one size and at twice that size, prints a table, and fails if
-//! anything costs more than it may. `--brief` leaves out the rows of what does not. `--only WORDS` restricts it to the
-//! generators whose names contain them. `--pairs` reads every pair of events instead, many of one after many of the other.
-//! `--serve` answers the fuzz target `cost`.
+//! `sluice-meter MODULES` reads every generator's input at one size and at twice that size, prints a table, and fails
+//! if anything costs too much. `--brief` prints only the rows that do. `--only WORDS` selects the generators whose
+//! names contain these words. `--pairs` reads every pair of events instead, many of one after many of the other.
+//! `--serve` serves the fuzz target `cost`.
 
 #[allow(dead_code, reason = "the fuzz target uses the rest")]
 #[path = "../../crates/sluice-core/tests/support/hostile.rs"]

@@ -1,4 +1,4 @@
-//! Memory of the native core: what one stream holds at most while it reads, counted by the allocator.
+//! Measures the memory of the native core: how much one stream holds at most, according to the allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -7,13 +7,13 @@ use sluice_core::{BodyEnd, ChunkStream, Limits, ResponseStream, StreamOptions};
 
 use crate::hostile::Input;
 
-/// The system's allocator, with a count of what is in use.
+/// The system's allocator, which also counts the bytes in use.
 pub struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let in_use = IN_USE.fetch_add(layout.size(), Relaxed) + layout.size();
@@ -27,12 +27,12 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What an answer, and one event of it, may take.
+/// The limits for an answer and for one event.
 pub const LIMIT: usize = 1 << 20;
-/// What is given during one push is its caller's, so pushes are small beside the limit.
+/// The outputs of a push belong to the caller, so chunks are small compared to the limit.
 const CHUNK: usize = 16 << 10;
 
-/// The most that a stream holds while it reads `body`. No other thread may allocate meanwhile.
+/// Returns the most bytes that a stream holds while it reads `body`. No other thread may allocate at the same time.
 pub fn peak(input: Input, body: &[u8]) -> usize {
     let limits = Limits { max_event_bytes: LIMIT, max_answer_bytes: LIMIT, ..Limits::default() };
     let options = StreamOptions { limits, ..StreamOptions::default() };

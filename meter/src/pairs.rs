@@ -1,13 +1,13 @@
-//! Every pair of events: many of one, then many of the other. A cost that is the product of two sizes shows in one of them.
+//! Reads every pair of events: many of one, then many of the other. This finds costs that are the product of two sizes.
 
 use crate::hostile::{Input, Step, body};
 use crate::machine::Machine;
 use crate::table::{allowance, in_parallel, judge};
 
-/// Bytes of each of the two events.
+/// The number of bytes of each of the two events.
 const SCALE: usize = 16 << 10;
 
-/// Prints the pairs that cost more than they may, and says how many they are.
+/// Prints the pairs that cost too much, and returns their number.
 pub fn print(machine: &Machine) -> usize {
     let mut bad = 0;
     for input in [Input::OpenResponses, Input::AiSdk] {
@@ -34,7 +34,7 @@ pub fn print(machine: &Machine) -> usize {
     bad
 }
 
-/// The second event of each step: one with a number of its own.
+/// Returns the second event of each step, whose number differs from the first one's.
 fn events(input: Input, steps: &[Step]) -> String {
     let event = |step: &Step| {
         let body = body(input, &[*step], 600);

@@ -1,5 +1,5 @@
-//! The meter as a process of its own, for the fuzz target: instrumented for fuzzing, the interpreter would take many times as
-//! long, and what it does would count as coverage.
+//! The meter as a separate process for the fuzz target. Instrumented for fuzzing, the interpreter would be many times
+//! slower, and its own code would count as coverage.
 
 use std::io::{self, Read, Write};
 
@@ -7,11 +7,11 @@ use crate::hostile::Input;
 use crate::machine::Machine;
 use crate::table::allowance;
 
-/// Reads bodies from stdin and writes what each costs to stdout, until there are no more.
+/// Reads bodies from stdin and writes the cost of each to stdout, until the input ends.
 ///
-/// A body is one byte for its dialect (1 for the AI SDK), its length in four bytes and itself; the answer is the fuel, the fuel
-/// of the longest call and the growth of the memory in eight bytes each. If it took too much fuel, all bits are set. All
-/// numbers are little-endian.
+/// A body is sent as one byte for its dialect (1 for the AI SDK), four bytes for its length, and its contents. The
+/// result is the fuel, the fuel of the most expensive call and the growth of the memory, eight bytes each. If it took
+/// too much fuel, all bits are set. All numbers are little-endian.
 pub fn answer(machine: &Machine) -> Result<(), String> {
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     let mut head = [0; 5];

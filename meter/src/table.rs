@@ -1,4 +1,4 @@
-//! The table: what every generator costs at one size and at twice that size, and whether that is within bounds.
+//! Prints a table of what every generator costs at one size and at twice that size, and whether that is within bounds.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,26 +9,27 @@ use crate::hostile::{Generator, Input};
 use crate::machine::{Cost, Machine};
 use crate::memory;
 
-/// Bytes of a stream. Few enough for an interpreter, enough for a product of two sizes to show.
+/// The size of a stream in bytes: small enough for an interpreter, large enough to notice a product of two sizes.
 const STREAM: usize = 128 << 10;
-/// Bytes of what is read as a whole.
+/// The size of inputs that are read as a whole, in bytes.
 const AT_ONCE: usize = 32 << 10;
-/// Twice the input may take three times the instructions.
+/// The most that doubling the input may multiply the instructions by.
 const MAX_GROWTH: f64 = 3.0;
-/// Below this nothing counts as growth: starting a stream takes some, too.
+/// Below this there is no growth to speak of: starting a stream takes some instructions, too.
 const SMALL: u64 = 1_000_000;
-/// Past this a stream costs far too much, whatever the growth; it also ends what would never end.
+/// Beyond this a stream costs far too much, whatever its growth. This also stops an endless loop.
 const MAX_PER_BYTE: u64 = 4_000;
-/// The same for what is read as a whole: a list of models, an error, a text to mask.
+/// The same for inputs that are read as a whole: a list of models, an error, a text to mask.
 const MAX_PER_BYTE_AT_ONCE: u64 = 40_000;
-/// One push of 64 KiB. Node takes about a nanosecond for eight units of fuel or more, so this is at most 50 ms there.
+/// The limit for one chunk of 64 KiB. Node executes at least eight units of fuel per nanosecond, so this is at most 50
+/// ms there.
 const MAX_CALL: u64 = 400_000_000;
-/// A stream holds at most four times its limit.
+/// The most memory that a stream may hold: four times its limit.
 const MAX_MEMORY: usize = 4 * memory::LIMIT;
-/// Input that is sure to reach the limit.
+/// The size of an input that certainly reaches the limit.
 const ENOUGH: usize = 4 * memory::LIMIT;
 
-/// Fuel for input of this many bytes.
+/// Returns the fuel for an input of this many bytes.
 pub fn allowance(input: Input, bytes: usize) -> u64 {
     SMALL + bytes as u64 * if is_stream(input) { MAX_PER_BYTE } else { MAX_PER_BYTE_AT_ONCE }
 }
@@ -37,7 +38,7 @@ fn is_stream(input: Input) -> bool {
     matches!(input, Input::OpenResponses | Input::AiSdk)
 }
 
-/// What is wrong with the growth from one input to another twice as large.
+/// Returns what is wrong with the growth from one input to another that is twice as large.
 pub fn judge(input: Input, once: Cost, twice: Cost) -> Vec<&'static str> {
     let mut problems = Vec::new();
     if twice.fuel > SMALL.max((MAX_GROWTH * once.fuel as f64) as u64) {
@@ -53,7 +54,7 @@ fn size(input: Input) -> usize {
     if is_stream(input) { STREAM } else { AT_ONCE }
 }
 
-/// Prints the table, if it is to be brief only the rows that are out of bounds, and says how many these are.
+/// Prints the table, or only the rows that are out of bounds if it should be brief. Returns the number of these rows.
 pub fn print(machine: &Machine, generators: &[Generator], brief: bool) -> usize {
     let costs = in_parallel(generators, |generator| {
         let read =
@@ -120,7 +121,7 @@ fn kibibytes(bytes: usize) -> String {
     format!("{} K", bytes >> 10)
 }
 
-/// The results in the order of the items, worked out on all cores.
+/// Returns the results in the order of the items. All cores work on them.
 pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items.len()));

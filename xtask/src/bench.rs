@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: the native figures, then those in Node; the peers are installed by the benchmark itself.
+//! `cargo xtask bench`: runs the native benchmarks, then those in Node. The benchmarks install the other libraries
+//! themselves.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +7,7 @@ use std::path::PathBuf;
 use crate::shell::{cargo, command, root, run};
 use crate::{Done, adapter, extension, javascript, vscode, wasm};
 
-/// The extension's budgets, measured in a real VS Code. The suite of the API checks what it measures.
+/// Measures the extension's budgets in a real VS Code. The API suite checks the results.
 pub fn extension() -> Done {
     let vsix = extension::pack()?;
     let bytes = fs::metadata(&vsix).map_err(|error| format!("{}: {error}", vsix.display()))?.len();

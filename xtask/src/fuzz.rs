@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: a run of every fuzz target on the nightly toolchain.
+//! `cargo xtask fuzz`: runs every fuzz target on the nightly toolchain.
 
 use std::fs;
 use std::path::Path;
@@ -34,11 +34,11 @@ pub fn all(only: Option<&str>, seconds: u32) -> Done {
         let mut fuzz = command("cargo");
         fuzz.args(["fuzz", "run", "--target-dir", "target/fuzz", target]).args([corpus, seeds]);
         if *target == "cost" {
-            // Memory errors are the other targets' business; without looking for them this one sees three times as much.
+            // The other targets look for memory errors. Without a sanitizer, this one runs three times as many inputs.
             fuzz.args(["--sanitizer", "none"]);
             fuzz.env("SLUICE_METER", meter::build()?).env("SLUICE_MODULES", wasm::build()?.folder());
         }
-        // The pinned toolchain is set in the environment of whatever cargo runs; fuzzing needs another.
+        // Cargo passes the pinned toolchain on in the environment, but fuzzing needs another.
         run(fuzz
             .args(["--", &format!("-max_total_time={seconds}"), "-max_len=8192", "-print_final_stats=0"])
             .arg("-verbosity=0")
@@ -49,7 +49,8 @@ pub fn all(only: Option<&str>, seconds: u32) -> Done {
     Ok(())
 }
 
-/// Hostile input as a target reads it. To `cost`, one byte says what follows: 0 and 1 steps in either dialect, 2 and 3 events.
+/// Returns hostile input in a target's format. For `cost`, the first byte says what follows: 0 and 1 mean steps in
+/// either dialect, 2 and 3 events.
 fn make_seeds(target: &str, hostile: &Path, seeds: &Path) -> std::io::Result<()> {
     let _ = fs::remove_dir_all(seeds);
     fs::create_dir_all(seeds)?;
@@ -65,7 +66,7 @@ fn make_seeds(target: &str, hostile: &Path, seeds: &Path) -> std::io::Result<()>
         fs::write(seeds.join(file), [first, &fs::read(hostile.join(file))?].concat())?;
     }
     if target == "cost" {
-        // One step of each kind; the fuzzer puts them together.
+        // One step of each kind; the fuzzer combines them.
         for (dialect, template) in [0, 1].into_iter().flat_map(|dialect| (0..46).map(move |step| (dialect, step))) {
             fs::write(seeds.join(format!("step-{dialect}-{template}")), [dialect, template, 1, 0, 0])?;
         }

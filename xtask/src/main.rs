@@ -38,7 +38,7 @@ enum Task {
     ReadFileTool,
     /// Run every test
     Test,
-    /// Check only the house rules: file lengths, the code map, the core's dependencies, licences, JavaScript style
+    /// Check only the house rules: file lengths, documents, the core's dependencies, licences, JavaScript style
     Tidy,
     /// Build the core as WebAssembly; print its size and startup time
     Wasm,
@@ -61,7 +61,7 @@ enum Task {
     },
     /// Count what hostile input costs, in instructions and bytes
     Meter {
-        /// Every pair of events, many of one after many of the other, instead of the generators
+        /// Read every pair of events (many of one, then many of the other) instead of the generators' input
         #[arg(long)]
         pairs: bool,
     },

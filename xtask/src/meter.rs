@@ -1,4 +1,4 @@
-//! `cargo xtask meter`: what hostile input costs in instructions and bytes, which are the same on every machine.
+//! `cargo xtask meter`: counts what hostile input costs in instructions and bytes, which are the same on every machine.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -16,7 +16,7 @@ pub fn all(pairs: bool) -> Done {
     run(&mut meter)
 }
 
-/// The meter, ready to run with these modules.
+/// Returns a command that runs the meter with these modules.
 pub fn on(modules: &Modules) -> Done<Command> {
     let mut meter = Command::new(build()?);
     meter.current_dir(root()).arg(modules.folder());

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every check there is, each announced before it runs.
+//! `cargo xtask test`: runs every check, and announces each one.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -81,7 +81,8 @@ fn step(name: &str, check: impl FnOnce() -> Done) -> Done {
     Ok(())
 }
 
-/// Random cases come from one seed, so that a commit that passed once passes again; plain `cargo test` draws its own.
+/// Random cases come from a fixed seed, so that a commit that passed once passes again. Plain `cargo test` draws new
+/// ones.
 fn cargo_test() -> Command {
     let mut command = cargo();
     command.args(["test", "--quiet", "--locked"]);
@@ -91,7 +92,7 @@ fn cargo_test() -> Command {
     command
 }
 
-/// Writes the core's invented streams, with the native results, for the tests in Node.
+/// Writes the core's made-up streams, with the native results, for the tests in Node.
 fn export_streams() -> Done<PathBuf> {
     let directory = root().join("target/streams");
     let _ = std::fs::remove_dir_all(&directory);

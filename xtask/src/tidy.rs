@@ -117,7 +117,7 @@ fn unlisted_files(files: &[&str]) -> Done<Vec<String>> {
         .collect())
 }
 
-/// Finds files that a document mentions and that don't exist. A mention may leave out the leading folders.
+/// Finds mentions of files that don't exist. A mention may leave out the leading folders.
 fn gone_files(files: &[&str]) -> Done<Vec<String>> {
     let mut problems = Vec::new();
     for document in files.iter().filter(|file| has_extension(file, &["md"]) && !file.ends_with("CHANGELOG.md")) {
