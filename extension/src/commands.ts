@@ -22,7 +22,7 @@ export interface CommandServices {
   readonly lists: ModelLists;
   readonly signIn: SignIn;
   readonly log: Log;
-  /** VS Code asks for the models anew. */
+  /** Makes VS Code ask for the models again. */
   readonly refreshProvider: () => void;
 }
 
@@ -57,7 +57,7 @@ async function refreshModels({ connections, lists, refreshProvider }: CommandSer
   );
   refreshProvider();
   const problems = known.flatMap((way) => ("problem" in way ? [`${way.label}: ${way.problem}`] : []));
-  // A list that could not be refreshed says so in a note; what was known before is still there.
+  // If the list couldn't be refreshed, a note says so; the models known before are still there.
   catalogs.forEach((catalog, index) => {
     problems.push(...catalog.notes.filter(({ kind }) => kind === "modelList").map(({ detail }) => `${usable[index]!.label}: ${detail}`));
   });
@@ -212,7 +212,7 @@ async function exportReport({ connections, lists, log, context }: CommandService
   const reported: ReportedList[] = [];
   for (const way of known) {
     if ("connection" in way) {
-      // A connection that fails must not keep the report about it from being written.
+      // A failing connection must not prevent the report about it.
       const catalog = await lists.list(way.connection).catch(() => undefined);
       reported.push({ label: way.label, models: catalog?.models.length ?? 0, state: catalog?.state ?? "unknown" });
     }

@@ -1,4 +1,4 @@
-// Is everything there that a chat needs? Asked step by step, so that the first step that fails names the cause.
+// Tests everything that a chat needs, step by step, so that the first step that fails names the cause.
 
 import * as vscode from "vscode";
 
@@ -9,14 +9,14 @@ import { exchange, get } from "./http.js";
 import { chatOptions, modelSettings } from "./settings.js";
 
 const STEP_TIMEOUT_MS = 30_000;
-/** Some providers refuse to be asked for fewer. */
+/** Some providers refuse a smaller number. */
 const FEW_TOKENS = 16;
-/** The core does not ask again after so many attempts: a test wants to know what happened to one. */
+/** With this attempt number, the core doesn't retry: a test wants to know what happened to one attempt. */
 const LAST_ATTEMPT = 1000;
 
 export interface Step {
   readonly name: string;
-  /** Skipped steps prove nothing, either way. */
+  /** A skipped step proves nothing. */
   readonly result: "ok" | "failed" | "skipped";
   readonly detail: string;
   readonly ms: number;
@@ -27,11 +27,11 @@ export interface ConnectionTest {
   readonly core: Core;
   readonly requests: Requests;
   readonly cancellation: AbortSignal;
-  /** Called before each step, and while one takes longer. */
+  /** Called before each step, and again if a step takes longer. */
   readonly onProgress: (message: string) => void;
 }
 
-/** Ends with the first step that fails. */
+/** Stops at the first step that fails. */
 export async function testConnection(test: ConnectionTest): Promise<Step[]> {
   const steps: Step[] = [];
   let listed: HttpAnswer | undefined;
@@ -56,7 +56,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
       async () => {
         let answer = listed!;
         if (answer.status === 401 || answer.status === 403) {
-          // A server that tells its models only to those it knows.
+          // This server lists its models only for valid keys.
           const again = await ask(test, listRequest, true);
           if ("failure" in again) {
             return failed(again.failure);
@@ -107,7 +107,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
         if (step.type === "cancelled") {
           return skipped(vscode.l10n.t("Cancelled."));
         }
-        // Cut off after a few tokens is what was asked for.
+        // The request asked for a few tokens only, so being cut off is expected.
         if (step.type === "reject" && !(step.kind === null && outcome.status === "incomplete")) {
           return failed(`${model!}: ${step.message}`);
         }
@@ -149,7 +149,7 @@ async function ask(test: ConnectionTest, request: HttpRequest, withKey: boolean)
   return { failure: [sentence(test, answer), cause].filter((text) => text !== undefined).join(" ") };
 }
 
-/** What the core says about it, as a chat would show it. */
+/** Returns the core's message, as a chat would show it. */
 function sentence(test: ConnectionTest, why: { answer: HttpAnswer } | { transport: Transport }): string {
   const { step } = test.core.decideWithoutStream({ host: test.connection.endpoint.origin, attempt: LAST_ATTEMPT, calledTool: false }, why);
   return step.type === "reject" ? step.message : "";
@@ -183,12 +183,12 @@ function balance(body: string): string {
       return vscode.l10n.t("Accepted. Credit left: ${0}", String(left).slice(0, 20));
     }
   } catch {
-    // It was accepted all the same.
+    // The key was accepted all the same.
   }
   return vscode.l10n.t("Accepted.");
 }
 
-/** Node hides the reason in the cause, Electron writes it into the message. */
+/** Node puts the reason into the cause, Electron into the message. */
 export function causeOf(error: unknown): string | undefined {
   const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown } };
   const code = typeof cause?.code === "string" ? cause.code : /net::(ERR_\w+)/.exec(String(message))?.[1];

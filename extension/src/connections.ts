@@ -11,19 +11,19 @@ import type { SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
 
 export interface Connection {
-  /** What a user calls it. */
+  /** The name that the user gave it. */
   readonly label: string;
   readonly endpoint: Endpoint;
   readonly isDemo: boolean;
-  /** The key, for its own origin and for no other. */
+  /** The key, for its own origin only. */
   bearerFor(origin: string): Promise<string | undefined>;
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
-/** A way to models that was tried: it can be used, or there is a reason why not. */
+/** A connection that was tried: it can be used, or there is a reason why not. */
 export type Known = { readonly label: string } & ({ readonly connection: Connection } | { readonly problem: string });
 
-/** Remembers, without the key itself, which origin a key was first used with. */
+/** Remembers which origin a key was first used with, without storing the key itself. */
 const BINDINGS = "keyOrigins";
 const MAX_BINDINGS = 100;
 
@@ -34,7 +34,7 @@ export class Connections {
   readonly #signIn: SignIn;
   readonly #known = new Map<string, Known>();
   readonly #looked = new vscode.EventEmitter<void>();
-  /** VS Code asked for models, so the modules are loaded and the settings in use. */
+  /** Fires when VS Code has asked for models, which means that the modules are loaded and the settings are in use. */
   readonly onDidLook = this.#looked.event;
 
   constructor(modules: Modules, context: vscode.ExtensionContext, log: Log, signIn: SignIn) {
@@ -44,18 +44,18 @@ export class Connections {
     this.#signIn = signIn;
   }
 
-  /** Those that VS Code got models from. */
+  /** The connections that VS Code got models from. */
   get usable(): Connection[] {
     return [...this.#known.values()].flatMap((way) => ("connection" in way ? [way.connection] : []));
   }
 
-  /** All ways to models there are now; asks the user where a key's address needs a word. */
+  /** Returns all current connections. Asks the user if the address for a key has to be confirmed. */
   async all(): Promise<Known[]> {
     const before = [...this.#known];
     this.#known.clear();
-    // What is wrong with its address is remembered.
+    // The problem with its address is remembered.
     await this.fromEnvironment(false).catch(() => undefined);
-    // A key that was entered in VS Code's dialog comes only when VS Code asks.
+    // VS Code passes on a key from its dialog only when it asks for models.
     await vscode.lm.selectChatModels({ vendor: "sluice" });
     if (this.#known.size === 0) {
       before.forEach(([key, known]) => this.#known.set(key, known));
@@ -63,7 +63,7 @@ export class Connections {
     return [...this.#known.values()];
   }
 
-  /** What the user entered in VS Code's own dialog. */
+  /** A key that the user entered in VS Code's own dialog. */
   async configured(configuration: { readonly [name: string]: unknown }, silent: boolean): Promise<Connection | undefined> {
     const { apiKey, baseUrl } = configuration;
     if (typeof apiKey !== "string" || apiKey.trim() === "") {
@@ -74,7 +74,7 @@ export class Connections {
     return this.#withKey(new URL(endpoint.origin).host, endpoint, apiKey.trim(), silent);
   }
 
-  /** The token of the Vercel CLI's user, for the address it was made for. */
+  /** The token of the Vercel CLI's user, for the address that it was created for. */
   async fromSignIn(): Promise<Connection | undefined> {
     const session = await this.#signIn.current();
     if (session === undefined) {
@@ -99,8 +99,8 @@ export class Connections {
   }
 
   /**
-   * A key in the environment of VS Code. It goes where the user's setting says, which is the gateway unless they changed it.
-   * The environment may name another address: on this machine it is used, any other the user has to confirm.
+   * A key in VS Code's environment. It goes to the address in the user's setting, which is the gateway by default. The
+   * environment can name another address: one on this machine is used, any other must be confirmed by the user.
    */
   async fromEnvironment(silent: boolean): Promise<Connection | undefined> {
     const environment = environmentVariables();
@@ -110,12 +110,12 @@ export class Connections {
     }
     const fromEnvironment = environment["SLUICE_BASE_URL"]?.trim();
     const endpoint = await this.#parse(vscode.l10n.t("Environment"), fromEnvironment || settingsBaseUrl());
-    // A container or a start script may set the environment, and so redirect a key that it does not own.
+    // A container or a start script may set the environment, and could thereby redirect a key that it doesn't own.
     const mustAsk = fromEnvironment !== undefined && fromEnvironment !== "" && !isLoopback(endpoint.origin);
     return this.#withKey(vscode.l10n.t("Environment"), endpoint, key, silent, mustAsk);
   }
 
-  /** The gateway inside the extension, for whoever has no key yet. */
+  /** The gateway inside the extension, for users without a key. */
   async demo(): Promise<Connection> {
     const gateway = await this.#modules.demo();
     return this.#found({
@@ -127,7 +127,7 @@ export class Connections {
     });
   }
 
-  /** Throws what is wrong with an address, and remembers it. */
+  /** Throws the problem with an address, and remembers it. */
   async #parse(label: string, address: string): Promise<Endpoint> {
     const requests = await this.#modules.requests();
     try {
@@ -176,7 +176,10 @@ export class Connections {
     });
   }
 
-  /** Whether this key may go to this origin: it is bound to it, is bound to it now, or the user moves it there. */
+  /**
+   * Returns whether this key may be sent to this origin: because it is bound to it, because it is bound to it now, or
+   * because the user moves it there.
+   */
   async #mayUse(key: string, origin: string, silent: boolean, mustAsk: boolean): Promise<boolean> {
     const bindings = this.#context.globalState.get<{ [fingerprint: string]: string }>(BINDINGS, {});
     const fingerprint = await fingerprintOf(key, this.#context);
@@ -213,7 +216,7 @@ export function settingsBaseUrl(): string {
 }
 
 function environmentVariables(): { readonly [name: string]: string | undefined } {
-  // The web worker host has no process.
+  // There is no process in a web worker.
   const { process } = globalThis as { process?: { env: { [name: string]: string | undefined } } };
   return process?.env ?? {};
 }
@@ -222,7 +225,7 @@ export function isLoopback(origin: string): boolean {
   return /^https?:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(origin);
 }
 
-/** Enough of a salted hash to know a key again, and not enough to find it. */
+/** Returns part of a salted hash: enough to recognize a key, but not enough to recover it. */
 async function fingerprintOf(key: string, context: vscode.ExtensionContext): Promise<string> {
   let salt = context.globalState.get<string>("salt");
   if (salt === undefined) {

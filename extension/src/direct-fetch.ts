@@ -1,8 +1,9 @@
-// `fetch` for servers on this machine, without a proxy. Plain http is allowed there only because nothing leaves the machine, and
-// VS Code's `fetch` would send it to a proxy: for 127.0.0.2 to the one in `http.proxy` or HTTP_PROXY, and with some settings
-// Node sends everything to the latter. VS Code changes `http.request` in the same way, but not the class behind it.
+// `fetch` for servers on this machine, without a proxy. Plain http is allowed for them only because nothing leaves the
+// machine, but VS Code's `fetch` would use a proxy: for 127.0.0.2 the one in `http.proxy` or HTTP_PROXY, and with some
+// settings Node sends everything to the latter. VS Code patches `http.request` in the same way, but not the class
+// behind it.
 
-/** As much of Node's module as this needs. */
+/** The parts of Node's module that are used here. */
 interface Http {
   readonly Agent: new (options: { keepAlive: boolean }) => object;
   readonly ClientRequest: new (url: URL, options: object) => ClientRequest;
@@ -31,7 +32,7 @@ declare function require(name: "node:http"): Http;
 
 let node: { readonly http: Http; readonly agent: object } | null | undefined;
 
-/** Null in browsers, which have their own rules for proxies. */
+/** Null in browsers, which have their own proxy rules. */
 function nodeHttp(): NonNullable<typeof node> | null {
   if (node === undefined) {
     try {
@@ -44,12 +45,15 @@ function nodeHttp(): NonNullable<typeof node> | null {
   return node;
 }
 
-/** The `fetch` for a server: VS Code's, unless the server is on this machine. The core accepts plain http for no other. */
+/**
+ * Returns the `fetch` for a server: VS Code's, unless the server is on this machine. Those are the only servers for
+ * which the core accepts plain http.
+ */
 export function fetchFor(origin: string): (url: string, init: RequestInit) => Promise<Response> {
   return origin.startsWith("http:") && nodeHttp() ? directFetch : (url, init) => fetch(url, init);
 }
 
-/** As `fetch` with `redirect: "manual"`: it fails with a TypeError, or with the signal's reason. */
+/** Behaves like `fetch` with `redirect: "manual"`. It fails with a TypeError, or with the signal's reason. */
 export function directFetch(url: string, { method = "GET", headers, body, signal }: RequestInit): Promise<Response> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
@@ -70,7 +74,7 @@ export function directFetch(url: string, { method = "GET", headers, body, signal
       try {
         resolve(new Response(hasBody ? bodyOf(message, failure) : null, { status, headers: received }));
       } catch (error) {
-        // A status or a header that no `Response` has.
+        // This status or header is not allowed in a `Response`.
         request.destroy();
         reject(failure(error));
       }
@@ -78,7 +82,7 @@ export function directFetch(url: string, { method = "GET", headers, body, signal
         message.resume();
       }
     });
-    // The core makes bodies, and they are text.
+    // Bodies come from the core and are text.
     request.end(body as string | undefined);
   });
 }
@@ -93,7 +97,7 @@ function bodyOf(message: IncomingMessage, failure: (cause: unknown) => unknown):
         }
       });
       message.once("end", () => controller.close());
-      // Also if the connection breaks before the end.
+      // This is also called if the connection breaks before the end.
       message.on("error", (error) => controller.error(failure(error)));
     },
     pull: () => void message.resume(),

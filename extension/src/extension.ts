@@ -1,4 +1,4 @@
-// Activation: the provider and the commands are registered at once and everything else waits until somebody needs it.
+// Activation: registers the provider and the commands. Everything else waits until it is needed.
 
 import * as vscode from "vscode";
 
@@ -15,10 +15,10 @@ import { TokenCounts } from "./tokens.js";
 import { showUsage } from "./usage-view.js";
 import { Modules } from "./wasm.js";
 
-/** When the bundle began to run; its first line sets it. */
+/** When the bundle started to run. Its first line sets this. */
 declare const bundleStarted: number;
 
-/** What running the bundle took. Between that and `activate` VS Code has other things to do. */
+/** How long it took to evaluate the bundle. VS Code may do other things between that and `activate`. */
 const evaluationMs = performance.now() - bundleStarted;
 
 let counts: TokenCounts | undefined;
@@ -43,7 +43,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   });
   const refreshProvider = (): void => provider.refresh();
   const check = new SettingsCheck(modules, log);
-  // Not before VS Code asks for models: until then nobody needs the settings.
+  // The settings aren't needed before VS Code asks for models.
   const firstLook = connections.onDidLook(() => {
     firstLook.dispose();
     void check.run();
@@ -67,7 +67,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   return { activationMs: evaluationMs + performance.now() - started };
 }
 
-/** What was used since the last save must not be lost. */
+/** Saves the usage since the last save. */
 export async function deactivate(): Promise<void> {
   await counts?.dispose();
 }

@@ -1,7 +1,7 @@
-// The core's parts to VS Code's, at the pace VS Code likes.
+// Converts the core's parts to VS Code's, at a pace that suits VS Code.
 //
-// The host passes parts on after 30 ms of silence, so pieces that come every 10 to 25 ms reach the screen more than half
-// a second late. Text is therefore joined and reported about every 40 ms; the first piece goes at once.
+// VS Code forwards parts after 30 ms of silence, so parts that arrive every 10 to 25 ms reach the screen more than half
+// a second late. Text is therefore joined and reported about every 40 ms. The first part is reported immediately.
 
 import * as vscode from "vscode";
 
@@ -11,15 +11,15 @@ import { REPLAY } from "./to-core.js";
 const PACE_MS = 40;
 
 export interface ReporterOptions {
-  /** Where VS Code cannot show thinking apart. */
+  /** What to do if VS Code can't show thinking separately. */
   readonly thinkingFallback: "hide" | "text";
-  /** Chat drops image parts, so there a generated image is saved and linked. */
+  /** VS Code's chat drops image parts, so a generated image is saved and linked there. */
   readonly saveImage?: (mimeType: string, bytes: Uint8Array) => Promise<vscode.Uri>;
-  /** A part could not be shown as it should be; the answer goes on. */
+  /** Called if a part couldn't be shown properly. The answer continues. */
   readonly onProblem: (what: string, error: unknown) => void;
 }
 
-/** Reports one answer's parts. Call `end` exactly once, or `abandon` after a cancellation. */
+/** Reports the parts of one answer. Call `end` exactly once, or `abandon` after a cancellation. */
 export class Reporter {
   calledTool = false;
   readonly #progress: vscode.Progress<vscode.LanguageModelResponsePart>;
@@ -46,7 +46,7 @@ export class Reporter {
           this.#stream("thinking", part.id, part.value);
         } else {
           this.#flush();
-          // VS Code keeps one block of thinking an answer and the metadata of its last part.
+          // VS Code keeps one block of thinking per answer and the metadata of its last part.
           this.#think("", part.id, { [REPLAY]: part.replay });
         }
         break;
@@ -65,7 +65,7 @@ export class Reporter {
     }
   }
 
-  /** Everything that is left, the counts and the marker. */
+  /** Reports everything that is left, the counts and the marker. */
   async end(usage: VsCodeUsage | null, marker: string | null): Promise<void> {
     this.#flush();
     await Promise.all(this.#saving);
@@ -79,7 +79,7 @@ export class Reporter {
     }
   }
 
-  /** When the last part has left the host, which keeps parts for 30 ms. */
+  /** Resolves when the last part has left VS Code's extension host, which holds parts back for 30 ms. */
   async settled(): Promise<void> {
     const wait = this.#lastReport + 2 * PACE_MS - Date.now();
     if (wait > 0) {
@@ -87,7 +87,7 @@ export class Reporter {
     }
   }
 
-  /** Nothing may be reported any more. */
+  /** Nothing may be reported after this. */
   abandon(): void {
     this.#isAbandoned = true;
     clearTimeout(this.#timer);
@@ -149,7 +149,7 @@ export class Reporter {
     }
   }
 
-  /** A full disk is no reason to lose the answer. It is said once, however many images there are. */
+  /** A full disk is no reason to lose the answer. The user is told once, however many images there are. */
   #notSaved(error: unknown): void {
     if (!this.#saidNotSaved) {
       this.#saidNotSaved = true;

@@ -5,10 +5,10 @@
 
 const WORD_JOINER = "\u2060";
 
-/** VS Code itself cuts notifications at this length. */
+/** VS Code itself truncates notifications at this length. */
 const MAX_LENGTH = 1_000;
 
-/** Before these characters a word joiner is put. */
+/** A word joiner is inserted before these characters. */
 const LINKS = new RegExp(
   [
     // [label](target), ![image](target)
@@ -29,12 +29,12 @@ const LINKS = new RegExp(
   "gi",
 );
 
-/** One line in which nothing can be clicked, and which otherwise looks the same. Applying it twice changes nothing. */
+/** Returns one line that looks the same but in which nothing can be clicked. Applying it twice changes nothing. */
 export function linkFree(text: string, maxLength = MAX_LENGTH): string {
-  // Looking at more than can be shown would let a server decide how long this takes.
+  // Text that can't be shown isn't processed, so that a server can't decide how long this takes.
   const visible = text
     .slice(0, 4 * maxLength)
-    // Control characters, invisible ones, those that reorder text, and halves of characters.
+    // Control characters, invisible characters, characters that reorder text, and unpaired surrogates.
     .replace(/[\p{Cf}\p{Cs}]|(?!\s)\p{Cc}/gu, "")
     .replace(/\s+/g, " ")
     .trim();
@@ -42,7 +42,7 @@ export function linkFree(text: string, maxLength = MAX_LENGTH): string {
   return shown.replace(LINKS, WORD_JOINER);
 }
 
-/** The same for Markdown of several paragraphs. */
+/** The same for Markdown with several paragraphs. */
 export function linkFreeLines(text: string): string {
   return text
     .slice(0, 4 * MAX_LENGTH)

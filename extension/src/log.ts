@@ -1,17 +1,18 @@
-// The output channel, and a short memory of it for reports.
+// The output channel, and its latest lines for reports.
 //
-// Above trace there are only our own words, ids of models, numbers and words of the protocol. What a server said, and with
-// it what the user wrote, is for trace, and is never remembered. Keys and the values of extra headers are in no line at all.
+// Above the level trace, lines contain only our own words, ids of models, numbers and terms of the protocol. What a
+// server said may quote what the user wrote, so it is logged at trace only and never remembered. Keys and the values of
+// extra headers never appear at all.
 
 import * as vscode from "vscode";
 
 import type { Outcome } from "../../packages/loader/src/core.js";
 
-/** The most lines that a report has. */
+/** The maximum number of lines in a report. */
 const REMEMBERED = 200;
-/** The most characters of a line. */
+/** The maximum number of characters in a line. */
 const MAX_LINE = 2_000;
-/** Shorter secrets are not hidden: they would black out ordinary words. */
+/** Shorter secrets aren't hidden, because that would hide ordinary words. */
 const SHORTEST_SECRET = 6;
 
 type Level = "trace" | "debug" | "info" | "warn" | "error";
@@ -23,7 +24,7 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Takes secrets out of a text, however they are spelled, and whatever looks like one. */
+/** Masks secrets in a text, however they are spelled, and anything that looks like one. */
 export type Mask = (secrets: Iterable<string>, text: string) => string;
 
 export class Log {
@@ -40,24 +41,26 @@ export class Log {
     return this.#channel.logLevel;
   }
 
-  /** The latest lines, oldest first; without those for trace. */
+  /** The latest lines, oldest first, without those at trace. */
   get recent(): readonly LogLine[] {
     return this.#recent;
   }
 
-  /** Keeps a secret out of every later line. */
+  /** Masks this secret in every later line. */
   hide(secret: string): void {
     if (secret.length >= SHORTEST_SECRET) {
       this.#secrets.add(secret);
     }
   }
 
-  /** From now on the core's rule applies too. Before its module is loaded no server is asked, so none can quote anything. */
+  /**
+   * Applies the core's rule from now on. Before its module is loaded no server is asked, so none can quote anything.
+   */
   maskWith(mask: Mask): void {
     this.#mask = mask;
   }
 
-  /** The only level at which a server may be quoted. Costs next to nothing unless it is switched on. */
+  /** Logs at the only level at which a server may be quoted. Costs almost nothing unless that level is on. */
   trace(message: string): void {
     if (this.#isShown("trace")) {
       this.#channel.trace(this.#line(message));
@@ -80,25 +83,28 @@ export class Log {
     this.#write("error", message);
   }
 
-  /** An error's message may quote anything, a server or a prompt included: above trace only its name and code are logged. */
+  /**
+   * An error's message may quote anything, including a server or a prompt. Above trace, only its name and code are
+   * logged.
+   */
   failure(level: "debug" | "warn" | "error", what: string, error: unknown): void {
     this.#write(level, `${what}: ${errorName(error)}`);
     this.trace(`${what}: ${String(error)}`);
   }
 
-  /** How a request ended; with the message that the user gets, if it failed. */
+  /** Logs how a request ended, with the message that the user gets if it failed. */
   outcome(model: string, outcome: Outcome, message?: string): void {
     this.#write(message === undefined ? "debug" : "error", `${modelName(model)}: ${facts(outcome)}`);
     this.#quote(model, outcome, message);
   }
 
-  /** A request is sent again. */
+  /** Logs that a request is sent again. */
   retry(model: string, outcome: Outcome, message: string, delayMs: number): void {
     this.#write("warn", `${modelName(model)}: ${facts(outcome)}. Asking again in ${(delayMs / 1000).toFixed(1)} s.`);
     this.#quote(model, outcome, message);
   }
 
-  /** Takes out secrets, whatever looks like one, and whose machine this is. */
+  /** Masks secrets, anything that looks like one, and the user's name in paths. */
   redact(text: string): string {
     let redacted = text;
     for (const secret of this.#secrets) {
@@ -107,7 +113,8 @@ export class Log {
     try {
       redacted = this.#mask?.(this.#secrets, redacted) ?? redacted;
     } catch {
-      // Half a character is no JSON. The exact secrets are out, and the patterns below remain.
+      // An unpaired surrogate isn't valid JSON for the core. The exact secrets are already masked, and the patterns
+      // below remain.
     }
     return redact(redacted);
   }
@@ -120,7 +127,7 @@ export class Log {
     this.#channel.dispose();
   }
 
-  /** What the server itself said about a request. */
+  /** Logs what the server itself said about a request. */
   #quote(model: string, { error }: Outcome, message: string | undefined): void {
     if (message !== undefined || error !== null) {
       const said = [message, error?.code, error?.requestId === null ? null : `request ${error?.requestId}`];
@@ -148,7 +155,7 @@ export class Log {
     return this.redact(this.#shortened(message));
   }
 
-  /** Cut between words and never inside a secret, half of which nothing would recognize. */
+  /** Shortens a text between words and never inside a secret, because half a secret wouldn't be recognized. */
   #shortened(text: string): string {
     if (text.length <= MAX_LINE) {
       return text;
@@ -174,7 +181,7 @@ const RANKS: { readonly [level in Level]: number } = {
   error: vscode.LogLevel.Error,
 };
 
-/** Words that the protocol and the gateway define. Any other word in their place may be a quotation. */
+/** Terms that the protocol and the gateway define. Any other word in their place may be a quotation. */
 const PROTOCOL_WORDS = new Set([
   // Why an answer is incomplete.
   ..."content_filter max_output_tokens max_tool_calls".split(" "),
@@ -190,7 +197,7 @@ const PROTOCOL_WORDS = new Set([
   ..."request_too_large server_error service_unavailable timeout timeout_error too_many_requests".split(" "),
 ]);
 
-/** How a request ended, in words that no server chose. */
+/** Describes how a request ended, in words that no server chose. */
 function facts({ status, reason, error, empty, usage }: Outcome): string {
   const protocolWord = (word: string | null | undefined): string | null => (PROTOCOL_WORDS.has(word ?? "") ? word! : null);
   return [
@@ -206,7 +213,7 @@ function facts({ status, reason, error, empty, usage }: Outcome): string {
     .join(", ");
 }
 
-/** A model's id for the log. A server chooses its ids, and could write sentences in them. */
+/** Returns a model's id for the log. A server chooses its ids and could write sentences in them. */
 export function modelName(id: string): string {
   return id.length <= 100 && /^[\w.:@+~-]+(\/[\w.:@+~-]+)*$/.test(id) ? id : "a model";
 }
@@ -219,7 +226,10 @@ function errorName(error: unknown): string {
 
 const HIDDEN = "[hidden]";
 
-/** Takes out what looks like a key, and whose machine this is. In time linear in the text: a server may have written it. */
+/**
+ * Masks what looks like a key, and the user's name in paths. The time is linear, because a server may have written the
+ * text.
+ */
 export function redact(text: string): string {
   return (
     text
@@ -230,7 +240,7 @@ export function redact(text: string): string {
       .replace(/([?&][\w-]+=)[^&\s#]+/g, (parameter, name: string) =>
         /key|token|secret|password|auth|signature/i.test(name) ? `${name}${HIDDEN}` : parameter,
       )
-      // No word, id or address is this long without a break and has both digits and letters in it.
+      // No word, id or address is this long without a separator and contains both digits and letters.
       .replace(/[\w+=-]{40,}/g, (word) => (/\d/.test(word) && /[A-Za-z]/.test(word) ? HIDDEN : word))
       .replace(/([A-Za-z]:)?([\\/])(Users|home)[\\/][^\\/\s"':;,)]+/g, "~")
       .replace(/(^|[\s"'(])\/root(?=[/\s"')]|$)/g, "$1~")

@@ -1,4 +1,4 @@
-// A model as VS Code lists it. Fields that its types do not have yet are looked for and used where they are known.
+// A model as VS Code lists it. It includes fields that aren't in VS Code's types yet, for versions that know them.
 
 import * as vscode from "vscode";
 
@@ -6,21 +6,21 @@ import type { ChatModel } from "../../packages/loader/src/core.js";
 import type { Connection } from "./connections.js";
 import { linkFree, linkFreeLines } from "./link-free.js";
 
-/** What we give VS Code, and get back with each request. */
+/** The model information that VS Code passes back with each request. */
 export interface SluiceModel extends vscode.LanguageModelChatInformation {
   readonly model: ChatModel;
   readonly connection: Connection;
 }
 
-/** The one of the built-in gateway that holds a conversation; its others are for tests. */
+/** The built-in gateway's model for conversations; its other models are for tests. */
 export const DEMO_MODEL = "sluice/demo";
 
-/** All of its text may come from a server, and VS Code shows much of it as Markdown in which even commands are live. */
+/** All of its text may come from a server, and VS Code shows much of it as Markdown, in which even commands work. */
 export function information(model: ChatModel, connection: Connection): SluiceModel {
   const { family, version, maxInputTokens, maxOutputTokens, contextWindow, capabilities } = model;
   const name = connection.isDemo ? vscode.l10n.t("{0} (demo, not a real model)", model.name) : model.name;
   return {
-    // VS Code's name for it, which stands in hovers too. Requests take the id from `model`.
+    // VS Code's name for the model, which also appears in hovers. Requests use the id in `model`.
     id: linkFree(model.id),
     name: linkFree(name),
     family: linkFree(family),
@@ -39,7 +39,7 @@ export function information(model: ChatModel, connection: Connection): SluiceMod
   };
 }
 
-/** The picker for the thinking effort, in the shape of Copilot's own. */
+/** The picker for the thinking effort, in the format of Copilot's own. */
 function effortSchema({ values, default: byDefault }: NonNullable<ChatModel["effort"]>): { properties: { reasoningEffort: object } } {
   return {
     properties: {

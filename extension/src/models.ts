@@ -1,5 +1,5 @@
-// The models of one connection: shown from memory, refreshed behind the scenes, kept between starts. What the list means
-// the core decides.
+// The models of a connection: shown from memory, refreshed in the background, and kept between starts. The core decides
+// what the list means.
 
 import * as vscode from "vscode";
 
@@ -15,11 +15,11 @@ export class ModelLists {
   readonly #storage: vscode.Uri;
   readonly #log: Log;
   readonly #changed = new vscode.EventEmitter<void>();
-  /** By base URL. */
+  /** Keyed by base URL. */
   readonly #catalogs = new Map<string, Catalog>();
   readonly #enriched = new Set<string>();
   readonly #refreshing = new Map<string, Promise<Catalog>>();
-  /** By base URL, the notes that were logged last. */
+  /** The notes that were logged last, keyed by base URL. */
   readonly #logged = new Map<string, string>();
   readonly onDidChange = this.#changed.event;
 
@@ -29,7 +29,7 @@ export class ModelLists {
     this.#log = log;
   }
 
-  /** At once if anything is known; then the answer may be a little old and a change is told later. */
+  /** Returns immediately if a list is known. It may be a little old; a change is announced later. */
   async list(connection: Connection): Promise<Catalog> {
     const { baseUrl } = connection.endpoint;
     let known = this.#catalogs.get(baseUrl);
@@ -40,13 +40,13 @@ export class ModelLists {
       return this.refresh(connection);
     }
     if (known.state === "stale") {
-      // A sign-in that has ended throws. The list that is known stays.
+      // This throws if the sign-in has expired. The known list stays.
       this.refresh(connection).catch((error: unknown) => this.#log.failure("warn", `Models of ${connection.endpoint.origin}`, error));
     }
     return known;
   }
 
-  /** Asks the server. A list that was known is not lost to a bad answer. */
+  /** Asks the server. A bad response doesn't replace a known list. */
   refresh(connection: Connection): Promise<Catalog> {
     const { baseUrl } = connection.endpoint;
     const running = this.#refreshing.get(baseUrl);
@@ -58,10 +58,13 @@ export class ModelLists {
     return refresh;
   }
 
-  /** Who serves a model, and with which limits: asked for when it is used, because the list knows little of it. */
+  /**
+   * Asks who serves a model and with which limits. This is requested when a model is used, because the list says little
+   * about it.
+   */
   async enrich(connection: Connection, model: string): Promise<void> {
     const { baseUrl } = connection.endpoint;
-    // Once a window: looking into the catalogue takes milliseconds, and some servers never tell.
+    // Once per window: looking into the catalog takes milliseconds, and some servers never report this.
     if (this.#enriched.has(`${baseUrl} ${model}`)) {
       return;
     }
@@ -77,7 +80,7 @@ export class ModelLists {
     }
   }
 
-  /** A conversation was too long for a model: its real limit may stand in the message. */
+  /** A conversation was too long for a model. The error may contain its real limit. */
   async overflowed(connection: Connection, model: string, message: string): Promise<void> {
     await this.#apply(connection, { overflowed: [model, message] });
   }
@@ -114,7 +117,7 @@ export class ModelLists {
     return catalog;
   }
 
-  /** The list is read often and its notes stay the same: they are logged once. */
+  /** The list is read often and its notes stay the same, so they are logged once. */
   #logNotes({ endpoint: { baseUrl, origin } }: Connection, { notes, models }: Catalog): void {
     const all = notes.map(({ kind, detail }) => `${kind} ${detail}`).join("\n");
     if (all === (this.#logged.get(baseUrl) ?? "")) {

@@ -1,12 +1,12 @@
-// Everything that the extension shows outside of the chat goes through here, and so do the provider's errors, which the chat
-// shows. All of it becomes free of links, because a server may have written some of it. A test sees to it that no other file
-// calls these functions of VS Code. Links of our own are buttons.
+// Everything that the extension shows outside of the chat goes through here, and so do the provider's errors, which the
+// chat shows. Links in it are disabled, because a server may have written some of it. A test ensures that no other file
+// calls these functions of VS Code. Our own links are buttons.
 
 import * as vscode from "vscode";
 
 import { linkFree } from "./link-free.js";
 
-/** Gives the button that was pressed, if any. */
+/** Returns the button that was pressed, if any. */
 export function showInformation(message: string, ...buttons: string[]): Promise<string | undefined> {
   return chosen(buttons, (labels) => vscode.window.showInformationMessage(linkFree(message), ...labels));
 }
@@ -33,7 +33,7 @@ async function chosen(buttons: readonly string[], show: (labels: string[]) => Th
 
 export interface Row {
   readonly label: string;
-  /** The name of a theme icon in front of the label. */
+  /** The name of a theme icon to show before the label. */
   readonly icon?: string;
   readonly description?: string;
   readonly detail?: string;
@@ -51,7 +51,7 @@ function quickPickItem<T extends Row>(row: T): vscode.QuickPickItem & { readonly
   };
 }
 
-/** Lets the user choose a row; undefined if they choose none. */
+/** Lets the user choose a row. Returns undefined if they choose none. */
 export async function pick<T extends Row>(
   rows: readonly T[],
   { title, placeholder }: { title: string; placeholder?: string },
@@ -65,7 +65,7 @@ export async function pick<T extends Row>(
   return item?.row;
 }
 
-/** A list to look at, with buttons above it. */
+/** Shows a list without a choice, with buttons above it. */
 export class ListView {
   readonly #pick = vscode.window.createQuickPick();
 
@@ -83,7 +83,7 @@ export class ListView {
     this.#pick.show();
   }
 
-  /** Shows that it is busy until the rows are there. */
+  /** Shows a progress bar until the rows are available. */
   async fill(rows: Promise<readonly Row[]>, buttons: readonly vscode.QuickInputButton[]): Promise<void> {
     this.#pick.busy = true;
     this.#pick.items = (await rows).map(quickPickItem);
@@ -92,7 +92,7 @@ export class ListView {
   }
 }
 
-/** Shows a notification while the work goes on. */
+/** Shows a notification while the work is in progress. */
 export function withProgress<T>(title: string, work: (report: (message: string) => void) => Promise<T>): Promise<T> {
   const options = { location: vscode.ProgressLocation.Notification, title: linkFree(title) };
   return Promise.resolve(
@@ -157,12 +157,15 @@ export class StatusItem {
   }
 }
 
-/** Text as Markdown that shows it as it is. */
+/** Returns Markdown that shows the text unchanged. */
 function markdown(text: string): string {
   return linkFree(text).replace(/[!-/:-@[-`{-~]/g, "\\$&");
 }
 
-/** Registers a provider whose errors have no links: the chat shows them as Markdown, other extensions in notifications. */
+/**
+ * Registers a provider and removes links from its errors: the chat shows them as Markdown, other extensions in
+ * notifications.
+ */
 export function registerProvider<T extends vscode.LanguageModelChatInformation>(
   vendor: string,
   provider: vscode.LanguageModelChatProvider<T>,
@@ -187,7 +190,7 @@ async function linkFreeErrors<T>(work: () => Promise<T>): Promise<T> {
     }
     const shown = error instanceof vscode.LanguageModelError ? error : new Error(error instanceof Error ? error.message : String(error));
     shown.message = linkFree(shown.message);
-    // The chat shows the stack behind the message, and a stack begins with the message as it was.
+    // The chat shows the stack after the message, and a stack starts with the original message.
     shown.stack = "";
     throw shown;
   }

@@ -1,5 +1,5 @@
-// A report to attach to a bug: what runs where, how it is set, how the last requests ended. It never has prompts or answers,
-// anything else that a server said, keys, values of headers, or whose machine it is.
+// A report to attach to a bug: versions, settings, and how the last requests ended. It never contains prompts or
+// answers, anything else that a server said, keys, header values, or the user's name.
 
 import * as vscode from "vscode";
 
@@ -29,7 +29,7 @@ export function redactedReport({ version, known, lists, log, settings }: ReportC
       version: vscode.version,
       host: vscode.env.appHost,
       ui: vscode.env.uiKind === vscode.UIKind.Web ? "web" : "desktop",
-      // Some servers put their address there.
+      // Some servers put their address there, so only plain names are kept.
       remote: vscode.env.remoteName?.replace(/^.*[^a-z-].*$/, "other") ?? null,
       language: vscode.env.language,
       isTrusted: vscode.workspace.isTrusted,
@@ -49,7 +49,7 @@ export function redactedReport({ version, known, lists, log, settings }: ReportC
   const labels = known.filter((way) => !("connection" in way && way.connection.isDemo)).map(({ label }) => label);
   let json = log.redact(JSON.stringify(report, null, 2));
   for (const label of labels) {
-    // As it stands in JSON.
+    // As it appears in JSON.
     json = json.replaceAll(JSON.stringify(label).slice(1, -1), "[connection]");
   }
   return json;
@@ -60,7 +60,7 @@ function listOf(lists: readonly ReportedList[], label: string): { models?: numbe
   return list === undefined ? {} : { models: list.models, list: list.state };
 }
 
-/** What the user changed, without anything that could be secret. */
+/** The settings that the user changed, without anything that could be secret. */
 function changedSetting(name: string): [string, unknown][] {
   const value = vscode.workspace.getConfiguration().inspect<unknown>(name)?.globalValue;
   if (value === undefined) {
@@ -72,7 +72,7 @@ function changedSetting(name: string): [string, unknown][] {
   return [[name, value]];
 }
 
-/** The names in a setting, at every depth. */
+/** Returns the names in a setting, at every depth. */
 function withoutValues(value: unknown): unknown {
   return typeof value === "object" && value !== null
     ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutValues(inner)]))

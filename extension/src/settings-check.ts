@@ -1,4 +1,4 @@
-// Settings that cannot work are told once, in one message, with a way to the setting. What is wrong the core says.
+// Reports settings that can't work, once, in one message with a link to the setting. The core decides what is wrong.
 
 import * as vscode from "vscode";
 
@@ -10,12 +10,12 @@ import { extraHeaders, modelSettings, originOf } from "./settings.js";
 import type { Modules } from "./wasm.js";
 
 export interface SettingProblem {
-  /** Such as `sluice.baseUrl`. */
+  /** For example `sluice.baseUrl`. */
   readonly setting: string;
   readonly message: string;
 }
 
-/** Everything that is wrong now. */
+/** Returns everything that is wrong now. */
 export function settingProblems(requests: Requests): SettingProblem[] {
   const problems: SettingProblem[] = [];
   const configuration = vscode.workspace.getConfiguration("sluice");
@@ -28,7 +28,7 @@ export function settingProblems(requests: Requests): SettingProblem[] {
   const settings = modelSettings();
   const patterns = { "models.hidden": settings.hide, "models.favourites": settings.favourites, "models.default": settings.default };
   for (const [name, list] of Object.entries(patterns)) {
-    // Without a list of models only patterns are noted that no model could match.
+    // Without a list of models, only patterns that no model could match are reported.
     const { notes } = requests.catalog({ baseUrl: NOWHERE, snapshot: undefined, settings: { hide: list ?? [] } });
     for (const { kind, detail } of notes) {
       if (kind === "setting") {
@@ -44,7 +44,7 @@ export function settingProblems(requests: Requests): SettingProblem[] {
 }
 
 function headerProblems(requests: Requests, address: string, headers: { readonly [name: string]: string }): string[] {
-  // What is wrong with the base URL itself is said above.
+  // Problems with the base URL itself are reported above.
   if (originOf(address) === undefined && address !== settingsBaseUrl()) {
     return [
       vscode.l10n.t(
@@ -75,10 +75,10 @@ function headerProblems(requests: Requests, address: string, headers: { readonly
   });
 }
 
-/** Nothing is sent there. */
+/** Nothing is sent to this address. */
 const NOWHERE = "https://nowhere.invalid/v1";
 
-/** Tells each state of things once, however often it is looked at. */
+/** Reports each set of problems once, however often it is checked. */
 export class SettingsCheck {
   readonly #modules: Modules;
   readonly #log: Log;

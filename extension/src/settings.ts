@@ -1,4 +1,4 @@
-// The user's settings, as the core wants them. All have application scope: no workspace can change them.
+// The user's settings, in the core's format. All have application scope, so no workspace can change them.
 
 import * as vscode from "vscode";
 
@@ -18,7 +18,7 @@ export function modelSettings(): ModelSettings {
   };
 }
 
-/** What goes into every request to a server. */
+/** The settings that apply to every request to a server. */
 export function chatOptions(origin: string): ChatOptions {
   const effort = setting("thinking.effort", "default");
   return {
@@ -40,11 +40,11 @@ export function thinkingFallback(): "hide" | "text" {
 }
 
 /**
- * The extra headers, each for one origin, as keys are: `{"https://host": {"x-team": "blue"}}`. Headers that stand in the
- * setting without an address are for the origin of `sluice.baseUrl`. `${env:NAME}` in a value stands for a variable of the
- * environment, so that no secret has to be in a file.
+ * The extra headers. Like keys, each belongs to one origin: `{"https://host": {"x-team": "blue"}}`. Headers without an
+ * address belong to the origin of `sluice.baseUrl`. `${env:NAME}` in a value is replaced by an environment variable, so
+ * that no secret has to be in a file.
  *
- * Headers under an address that none can be sent to are under that address, which is no server's origin.
+ * Headers for an invalid address stay under that address, which isn't the origin of any server.
  */
 export function extraHeaders(): Map<string, { [name: string]: string }> {
   const { process } = globalThis as { process?: { env: { [name: string]: string | undefined } } };
@@ -65,7 +65,7 @@ export function extraHeaders(): Map<string, { [name: string]: string }> {
   return found;
 }
 
-/** An address as browsers write its origin; undefined if nothing may be sent there. */
+/** Returns the origin of an address as browsers write it, or undefined if nothing may be sent there. */
 export function originOf(address: string): string | undefined {
   try {
     const { origin, protocol } = new URL(address);

@@ -1,5 +1,5 @@
-// Sign in with the Vercel CLI: from its login to a token for the gateway, kept in VS Code's secret storage together with
-// the one origin it is for, and renewed before it ends.
+// Sign-in with the Vercel CLI: turns its login into a token for the gateway, which is kept in VS Code's secret storage
+// together with its origin and renewed before it expires.
 
 import * as vscode from "vscode";
 
@@ -18,12 +18,12 @@ import {
 } from "./vercel-cli.js";
 
 const SECRET = "vercelSignIn";
-/** A token is renewed when this little is left of it. */
+/** A token is renewed if it expires within this time. */
 const RENEW_BEFORE_S = 15 * 60;
-/** After a failure a token that is still good is used this long before Vercel is asked again. */
+/** After a failure, a token that is still valid is used for this long before Vercel is asked again. */
 const RETRY_AFTER_S = 60;
 
-/** What is kept. */
+/** What is stored. */
 interface Session {
   readonly origin: string;
   readonly baseUrl: string;
@@ -44,7 +44,7 @@ export class SignIn {
   #session: Promise<Session | undefined> | undefined;
   #renewing: { readonly session: Session; readonly done: Promise<Session> } | undefined;
   #notBefore = 0;
-  /** Somebody signed in or out, here or in another window. */
+  /** The user signed in or out, in this window or another. */
   readonly onDidChange = this.#changed.event;
 
   constructor(secrets: vscode.SecretStorage, log: Log, machine: Machine = thisMachine()) {
@@ -58,13 +58,13 @@ export class SignIn {
     });
   }
 
-  /** For whom and where; undefined while nobody is signed in. */
+  /** Returns the team and project, or undefined while the user isn't signed in. */
   async current(): Promise<{ label: string; origin: string } | undefined> {
     const session = await this.#read();
     return session && { label: `${session.teamName} / ${session.projectName}`, origin: session.origin };
   }
 
-  /** The token, for its own origin and for no other; renewed if it ends soon. */
+  /** Returns the token, for its own origin only. Renews it if it expires soon. */
   async bearerFor(origin: string): Promise<string | undefined> {
     const session = await this.#read();
     if (session === undefined) {
@@ -93,7 +93,7 @@ export class SignIn {
     }
   }
 
-  /** Asks for a team and a project; undefined if the user changed their mind. Throws a SignInProblem. */
+  /** Asks for a team and a project. Returns undefined if the user cancels. Throws a SignInProblem. */
   async signIn(endpoint: Endpoint): Promise<string | undefined> {
     const machine = this.#machine;
     const teams = await withProgress(vscode.l10n.t("Asking Vercel for your teams"), () => listTeams(machine));
@@ -135,7 +135,7 @@ export class SignIn {
       const token = await requestToken(this.#machine, session.projectId, session.teamId);
       const renewed = { ...session, ...token };
       this.#log.hide(renewed.token);
-      // Whoever signed out or changed the project meanwhile meant it.
+      // If the user signed out or changed the project in the meantime, that counts.
       if (isSame(await this.#read(), session)) {
         await this.#store(renewed);
         this.#log.debug("The Vercel token is renewed.");
@@ -165,7 +165,7 @@ export class SignIn {
     await this.#secrets.store(SECRET, JSON.stringify(session));
   }
 
-  /** Another window may have signed in, signed out or renewed. */
+  /** Another window may have signed in, signed out or renewed the token. */
   async #reread(): Promise<void> {
     const before = await this.#read();
     this.#session = undefined;
@@ -181,7 +181,7 @@ function isSame(one: Session | undefined, other: Session | undefined): boolean {
   );
 }
 
-/** What was kept, unless it is damaged or of another version. */
+/** Returns the stored session, unless it is damaged or was written by another version. */
 function sessionOf(kept: string): Session | undefined {
   try {
     const session = JSON.parse(kept) as Session;
@@ -211,7 +211,7 @@ async function pickProject(projects: readonly Project[], team: Team): Promise<Pr
 
 const TITLE = (): string => vscode.l10n.t("Sign in with the Vercel CLI");
 
-/** What a user can do about it. */
+/** Returns what the user can do about it. */
 export function explain(kind: SignInProblemKind): string {
   switch (kind) {
     case "noFiles":
@@ -241,7 +241,7 @@ export function explain(kind: SignInProblemKind): string {
   }
 }
 
-/** A command for the terminal that would help. */
+/** A terminal command that would help. */
 export function remedy(kind: SignInProblemKind): string | undefined {
   switch (kind) {
     case "notLoggedIn":
@@ -258,7 +258,7 @@ export function problemOf(error: unknown): SignInProblem {
   return error instanceof SignInProblem ? error : new SignInProblem("server", error instanceof Error ? error.name : "");
 }
 
-/** Chat shows the stack too; the message alone says it better. */
+/** The chat shows the stack too, but the message alone is clearer. */
 function plain(message: string): Error {
   const error = new Error(message);
   error.stack = "";
@@ -266,7 +266,7 @@ function plain(message: string): Error {
 }
 
 function thisMachine(): Machine {
-  // The web worker host has no process.
+  // There is no process in a web worker.
   const { process } = globalThis as { process?: { platform: string; versions?: { node?: string }; env: Machine["environment"] } };
   return {
     platform: process?.versions?.node === undefined ? undefined : process.platform,
@@ -275,7 +275,7 @@ function thisMachine(): Machine {
       try {
         return new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));
       } catch (error) {
-        // A file that is there and not for us is no login, but a sign of the CLI.
+        // A file that exists but can't be read isn't a login, but shows that the CLI is installed.
         return error instanceof vscode.FileSystemError && error.code === "NoPermissions" ? "" : undefined;
       }
     },

@@ -1,4 +1,4 @@
-// How full the conversation is, in the status bar. Text, colour and tooltip come from the core.
+// Shows in the status bar how full the conversation is. Text, colour and tooltip come from the core.
 
 import * as vscode from "vscode";
 
@@ -10,7 +10,7 @@ export class StatusBar {
   #line: StatusLine | undefined;
   #retrying: string | undefined;
 
-  /** Shows the conversation of the newest request. Without a line, what is shown stays. */
+  /** Shows the conversation of the newest request. Without a line, nothing changes. */
   show(line: StatusLine | null): void {
     if (line !== null) {
       this.#line = line;
@@ -19,7 +19,7 @@ export class StatusBar {
     }
   }
 
-  /** Shows that a request waits to be sent again. */
+  /** Shows that a request is waiting to be sent again. */
   retrying(message: string, delayMs: number): void {
     this.#retrying = vscode.l10n.t("{0} Asking again in {1} s.", message, Math.ceil(delayMs / 1000));
     this.#render();

@@ -1,10 +1,11 @@
-// VS Code's messages, tools and options to the core's. Only shapes change here; what is sent of it the core decides.
+// Converts VS Code's messages, tools and options to the core's types. Only the format changes here; the core decides
+// what is sent.
 
 import * as vscode from "vscode";
 
 import type { ChatMessage, ChatPart, ChatRequest, ThinkingReplay, ToolDefinition } from "../../packages/loader/src/core.js";
 
-/** Under this name a thinking part carries what the model wants back. */
+/** The metadata key under which a thinking part stores what the model needs back. */
 export const REPLAY = "sluice";
 
 export function toMessages(messages: readonly vscode.LanguageModelChatRequestMessage[]): ChatMessage[] {
@@ -62,14 +63,14 @@ function toPart(part: unknown): ChatPart | undefined {
   if (part instanceof vscode.LanguageModelPromptTsxPart) {
     return { type: "text", value: textOfTsx(part.value) };
   }
-  // Over the wire between hosts parts may arrive as plain objects.
+  // Parts that cross between processes may arrive as plain objects.
   if (typeof part === "object" && part !== null && typeof (part as { value?: unknown }).value === "string") {
     return { type: "text", value: (part as { value: string }).value };
   }
   return typeof part === "string" ? { type: "text", value: part } : undefined;
 }
 
-/** A rendered prompt is a tree; its text stands in the `text` fields of the leaves, in order. */
+/** A rendered prompt is a tree. Its text is in the `text` fields of the leaves, in order. */
 function textOfTsx(node: unknown): string {
   if (Array.isArray(node)) {
     return node.map(textOfTsx).join("");

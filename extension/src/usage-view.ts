@@ -1,4 +1,4 @@
-// What was used, by day or by month and by model: a list to look at.
+// The list of usage by day or month and by model.
 
 import * as vscode from "vscode";
 
@@ -21,7 +21,7 @@ export async function showUsage(counts: TokenCounts): Promise<void> {
   await show("day");
 }
 
-/** The newest first; under each day its models, the busiest first. */
+/** Newest first. The models of each day are listed below it, the busiest first. */
 function rows(history: readonly HistoryRow[]): Row[] {
   if (history.length === 0) {
     return [{ label: vscode.l10n.t("Nothing was used yet. Ask a Sluice model something in the chat.") }];

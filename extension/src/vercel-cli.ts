@@ -1,21 +1,21 @@
-// What the Vercel CLI knows about its user, and what Vercel's API gives for it: teams, projects, tokens for the gateway.
-// The CLI's own token is read when it is needed, goes to Vercel's API and nowhere else, and is never kept.
+// What the Vercel CLI knows about its user, and what Vercel's API returns for it: teams, projects, tokens for the
+// gateway. The CLI's own token is read when it is needed, sent only to Vercel's API, and never stored.
 
 import { isHeaderSafe, MAX_LIST_BODY, readText } from "./http.js";
 
-/** Nothing can change it: neither a setting nor the environment. */
+/** Neither a setting nor the environment can change this. */
 export const API_ORIGIN = "https://api.vercel.com";
 const API_TIMEOUT_MS = 30_000;
 const MAX_PAGES = 20;
-/** A login that ends this soon is as good as over. */
+/** A login that expires within this time counts as expired. */
 const LOGIN_MARGIN_S = 30;
 
-/** How this machine is asked: injected, so that all of this runs in a test. */
+/** Access to this machine, injected so that everything here can be tested. */
 export interface Machine {
-  /** As Node names it; absent in a host without files, such as the browser's. */
+  /** The platform in Node's terms. Absent where there are no files, such as in a browser. */
   readonly platform: string | undefined;
   readonly environment: { readonly [name: string]: string | undefined };
-  /** Undefined if there is no such file. */
+  /** Returns undefined if there is no such file. */
   readFile(path: string): Promise<string | undefined>;
   fetch(url: string, init: RequestInit): Promise<Response>;
   /** Seconds since 1970. */
@@ -23,25 +23,25 @@ export interface Machine {
 }
 
 export type SignInProblemKind =
-  /** No CLI can have logged in here: the extension runs in a browser. */
+  /** The extension runs in a browser, where no CLI can have logged in. */
   | "noFiles"
-  /** No sign of the CLI. */
+  /** There is no sign of the CLI. */
   | "noCli"
-  /** It is installed and nobody is logged in, or its file cannot be read. */
+  /** The CLI is installed but not logged in, or its file can't be read. */
   | "notLoggedIn"
-  /** Its login is over, and only the CLI can renew it. */
+  /** The login has expired, and only the CLI can renew it. */
   | "loginExpired"
-  /** Vercel does not know the login any more. */
+  /** Vercel no longer accepts the login. */
   | "loginRefused"
   /** The login may not use this team or project. */
   | "forbidden"
-  /** There is none in this team, or the chosen one is gone. */
+  /** There is no project in this team, or the chosen one is gone. */
   | "noProject"
   | "network"
-  /** Vercel answered with something else. */
+  /** Vercel responded with something unexpected. */
   | "server";
 
-/** Its text is for logs; what a user reads is made from the kind. Never contains a token. */
+/** The message is for logs; the text for the user is made from the kind. It never contains a token. */
 export class SignInProblem extends Error {
   override readonly name = "SignInProblem";
   readonly kind: SignInProblemKind;
@@ -54,11 +54,11 @@ export class SignInProblem extends Error {
 }
 
 export interface Team {
-  /** Absent for the user's own account. */
+  /** Absent for the user's personal account. */
   readonly id: string | undefined;
   readonly name: string;
   readonly slug: string;
-  /** The one the CLI works with. */
+  /** Whether the CLI uses this one. */
   readonly isCurrent: boolean;
 }
 
@@ -73,7 +73,10 @@ export interface GatewayToken {
   readonly expiresAt: number;
 }
 
-/** Where the CLI keeps its files, in the order to look: it has moved them on Windows, and left the old ones behind. */
+/**
+ * Returns where the CLI may keep its files, in the order to search. On Windows it has moved them and left the old ones
+ * behind.
+ */
 export function dataFolders(platform: string, environment: Machine["environment"]): string[] {
   const folders: (string | undefined)[] = [];
   const under = (base: string | undefined, ...names: string[]): void => {
@@ -101,7 +104,7 @@ export function dataFolders(platform: string, environment: Machine["environment"
   return [...new Set(folders.filter((folder) => folder !== undefined))];
 }
 
-/** The CLI's token, for one use. Read anew each time, because the CLI renews it. */
+/** Returns the CLI's token for one use. It is read every time, because the CLI renews it. */
 export async function readLogin(machine: Machine): Promise<{ token: string; currentTeam: string | undefined }> {
   if (machine.platform === undefined) {
     throw new SignInProblem("noFiles");
@@ -128,7 +131,7 @@ export async function readLogin(machine: Machine): Promise<{ token: string; curr
   throw problem;
 }
 
-/** The user's own account, where it has projects of its own, and the teams; the CLI's current one first. */
+/** Returns the user's personal account, if it can have projects, and the teams; the CLI's current one comes first. */
 export async function listTeams(machine: Machine): Promise<Team[]> {
   const login = await readLogin(machine);
   const [user, found] = await Promise.all([
@@ -143,7 +146,7 @@ export async function listTeams(machine: Machine): Promise<Team[]> {
     const short = typeof slug === "string" ? slug : id;
     return [{ id, name: typeof name === "string" && name !== "" ? name : short, slug: short, isCurrent: id === login.currentTeam }];
   });
-  // Accounts of today own nothing themselves: their first team does.
+  // New personal accounts own no projects; their first team does.
   if (user["version"] !== "northstar" || teams.length === 0) {
     const slug = typeof user["username"] === "string" ? user["username"] : "";
     const name = typeof user["name"] === "string" && user["name"] !== "" ? user["name"] : slug;
@@ -165,7 +168,7 @@ export async function listProjects(machine: Machine, team: Pick<Team, "id">): Pr
   return projects;
 }
 
-/** A token for the gateway in the name of a project. */
+/** Requests a token for the gateway on behalf of a project. */
 export async function requestToken(machine: Machine, project: string, team: string | undefined): Promise<GatewayToken> {
   const login = await readLogin(machine);
   const path = withTeam(`/v1/projects/${encodeURIComponent(project)}/token?source=vercel-oidc-refresh`, team);
@@ -173,11 +176,11 @@ export async function requestToken(machine: Machine, project: string, team: stri
   if (typeof token !== "string" || !isHeaderSafe(token)) {
     throw new SignInProblem("server", "Vercel's answer has no token in it");
   }
-  // Twelve hours is what Vercel gives; a token that does not say is renewed much sooner.
+  // Vercel's tokens are valid for twelve hours. A token without an expiry date is renewed much sooner.
   return { token, expiresAt: expiryOf(token) ?? machine.now() + 3600 };
 }
 
-/** When a JSON Web Token ends, in seconds since 1970. Nothing is verified: that is the server's business. */
+/** Returns when a JSON Web Token expires, in seconds since 1970. Verifying it is up to the server. */
 export function expiryOf(token: string): number | undefined {
   const payload = token.split(".")[1];
   if (payload === undefined) {
@@ -230,7 +233,7 @@ async function ask(machine: Machine, token: string, path: string, method = "GET"
     throw new SignInProblem("network", codeOf(error));
   } finally {
     clearTimeout(timer);
-    // Whatever was not read is not sent either.
+    // This stops the transfer of the unread rest.
     controller.abort();
   }
   if (response.ok) {
@@ -257,7 +260,7 @@ function withTeam(path: string, team: string | undefined): string {
   return team === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}teamId=${encodeURIComponent(team)}`;
 }
 
-/** `ENOTFOUND` and the like: Node hides the reason in the cause. */
+/** Returns a code such as `ENOTFOUND`, which Node puts into the cause. */
 function codeOf(error: unknown): string {
   const { code } = fieldsOf(fieldsOf(error)["cause"]);
   return typeof code === "string" && /^[A-Z0-9_]+$/.test(code) ? code : "";

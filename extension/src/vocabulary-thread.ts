@@ -1,4 +1,4 @@
-// The thread of vocabulary.ts: one vocabulary, and the end.
+// The thread that vocabulary.ts starts. It builds one vocabulary and ends.
 
 import { loadTokens } from "../../packages/loader/src/tokens.js";
 

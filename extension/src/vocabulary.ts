@@ -1,10 +1,10 @@
-// Building a vocabulary takes longer than an extension host may stand still, so another thread does it where there are any.
+// Building a vocabulary would block the extension host for too long, so a thread does it where threads are available.
 
 import * as vscode from "vscode";
 
 import type { ThreadData } from "./vocabulary-thread.js";
 
-/** As much of Node's threads as this needs. */
+/** The parts of Node's threads that are used here. */
 interface Thread {
   once(event: "message", listener: (memory: Uint8Array) => void): void;
   once(event: "error", listener: (error: Error) => void): void;
@@ -15,13 +15,16 @@ declare function require(name: "node:worker_threads"): {
   Worker: new (file: string, options: { workerData: ThreadData; execArgv: string[] }) => Thread;
 };
 
-/** The memory of the token counter with its vocabulary in it; nothing in hosts that have no threads for us, as browsers. */
+/**
+ * Returns the memory of the token counter with its vocabulary, or nothing where there are no threads, such as in
+ * browsers.
+ */
 export async function buildOnThread(extension: vscode.Uri, data: ThreadData): Promise<Uint8Array | undefined> {
   try {
     const { Worker } = require("node:worker_threads");
     const script = vscode.Uri.joinPath(extension, "dist", "vocabulary-thread.js");
     return await new Promise((resolve, reject) => {
-      // What the host was started with, a debugger's port for one, is not meant for us.
+      // The arguments of the extension host, such as a debugger's port, must not apply to the thread.
       const thread = new Worker(script.fsPath, { workerData: data, execArgv: [] });
       thread.once("message", resolve);
       thread.once("error", reject);

@@ -1,9 +1,9 @@
-// What VS Code has at run time and not (yet) in its types. All of it is optional: look before using it.
+// What VS Code has at run time but not (yet) in its types. Everything is optional, so check before using it.
 
 import "vscode";
 
 declare module "vscode" {
-  /** There since 1.104, still a proposal. */
+  /** Available since 1.104, but still a proposal. */
   class LanguageModelThinkingPart {
     readonly value: string | string[];
     readonly id?: string;
@@ -12,7 +12,7 @@ declare module "vscode" {
   }
 
   interface PrepareLanguageModelChatModelOptions {
-    /** What the user entered for this group of models; absent when VS Code asks for models that need none. */
+    /** What the user entered for this group of models. Absent if VS Code asks for models that need no input. */
     readonly configuration?: { readonly [name: string]: unknown };
   }
 

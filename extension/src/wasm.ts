@@ -1,4 +1,4 @@
-// The WebAssembly modules of this extension, each loaded when it is first needed and not before.
+// The WebAssembly modules of this extension. Each is loaded when it is first needed.
 
 import * as vscode from "vscode";
 
@@ -13,7 +13,7 @@ export class Modules {
   readonly #onRequests: ((requests: Requests) => void) | undefined;
   readonly #loaded = new Map<string, Promise<unknown>>();
 
-  /** `onRequests` is called when the module for requests is loaded, before anybody else gets it. */
+  /** `onRequests` is called when the requests module is loaded, before anything else uses it. */
   constructor(extension: vscode.Uri, onRequests?: (requests: Requests) => void) {
     this.#extension = extension;
     this.#onRequests = onRequests;
@@ -24,7 +24,7 @@ export class Modules {
     return this.#load("sluice_wasm.wasm", loadCore);
   }
 
-  /** Builds requests, knows the models. */
+  /** Builds requests and lists models. */
   requests(): Promise<Requests> {
     return this.#load("sluice_requests_wasm.wasm", async (bytes) => {
       const requests = await loadRequests(bytes);
@@ -33,7 +33,10 @@ export class Modules {
     });
   }
 
-  /** Counts tokens; has the vocabularies and is by far the largest. That of the model is built at once. */
+  /**
+   * Counts tokens. It contains the vocabularies and is by far the largest module. The model's vocabulary is built
+   * immediately.
+   */
   tokens(model: string): Promise<Tokens> {
     return this.#load("sluice_tokens_wasm.wasm", async (bytes) => {
       const module = await WebAssembly.compile(bytes);
@@ -43,7 +46,7 @@ export class Modules {
     });
   }
 
-  /** Answers in the place of a server while there is no key. */
+  /** Answers instead of a server as long as there is no key. */
   demo(): Promise<DemoGateway> {
     return this.#load("sluice_demo_wasm.wasm", loadDemo);
   }
@@ -56,7 +59,7 @@ export class Modules {
     const file = vscode.Uri.joinPath(this.#extension, "dist", name);
     const loading = Promise.resolve(vscode.workspace.fs.readFile(file)).then((bytes) => load(bytes as Uint8Array<ArrayBuffer>));
     this.#loaded.set(name, loading);
-    // What failed once may work the next time.
+    // A module that failed to load may load the next time.
     loading.catch(() => this.#loaded.delete(name));
     return loading;
   }
