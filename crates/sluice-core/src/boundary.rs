@@ -15,7 +15,7 @@ pub use model::{
     ChatModel, EffortChoices, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings,
     OtherModel, PriceTier, Prices,
 };
-pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Turn, Usage};
+pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
 pub use tokens::TokenBreakdown;
 pub use usage::{

@@ -7,7 +7,7 @@ mod retry;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::boundary::{Failure, FailureKind, Overflow, Turn};
+use crate::boundary::{Failure, FailureKind, Overflow};
 use crate::receive::plain_line;
 use crate::secrets::Secrets;
 
@@ -117,7 +117,7 @@ impl Failure {
             ),
         };
         let may_retry = kind == FailureKind::Network;
-        Self { may_retry, turn: Turn::Network, next: next.to_owned(), ..Self::new(kind, message) }
+        Self { may_retry, next: next.to_owned(), ..Self::new(kind, message) }
     }
 
     /// Makes a failure about a tool whose call can't be used. The reason is a verb and the rest of a sentence.
@@ -132,14 +132,13 @@ impl Failure {
     /// is, it becomes one line of bounded length, without control characters and without anything that looks like a
     /// key.
     pub(crate) fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
-        let (turn, next, otherwise) = advice(kind);
+        let (next, otherwise) = advice(kind);
         let message = line(message.as_ref(), MAX_MESSAGE_CHARS).unwrap_or_else(|| format!("{otherwise}."));
         Self {
             kind,
             message,
             code: None,
             tool: None,
-            turn,
             next: next.to_owned(),
             status: None,
             request_id: None,
@@ -152,7 +151,7 @@ impl Failure {
 
     fn classified(said: &Said, status: Option<u16>) -> Self {
         let kind = said.kind(status);
-        let (_, _, otherwise) = advice(kind);
+        let (_, otherwise) = advice(kind);
         let status_words = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
         let message = said.message.as_deref().and_then(|message| line(message, MAX_MESSAGE_CHARS));
         Self {
@@ -176,36 +175,29 @@ fn id(text: &str) -> Option<String> {
     line(text, MAX_ID_CHARS)
 }
 
-/// Returns who has to act, what to do, and what to say if the server said nothing.
-fn advice(kind: FailureKind) -> (Turn, &'static str, &'static str) {
+/// Returns what the user can do, and what to say if the server said nothing.
+fn advice(kind: FailureKind) -> (&'static str, &'static str) {
     match kind {
-        FailureKind::SignIn => (Turn::User, "Enter a valid API key.", "The server does not accept the key"),
-        FailureKind::Forbidden => (Turn::User, "Ask for access, or choose another model.", "The server forbids this"),
-        FailureKind::NoCredit => (Turn::Quota, "Add credit or raise the budget.", "There is no credit left"),
-        FailureKind::ModelNotFound => (
-            Turn::User,
-            "Choose another model; the list may be out of date.",
-            "The server does not know this model or address",
-        ),
+        FailureKind::SignIn => ("Enter a valid API key.", "The server does not accept the key"),
+        FailureKind::Forbidden => ("Ask for access, or choose another model.", "The server forbids this"),
+        FailureKind::NoCredit => ("Add credit or raise the budget.", "There is no credit left"),
+        FailureKind::ModelNotFound => {
+            ("Choose another model; the list may be out of date.", "The server does not know this model or address")
+        }
         FailureKind::ContextOverflow => {
-            (Turn::User, "Start a new chat or let it be summarized.", "The conversation is too long for this model")
+            ("Start a new chat or let it be summarized.", "The conversation is too long for this model")
         }
-        FailureKind::BadRequest => (Turn::User, "Check the settings for this model.", "The server refused the request"),
-        FailureKind::RateLimited => (Turn::Quota, "Wait a moment, then try again.", "Too many requests"),
-        FailureKind::ServerDown => {
-            (Turn::Server, "Try again later or choose another model.", "The server has a problem")
-        }
+        FailureKind::BadRequest => ("Check the settings for this model.", "The server refused the request"),
+        FailureKind::RateLimited => ("Wait a moment, then try again.", "Too many requests"),
+        FailureKind::ServerDown => ("Try again later or choose another model.", "The server has a problem"),
         FailureKind::NotAStream => (
-            Turn::User,
             "Check the base URL: this does not look like an Open Responses endpoint.",
             "The server answered with something that is not an event stream",
         ),
-        FailureKind::Network => (Turn::Network, "Check the connection and try again.", "The connection failed"),
-        FailureKind::Server => (Turn::Server, "Try again.", "The server reported an error without saying which"),
-        FailureKind::ToolCall => (Turn::Server, "Ask again.", "A tool call could not be used"),
-        FailureKind::TooLarge => {
-            (Turn::Server, "Ask for less at once, or choose another model.", "The answer is too large")
-        }
+        FailureKind::Network => ("Check the connection and try again.", "The connection failed"),
+        FailureKind::Server => ("Try again.", "The server reported an error without saying which"),
+        FailureKind::ToolCall => ("Ask again.", "A tool call could not be used"),
+        FailureKind::TooLarge => ("Ask for less at once, or choose another model.", "The answer is too large"),
     }
 }
 

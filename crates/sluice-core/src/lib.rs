@@ -81,7 +81,7 @@ pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
     Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
     NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing, Status,
-    ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Turn, Usage,
+    ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
 };
 pub use exchange::{
     Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,

@@ -1,4 +1,4 @@
-//! What HTTP responses and connection errors become: what the user is told, who has to act, and when to retry.
+//! Failed responses and broken connections: what the user is told, and when the request is sent again.
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
@@ -20,7 +20,7 @@ fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Failure {
 fn check(status: u16, body: &str, expected: Expect) {
     let failure = answer(status, &[], body);
     let retry = if failure.may_retry { "may retry" } else { "final" };
-    expected.assert_eq(&format!("{:?}, {:?}, {retry}: {}", failure.kind, failure.turn, failure.sentence()));
+    expected.assert_eq(&format!("{:?}, {retry}: {}", failure.kind, failure.sentence()));
 }
 
 /// The smallest number here is the size of the completion, not the limit.
@@ -37,95 +37,79 @@ fn every_shape_of_error_body_is_read() {
     check(
         400,
         r#"{"error":{"message":"Invalid 'input'","type":"invalid_request_error","param":"input","code":null}}"#,
-        expect!["BadRequest, User, final: Invalid 'input'. Check the settings for this model."],
+        expect!["BadRequest, final: Invalid 'input'. Check the settings for this model."],
     );
     check(
         400,
         r#"{"message":"flat","code":"x"}"#,
-        expect!["BadRequest, User, final: flat. Check the settings for this model."],
+        expect!["BadRequest, final: flat. Check the settings for this model."],
     );
     check(
         400,
         r#"{"code":"x","error":"just a string"}"#,
-        expect!["BadRequest, User, final: just a string. Check the settings for this model."],
+        expect!["BadRequest, final: just a string. Check the settings for this model."],
     );
     check(
         422,
         r#"{"detail":"unprocessable"}"#,
-        expect!["BadRequest, User, final: unprocessable. Check the settings for this model."],
+        expect!["BadRequest, final: unprocessable. Check the settings for this model."],
     );
     check(
         404,
         "<html><script>alert(1)</script></html>",
         expect![
-            "NotAStream, User, final: The server answered with something that is not an event stream (HTTP 404). Check the base URL: this does not look like an Open Responses endpoint."
+            "NotAStream, final: The server answered with something that is not an event stream (HTTP 404). Check the base URL: this does not look like an Open Responses endpoint."
         ],
     );
     check(
         405,
         "",
         expect![
-            "NotAStream, User, final: The server answered with something that is not an event stream (HTTP 405). Check the base URL: this does not look like an Open Responses endpoint."
+            "NotAStream, final: The server answered with something that is not an event stream (HTTP 405). Check the base URL: this does not look like an Open Responses endpoint."
         ],
     );
     check(
         200,
         "<html>",
         expect![
-            "NotAStream, User, final: The server answered with something that is not an event stream (HTTP 200). Check the base URL: this does not look like an Open Responses endpoint."
+            "NotAStream, final: The server answered with something that is not an event stream (HTTP 200). Check the base URL: this does not look like an Open Responses endpoint."
         ],
     );
     check(
         502,
         "<html>Bad gateway</html>",
-        expect![
-            "ServerDown, Server, may retry: The server has a problem (HTTP 502). Try again later or choose another model."
-        ],
+        expect!["ServerDown, may retry: The server has a problem (HTTP 502). Try again later or choose another model."],
     );
 }
 
 #[test]
-fn every_status_and_code_has_a_kind_and_an_advice() {
+fn every_status_and_code_has_its_advice() {
     let error = |kind: &str| format!(r#"{{"error":{{"message":"m","type":"{kind}"}}}}"#);
-    check(401, &error("authentication_error"), expect!["SignIn, User, final: m. Enter a valid API key."]);
-    check(402, &error("insufficient_funds"), expect!["NoCredit, Quota, final: m. Add credit or raise the budget."]);
+    check(401, &error("authentication_error"), expect!["SignIn, final: m. Enter a valid API key."]);
+    check(402, &error("insufficient_funds"), expect!["NoCredit, final: m. Add credit or raise the budget."]);
     check(
         403,
         &error("customer_verification_required"),
-        expect!["Forbidden, User, final: m. Ask for access, or choose another model."],
+        expect!["Forbidden, final: m. Ask for access, or choose another model."],
     );
     check(
         404,
         &error("model_not_found"),
-        expect!["ModelNotFound, User, final: m. Choose another model; the list may be out of date."],
+        expect!["ModelNotFound, final: m. Choose another model; the list may be out of date."],
     );
-    check(
-        408,
-        &error("timeout_error"),
-        expect!["ServerDown, Server, may retry: m. Try again later or choose another model."],
-    );
-    check(
-        409,
-        &error("conflict"),
-        expect!["ServerDown, Server, may retry: m. Try again later or choose another model."],
-    );
-    check(
-        429,
-        &error("rate_limit_exceeded"),
-        expect!["RateLimited, Quota, may retry: m. Wait a moment, then try again."],
-    );
-    // Waiting doesn't help against an exhausted quota.
+    check(408, &error("timeout_error"), expect!["ServerDown, may retry: m. Try again later or choose another model."]);
+    check(409, &error("conflict"), expect!["ServerDown, may retry: m. Try again later or choose another model."]);
+    check(429, &error("rate_limit_exceeded"), expect!["RateLimited, may retry: m. Wait a moment, then try again."]);
+    // A quota is no matter of waiting.
     check(
         429,
         r#"{"error":{"message":"m","code":"insufficient_quota"}}"#,
-        expect!["NoCredit, Quota, final: m. Add credit or raise the budget."],
+        expect!["NoCredit, final: m. Add credit or raise the budget."],
     );
     check(
         529,
         "",
-        expect![
-            "ServerDown, Server, may retry: The server has a problem (HTTP 529). Try again later or choose another model."
-        ],
+        expect!["ServerDown, may retry: The server has a problem (HTTP 529). Try again later or choose another model."],
     );
 }
 

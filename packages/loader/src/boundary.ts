@@ -60,10 +60,6 @@ code: string | null,
  */
 tool: string | null, 
 /**
- * Who has to act.
- */
-turn: Turn, 
-/**
  * The suggested action, as a sentence for the user.
  */
 next: string, status: number | null, requestId: string | null, generationId: string | null, overflow: Overflow | null, 
@@ -73,8 +69,6 @@ next: string, status: number | null, requestId: string | null, generationId: str
 mayRetry: boolean, retryAfterMs: number | null, };
 
 export type FailureKind = "signIn" | "forbidden" | "noCredit" | "modelNotFound" | "contextOverflow" | "badRequest" | "rateLimited" | "serverDown" | "notAStream" | "network" | "server" | "toolCall" | "tooLarge";
-
-export type Turn = "user" | "quota" | "server" | "network";
 
 export type Overflow = { askedTokens: number | null, limitTokens: number | null, };
 

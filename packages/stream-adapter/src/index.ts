@@ -16,7 +16,6 @@ export type {
   Overflow,
   Status,
   TokenDetails,
-  Turn,
   Usage,
 } from "../../loader/src/core.js";
 export { OpenResponsesStreamAdapter, VSCodeStreamAdapter } from "./adapters.js";

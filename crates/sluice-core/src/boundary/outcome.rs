@@ -65,8 +65,6 @@ pub struct Failure {
     pub code: Option<String>,
     /// The tool whose call could not be used.
     pub tool: Option<String>,
-    /// Who has to act.
-    pub turn: Turn,
     /// The suggested action, as a sentence for the user.
     pub next: String,
     pub status: Option<u16>,
@@ -104,17 +102,6 @@ pub enum FailureKind {
     ToolCall,
     /// The stream exceeded a limit that protects memory.
     TooLarge,
-}
-
-/// Who has to act after a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub enum Turn {
-    User,
-    Quota,
-    Server,
-    Network,
 }
 
 /// The numbers in an error about a conversation that is too long, as far as the server reported them.

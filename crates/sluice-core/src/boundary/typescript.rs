@@ -27,7 +27,6 @@ fn typescript_types_are_fresh() {
         Empty::decl(&config),
         Failure::decl(&config),
         FailureKind::decl(&config),
-        Turn::decl(&config),
         Overflow::decl(&config),
         Usage::decl(&config),
         TokenDetails::decl(&config),
