@@ -164,7 +164,7 @@ module.exports = [
     },
   ],
   [
-    "a system message is not the user's",
+    "the request asks for a stream from that model, and sets no temperature",
     async () => {
       await parts("sluice/echo", [user("the question")]);
       const { body } = (await seen("sluice/echo")).at(-1);
