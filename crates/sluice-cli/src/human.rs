@@ -85,9 +85,11 @@ impl Printer for Human {
             Output::Part(Part::Data { mime_type, base64 }) => {
                 self.line(DATA, &format!("▣ {mime_type}, {} bytes", base64.trim_end_matches('=').len() * 3 / 4))
             }
-            Output::Part(Part::Citations { citations, .. }) => citations
-                .iter()
-                .try_for_each(|citation| self.line(DATA, &format!("◦ {} {}", citation.title, citation.url))),
+            Output::Part(Part::Citations { citations, .. }) => citations.iter().try_for_each(|citation| {
+                let name = citation.title.as_deref().or(citation.filename.as_deref());
+                let source = [name, citation.url.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+                self.line(DATA, &format!("◦ {source}"))
+            }),
             Output::Note(note) if note.kind == NoteKind::Event => {
                 if self.events {
                     self.line(NOTE, &format!("· {}", note.detail))

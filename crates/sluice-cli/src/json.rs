@@ -35,18 +35,14 @@ enum Line<'a> {
     },
     Data {
         mime_type: &'a str,
-        #[serde(flatten)]
-        content: Content<'a>,
+        base64: &'a str,
+    },
+    Citations {
+        citations: &'a [Citation],
+        markdown: &'a str,
     },
     Note(&'a Note),
     Outcome(&'a Outcome),
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Content<'a> {
-    Bytes { base64: &'a str },
-    Citations { citations: &'a [Citation], markdown: &'a str },
 }
 
 impl JsonLines {
@@ -69,13 +65,10 @@ impl Printer for JsonLines {
                 let line = format!(r#"{{"type":"toolCall","callId":{call_id},"name":{name},"input":{input}}}"#);
                 writeln!(self.out, "{}", text::json(&line))
             }
-            Output::Part(Part::Data { mime_type, base64 }) => {
-                self.line(&Line::Data { mime_type, content: Content::Bytes { base64 } })
+            Output::Part(Part::Data { mime_type, base64 }) => self.line(&Line::Data { mime_type, base64 }),
+            Output::Part(Part::Citations { citations, markdown }) => {
+                self.line(&Line::Citations { citations, markdown })
             }
-            Output::Part(Part::Citations { citations, markdown }) => self.line(&Line::Data {
-                mime_type: "application/vnd.sluice.citations+json",
-                content: Content::Citations { citations, markdown },
-            }),
             Output::Note(note) => self.line(&Line::Note(note)),
         }
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use sluice_client::ApiKey;
-use sluice_core::{Outcome, Output, Part, Secrets};
+use sluice_core::{Citation, Outcome, Output, Part, Secrets};
 
 use crate::Printer;
 
@@ -35,8 +35,10 @@ impl Masked {
             Part::Citations { citations, markdown } => {
                 self.mask(markdown);
                 for citation in citations {
-                    self.mask(&mut citation.url);
-                    self.mask(&mut citation.title);
+                    let Citation { url, title, source_id, media_type, filename } = citation;
+                    for text in [url, title, source_id, media_type, filename].into_iter().flatten() {
+                        self.mask(text);
+                    }
                 }
             }
             Part::Data { mime_type, .. } => self.mask(mime_type),

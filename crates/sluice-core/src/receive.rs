@@ -26,7 +26,7 @@ use serde::Deserialize;
 
 pub(crate) use arguments::{ArgumentsText, Object};
 pub(crate) use assemble::{About, Sink};
-pub(crate) use citations::{is_hidden, plain_line};
+pub(crate) use citations::{citations_part, is_hidden, plain_line};
 pub(crate) use decode::protocol_word;
 pub(crate) use images::{checked_base64, image_type};
 pub(crate) use outcome::{Verdict, judge};

@@ -39,8 +39,8 @@ fn every_chunk_of_a_full_stream_is_read() {
             thinking rs_1 "Hmm"
             text "Hel"
             text "lo 水\n😀"
-            data application/vnd.vscode.citation+json {"sourceId":"s1","sourceType":"url","title":"A","type":"citation","url":"https://a.example/x"}
-            data application/vnd.vscode.citation+json {"filename":"b.pdf","mediaType":"application/pdf","sourceId":"s2","sourceType":"document","title":"B","type":"citation"}
+            citations [{"url":"https://a.example/x","title":"A","sourceId":"s1"}]
+            citations [{"title":"B","sourceId":"s2","mediaType":"application/pdf","filename":"b.pdf"}]
             data image/png iVBORw0KGgo=
             call gw-call_1 read_file {"path":"a","n":12345678901234567890123}
             note RanElsewhere read_file
@@ -79,8 +79,8 @@ fn every_chunk_of_a_ui_message_stream_is_read() {
         expect![[r#"
             thinking r "Hmm"
             text "Hello"
-            data application/vnd.vscode.citation+json {"sourceId":"s1","sourceType":"url","title":"A","type":"citation","url":"https://a.example"}
-            data application/vnd.vscode.citation+json {"mediaType":"text/plain","sourceId":"s2","sourceType":"document","title":"B","type":"citation"}
+            citations [{"url":"https://a.example","title":"A","sourceId":"s1"}]
+            citations [{"title":"B","sourceId":"s2","mediaType":"text/plain"}]
             data image/png iVBORw0KGgo=
             data application/vnd.vercel.weather+json {"city":"Oslo","t":-3}
             call gw-c1 f {"a":1}

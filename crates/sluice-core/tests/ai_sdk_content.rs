@@ -29,7 +29,7 @@ fn field_names_of_version_4_are_read() {
             thinking thinking "Hmm"
             text "Hi"
             text "!"
-            data application/vnd.vscode.citation+json {"sourceId":"1","sourceType":"url","type":"citation","url":"https://a.example"}
+            citations [{"url":"https://a.example","sourceId":"1"}]
             data text/plain aGk=
             call gw-c f {}
             Completed, {"input_tokens":4,"output_tokens":2,"total_tokens":6,"input_tokens_details":null,"output_tokens_details":null}
@@ -82,10 +82,10 @@ fn each_source_is_reported_once() {
         {"type":"finish","finishReason":"stop"}
         "#,
         expect![[r#"
-            data application/vnd.vscode.citation+json {"sourceId":"1","sourceType":"url","title":"A","type":"citation","url":"https://a.example"}
-            data application/vnd.vscode.citation+json {"sourceType":"url","title":"B","type":"citation","url":"https://b.example"}
+            citations [{"url":"https://a.example","title":"A","sourceId":"1"}]
+            citations [{"url":"https://b.example","title":"B"}]
             note IgnoredContent source
-            Completed
+            Completed, empty: Nothing
         "#]],
     );
 }

@@ -14,7 +14,15 @@ model: string | null, items: Array<ReasoningItem>, };
 
 export type ReasoningItem = { id: string | null, encrypted_content: string, };
 
-export type Citation = { url: string, title: string, };
+export type Citation = { 
+/**
+ * The address of the web page. Documents have none.
+ */
+url?: string, title?: string, 
+/**
+ * The provider's id for the source.
+ */
+sourceId?: string, mediaType?: string, filename?: string, };
 
 export type Note = { kind: NoteKind, 
 /**

@@ -85,8 +85,9 @@ export class PartMaker {
         this.#file(part.base64, part.mimeType, report);
         break;
       case "citations":
-        for (const { url, title } of part.citations) {
-          this.#json({ type: "citation", sourceType: "url", url, title }, CITATION, report);
+        for (const citation of part.citations) {
+          const sourceType = citation.url === undefined ? "document" : "url";
+          this.#json({ type: "citation", sourceType, ...citation }, CITATION, report);
         }
         break;
     }

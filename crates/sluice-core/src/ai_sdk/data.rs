@@ -12,11 +12,10 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use crate::boundary::{NoteKind, Part};
-use crate::receive::{Sink, checked_base64, image_type, plain_line, protocol_word};
+use crate::boundary::{Citation, NoteKind, Part};
+use crate::receive::{Sink, checked_base64, citations_part, image_type, plain_line, protocol_word};
 use crate::wire::string;
 
-const CITATION: &str = "application/vnd.vscode.citation+json";
 /// More sources would bury the answer.
 const MAX_SOURCES: usize = 1000;
 /// No address that means anything is longer.
@@ -74,34 +73,25 @@ impl Data {
         let source = chunk.object(&["source"]).unwrap_or_else(|| chunk.clone());
         let id = source.word(&["sourceId", "id"]).filter(|id| id.len() <= MAX_URL_BYTES);
         let url = source.word(&["url"]).filter(|url| url.len() <= MAX_URL_BYTES);
-        let line = |names: &[&str]| source.word(names).map(|text| Cow::Owned(plain_line(&text, MAX_TITLE_CHARS)));
-        let mut citation = Map::new();
-        citation.insert("type".to_owned(), "citation".into());
-        citation.insert("sourceType".to_owned(), if url.is_some() { "url" } else { "document" }.into());
-        let fields = [
-            ("sourceId", id),
-            ("url", url),
-            ("title", line(&["title"])),
-            ("mediaType", line(&["mediaType", "mimeType"])),
-            ("filename", line(&["filename"])),
-        ];
-        let is_same = |name| fields.iter().find(|(field, _)| *field == name).and_then(|(_, value)| value.as_deref());
-        let key = is_same("url").or_else(|| is_same("sourceId")).or_else(|| is_same("title")).map(str::to_owned);
+        let line = |names: &[&str]| source.word(names).map(|text| plain_line(&text, MAX_TITLE_CHARS));
+        let citation = Citation {
+            url: url.map(Cow::into_owned),
+            title: line(&["title"]),
+            source_id: id.map(Cow::into_owned),
+            media_type: line(&["mediaType", "mimeType"]),
+            filename: line(&["filename"]),
+        };
+        let key = [&citation.url, &citation.source_id, &citation.title].into_iter().find_map(Option::as_deref);
         let Some(key) = key else {
             sink.note(NoteKind::IgnoredContent, "source");
             return;
         };
         let bytes = 64 + key.len();
-        if self.sources.len() == MAX_SOURCES || !self.sources.insert(key) {
+        if self.sources.len() == MAX_SOURCES || !self.sources.insert(key.to_owned()) {
             return;
         }
         sink.retain(bytes);
-        for (name, value) in fields {
-            if let Some(value) = value {
-                citation.insert(name.to_owned(), value.into());
-            }
-        }
-        json_part(CITATION, &Value::Object(citation).to_string(), sink);
+        sink.part(citations_part(vec![citation]));
     }
 
     /// How many there were.

@@ -30,7 +30,7 @@ pub enum Part {
     ToolCall { call_id: String, name: String, input_json: String },
     /// A generated image or another file, or structured data as JSON.
     Data { mime_type: String, base64: String },
-    /// The sources of the preceding text that the text itself doesn't link to. `markdown` lists them, ready to show.
+    /// Sources of the preceding text. `markdown` lists them, ready to show.
     Citations { citations: Vec<Citation>, markdown: String },
 }
 
@@ -51,12 +51,23 @@ pub struct ReasoningItem {
     pub encrypted_content: String,
 }
 
-/// A source that the answer cites.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+/// A source that the answer cites: a web page, or a document that only the provider has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Citation {
-    pub url: String,
-    pub title: String,
+    /// The address of the web page. Documents have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The provider's id for the source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filename: Option<String>,
 }
 
 /// Something in the stream that changed nothing for the reader. It never contains what the model or the user wrote.

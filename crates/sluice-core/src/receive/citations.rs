@@ -18,12 +18,18 @@ const WORK_FOR_A_BYTE: usize = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Citations {
-    list: Vec<Citation>,
+    list: Vec<WebPage>,
     /// So many of them are known to be linked in the text.
     linked: usize,
     /// What all of them count for.
     work: usize,
     given: bool,
+}
+
+#[derive(Clone, Debug)]
+struct WebPage {
+    url: String,
+    title: String,
 }
 
 impl Citations {
@@ -32,13 +38,13 @@ impl Citations {
             return;
         }
         let Some(url) = annotation.url.as_deref().and_then(web_address) else { return };
-        if self.list.iter().all(|citation| citation.url != url) {
+        if self.list.iter().all(|page| page.url != url) {
             let title = annotation.title.as_deref().map(|title| plain_line(title, MAX_TITLE_CHARS));
             let title = title.filter(|title| !title.is_empty()).unwrap_or_else(|| url.clone());
             let work = WORK_FOR_A_BYTE * (url.len() + title.len());
             sink.retain_waiting(work);
             self.work += work;
-            self.list.push(Citation { url, title });
+            self.list.push(WebPage { url, title });
         }
     }
 
@@ -58,22 +64,34 @@ impl Citations {
     #[inline(never)]
     fn part_beside(&mut self, text: &Streamed, bytes_to_search: &mut usize) -> Option<Part> {
         let new = self.list.get(self.linked..).unwrap_or_default();
-        let mut addresses = Addresses::new(new.iter().map(|citation| citation.url.as_str()).collect());
+        let mut addresses = Addresses::new(new.iter().map(|page| page.url.as_str()).collect());
         for text in text.texts() {
             addresses.look_for_links(text, bytes_to_search);
         }
-        let citations: Vec<Citation> =
-            new.iter().filter(|citation| !addresses.is_linked(&citation.url)).cloned().collect();
+        let citations: Vec<Citation> = (new.iter().filter(|page| !addresses.is_linked(&page.url)).cloned())
+            .map(|WebPage { url, title }| Citation { url: Some(url), title: Some(title), ..Citation::default() })
+            .collect();
         if citations.is_empty() {
             self.linked = self.list.len();
             return None;
         }
-        let lines: Vec<String> = citations
-            .iter()
-            .map(|citation| format!("- [{}]({})", escape_markdown(&citation.title), escape_url(&citation.url)))
-            .collect();
-        Some(Part::Citations { citations, markdown: format!("\n\nSources:\n{}\n", lines.join("\n")) })
+        Some(citations_part(citations))
     }
+}
+
+/// Adds the Markdown to a list of sources.
+pub(crate) fn citations_part(citations: Vec<Citation>) -> Part {
+    let line = |citation: &Citation| {
+        let url = citation.url.as_deref().and_then(web_address);
+        let name = [&citation.title, &citation.filename, &citation.url].into_iter().find_map(Option::as_deref);
+        let name = escape_markdown(&plain_line(name.unwrap_or_default(), MAX_TITLE_CHARS));
+        match url {
+            Some(url) => format!("- [{name}]({})\n", escape_url(&url)),
+            None => format!("- {name}\n"),
+        }
+    };
+    let lines: String = citations.iter().map(line).collect();
+    Part::Citations { markdown: format!("\n\nSources:\n{lines}"), citations }
 }
 
 /// Addresses that are looked for in a text, all in one pass.

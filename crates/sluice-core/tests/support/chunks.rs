@@ -52,7 +52,9 @@ fn render_output(output: &Output) -> String {
             format!("data {mime_type} {}", String::from_utf8(STANDARD.decode(base64).unwrap()).unwrap())
         }
         Output::Part(Part::Data { mime_type, base64 }) => format!("data {mime_type} {base64}"),
-        Output::Part(Part::Citations { markdown, .. }) => format!("citations {markdown:?}"),
+        Output::Part(Part::Citations { citations, .. }) => {
+            format!("citations {}", serde_json::to_string(citations).unwrap())
+        }
         Output::Note(note) => format!("note {:?} {}", note.kind, note.detail),
     }
 }
