@@ -1,6 +1,6 @@
-// code-server lets every extension use proposed API. Real VS Code does not, so a test there could not catch an extension
-// that would fail for everybody else. This puts the rule of the real one back: a proposal needs to be in the manifest, and
-// allowed by the product. Run once after installing; says so if the bundles no longer look as expected.
+// code-server lets every extension use proposed API. The real VS Code doesn't, so a test there couldn't detect an
+// extension that fails for all other users. This restores the real rule: a proposal must be in the manifest and be
+// allowed by the product. It is run once after installing, and reports if the bundles no longer look as expected.
 import fs from "node:fs";
 import path from "node:path";
 

@@ -1,7 +1,7 @@
 // Draws the walkthrough's pictures, media/*.svg: VS Code in the colours of the reader's theme. node scripts/pictures.mjs
 import { writeFileSync } from "node:fs";
 
-// As attributes: VS Code shows a walkthrough's picture in a page that takes no style sheet from it.
+// Styles are attributes, because VS Code shows a walkthrough's picture on a page that ignores style sheets in it.
 const BORDER = `stroke="var(--vscode-widget-border, #3c3c3c)"`;
 const SHAPES = {
   paper: `fill="var(--vscode-editor-background, #1f1f1f)" ${BORDER}`,

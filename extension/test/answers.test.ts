@@ -1,4 +1,4 @@
-// Answers whose surroundings fail: the disk is full, the sign-in has ended.
+// Answers while something else fails: the disk is full, or the sign-in has expired.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ const image = (index: number) => ({
 const text = { type: "response.output_text.delta", item_id: "m", output_index: 3, content_index: 0, delta: "Two pictures." };
 const completed = { type: "response.completed", response: { status: "completed" } };
 
-test("an answer is not lost to a full disk, and the user is told once", async (context) => {
+test("a full disk doesn't lose the answer, and the user is told once", async (context) => {
   const { chat } = await start({
     ...keyed,
     intercept: (url) => (url.endsWith("/responses") ? streamed(image(0), image(1), text, completed) : undefined),
@@ -44,7 +44,7 @@ test("an answer is not lost to a full disk, and the user is told once", async (c
   assert.equal(fake.logged.filter((line) => /^warn: .*A generated image could not be saved: Error NoSpace$/.test(line)).length, 1);
 });
 
-test("after a cancellation nothing is reported, whatever becomes of an image", async () => {
+test("nothing is reported after a cancellation, whatever happens to an image", async () => {
   for (const outcome of ["saved", "failed"]) {
     const parts: unknown[] = [];
     let settle = (): void => undefined;
@@ -72,7 +72,7 @@ test("a damaged image is dropped with a note, and what follows is reported", () 
   assert.deepEqual(problems, ["An image in the answer is damaged and was left out"]);
 });
 
-test("the books are closed whatever happens to a request", async () => {
+test("every request ends in the ledger, whatever happens to it", async () => {
   fake.reset();
   modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
   const ended: string[] = [];

@@ -1,5 +1,5 @@
-// The whole extension, with the real WebAssembly modules, in a VS Code that is not there. The embedded gateway answers for
-// the server.
+// Tests the whole extension with the real WebAssembly modules and a mock of VS Code. The embedded gateway plays the
+// server.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { linkFree } from "../src/link-free.js";
 import { BASE_URL, KEY, keyed, manifest, start } from "./harness.js";
 import { EventEmitter, fake } from "./vscode.js";
 
-test("nothing is loaded or asked at activation", async () => {
+test("activation loads nothing and sends nothing", async () => {
   const { sent } = await start();
   assert.deepEqual(sent, []);
   assert.deepEqual(
@@ -19,7 +19,7 @@ test("nothing is loaded or asked at activation", async () => {
   );
 });
 
-test("without a key there is the demo, and commands say how to get further", async () => {
+test("without a key there is the demo, and commands say how to continue", async () => {
   const { run } = await start();
   const models = (await fake.resolveModels()) as { id: string; name: string }[];
   assert.deepEqual(
@@ -33,7 +33,7 @@ test("without a key there is the demo, and commands say how to get further", asy
   }
 });
 
-test("the demo goes when a key comes, and comes back when the key is gone", async (context) => {
+test("the demo disappears when there is a key and comes back without one", async (context) => {
   const later: (() => void)[] = [];
   const { setTimeout } = globalThis;
   context.mock.method(globalThis, "setTimeout", (run: () => void, ms: number) => (ms === 1_000 ? later.push(run) : setTimeout(run, ms)));
@@ -59,7 +59,7 @@ test("the demo goes when a key comes, and comes back when the key is gone", asyn
   assert.deepEqual(await round({ apiKey: "" }), { shown: ["demo", "none"], asksAgain: false });
 });
 
-test("a good connection passes every step, and the key goes to its origin only", async () => {
+test("a good connection passes every step, and the key is sent to its origin only", async () => {
   const { run, sent } = await start(keyed);
   const seen = await run("testConnection", "Show Details");
   assert.match(seen[0]!, /^info: Sluice: gateway\.example works\. \S+ answered in .* s\. \d+ tokens in, \d+ out\.$/);
@@ -85,7 +85,7 @@ test("a good connection passes every step, and the key goes to its origin only",
   assert.match(fake.clipboard, /^Sluice \d+\.\d+\.\d+, VS Code 1\.139\.1: gateway\.example\n/);
 });
 
-test("what is wrong is said at the step where it is wrong", async () => {
+test("a problem is reported at the step where it occurs", async () => {
   const failing: [what: string, intercept: (url: string) => Response | Error | undefined, said: RegExp][] = [
     [
       "no such host",
@@ -134,12 +134,12 @@ test("what is wrong is said at the step where it is wrong", async () => {
     assert.match(seen[0]!, said, what);
     assert(!(fake.logged.join() + seen.join()).includes(KEY), what);
   }
-  // Not every server has credits; the answer proves the key then.
+  // Not every server has credits. In that case, the answer proves that the key works.
   const { run } = await start({ ...keyed, intercept: (url) => (url.endsWith("/credits") ? new Response("", { status: 404 }) : undefined) });
   assert.match((await run("testConnection", "Show Details"))[1]!, /– Key .*HTTP 404.*\n✓ Answer/);
 });
 
-test("an address that cannot be used is said, and nothing is sent", async () => {
+test("an invalid address is reported, and nothing is sent", async () => {
   const { run, sent } = await start({ configuration: { apiKey: KEY, baseUrl: "http://gateway.example/v1" } });
   assert.match((await run("testConnection", undefined))[0]!, /^error: Sluice: Address: The base URL must be https/);
   assert.deepEqual(sent, []);
@@ -158,14 +158,14 @@ test("the default model is written into the user's settings, and taken out again
   assert.equal(fake.settings.get("sluice.models.default"), undefined);
 });
 
-test("refreshing says how many models there are, or why there are none", async () => {
+test("refreshing reports how many models there are, or why there are none", async () => {
   const good = await start(keyed);
   assert.match((await good.run("refreshModels"))[0]!, /^info: Sluice: \d+ models can chat\.$/);
   const bad = await start({ ...keyed, intercept: () => new Response("no", { status: 500 }) });
   assert.match((await bad.run("refreshModels", undefined))[0]!, /^warning: Sluice: gateway\.example: /);
 });
 
-test("a report tells what happened and nothing that is private", async () => {
+test("a report says what happened and contains nothing private", async () => {
   const { run, provider } = await start(keyed);
   fake.settings.set("sluice.extraHeaders", { "x-team": "header-canary" });
   fake.settings.set("sluice.models.hidden", ["openai/*"]);
@@ -202,7 +202,7 @@ test("a report tells what happened and nothing that is private", async () => {
   assert(!fake.logged.join().includes("prompt-canary"));
 });
 
-test("settings that cannot work are told once, with a way there", async () => {
+test("settings that can't work are reported once, with a link to the setting", async () => {
   const { run } = await start();
   fake.settings.set("sluice.baseUrl", "ai-gateway.vercel.sh");
   fake.settings.set("sluice.models.hidden", ["open ai"]);
@@ -232,7 +232,7 @@ test("settings that cannot work are told once, with a way there", async () => {
   assert.match((await run("signInWithVercelCli", undefined))[0]!, /^error: Sluice: The base URL does not start/);
 });
 
-test("a sign-in brings the models, for the address it was made for; signing out takes them away", async () => {
+test("signing in adds the models of its address, and signing out removes them", async () => {
   const { run, sent, secrets, changes } = await start({
     intercept: (url) => {
       const { origin, pathname } = new URL(url);
@@ -269,7 +269,7 @@ test("a sign-in brings the models, for the address it was made for; signing out 
     assert(sent.some(({ key }) => key === "Bearer gateway-canary-token"));
     assert(!JSON.stringify([...secrets.kept]).includes("cli-canary-token"));
 
-    // Another address in the settings: the token does not go there.
+    // The settings contain another address, and the token must not be sent there.
     fake.settings.set("sluice.baseUrl", "https://elsewhere.example/v1");
     sent.length = 0;
     const [moved] = await run("testConnection", undefined);
@@ -300,7 +300,7 @@ test("a sign-in brings the models, for the address it was made for; signing out 
   }
 });
 
-test("names that somebody else chose are not links, in a sign-in and in the list of models", async () => {
+test("names from a server are not links, neither in a sign-in nor in the list of models", async () => {
   const name = "[click](command:x) $(bug) https://evil.example";
   const { run } = await start({
     intercept: (url) => {

@@ -1,4 +1,4 @@
-// Keys and extra headers belong to one origin each, and go nowhere else.
+// Every key and every extra header belongs to one origin and is sent nowhere else.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { fake } from "./vscode.js";
 
 const group = (host: string) => ({ apiKey: `key-of-${host}`, baseUrl: `https://${host}/v1` });
 
-/** Which origins got a header with this value, when every group is asked by every way there is. */
+/** Returns the origins that got a header with this value when every group was queried in every possible way. */
 async function whoGot(headers: object, ...hosts: string[]): Promise<{ [value: string]: string[] }> {
   process.env["TEAM_SECRET"] = "from-the-environment";
   const { sent, chat, run } = await start({ configuration: hosts.map(group) });
@@ -29,7 +29,7 @@ async function whoGot(headers: object, ...hosts: string[]): Promise<{ [value: st
   return Object.fromEntries(Object.entries(got).map(([value, origins]) => [value, [...origins]]));
 }
 
-test("extra headers go to the origin that they stand under", async () => {
+test("extra headers go to the origin they are listed under", async () => {
   const got = await whoGot(
     {
       "x-plain": "plain-secret",
@@ -62,7 +62,7 @@ test("extra headers without an address are for the base URL in the settings", as
   );
 });
 
-test("a base URL that makes no sense gets no headers", async () => {
+test("an invalid base URL gets no headers", async () => {
   const { sent, chat } = await start({ configuration: group("one.example") });
   for (const baseUrl of ["", "nonsense", "http://one.example/v1"]) {
     fake.settings.set("sluice.baseUrl", baseUrl);
@@ -72,7 +72,7 @@ test("a base URL that makes no sense gets no headers", async () => {
   assert(sent.length > 0 && sent.every(({ headers }) => headers.get("x-plain") === null));
 });
 
-test("an address for headers that is none is a problem with the setting", async () => {
+test("an invalid address for headers is reported as a problem with the setting", async () => {
   await start();
   fake.settings.set("sluice.extraHeaders", { "gateway.example": { "x-team": "blue-secret" } });
   fake.answers = [undefined];
@@ -81,7 +81,7 @@ test("an address for headers that is none is a problem with the setting", async 
   assert.match(fake.seen[0]!, /^warning: Sluice: Headers are set for gateway\.example, which is not an address/);
 });
 
-test("a report has the names of extra headers and none of their values", async () => {
+test("a report contains the names of extra headers but not their values", async () => {
   const { run } = await start();
   fake.settings.set("sluice.extraHeaders", {
     "x-plain": "plain-secret",
@@ -107,16 +107,16 @@ test("a key with a line break is an error where it is entered and where it is fo
   assert.deepEqual(found.sent, []);
   assert(!(fake.logged.join() + fake.seen.join()).includes("half"));
 
-  // Space around a key is not part of it.
+  // White space around a key isn't part of it.
   const padded = { ...group("one.example"), apiKey: " good-key\n" };
   const good = await start({ configuration: padded });
   await good.chat(padded, "hello");
   assert(good.sent.some(({ key }) => key === "Bearer good-key"));
 });
 
-test("a key from the environment goes to the gateway, and elsewhere only as the user says", async () => {
+test("a key from the environment goes to the gateway, and elsewhere only if the user agrees", async () => {
   const key = "environment-key";
-  /** Who got the key when VS Code looked for models by itself, and what the user was asked when they looked. */
+  /** Returns who got the key when VS Code asked for models by itself, and what the user was asked when they did. */
   const tell = async (environment: StartOptions["environment"], baseUrl: string | undefined, answer?: string) => {
     const { sent, run } = await start({ environment: { AI_GATEWAY_API_KEY: key, ...environment } });
     if (baseUrl !== undefined) {
@@ -136,7 +136,7 @@ test("a key from the environment goes to the gateway, and elsewhere only as the 
     { silently: ["https://mine.example"], asked: undefined, after: ["https://mine.example"] },
     "the user's own setting",
   );
-  // Plain http would go around the `fetch` of this test: direct-fetch.test.ts.
+  // Plain http would bypass the `fetch` of this test; see direct-fetch.test.ts.
   const local = "https://127.0.0.1:4000";
   assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1` }, undefined), { silently: [local], asked: undefined, after: [local] });
   const asked = "warning: The environment of VS Code names https://other.example as the address for your key.";

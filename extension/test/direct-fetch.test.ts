@@ -1,4 +1,4 @@
-// Requests to this machine behave as `fetch` does, and go around every proxy.
+// Requests to this machine behave like `fetch` and bypass every proxy.
 
 import assert from "node:assert/strict";
 import http from "node:http";
@@ -27,7 +27,7 @@ test("only plain http goes around VS Code's fetch", () => {
   }
 });
 
-test("a request arrives whole, and so does its answer", async () => {
+test("requests and responses arrive complete", async () => {
   const answer: http.RequestListener = async (request, response) => {
     const body = Buffer.concat(await request.toArray());
     response.writeHead(201, { "x-seen": `${request.method} ${request.url} ${String(request.headers["x-one"])}` }).end(body);
@@ -74,7 +74,7 @@ test("failures look like those of fetch", async () => {
   }
 });
 
-test("a signal ends it, before the answer and in the middle of it, with the signal's reason", async () => {
+test("a signal ends it, before and during the response, with the signal's reason", async () => {
   const silent: http.RequestListener = (request, response) => {
     if (request.url === "/begins") {
       response.writeHead(200);
@@ -98,7 +98,7 @@ test("a signal ends it, before the answer and in the middle of it, with the sign
   });
 });
 
-test("whoever stops reading closes the connection", async () => {
+test("the connection is closed when the caller stops reading", async () => {
   let hungUp: () => void;
   const gone = new Promise<void>((resolve) => (hungUp = resolve));
   const endless: http.RequestListener = (_request, response) => {

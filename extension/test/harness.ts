@@ -1,5 +1,5 @@
-// The whole extension, with the real WebAssembly modules, in a VS Code that is not there. The embedded gateway answers for
-// the server, unless a test answers first.
+// Runs the whole extension with the real WebAssembly modules and a mock of VS Code. The embedded gateway plays the
+// server, unless a test answers first.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ export interface Sent {
   readonly headers: Headers;
 }
 
-/** What the extension does when VS Code asks it. */
+/** What the extension offers to VS Code. */
 export interface Provider {
   provideLanguageModelChatInformation(options: object, token: object): Promise<{ id: string; name: string }[]>;
   provideLanguageModelChatResponse(...values: unknown[]): Promise<void>;
@@ -39,7 +39,7 @@ type Answer = Response | Error | undefined;
 export interface StartOptions {
   /** What the user entered in Manage Models: one group, or several. */
   readonly configuration?: object | object[];
-  /** Answers instead of the embedded gateway; an error is thrown. */
+  /** Answers instead of the embedded gateway. If it returns an error, that is thrown. */
   readonly intercept?: (url: string, init: RequestInit) => Answer | Promise<Answer>;
   readonly environment?: { readonly [name: string]: string };
 }
@@ -94,11 +94,11 @@ export async function start(options: StartOptions = {}) {
     fake.seen = [];
     await vscode.commands.executeCommand(`sluice.${name}`);
     assert.deepEqual([fake.answers, fake.mistakes], [[], []], "every answer was asked for, and no other");
-    // As a person reads it: notify.test.ts looks for word joiners.
+    // The text as a person reads it; notify.test.ts checks the word joiners.
     return fake.seen.map((text) => text.replaceAll("\u2060", ""));
   };
 
-  /** Asks the first model of a group, as VS Code's chat would. */
+  /** Sends a question to the first model of a group, as VS Code's chat would. */
   const chat = async (configuration: object, prompt: string, cancel?: EventEmitter<void>): Promise<{ parts: unknown[]; error?: Error }> => {
     const [model] = await provider.provideLanguageModelChatInformation({ silent: true, configuration }, {});
     assert(model !== undefined);
@@ -116,7 +116,7 @@ export async function start(options: StartOptions = {}) {
   return { run, sent, provider, secrets, state, chat, changes: () => asked };
 }
 
-/** What a user would see of the parts of an answer. */
+/** Returns what a user would see of the parts of an answer. */
 export function shown(parts: readonly unknown[]): string[] {
   return parts.map((part) => {
     if (part instanceof vscode.LanguageModelTextPart) {
@@ -129,7 +129,7 @@ export function shown(parts: readonly unknown[]): string[] {
   });
 }
 
-/** An answer as an event stream. */
+/** Returns an answer as an event stream. */
 export function streamed(...events: object[]): Response {
   const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
   return new Response(body, { headers: { "content-type": "text/event-stream" } });

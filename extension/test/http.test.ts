@@ -1,4 +1,4 @@
-// Requests to servers that send too much, too slowly or nonsense, and to callers that fail.
+// Requests to servers that send too much, too slowly or nonsense, and callbacks that fail.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -23,7 +23,7 @@ function connectionWith(fetch: Connection["fetch"], key?: string): Connection {
   return { label: "test", endpoint: { origin, baseUrl: `${origin}/v1` }, isDemo: false, bearerFor: async () => key, fetch };
 }
 
-/** A body that never ends, and how much of it was taken. */
+/** An endless body, and how much of it was read. */
 function endless(status = 200, piece = new Uint8Array(10_000).fill(0x20)) {
   const taken = { bytes: 0, signal: undefined as AbortSignal | null | undefined };
   const fetch: Connection["fetch"] = async (_url, { signal }) => {
@@ -39,14 +39,14 @@ function endless(status = 200, piece = new Uint8Array(10_000).fill(0x20)) {
   return { taken, fetch };
 }
 
-test("a list is read up to a limit, and then the request is aborted", async () => {
+test("a list is read up to a limit, then the request is aborted", async () => {
   const { taken, fetch } = endless();
   assert.deepEqual(await get(connectionWith(fetch), listRequest), { transport: "tooLarge" });
   assert(taken.bytes >= MAX_LIST_BODY && taken.bytes < MAX_LIST_BODY + 100_000, `${taken.bytes}`);
   assert(taken.signal?.aborted);
 });
 
-test("of an error only the beginning is read", async () => {
+test("only the beginning of an error is read", async () => {
   const { taken, fetch } = endless(500);
   const answer = await get(connectionWith(fetch), listRequest);
   assert("status" in answer && answer.status === 500 && answer.body.length === MAX_ERROR_BODY);
@@ -75,7 +75,7 @@ test("the limit counts what a compressed body inflates to", async (context) => {
   assert(read < MAX_LIST_BODY + (1 << 20), `${read}`);
 });
 
-test("the user is told that a list is too large, by every command that reads it", async () => {
+test("every command that reads a list reports that it is too large", async () => {
   const { run } = await start({
     ...keyed,
     intercept: (url) => (url.endsWith("/models") ? new Response(" ".repeat(MAX_LIST_BODY + 1)) : undefined),
@@ -85,7 +85,7 @@ test("the user is told that a list is too large, by every command that reads it"
   assert.match((await run("testConnection", undefined))[0]!, said);
 });
 
-/** A body of which a byte comes now and then, for ever. */
+/** An endless body that delivers single bytes from time to time. */
 function dripping(status: number) {
   let more = (): void => undefined;
   const fetch: Connection["fetch"] = async (_url, { signal }) =>
@@ -98,7 +98,7 @@ function dripping(status: number) {
       }),
       { status },
     );
-  /** Lets time pass, with a byte every ten seconds. */
+  /** Advances the clock, with a byte every ten seconds. */
   const pass = async (context: TestContext, seconds: number): Promise<void> => {
     for (let at = 0; at < seconds; at += 10) {
       more();
@@ -109,7 +109,7 @@ function dripping(status: number) {
   return { fetch, pass };
 }
 
-test("a list has to come within its time, however slowly it drips", async (context) => {
+test("a list has to arrive in time, even if it keeps trickling in", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const { fetch, pass } = dripping(200);
   const answer = get(connectionWith(fetch), listRequest);
@@ -146,7 +146,7 @@ async function ask(fetch: Connection["fetch"], more: Partial<Exchange> & { core?
   return { ...decision, outputs };
 }
 
-test("an error has to come within its time, and what came of it counts", async (context) => {
+test("an error has to arrive in time, and the part that arrived is used", async (context) => {
   const core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>);
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const { fetch, pass } = dripping(400);
@@ -156,7 +156,7 @@ test("an error has to come within its time, and what came of it counts", async (
   assert.equal((await answer).outcome.error?.status, 400);
 });
 
-test("an answer that does not stream is read up to a limit", async () => {
+test("a response that isn't a stream is read up to a limit", async () => {
   const { taken, fetch } = endless(200, new Uint8Array(1 << 20).fill(0x20));
   const json: Connection["fetch"] = async (url, init) =>
     new Response((await fetch(url, init)).body, { headers: { "content-type": "application/json" } });
@@ -186,7 +186,7 @@ test("an error of the caller's is not taken for a broken connection", async () =
   }
 });
 
-test("whatever fetch throws is no connection, and whatever a body throws breaks it off", async () => {
+test("errors of fetch mean no connection, and errors of a body mean a broken one", async () => {
   for (const thrown of [new TypeError("fetch failed"), new DOMException("aborted", "AbortError"), new Error("net::ERR_FAILED")]) {
     const refused = await ask(async () => Promise.reject(thrown), { onRetry: () => undefined });
     assert.match(refused.step.type === "reject" ? refused.step.message : "", /^No connection to/);
@@ -204,7 +204,7 @@ test("whatever fetch throws is no connection, and whatever a body throws breaks 
   }
 });
 
-test("a key that no header can have is said, and nothing is sent", async () => {
+test("a key that isn't valid in a header is reported, and nothing is sent", async () => {
   for (const key of ["two\nlines", "two\r\nlines", "a b", "“quoted”", "nul\0"]) {
     let requests = 0;
     const fetch = async (): Promise<Response> => {
@@ -219,7 +219,7 @@ test("a key that no header can have is said, and nothing is sent", async () => {
   }
 });
 
-test("long work is done in pieces, and others get their turn in between", async (context) => {
+test("long work is split, so that other code gets its turn", async (context) => {
   const core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>);
   let time = 0;
   let turns = 0;
@@ -230,7 +230,7 @@ test("long work is done in pieces, and others get their turn in between", async 
     return setTimeout(run, ms);
   });
   const cancellation = new AbortController();
-  // Separate outputs, in one chunk: text between thoughts is not joined.
+  // These are separate outputs in one chunk: text between thinking isn't joined.
   const thought = (at: number) => ({
     type: "response.reasoning_summary_text.delta",
     item_id: `r${at}`,
@@ -258,7 +258,7 @@ test("long work is done in pieces, and others get their turn in between", async 
   assert.equal(outputs, 1500, "a cancellation is heard in between");
 });
 
-test("however large a chunk is, the core reads it in pieces", async () => {
+test("a large chunk is read in pieces", async () => {
   const sizes: number[] = [];
   const stream = {
     isTerminal: false,
@@ -277,7 +277,7 @@ test("however large a chunk is, the core reads it in pieces", async () => {
   );
 });
 
-test("a damaged image loses nothing but itself", async () => {
+test("a damaged image affects nothing else", async () => {
   const image = (result: string) => ({
     type: "response.output_item.done",
     output_index: 0,

@@ -1,4 +1,4 @@
-// Nothing that a server says becomes something to click on, by the rules of VS Code's own parsers; and it stays readable.
+// Nothing in a server's text becomes clickable according to VS Code's own parsers, and the text stays readable.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,16 +6,16 @@ import { marked } from "marked";
 
 import { linkFree, linkFreeLines } from "../src/link-free.js";
 
-/** What VS Code looks for in notifications and input boxes: vs/base/common/linkedText.ts. */
+/** The pattern that VS Code uses for notifications and input boxes: vs/base/common/linkedText.ts. */
 const LINKED_TEXT = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
-/** And in labels: vs/base/common/iconLabels.ts. */
+/** The pattern for labels: vs/base/common/iconLabels.ts. */
 const ICON = /\$\([A-Za-z0-9-]+(?:~[A-Za-z]+)?\)/;
 const JOINER = "\u2060";
 
-/** Shows where the word joiners are. */
+/** Makes word joiners visible. */
 const check = (text: string, expected: string): void => assert.equal(linkFree(text).replaceAll(JOINER, "·"), expected);
 
-test("links, addresses and icons are taken apart", () => {
+test("links, addresses and icons are disabled", () => {
   check("[click](command:x)", "·[click]·(command:x)");
   check('Failed: [[click]](COMMAND:x "https://example.com")', 'Failed: [[click]]·(COMMAND:x "https://·example.com")');
   check("![picture](https://example.com/a.png)", "![picture]·(https://·example.com/a.png)");
@@ -27,14 +27,14 @@ test("links, addresses and icons are taken apart", () => {
   check("# heading", "·# heading");
 });
 
-test("hidden characters cannot keep parts of a link apart until somebody removes them", () => {
+test("removing hidden characters can't create a link", () => {
   for (const hidden of ["\u200b", "\u0000", "\u2060", "\ufeff", "\u00ad", "\u202e", "\u{e0041}", "\ud800"]) {
     check(`x [click]${hidden}(command:x) $${hidden}(bug)`, "x [click]·(command:x) $·(bug)");
   }
   check("x [click]\r\n\u2028(command:x)", "x [click] (command:x)");
 });
 
-test("ordinary text stays as it is", () => {
+test("ordinary text is unchanged", () => {
   for (const text of [
     "Insufficient funds. Please add credits to your account (see Billing).",
     "anthropic/claude-sonnet-4.5@latest",
@@ -47,21 +47,21 @@ test("ordinary text stays as it is", () => {
   }
 });
 
-test("an address that is copied leads to where it did before", () => {
+test("a copied address still works", () => {
   assert.equal(new URL(linkFree("https://example.com/a?b#c")).href, "https://example.com/a?b#c");
 });
 
-test("long text is cut, and not in the middle of a character", () => {
+test("long text is shortened between characters", () => {
   assert.equal(linkFree("word ".repeat(1_000_000)).length, 1_000);
   assert.equal(linkFree("🦙🦙", 4), "🦙🦙");
   assert.equal(linkFree("🦙🦙🦙", 4), "🦙…");
 });
 
-test("paragraphs of Markdown stay apart", () => {
+test("paragraphs of Markdown stay separate", () => {
   assert.equal(linkFreeLines("**Name**\n\n[a]: https://b\n\n`c`").replaceAll(JOINER, "·"), "**Name**\n\n·[a]: https://·b\n\n·`c`");
 });
 
-test("no mixture of pieces is a link to any parser, and nothing visible is lost", () => {
+test("no combination of pieces is a link to any parser, and no visible text is lost", () => {
   const pieces = [
     ..."[]()<>!$\\`*_~|:#@/.&; \n\t\u200b\u0000\u2060",
     ...[
@@ -95,7 +95,7 @@ test("no mixture of pieces is a link to any parser, and nothing visible is lost"
     const shown = linkFree(text);
     assert.doesNotMatch(shown, LINKED_TEXT, JSON.stringify(text));
     assert.doesNotMatch(shown, ICON, JSON.stringify(text));
-    // Alone, in a sentence as the chat shows errors, and as Manage Models shows names.
+    // By itself, in a sentence as the chat shows errors, and as Manage Models shows names.
     for (const markdown of [shown, `Reason: ${shown}`, `**${shown}**&nbsp;_${shown}_`]) {
       assert.doesNotMatch(marked.parse(markdown, { async: false }), /<(a|img|pre)\b/, JSON.stringify(text));
     }

@@ -7,7 +7,7 @@ import type { Outcome } from "../../packages/loader/src/core.js";
 import { Log, redact } from "../src/log.js";
 import { fake } from "./vscode.js";
 
-test("what looks like a key is taken out, and whose machine it is", () => {
+test("text that looks like a key and the user's name are masked", () => {
   const cases: [string, string][] = [
     ["nothing to hide in anthropic/claude-sonnet-4.5", "nothing to hide in anthropic/claude-sonnet-4.5"],
     ["response.output_text.delta", "response.output_text.delta"],
@@ -30,7 +30,7 @@ test("what looks like a key is taken out, and whose machine it is", () => {
   }
 });
 
-test("a known secret gets into no line, at no level, whatever it looks like", () => {
+test("a known secret appears at no level, whatever it looks like", () => {
   fake.reset();
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
   log.hide("tomato soup");
@@ -41,12 +41,12 @@ test("a known secret gets into no line, at no level, whatever it looks like", ()
   assert(!JSON.stringify(log.recent).includes("tomato"));
 });
 
-test("a key is not cut in half", () => {
+test("a key is never cut in half", () => {
   fake.reset();
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
   const secret = "tomato soup and bread";
   log.hide(secret);
-  // Whatever stands before it, and shrinks as it is hidden.
+  // Wherever it is, even if the text before it becomes shorter by masking.
   for (const before of ["word ", "Bearer abcdefgh ", "vck_1234567890abcdef "]) {
     for (let length = 1_900; length < 2_010; length++) {
       const text = before.repeat(200).slice(0, length);
@@ -61,8 +61,8 @@ test("a key is not cut in half", () => {
   );
 });
 
-test("what a server writes costs no more than its length", () => {
-  // Each makes one of the patterns try again and again. A pattern that does so would not come back within a day.
+test("masking server text takes linear time", () => {
+  // Each of these would make one of the patterns backtrack. A pattern that does would take more than a day.
   const million = 1_000_000;
   const hostile = [
     "a",
@@ -97,7 +97,7 @@ test("what a server writes costs no more than its length", () => {
   }
 });
 
-test("a line is bounded, and at a level that is switched off nothing is done at all", () => {
+test("a line has a maximum length, and a level that is off costs nothing", () => {
   fake.reset();
   const channel = vscode.window.createOutputChannel("Sluice", { log: true });
   const log = new Log(channel);
@@ -107,7 +107,7 @@ test("a line is bounded, and at a level that is switched off nothing is done at 
   fake.logLevel = vscode.LogLevel.Info;
   fake.logged = [];
   let looked = 0;
-  // A text that tells when somebody reads it.
+  // A text that records whether it was read.
   const text = new Proxy(new String("note"), {
     get(target, name): unknown {
       looked++;
@@ -133,7 +133,7 @@ const failed = (code: string): Outcome =>
     error: { kind: "badRequest", status: 400, code, requestId: "req_1" },
   }) as unknown as Outcome;
 
-test("what became of a request is logged in words that no server chose", () => {
+test("the outcome of a request is logged in words that no server chose", () => {
   fake.reset();
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
   log.outcome("a/b", failed("invalid_prompt"), "You wrote: my diary");
@@ -152,7 +152,7 @@ test("what became of a request is logged in words that no server chose", () => {
   assert.equal(fake.logged[1], "trace: a/b: You wrote: my diary, invalid_prompt, request req_1");
 });
 
-test("the memory is short, and does not keep what a server said", () => {
+test("few lines are remembered, and none of them contains server text", () => {
   fake.reset();
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
   log.outcome("a/b", failed("invalid_prompt"), "You wrote: my diary");

@@ -54,7 +54,7 @@ const source = readdirSync("src")
   .map((name) => readFileSync(`src/${name}`, "utf8"))
   .join("\n");
 
-test("what stable VS Code takes, and the marketplace", () => {
+test("the manifest is valid for stable VS Code and the marketplace", () => {
   assert.equal(manifest.engines.vscode, "^1.120.0");
   assert.match(manifest.devDependencies["@types/vscode"]!, /^1\.120\./, "vsce refuses types that are newer than the engine");
   for (const absent of ["enabledApiProposals", "extensionKind", "dependencies", "activationEvents", "extensionDependencies"]) {
@@ -90,7 +90,7 @@ test("no workspace can change a setting", () => {
   }
 });
 
-test("every setting is explained, and has a default of its type", () => {
+test("every setting has a description and a default of its type", () => {
   for (const [name, setting] of settings) {
     const actual = Array.isArray(setting.default) ? "array" : typeof setting.default;
     assert.equal(actual, setting.type, name);
@@ -106,7 +106,7 @@ test("every setting is explained, and has a default of its type", () => {
   }
 });
 
-test("every command is registered, and the palette hides those that cannot work", () => {
+test("every command is registered, and the palette hides those that can't work", () => {
   const names = contributes.commands.map(({ command }) => command);
   for (const { command, category, title } of contributes.commands) {
     assert.equal(category, "Sluice");
@@ -116,7 +116,7 @@ test("every command is registered, and the palette hides those that cannot work"
   }
   for (const { command, when } of contributes.menus.commandPalette) {
     assert(names.includes(command), command);
-    // Keys that VS Code itself sets; others would have to be set at activation.
+    // Context keys that VS Code itself sets. Others would have to be set at activation.
     for (const key of when.match(/[A-Za-z][\w.]*/g) ?? []) {
       assert(["isWeb", "remoteName"].includes(key), `${command}: ${key}`);
     }
@@ -142,7 +142,7 @@ test("the walkthrough's pictures, commands and settings exist", () => {
   }
 });
 
-test("what people read on the marketplace has no picture that vsce refuses", () => {
+test("the marketplace pages contain no picture that vsce refuses", () => {
   for (const file of ["README.md", "CHANGELOG.md"]) {
     const words = readFileSync(file, "utf8");
     assert(words.length > 200, file);

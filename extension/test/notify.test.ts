@@ -1,4 +1,4 @@
-// Only notify.ts may call what shows text, so that nothing is shown that has not gone through it.
+// Only notify.ts may call functions that show text, so that all text goes through it.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -18,9 +18,9 @@ import {
 } from "../src/notify.js";
 import { fake } from "./vscode.js";
 
-/** What other files may use of the namespaces of VS Code that can show something. */
+/** The members that other files may use of those namespaces of VS Code that can show something. */
 const ALLOWED: { readonly [namespace: string]: readonly string[] } = {
-  // Documents and logs are text, and a terminal shows what we type into it.
+  // Documents and logs are plain text, and a terminal shows what we type into it.
   window: ["createOutputChannel", "createTerminal", "showTextDocument"],
   lm: ["selectChatModels"],
   authentication: [],
@@ -30,13 +30,13 @@ const ALLOWED: { readonly [namespace: string]: readonly string[] } = {
   MarkdownString: [],
 };
 
-test("no other file shows text by itself", () => {
+test("no other file shows text", () => {
   const wrong: string[] = [];
   for (const name of readdirSync("src").filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts") && file !== "notify.ts")) {
     const file = ts.createSourceFile(name, readFileSync(`src/${name}`, "utf8"), ts.ScriptTarget.ES2022, true);
     const visit = (node: ts.Node): void => {
       if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier) && node.moduleSpecifier.text === "vscode") {
-        // Under another name nobody would find it here.
+        // This test couldn't find it under another name.
         const isWhole = node.importClause === undefined || node.importClause.namedBindings?.getText(file) === "* as vscode";
         if (!isWhole) wrong.push(`${name}: ${node.getText(file)}`);
       }
@@ -62,7 +62,7 @@ test("no other file shows text by itself", () => {
 const HOSTILE = "[click](command:x) $(bug)";
 const SHOWN = "[click]\u2060(command:x) $\u2060(bug)";
 
-test("messages, questions, lists and progress are free of links", async () => {
+test("messages, questions, lists and progress contain no links", async () => {
   fake.reset();
   const button = `Go to ${HOSTILE}`;
   fake.answers = [`Go to ${SHOWN}`, undefined, undefined, undefined, `\u2060${SHOWN}`];
@@ -84,7 +84,7 @@ test("messages, questions, lists and progress are free of links", async () => {
   assert.deepEqual(fake.progress, [`T ${SHOWN}`, `M ${SHOWN}`, `T ${SHOWN}`, `M ${SHOWN}`]);
 });
 
-test("whatever the provider throws is free of links and has no stack", async () => {
+test("errors of the provider contain no links and no stack", async () => {
   fake.reset();
   const cancelled = new vscode.CancellationError();
   for (const [thrown, name] of [

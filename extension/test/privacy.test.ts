@@ -1,5 +1,5 @@
-// Neither the log nor the report has anything private in it, whatever a server says. Each scenario is a server that quotes
-// back all it knows: what the user wrote, the key, the value of an extra header.
+// Neither the log nor the report contains anything private, whatever a server says. In each scenario, a server quotes
+// everything it knows: what the user wrote, the key, and the value of an extra header.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { fake } from "./vscode.js";
 
 const PROMPT = "prompt_canary";
 const HEADER = "header-canary-value";
-/** A server need not quote a secret as it is. */
+/** A server may quote a secret in another spelling. */
 const spellings = (secret: string): string[] => [
   secret,
   secret.toUpperCase(),
@@ -93,7 +93,7 @@ const scenarios: { readonly [name: string]: (url: string) => Response | Error | 
 
 for (const [name, intercept] of Object.entries(scenarios)) {
   test(`nothing private is logged or reported: ${name}`, async (context) => {
-    // Whatever waits for a moment, such as the next attempt, need not.
+    // Everything that would wait, such as the next attempt, runs immediately.
     const { setTimeout } = globalThis;
     context.mock.method(globalThis, "setTimeout", (run: () => void, ms: number) => setTimeout(run, ms < 10_000 ? 0 : ms));
     const { run, chat } = await start({ ...keyed, intercept });

@@ -1,4 +1,4 @@
-// Bundles each test together with a stand-in for `vscode`, then runs them all.
+// Bundles each test together with a mock of `vscode`, then runs them all.
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,13 +17,13 @@ await build({
   format: "cjs",
   platform: "node",
   target: "es2022",
-  // Large, and only read by the test of the texts.
+  // This is large, and only the test of the texts reads it.
   external: ["typescript"],
   alias: { vscode: join(here, "vscode.ts") },
   // As in esbuild.mjs.
   banner: { js: "const bundleStarted = performance.now();" },
   sourcemap: "inline",
-  // The stand-in has to have everything that the extension uses.
+  // The mock must have everything that the extension uses.
   logOverride: { "import-is-undefined": "error" },
   logLevel: "warning",
 });

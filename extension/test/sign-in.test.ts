@@ -13,7 +13,7 @@ const ORIGIN = "https://ai-gateway.vercel.sh";
 const ENDPOINT = { origin: ORIGIN, baseUrl: `${ORIGIN}/v1` };
 const LIFE = 12 * 3600;
 
-/** Vercel, and a clock that a test turns. Tokens are numbered in the order they are given. */
+/** A mock of Vercel, and a clock that the test controls. Tokens are numbered in the order in which they are issued. */
 class World implements Machine {
   platform = "linux";
   environment = { HOME: "/home/me" };
@@ -100,7 +100,7 @@ test("a team and a project are chosen, and only the gateway's token is kept", as
   assert.deepEqual(await world.signIn.current(), { label: "Beta / two", origin: ORIGIN });
 });
 
-test("whoever changes their mind is not signed in", async () => {
+test("cancelling a sign-in leaves the user signed out", async () => {
   for (const answers of [[undefined], ["Alpha", undefined]]) {
     const world = new World();
     fake.answers = answers;
@@ -117,7 +117,7 @@ test("the token goes to its own origin only", async () => {
   }
 });
 
-test("it is renewed fifteen minutes before it ends, by one request for all who wait", async () => {
+test("it is renewed fifteen minutes before it expires, with one request for all callers", async () => {
   const world = await new World().signedIn();
   const first = await world.signIn.bearerFor(ORIGIN);
   world.time += LIFE - 15 * 60 - 1;
@@ -132,7 +132,7 @@ test("it is renewed fifteen minutes before it ends, by one request for all who w
   assert([...world.secrets.kept.values()].join().includes(world.token(2)), "for the next start");
 });
 
-test("a token that cannot be renewed is used to its end, and then there is a reason", async () => {
+test("a token that can't be renewed is used until it expires, and then the reason is reported", async () => {
   const world = await new World().signedIn();
   const first = await world.signIn.bearerFor(ORIGIN);
   world.time += LIFE - 600;
@@ -176,7 +176,7 @@ test("a renewal that began before another sign-in does not serve the new address
   const renewing = world.signIn.bearerFor(ORIGIN);
   await settled();
   assert.equal(world.given, 2, "the first renewal is on its way");
-  // The new token is about to end too, so that it has to be renewed at once.
+  // The new token is about to expire too, so that it has to be renewed immediately.
   world.gate = Promise.resolve();
   world.life = 60;
   const elsewhere = "https://other.example";
@@ -190,7 +190,7 @@ test("a renewal that began before another sign-in does not serve the new address
   assert.equal(await world.signIn.bearerFor(ORIGIN), undefined);
 });
 
-test("windows know of each other, and a renewal is no news", async () => {
+test("windows notice each other's sign-ins, but not renewals", async () => {
   const world = new World();
   const other = world.window();
   const news: string[] = [];
@@ -212,7 +212,7 @@ test("windows know of each other, and a renewal is no news", async () => {
   assert.equal(news.length, 4);
 });
 
-test("what is kept and cannot be read counts for nothing", async () => {
+test("a stored session that can't be read is ignored", async () => {
   for (const kept of ["", "null", "[]", "{", '{"origin":1}', '{"origin":"o","baseUrl":"b","projectId":"p","token":"t"}']) {
     const world = new World();
     world.secrets.kept.set("vercelSignIn", kept);
@@ -238,7 +238,7 @@ test("every problem has a sentence that says what to do", () => {
   }
 });
 
-/** Everything that waits for a promise has run. */
+/** Lets everything that waits for a promise run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,5 +1,5 @@
-// Every text that a user reads can be translated: it is in a bundle, and the bundles have no other.
-// `UPDATE_EXPECT=1 npm test` writes the English one anew.
+// Every text for the user can be translated: it is in a bundle, and the bundles contain nothing else. `UPDATE_EXPECT=1
+// npm test` rewrites the English one.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ type Texts = { [key: string]: string };
 const read = (file: string): Texts => JSON.parse(readFileSync(file, "utf8")) as Texts;
 const holes = (text: string): string[] => (text.match(/\{\d+\}|`[^`]*`|\$\([a-z-]+\)|\(command:[^)]*\)/g) ?? []).sort();
 
-/** The first arguments of all calls of `vscode.l10n.t`. */
+/** Returns the first arguments of all calls of `vscode.l10n.t`. */
 function texts(): string[] {
   const found = new Set<string>();
   for (const name of readdirSync("src").filter((file) => file.endsWith(".ts"))) {
@@ -29,7 +29,7 @@ function texts(): string[] {
   return [...found].sort();
 }
 
-test("the English bundle has every text of the source, and no other", () => {
+test("the English bundle contains exactly the texts of the source", () => {
   const used = texts();
   if (process.env["UPDATE_EXPECT"] === "1") {
     writeFileSync("l10n/bundle.l10n.json", `${JSON.stringify(Object.fromEntries(used.map((text) => [text, text])), null, 2)}\n`);
@@ -49,12 +49,12 @@ test("the English bundle has every text of the source, and no other", () => {
   );
 });
 
-test("every key in the manifest has a text, and every text a key", () => {
+test("every key in the manifest has a text and vice versa", () => {
   const used = new Set([...readFileSync("package.json", "utf8").matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key!));
   assert.deepEqual(Object.keys(read("package.nls.json")).sort(), [...used].sort());
 });
 
-test("translations translate what there is, and keep its holes, code and commands", () => {
+test("translations are complete and keep placeholders, code and commands", () => {
   const pairs = [
     ...readdirSync("l10n").map((name): [string, string] => ["l10n/bundle.l10n.json", `l10n/${name}`]),
     ...readdirSync(".")

@@ -6,7 +6,7 @@ import { dataFolders, expiryOf, listProjects, listTeams, type Machine, readLogin
 const NOW = 1_700_000_000;
 const CLI_TOKEN = "cli-token-canary";
 
-/** `routes` maps `METHOD path?query` to an answer; `files` a path to its text. */
+/** `routes` maps `METHOD path?query` to a response, `files` a path to its text. */
 function machine(files: { [path: string]: string }, routes: { [route: string]: unknown } = {}, platform: string | undefined = "linux") {
   const asked: { url: string; authorization: string }[] = [];
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
@@ -80,7 +80,7 @@ test("the CLI's folders on each system", () => {
   }
 });
 
-test("a login is found, or there is a reason why not", async () => {
+test("a login is found, or the reason why not is reported", async () => {
   const auth = (value: object, at = folder) => ({ [`${at}/auth.json`]: JSON.stringify(value) });
   const cases: [string, { [path: string]: string }, string][] = [
     ["nothing there", {}, "noCli"],
@@ -107,7 +107,7 @@ test("a login is found, or there is a reason why not", async () => {
   assert.equal(await found(loggedIn), CLI_TOKEN);
   assert.equal(await found(auth({ token: "old-style" })), "old-style");
   assert.equal(await found({ [`${folder}/auth.json`]: `\uFEFF${JSON.stringify({ token: "with-a-mark" })}` }), "with-a-mark");
-  // The CLI moved its files once and left the old ones behind.
+  // The CLI has moved its files once and left the old ones behind.
   assert.equal(await found({ ...auth({ token: "frozen", expiresAt: 1 }), ...auth({ token: "live" }, "/home/me/.vercel") }), "live");
 });
 
@@ -126,7 +126,7 @@ test("teams: the CLI's own first, the account itself only where it has projects"
   assert.deepEqual(await ask({ username: "me" }), ["undefined me *", "team_a Alpha", "team_b beta"]);
 });
 
-test("projects come page by page", async () => {
+test("projects are read page by page", async () => {
   const it = machine(loggedIn, {
     "GET /v10/projects?teamId=team%2Fa&limit=100": { projects: [{ id: "prj_1", name: "one" }], pagination: { next: 7 } },
     "GET /v10/projects?teamId=team%2Fa&limit=100&from=7": { projects: [{ id: "prj_2", name: "two" }], pagination: { next: null } },
@@ -144,7 +144,7 @@ test("projects come page by page", async () => {
   assert.equal((await listProjects(endless, { id: undefined })).length, 20, "a server that never ends its list is not asked for ever");
 });
 
-test("a token for the gateway, with its end", async () => {
+test("a token for the gateway has an expiry date", async () => {
   const route = "POST /v1/projects/prj_1/token?source=vercel-oidc-refresh&teamId=team_a";
   const token = jwt({ exp: NOW + 43_200 });
   assert.deepEqual(await requestToken(machine(loggedIn, { [route]: { token } }), "prj_1", "team_a"), { token, expiresAt: NOW + 43_200 });
@@ -174,7 +174,7 @@ test("a token for the gateway, with its end", async () => {
   }
 });
 
-test("when a token ends", () => {
+test("the expiry date is read from a token", () => {
   assert.equal(expiryOf(jwt({ exp: 123 })), 123);
   assert.equal(expiryOf(jwt({ exp: 1.5, name: "Zoë ÿ???>>>" })), 1.5, "base64url, UTF-8");
   for (const token of ["", "opaque", "a.b.c", jwt({}), jwt({ exp: "soon" }), jwt({ exp: -1 }), jwt(null), "..", "a.!!!.c"]) {

@@ -1,4 +1,4 @@
-// A stand-in for VS Code: as much of it as the extension uses, with a user who answers as a test tells them to.
+// A mock of the parts of VS Code that the extension uses, with a user who answers as the test says.
 
 type Listener<T> = (event: T) => unknown;
 
@@ -108,29 +108,29 @@ export const l10n = {
   t: (message: string, ...values: unknown[]): string => message.replace(/\{(\d+)\}/g, (_, at: string) => String(values[Number(at)])),
 };
 
-/** What a test sets and looks at. */
+/** What a test can set and inspect. */
 export const fake = {
   files: new Map<string, Uint8Array | Error>(),
   settings: new Map<string, unknown>(),
-  /** What the user will choose next: the label of a button or an item, or undefined to close it. */
+  /** What the user will choose next: the label of a button or an item, or undefined to dismiss it. */
   answers: [] as (string | undefined)[],
-  /** Answers to what nobody asked. */
+  /** Answers for requests that no test expects. */
   mistakes: [] as string[],
-  /** Every message, list and document the user saw. */
+  /** Every message, list and document that the user saw. */
   seen: [] as string[],
-  /** The titles of what the user waited for, and what they were told meanwhile. */
+  /** The titles of progress notifications, and the messages in them. */
   progress: [] as string[],
   /** Every line of the output channel. */
   logged: [] as string[],
   /** The level of the output channel. */
   logLevel: 1,
-  /** What the status bar said, one after the other. */
+  /** The texts of the status bar, in order. */
   statusBar: [] as string[],
   executed: [] as unknown[][],
   clipboard: "",
   terminal: [] as string[],
   providers: [] as unknown[],
-  /** What VS Code does when it is asked for models. */
+  /** What VS Code does when another extension asks for models. */
   resolveModels: async (): Promise<unknown[]> => [],
   reset(): void {
     fake.files.clear();

@@ -1,4 +1,4 @@
-// node report-size.mjs MODULE: how large the core is and how fast it starts.
+// node report-size.mjs MODULE: prints how large the core is and how fast it starts.
 
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";

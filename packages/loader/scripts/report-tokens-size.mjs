@@ -1,4 +1,5 @@
-// node report-tokens-size.mjs MODULE: how large the token counter is, how fast it starts and builds its vocabularies.
+// node report-tokens-size.mjs MODULE: prints how large the token counter is, how fast it starts and how fast it builds
+// its vocabularies.
 
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-// What must hold of the boundary itself, whatever streams go through it.
+// What must hold for the boundary itself, independent of the streams that cross it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,21 +24,21 @@ test("no function returns a reference", () => {
   }
 });
 
-test("hundreds of thousands of small pushes, through deoptimisation and growing memory", () => {
+test("hundreds of thousands of small pushes survive deoptimization and growing memory", () => {
   const rounds = 40;
   for (let round = 0; round < rounds; round++) {
     const stream = core.openStream();
     let text = "";
     for (let at = 0; at < 10_000; at++) {
       for (const output of stream.push(delta(at % 100 === 0 ? "ä😀" : "word "))) {
-        // A property that comes and goes makes the compiler throw its assumptions away.
+        // A property that comes and goes makes the compiler discard its assumptions.
         text += output.type === "text" ? output.value : "";
         if (at % 997 === 0) {
           (output as { extra?: number }).extra = at;
         }
       }
     }
-    // One large event among the small ones makes the memory grow under the views.
+    // One large event among small ones makes the memory grow, which detaches the views.
     const large = "x".repeat(round * 200_000);
     text += stream
       .push(delta(large))
@@ -50,7 +50,7 @@ test("hundreds of thousands of small pushes, through deoptimisation and growing 
   }
 });
 
-test("what a large answer took is given back, and the streams beside it go on", async () => {
+test("the memory of a large answer is released, and other streams continue", async () => {
   const own = await loadCore(wasmBytes);
   const beside = own.openStream();
   beside.push(delta("begun "));
@@ -64,7 +64,7 @@ test("what a large answer took is given back, and the streams beside it go on", 
   assert.equal(beside.finish("eof").outcome.status, "completed");
 });
 
-test("streams side by side do not mix", () => {
+test("concurrent streams do not mix", () => {
   const streams = Array.from({ length: 50 }, () => core.openStream());
   const texts = streams.map(() => "");
   for (let at = 0; at < 20; at++) {
@@ -78,7 +78,7 @@ test("streams side by side do not mix", () => {
   streams.forEach((stream) => assert.equal(stream.finish("cancelled").outcome.status, "cancelled"));
 });
 
-test("text of one push is one part, and other parts keep their place", () => {
+test("the text of one push is one part, and other parts keep their position", () => {
   const thinking = encode(`data: {"type":"response.reasoning.delta","output_index":1,"item_id":"rs","delta":"hm"}\n\n`);
   const whole = Buffer.concat([delta("a"), delta("ü"), thinking, delta("😀"), delta("b"), completed]);
   assert.deepEqual(run([whole]).outputs, [
@@ -88,7 +88,7 @@ test("text of one push is one part, and other parts keep their place", () => {
   ]);
 });
 
-test("the end of the body is told apart", () => {
+test("the ways a body can end are distinguished", () => {
   const statuses = (["eof", "cancelled", "idleTimeout", "broken"] as const).map((end) => {
     const { status, reason } = core.openStream().finish(end).outcome;
     return [status, reason];
@@ -101,14 +101,14 @@ test("the end of the body is told apart", () => {
   ]);
 });
 
-test("a finished stream says so", () => {
+test("a finished stream reports misuse", () => {
   const stream = core.openStream();
   stream.finish("eof");
   assert.throws(() => stream.push(completed), CoreError);
   assert.throws(() => stream.finish("eof"), CoreError);
 });
 
-test("a stream that uses up the memory ends alone, by name", async () => {
+test("a stream that exhausts its memory fails alone, with a named error", async () => {
   const own = await loadCore(withMaximumMemory(wasmBytes, 32));
   const beside = Array.from({ length: 20 }, () => own.openStream());
   beside.forEach((stream) => stream.push(delta("begun ")));
@@ -132,7 +132,7 @@ test("a stream that uses up the memory ends alone, by name", async () => {
       });
     }
   }
-  // One chunk of the AI SDK, and an answer in JSON, that are too large at once.
+  // One AI SDK chunk and one JSON response that are too large by themselves.
   const chunks = own.openChunkStream();
   chunks.pushChunk(JSON.stringify({ type: "text-delta", text: "x".repeat(4 << 20) }));
   assert.equal(chunks.finish("eof").outcome.error?.kind, "tooLarge");
@@ -144,15 +144,15 @@ test("a stream that uses up the memory ends alone, by name", async () => {
   }
 });
 
-test("the real module has a maximum of memory, and room below it", () => {
+test("the real module has a memory maximum and starts below it", () => {
   const { limits } = memorySection(wasmBytes);
   assert.deepEqual([limits.length, limits[2]], [3, 8192], "512 MiB in pages of 64 KiB");
 });
 
-test("a large chunk is pushed in pieces, and the memory goes with the stream", async () => {
+test("a large chunk is pushed in pieces, and the memory is released with the stream", async () => {
   const own = await loadCore(wasmBytes);
   const stream = own.openStream();
-  // Comments are read and forgotten: 64 MiB of them in one chunk need no memory worth mentioning.
+  // Comments are skipped: 64 MiB of them in one chunk need almost no memory.
   const comments = encode(`: ${"x".repeat(1021)}\n`.repeat(64 << 10));
   assert.deepEqual(stream.push(comments), []);
   stream.push(completed);
@@ -169,14 +169,14 @@ test("idle instances are few and small, whatever ran before", async () => {
   assert.equal(own.openStream().finish("eof").outcome.status, "truncated");
 });
 
-/** The same module, with another maximum of memory in pages of 64 KiB. */
+/** Returns the same module with another memory maximum, in pages of 64 KiB. */
 function withMaximumMemory(wasm: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
   const { from, to, limits } = memorySection(wasm);
   assert.ok(pages > limits[1]! && pages < 0x80 && limits[1]! < 0x80);
   return Uint8Array.from([...wasm.subarray(0, from), 5, 4, 1, 1, limits[1]!, pages, ...wasm.subarray(to)]);
 }
 
-/** Where the section that declares the memory lies, and its limits: flag, minimum, maximum. */
+/** Finds the section that declares the memory, and its limits: flag, minimum, maximum. */
 function memorySection(wasm: Uint8Array): { from: number; to: number; limits: number[] } {
   let at = 8;
   const number = (): number => {
@@ -204,7 +204,7 @@ function memorySection(wasm: Uint8Array): { from: number; to: number; limits: nu
   }
 }
 
-/** The result types of every function type in the module's type section. */
+/** Returns the result types of every function type in the module's type section. */
 function* functionResults(wasm: Uint8Array): Generator<number[]> {
   let at = 8;
   const number = (): number => {

@@ -1,4 +1,4 @@
-// Every invented stream, in every chunking, gives in WebAssembly what it gives natively.
+// Every made-up stream, in every chunking, gives the same result in WebAssembly as natively.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,10 +1,10 @@
-// What every test here needs: the built core, the invented streams, and a way to run one through the other.
+// Shared by all tests here: the compiled core, the made-up streams, and a way to run one through the other.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Core, loadCore, type Outcome, type Output } from "../src/core.js";
 
-/** `cargo xtask test` builds the core and writes the streams, and says where. */
+/** `cargo xtask test` builds the core, writes the streams and passes their paths. */
 export function fromEnvironment(name: string): string {
   const value = process.env[name];
   if (value === undefined) {
@@ -24,7 +24,7 @@ export interface Result {
 export interface TestStream {
   name: string;
   body: Uint8Array;
-  /** What the native core says. */
+  /** The result of the native core. */
   expected: Result;
 }
 
@@ -41,7 +41,7 @@ export function testStreams(): TestStream[] {
   }));
 }
 
-/** Runs a body through the core in the given pieces. */
+/** Runs a body through the core in the given chunks. */
 export function run(pieces: Iterable<Uint8Array>): Result {
   const stream = core.openStream();
   const outputs: Output[] = [];
@@ -58,7 +58,7 @@ export function* inPieces(body: Uint8Array, size: number): Generator<Uint8Array>
   }
 }
 
-/** Adjacent text counts as one piece: the boundary joins what arrives in one push. */
+/** Adjacent text counts as one part, because the boundary joins what arrives in one push. */
 export function joined(outputs: readonly Output[]): Output[] {
   const result: Output[] = [];
   for (const output of outputs) {

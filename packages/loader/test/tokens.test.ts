@@ -1,4 +1,4 @@
-// What must hold of the token counter's boundary. The counts themselves are tested in Rust.
+// What must hold for the token counter's boundary. The counts themselves are tested in Rust.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ test("the module imports nothing, and the core has no vocabulary in it", () => {
   assert.ok(wasmBytes.length < 1_000_000);
 });
 
-test("text of all kinds, again and again", () => {
+test("text of all kinds is counted repeatedly", () => {
   const cases: [string, number][] = [
     ["", 0],
     ["hello world", 2],
@@ -34,20 +34,20 @@ test("text of all kinds, again and again", () => {
   assert.equal(tokens.countText("gpt-5", "こんにちは世界"), 2);
 });
 
-test("a large text grows the memory, and small ones follow", () => {
+test("small texts are counted after a large one has grown the memory", () => {
   const large = "The quick brown fox. ".repeat(500_000);
   assert.equal(tokens.countText("gpt-5", large), 2_500_001);
   assert.equal(tokens.countText("gpt-5", "hello world"), 2);
 });
 
-test("far more different texts than the cache holds", () => {
+test("more texts than the cache holds are counted", () => {
   for (let at = 0; at < 50_000; at++) {
     assert.ok(tokens.countText("gpt-5", `text ${at}`) >= 2);
   }
   assert.equal(tokens.countText("gpt-5", "text 7"), 3);
 });
 
-test("a vocabulary that was built elsewhere is as good", () => {
+test("a vocabulary that was built elsewhere works", () => {
   const module = new WebAssembly.Module(tokensBytes);
   const built = new Tokens(module);
   built.prepare("gpt-5");
@@ -60,7 +60,7 @@ test("a vocabulary that was built elsewhere is as good", () => {
   }
 });
 
-test("messages, chats and requests", () => {
+test("messages, chats and requests are counted", () => {
   const message = { role: "user" as const, content: [{ type: "text" as const, value: "hello \ud800 world" }] };
   assert.equal(tokens.countMessage("gpt-5", message), tokens.countText("gpt-5", "hello \ufffd world") + 4);
   const chat = tokens.countChat({ model: "gpt-5", messages: [message] });
@@ -69,15 +69,15 @@ test("messages, chats and requests", () => {
   assert.deepEqual(tokens.countRequest(`{"model":"gpt-4o","input":"hello world"}`).input_tokens, 9);
 });
 
-test("what is no message is refused, and the counter lives on", () => {
+test("an invalid message is refused, and the counter continues to work", () => {
   assert.throws(() => tokens.countMessage("gpt-5", { role: "nobody" } as never), TypeError);
   assert.throws(() => tokens.countRequest("hello"), TypeError);
   assert.throws(() => tokens.countChat("hello" as never), TypeError);
   assert.equal(tokens.countText("gpt-5", "still here"), 2);
 });
 
-test("a trap is a named error, and the next count gets a fresh instance", async () => {
-  // One function that traps, under every name that is called.
+test("a trap becomes a named error, and the next count uses a new instance", async () => {
+  // A module whose functions all trap.
   const trap = await loadTokens(trappingModule());
   assert.throws(() => trap.countText("gpt-5", "x"), TokensError);
   assert.throws(() => trap.countText("gpt-5", "x"), TokensError);

@@ -1,6 +1,7 @@
-// `node main.mjs BASE_URL`: the real AI SDK, in three versions, asks the embedded gateway; `fullStream`, `toUIMessageStream()` and the
-// UI message stream's HTTP body go through the adapter. Each must give what the same request gives without an SDK, through
-// OpenResponsesStreamAdapter; where an SDK itself drops something, exactly that is missing.
+// `node main.mjs BASE_URL`: three versions of the real AI SDK query the embedded gateway. `fullStream`,
+// `toUIMessageStream()` and the HTTP body of the UI message stream go through the adapter. Each must give the same
+// result as the same request without an SDK, through OpenResponsesStreamAdapter. If an SDK itself drops something,
+// exactly that is missing.
 
 import assert from "node:assert/strict";
 
@@ -13,7 +14,7 @@ const picture = ({ data }) => data === "image/png";
 const citation = ({ data }) => data?.includes("citation");
 const thinking = ({ thinking }) => thinking !== undefined;
 
-/** What each scenario asks, and how the SDKs' own shortcomings change the answer. */
+/** The question of each scenario, and how the SDKs' own shortcomings change the answer. */
 const SCENARIOS = [
   { name: "text", model: "sluice/echo", prompt: "Grüße, 水位 & Co. 😀\n\nZwei Absätze." },
   { name: "text in CRLF frames of 7 bytes", model: "sluice/echo+crlf+chunk=7", prompt: "Grüße 😀" },
@@ -33,7 +34,7 @@ const SCENARIOS = [
     model: "sluice/image",
     prompt: "x",
     lost: { "open-responses-1": picture, "open-responses-2": picture },
-    // It takes images only with a tool of OpenAI's own.
+    // It accepts images only with one of OpenAI's own tools.
     broken: { "openai-2": "Cannot read properties of undefined (reading 'image_generation')" },
   },
   { name: "incomplete", model: "sluice/incomplete", prompt: "x" },
@@ -46,7 +47,7 @@ const SCENARIOS = [
     name: "a model that does not exist",
     model: "sluice/nobody",
     prompt: "x",
-    // A UI message stream has only the error's message; `fullStream` has the server's answer, which says more.
+    // A UI message stream has only the error's message; `fullStream` has the server's response, which contains more.
     uiError: { "open-responses-1": "Not Found", "open-responses-2": "Not Found" },
   },
 ];
@@ -63,7 +64,7 @@ async function read(Adapter, source) {
   return { parts, error: error?.message, kind: error?.failure?.kind, outcome: adapter.getOutcome(), usage: adapter.getUsage() };
 }
 
-/** Without what differs from request to request: ids of calls and sources. */
+/** Removes what differs from request to request: ids of calls and sources. */
 function comparable(parts) {
   return shown(parts).map(({ id, content, ...rest }) => {
     if (content?.sourceId === undefined) return content === undefined ? rest : { ...rest, content };
@@ -118,7 +119,7 @@ const WAYS = {
   "UI message body": (result) => result.toUIMessageStreamResponse(forUi),
 };
 
-/** The caller cancels in the middle: both ways stop at once, keep what came, and resolve. */
+/** The caller cancels in the middle. Both kinds of stream stop immediately, keep what has arrived, and resolve. */
 async function checkAbort(sdk, way) {
   const controller = new AbortController();
   const adapter = new VSCodeStreamAdapter({ vscode, logger: quiet });
@@ -134,7 +135,7 @@ async function checkAbort(sdk, way) {
   assert.deepEqual(usage, { inputTokens: null, outputTokens: null });
   assert.ok(parts.length >= 3 && parts.length < 5000, `${parts.length} parts`);
 
-  // The same, cancelled by VS Code's token and without the SDK's help.
+  // The same, cancelled by VS Code's token and without help from the SDK.
   const listeners = [];
   const token = {
     isCancellationRequested: false,

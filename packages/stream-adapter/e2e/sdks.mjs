@@ -1,11 +1,11 @@
-// The AI SDK in the versions that are in use, each with the provider for Open Responses that belongs to it, or OpenAI's.
+// The versions of the AI SDK that are in use, each with its provider for Open Responses, or with OpenAI's.
 
 const parameters = {
   type: "object",
   properties: { path: { type: "string" }, query: { type: "string" } },
 };
 
-/** Every pair of SDK and provider: `start(model, prompt, more)` gives what `streamText` gives. */
+/** Every pair of SDK and provider: `start(model, prompt, more)` returns what `streamText` returns. */
 export async function sdks(baseURL) {
   const pairs = [];
   for (const [version, provider, name] of [
@@ -37,7 +37,7 @@ export async function sdks(baseURL) {
   return pairs;
 }
 
-/** OpenAI takes messages without a type; Open Responses does not. */
+/** OpenAI accepts messages without a type; Open Responses doesn't. */
 function inOpenResponses(url, init) {
   const body = JSON.parse(init.body);
   body.input = body.input.map((item) => ({ type: "message", ...item }));

@@ -1,5 +1,5 @@
-// node scripts/build.mjs MODULE: the package out of its sources and the built core (`cargo xtask adapter` says where that is).
-// Gives dist/index.mjs and dist/index.cjs with the core inside, and the types for both.
+// node scripts/build.mjs MODULE: builds the package from its sources and the compiled core (`cargo xtask adapter`
+// passes its path). Writes dist/index.mjs and dist/index.cjs, which contain the core, and the types for both.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The two adapters: the same reading, in two dialects.
+// The two adapters, one for each dialect.
 
 import type { Outcome } from "../../loader/src/core.js";
 import type { ResponsePart } from "./parts.js";
@@ -22,8 +22,9 @@ abstract class Adapter<Source> {
   }
 
   /**
-   * Reads the stream and reports its parts as they come. Resolves with the usage when the answer is complete, or was cancelled by
-   * `token`; rejects with a short message when it failed or was cut off. Parts that were reported before stay valid.
+   * Reads the stream and reports its parts as they arrive. Resolves with the usage when the answer is complete or was
+   * cancelled by `token`. Rejects with a short message if it failed or was cut off; parts that were already reported
+   * stay valid.
    */
   async processStream<Part = ResponsePart>(
     stream: Source | PromiseLike<Source>,
@@ -40,7 +41,7 @@ abstract class Adapter<Source> {
     return this.getUsage();
   }
 
-  /** The same as parts to iterate over. Leaving the loop early stops the stream. */
+  /** Returns the same parts as an iterable. Leaving the loop early stops the stream. */
   async *adaptStream<Part = ResponsePart>(
     stream: Source | PromiseLike<Source>,
     token?: Cancellation,
@@ -54,7 +55,7 @@ abstract class Adapter<Source> {
         try {
           goesOn = await session.step((part) => parts.push(part));
         } catch (error) {
-          // What came before it is given first.
+          // The parts before it are returned first.
           failure = error;
         }
         yield* parts as Part[];
@@ -70,13 +71,13 @@ abstract class Adapter<Source> {
     }
   }
 
-  /** What the last stream used, once it has ended. */
+  /** The usage of the last stream, once it has ended. */
   getUsage(): StreamUsage {
     const usage = this.#outcome?.usage;
     return { ...NO_USAGE, inputTokens: usage?.input_tokens ?? null, outputTokens: usage?.output_tokens ?? null };
   }
 
-  /** All that is known about how the last stream ended. */
+  /** Everything that is known about how the last stream ended. */
   getOutcome(): Outcome | undefined {
     return this.#outcome;
   }
@@ -92,14 +93,14 @@ abstract class Adapter<Source> {
   }
 }
 
-/** Vercel AI SDK streams (`fullStream`, UI message streams; versions 4 to 7) as VS Code's parts. */
+/** Converts Vercel AI SDK streams (`fullStream`, UI message streams; versions 4 to 7) to VS Code's parts. */
 export class VSCodeStreamAdapter extends Adapter<ChunkSource> {
   constructor(options: StreamAdapterOptions = {}) {
     super(options, "aiSdk");
   }
 }
 
-/** Open Responses event streams as VS Code's parts. */
+/** Converts Open Responses event streams to VS Code's parts. */
 export class OpenResponsesStreamAdapter extends Adapter<ByteSource> {
   constructor(options: StreamAdapterOptions = {}) {
     super(options, "openResponses");

@@ -1,6 +1,6 @@
-// What the package gives. How a stream becomes parts, file by file:
+// The package's exports. How a stream becomes parts, file by file:
 //
-//   source.ts   whatever was handed in -> items, one after the other, cancellable
+//   source.ts   any source -> items, one after the other, cancellable
 //   session.ts  items -> the core (WebAssembly) -> outputs; the end -> resolve or reject
 //   parts.ts    the core's parts -> VS Code's classes
 //   adapters.ts the two classes below

@@ -1,5 +1,5 @@
-// The core's parts as VS Code's. The classes are handed in, or looked up where VS Code runs us; this package never imports
-// them, so it works, and can be tested, without VS Code.
+// Converts the core's parts to VS Code's. The classes are passed in, or looked up inside VS Code. This package never
+// imports them, so it works, and can be tested, without VS Code.
 
 import { fromBase64 } from "../../loader/src/chunks.js";
 import type { Part, VsCodeUsage } from "../../loader/src/core.js";
@@ -8,8 +8,9 @@ import type { Part, VsCodeUsage } from "../../loader/src/core.js";
 export type ResponsePart = { value: string } | { callId: string; name: string; input: object } | { data: Uint8Array; mimeType: string };
 
 /**
- * What is used of the `vscode` module; hand in all of it. Without `LanguageModelThinkingPart` (stable VS Code has it at run time, not
- * in its types) thinking is left out, without `LanguageModelDataPart` (before 1.104) files and sources are.
+ * The parts of the `vscode` module that are used; pass the whole module. Without `LanguageModelThinkingPart` (stable VS
+ * Code has it at run time, but not in its types), thinking is left out. Without `LanguageModelDataPart` (before 1.104),
+ * files and sources are left out.
  */
 export interface VSCodeClasses {
   LanguageModelTextPart: new (value: string) => { value: string };
@@ -26,21 +27,21 @@ interface DataPartClass {
 
 type ThinkingPartClass = new (value: string, id?: string, metadata?: { [key: string]: unknown }) => object;
 
-/** `type/subtype`, and whatever parameters follow. */
+/** Matches `type/subtype`, followed by any parameters. */
 const MEDIA_TYPE = /^[a-z0-9][\w!#$&^.+-]*\/[a-z0-9][\w!#$&^.+-]*\s*(;|$)/i;
 const CITATION = "application/vnd.vscode.citation+json";
 
 declare const require: ((module: string) => unknown) | undefined;
 
-/** VS Code's own module, if it runs us. */
+/** Returns VS Code's own module, if this code runs in VS Code. */
 export async function lookUpVSCode(): Promise<VSCodeClasses> {
   try {
     return require!("vscode") as VSCodeClasses;
   } catch {
-    // No `require`, or no VS Code behind it.
+    // There is no `require`, or it doesn't know VS Code.
   }
   try {
-    // An ES module in the extension host. Bundlers must not look for it.
+    // This is an ES module in the extension host. Bundlers must not try to resolve it.
     const name = "vscode";
     return (await import(name)) as VSCodeClasses;
   } catch {
@@ -48,13 +49,13 @@ export async function lookUpVSCode(): Promise<VSCodeClasses> {
   }
 }
 
-/** Makes VS Code's parts of the core's. */
+/** Makes VS Code's parts from the core's. */
 export class PartMaker {
   readonly #classes: VSCodeClasses;
   readonly #thinking: ThinkingPartClass | undefined;
   readonly #hasNoThinking: boolean;
   readonly #warn: (message: string) => void;
-  /** What could not be given because this VS Code has no class for it. */
+  /** What couldn't be reported because this VS Code has no class for it. */
   readonly missing = new Set<string>();
 
   constructor(classes: VSCodeClasses, enableReasoning: boolean, warn: (message: string) => void) {
@@ -105,7 +106,8 @@ export class PartMaker {
     if (Data === undefined) {
       return;
     }
-    // VS Code steers itself with data parts whose types are single words (`usage`, `stateful_marker`): a model must not.
+    // VS Code controls itself with data parts whose types are single words (`usage`, `stateful_marker`). A model must
+    // not be able to.
     if (!MEDIA_TYPE.test(mimeType)) {
       this.#warn("a file was left out, because its type is not a media type");
       return;

@@ -1,14 +1,14 @@
-// Whatever was handed in, read item by item: a Response, a ReadableStream, anything that can be iterated. Reading stops at
-// once when the caller cancels, and the source is always told that nobody reads any more.
+// Reads a source item by item: a Response, a ReadableStream, or anything that can be iterated. Reading stops
+// immediately when the caller cancels, and the source is always notified when reading stops.
 
-/** `vscode.CancellationToken`, or an AbortSignal. */
+/** A `vscode.CancellationToken` or an AbortSignal. */
 export type Cancellation =
   | { readonly isCancellationRequested: boolean; onCancellationRequested(listener: () => void): { dispose(): void } }
   | AbortSignal;
 
 type Body = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
 
-/** A `Response`, its body, or the pieces of one in any cut. Events that are already parsed (openai SDK) work too. */
+/** A `Response`, its body, or any chunks of one. Events that are already parsed (openai SDK) work too. */
 export type ByteSource = Response | Body | AsyncIterable<object>;
 
 /** AI SDK chunks: `result.fullStream`, `result.toUIMessageStream()`, the result itself, or a UI message stream's bytes. */
@@ -21,9 +21,9 @@ export type ChunkSource =
 
 export interface Items {
   next(): Promise<Item>;
-  /** Nobody reads any more. */
+  /** Stops reading and releases the source. */
   stop(): void;
-  /** Whether a `next` that waits ends when `stop` is called. */
+  /** Whether a pending `next` ends when `stop` is called. */
   readonly stopsWaiting: boolean;
 }
 
@@ -51,7 +51,7 @@ export function itemsOf(source: unknown): Items {
   if (iterator !== undefined) {
     return {
       next: async () => iterator.next(),
-      // A generator that waits for something does not hear this before it has got it.
+      // A generator that is waiting for something only notices this afterwards.
       stop: () => quietly(() => iterator.return?.()),
       stopsWaiting: false,
     };
@@ -65,7 +65,7 @@ export function itemsOf(source: unknown): Items {
   throw new TypeError("This is no stream: give a Response, a ReadableStream or something to iterate over.");
 }
 
-/** Calls what isn't ours; whether it throws at once or gives a promise that fails, nothing is thrown here. */
+/** Calls foreign code. Nothing is thrown here, whether it throws immediately or returns a promise that rejects. */
 export function quietly(call: () => unknown, failed: (error: unknown) => void = () => {}): void {
   try {
     const result = call();
@@ -77,7 +77,7 @@ export function quietly(call: () => unknown, failed: (error: unknown) => void = 
   }
 }
 
-/** What a promise gives, or `fallback` if the caller cancels before it does. */
+/** Returns the result of a promise, or `fallback` if the caller cancels first. */
 export function unlessCancelled<T>(promise: T | PromiseLike<T>, cancellation: Cancellation | undefined, fallback: T): Promise<T> {
   if (cancellation === undefined) {
     return Promise.resolve(promise);
@@ -88,7 +88,10 @@ export function unlessCancelled<T>(promise: T | PromiseLike<T>, cancellation: Ca
   });
 }
 
-/** Calls back once when the caller cancels, also if that has happened already; returns how to stop listening. */
+/**
+ * Calls `listener` once when the caller cancels, even if that has already happened. Returns a function that stops
+ * listening.
+ */
 export function onCancel(cancellation: Cancellation | undefined, cancel: () => void): () => void {
   if (cancellation === undefined) {
     return () => {};

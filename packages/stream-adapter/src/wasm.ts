@@ -1,10 +1,10 @@
-// The core travels inside the package's JavaScript: no file to find, no bundler to teach, no request to a server. It is
-// compiled once, when the first stream needs it.
+// The core is embedded in the package's JavaScript: there is no file to locate, no bundler to configure and no server
+// to ask. It is compiled once, when the first stream needs it.
 
 import { fromBase64 } from "../../loader/src/chunks.js";
 import { type Core, loadCore } from "../../loader/src/core.js";
 
-/** The built core: scripts/build.mjs puts it in. */
+/** The compiled core, inserted by scripts/build.mjs. */
 declare const SLUICE_WASM_BASE64: string;
 
 let core: Promise<Core> | undefined;

@@ -1,4 +1,4 @@
-// The adapters as a provider uses them, with stand-ins for VS Code's classes.
+// Uses the adapters as a provider would, with mocks of VS Code's classes.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -35,7 +35,7 @@ describe("VSCodeStreamAdapter", () => {
     });
   });
 
-  test("text, reasoning, a call, a file, a source and usage", async () => {
+  test("text, reasoning, calls, files, sources and usage are reported", async () => {
     const { parts, usage } = await read(
       streamOf(
         { type: "start" },
@@ -63,7 +63,7 @@ describe("VSCodeStreamAdapter", () => {
     assert.deepEqual(usage, { inputTokens: 10, outputTokens: 5 });
   });
 
-  test("every kind of source: iterables, streams, results, promises, bodies", async () => {
+  test("every kind of source is read: iterables, streams, results, promises, bodies", async () => {
     const chunks = [{ type: "text-delta", text: "a" }, { type: "text-delta", delta: "b" }, finish];
     const sse = [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
     const bytes = new TextEncoder().encode(sse);
@@ -88,7 +88,7 @@ describe("VSCodeStreamAdapter", () => {
     await assert.rejects(read({}), /This is no stream/);
   });
 
-  test("adaptStream gives the same, and leaving it early stops the source", async () => {
+  test("adaptStream returns the same parts, and leaving it early stops the source", async () => {
     let stopped = false;
     async function* endless() {
       try {
@@ -130,7 +130,7 @@ describe("VSCodeStreamAdapter", () => {
     assert.deepEqual(fromBody, [{ type: "from-the-future" }]);
   });
 
-  test("values that JSON does not have", async () => {
+  test("values that JSON can't express are handled", async () => {
     class File {
       #bytes = new Uint8Array([104, 105]);
       mediaType = "text/plain";
@@ -176,7 +176,7 @@ describe("VSCodeStreamAdapter", () => {
     });
   });
 
-  test("errors reject with a short message, what came before stays", async () => {
+  test("errors reject with a short message, and earlier parts stay", async () => {
     const reject = async (error, expected) => {
       const parts = [];
       const adapter = new VSCodeStreamAdapter({ vscode, logger: quiet });
@@ -208,7 +208,7 @@ describe("VSCodeStreamAdapter", () => {
     assert.equal(thrown.failure.status, 401);
   });
 
-  test("a source that breaks rejects, one that ends inside a text too", async () => {
+  test("a source that breaks or ends inside a text rejects", async () => {
     async function* breaking() {
       yield { type: "text-delta", text: "a" };
       throw new Error("socket hang up\n    at nowhere");
@@ -218,7 +218,7 @@ describe("VSCodeStreamAdapter", () => {
     await assert.rejects(read(streamOf('data: {"type":"text-delta","delta":"a"}\n\n')), /ended before it was complete/);
   });
 
-  test("a streamed call without its final chunk is given, a truncated one is not", async () => {
+  test("a streamed call without its final chunk is reported, a truncated one is not", async () => {
     const start = { type: "tool-call-streaming-start", toolCallId: "c", toolName: "f" };
     const whole = await read([start, { type: "tool-call-delta", toolCallId: "c", argsTextDelta: '{"a":1}' }]);
     assert.deepEqual(whole.parts, [{ call: "f", id: "c", input: { a: 1 } }]);
@@ -240,7 +240,7 @@ describe("VSCodeStreamAdapter", () => {
       },
     };
     let stopped = false;
-    // After its first chunk it never gives anything again, and would wait for ever.
+    // After its first chunk, this source never delivers anything and would wait forever.
     const silent = new ReadableStream({
       start: (controller) => controller.enqueue({ type: "text-delta", text: "a" }),
       cancel: () => void (stopped = true),
@@ -282,7 +282,7 @@ describe("VSCodeStreamAdapter", () => {
     await assert.rejects(read([finish], { vscode: undefined }), /Hand them in: new VSCodeStreamAdapter\(\{ vscode \}\)/);
   });
 
-  test("one adapter reads many streams, also at once", async () => {
+  test("one adapter reads many streams, even at the same time", async () => {
     const adapter = new VSCodeStreamAdapter({ vscode, logger: quiet });
     const texts = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => {
@@ -315,7 +315,7 @@ describe("OpenResponsesStreamAdapter", () => {
   const sse = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
   const expected = [{ text: "Hi 😀" }, { call: "f", id: "gw-call_1", input: { a: 1 } }];
 
-  test("a Response, bytes, strings cut inside a character, parsed events", async () => {
+  test("a Response, bytes, strings split inside a character and parsed events are read", async () => {
     for (const source of [new Response(sse), new Response(sse).body, [sse], sse.split(""), streamOf(...events), sse]) {
       const { parts, usage } = await read(source, {}, OpenResponsesStreamAdapter);
       assert.deepEqual(parts, expected);
@@ -323,7 +323,7 @@ describe("OpenResponsesStreamAdapter", () => {
     }
   });
 
-  test("an answer that is no stream", async () => {
+  test("a response that isn't a stream is read", async () => {
     const body = '{"error":{"message":"Slow down","type":"rate_limit_exceeded"}}';
     const run = read(new Response(body, { status: 429, headers: { "retry-after": "3" } }), {}, OpenResponsesStreamAdapter);
     const thrown = await run.catch((error) => error);
@@ -333,12 +333,12 @@ describe("OpenResponsesStreamAdapter", () => {
     await assert.rejects(read(html, {}, OpenResponsesStreamAdapter), /not an event stream/);
   });
 
-  test("a body without an end", async () => {
+  test("a body without a terminal event rejects", async () => {
     await assert.rejects(read([sse.slice(0, -60)], {}, OpenResponsesStreamAdapter), /ended before it was complete/);
   });
 });
 
-test("CommonJS gives the same", async () => {
+test("CommonJS gives the same result", async () => {
   const cjs = createRequire(import.meta.url)("../dist/index.cjs");
   assert.deepEqual(Object.keys(cjs).sort(), Object.keys(esm).sort());
   const { parts } = await read([{ type: "text-delta", text: "a" }, finish], {}, cjs.VSCodeStreamAdapter);

@@ -1,4 +1,4 @@
-// The package where there is no Node: a fresh context that has the web's names and none of Node's.
+// Runs the package without Node: in a fresh context with the globals of the web and none of Node's.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

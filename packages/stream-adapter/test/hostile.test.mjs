@@ -1,5 +1,6 @@
-// What a hostile server, a broken provider or a careless caller can hand in: every stream ends by name, none hangs, none is
-// given parts that the model did not send, and the logger never hears what anybody said.
+// What a hostile server, a broken provider or a careless caller can pass in. Every stream ends with a named outcome,
+// none hangs, none delivers parts that the model didn't send, and the logger never gets what the user or the model
+// said.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -7,7 +8,7 @@ import { describe, test } from "node:test";
 import { OpenResponsesStreamAdapter, VSCodeStreamAdapter } from "../dist/index.mjs";
 import { quiet, shown, vscode } from "./vscode.mjs";
 
-/** Reads a stream, and says how it ended and what was logged. Never rejects. */
+/** Reads a stream, and returns how it ended and what was logged. It never rejects. */
 async function outcomeOf(source, { Adapter = VSCodeStreamAdapter, token, ...options } = {}) {
   const logged = [];
   const log = (...args) => void logged.push(args);
@@ -24,7 +25,7 @@ async function outcomeOf(source, { Adapter = VSCodeStreamAdapter, token, ...opti
 const finish = { type: "finish", finishReason: "stop" };
 const call = (input) => ({ type: "tool-call", toolCallId: "c", toolName: "f", input });
 
-/** A function that throws this value whenever it is called. */
+/** Returns a function that throws this value whenever it is called. */
 const thrower = (value) => () => {
   throw value;
 };
@@ -47,7 +48,7 @@ function nested(depth) {
   return value;
 }
 
-/** One object that holds itself 2^levels times. */
+/** Returns an object that contains itself 2^levels times. */
 function shared(levels) {
   let value = { leaf: 1 };
   for (let level = 0; level < levels; level++) value = { left: value, right: value };
@@ -60,7 +61,7 @@ function cyclic() {
   return value;
 }
 
-/** Says one thing when it is asked first, and another afterwards. */
+/** Returns one value at first and another one afterwards. */
 function fickle(first, then) {
   let asked = 0;
   return {
@@ -117,7 +118,7 @@ describe("chunks that cannot be read", () => {
     });
   }
 
-  test("tool inputs that JSON can hold are given as they are", async () => {
+  test("tool inputs that JSON can express are unchanged", async () => {
     const infinite = new Set([1]);
     infinite[Symbol.iterator] = function* () {
       for (;;) yield 1;
@@ -186,13 +187,13 @@ describe("chunks that cannot be read", () => {
     });
   }
 
-  test("a getter with two answers gives the first", async () => {
+  test("a getter that changes its result is read once", async () => {
     for (const then of [12n, cyclic(), shared(24), undefined]) {
       assert.deepEqual((await outcomeOf([fickle("a", then), finish])).parts, [{ text: "a" }]);
     }
   });
 
-  test("what is not for VS Code may be anything", async () => {
+  test("data that isn't for VS Code may be anything", async () => {
     for (const value of [cyclic(), shared(24), revoked(), nested(1000), throwing("a"), { big: 1n, f() {}, s: Symbol() }]) {
       const { parts, message } = await outcomeOf([
         { type: "raw", rawValue: value },
@@ -207,7 +208,7 @@ describe("chunks that cannot be read", () => {
     }
   });
 
-  test("parsed events of Open Responses that cannot be read", async () => {
+  test("parsed events of Open Responses that can't be read", async () => {
     const done = { type: "response.completed", response: { id: "r" } };
     const item = throwing("arguments", { type: "function_call", call_id: "c", name: "f" });
     for (const event of [revoked(), { type: "response.output_item.done", output_index: 0, item }, { type: "x", a: cyclic() }]) {
@@ -256,7 +257,7 @@ describe("files", () => {
     }
   });
 
-  test("that are not base64 are left out, and the answer goes on", async () => {
+  test("that are not base64 are left out, and the answer continues", async () => {
     for (const base64 of ["A", "AAAAA", "=AAA", "A=AA", "====", "é", "AA==AA==", "%%%%"]) {
       const { parts, message, outcome } = await outcomeOf([file("image/png", base64), { type: "text-delta", text: "a" }, finish]);
       assert.equal(message, undefined, base64);
@@ -265,7 +266,7 @@ describe("files", () => {
     }
   });
 
-  test("of deep JSON are given byte by byte", async () => {
+  test("of deeply nested JSON are passed on unchanged", async () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     const parts = [];
     const adapter = new VSCodeStreamAdapter({ vscode, logger: quiet });
@@ -286,7 +287,7 @@ describe("the logger", () => {
       cause: Object.assign(new Error("PROMPT-CANARY"), { code: "ECONNRESET" }),
     });
 
-  test("never hears what anybody said", async () => {
+  test("never gets what the user or the model said", async () => {
     async function* breaking() {
       yield { type: "text-delta", text: "REPLY-CANARY" };
       throw apiError();
@@ -316,7 +317,8 @@ describe("the logger", () => {
         logged.every((args) => args.length === 1 && typeof args[0] === "string" && args[0].length < 300),
         JSON.stringify(logged),
       );
-      // A protocol word, such as the type of an unknown chunk, is told without its spaces: prose never gets through whole.
+      // Protocol terms, such as the type of an unknown chunk, are logged without spaces, so that prose never gets
+      // through intact.
       const words = said.filter((canary) => logged.join().includes(`${canary} `) || logged.join().includes(`, ${canary}`));
       assert.deepEqual(words, []);
       if (stream[Symbol.asyncIterator]) {
@@ -325,7 +327,7 @@ describe("the logger", () => {
     }
   });
 
-  test("may throw, now or later, or not be there", async () => {
+  test("may throw, synchronously or later, or be absent", async () => {
     const fail = thrower(new Error("no disk"));
     const later = rejecter(new Error("no disk"));
     for (const logger of [{ debug: fail, warn: fail, error: fail }, { debug: later, warn: later, error: later }, {}]) {
@@ -348,7 +350,7 @@ describe("the logger", () => {
 });
 
 describe("sources", () => {
-  /** A body of any length, given as fast as it is read; says how much was. */
+  /** A body of any length, delivered as fast as it is read, and how much of it was read. */
   function body(pieces, piece = "x".repeat(64 << 10)) {
     const state = { read: 0, cancelled: false };
     const stream = new ReadableStream(
@@ -373,7 +375,7 @@ describe("sources", () => {
     assert.ok(state.read < 10 && state.cancelled, JSON.stringify(state));
   });
 
-  test("a body that breaks off still tells its status", async () => {
+  test("a body that breaks off still reports its status", async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error("gone")) });
     const { error } = await outcomeOf(new Response(broken, { status: 503 }));
     assert.equal(error.failure.status, 503);
@@ -405,7 +407,7 @@ describe("sources", () => {
     });
   }
 
-  test("a source that comes after the cancellation is stopped", async () => {
+  test("a source that arrives after the cancellation is stopped", async () => {
     let give;
     const { stream, state } = body(10);
     const source = new Promise((resolve) => (give = resolve));
@@ -415,7 +417,7 @@ describe("sources", () => {
     assert.ok(state.cancelled);
   });
 
-  test("that break their own contract end by name", async () => {
+  test("that violate their contract end with a named error", async () => {
     const iterator = (next, more = {}) => ({ [Symbol.asyncIterator]: () => ({ next, ...more }) });
     const sources = [
       iterator(() => null),
@@ -458,7 +460,7 @@ describe("sources", () => {
       await adapter.processStream(patient(n), { report: ({ value }) => (text += value) });
       return text === `a${n}b${n}`;
     });
-    // Arguments in pieces, without an end: as much as the core takes, and more than one instance has room for.
+    // Endless arguments: as much as the core accepts, and more than fits into one instance.
     async function* hostile() {
       yield { type: "tool-input-start", id: "c", toolName: "f" };
       for (;;) yield { type: "tool-input-delta", id: "c", delta: "x".repeat(16 << 20) };

@@ -1,4 +1,5 @@
-// Chunks of any JavaScript values: whatever they are, the answer ends by name, and a tool gets the model's arguments or none.
+// Chunks are any JavaScript values. Whatever they are, the answer ends with a named outcome, and a tool gets the
+// model's arguments or isn't called.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +9,7 @@ import { VSCodeStreamAdapter } from "../dist/index.mjs";
 import { LanguageModelToolCallPart, quiet, shown, vscode } from "./vscode.mjs";
 
 const finish = { type: "finish", finishReason: "stop" };
-// One seed, so that what passed passes again; SEED chooses another.
+// A fixed seed, so that what passed passes again; SEED chooses another.
 const runs = { numRuns: 1000, seed: Number(process.env.SEED ?? 1) };
 
 const anything = fc.anything({
@@ -23,9 +24,9 @@ const anything = fc.anything({
   withSparseArray: true,
   withTypedArray: true,
 });
-/** Stands for a revoked proxy, which no library can generate, because it cannot even be looked at. */
+/** A placeholder for a revoked proxy, which no library can generate, because it can't even be inspected. */
 const REVOKED = Symbol("revoked");
-/** Values that resist being read. */
+/** Values that can't be read properly. */
 const hostile = fc.oneof(
   fc.constant(REVOKED),
   fc.string().map((name) => ({
@@ -73,7 +74,7 @@ async function read(chunks) {
   return { parts, error, outcome: adapter.getOutcome() };
 }
 
-test("a tool gets exactly the arguments that the model gave", async () => {
+test("a tool gets exactly the model's arguments", async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 6 })), async (input) => {
       const { parts } = await read([{ type: "tool-call", toolCallId: "c", toolName: "f", input }, finish]);
@@ -84,7 +85,7 @@ test("a tool gets exactly the arguments that the model gave", async () => {
   );
 });
 
-test("any value as arguments is a call with an object, or a failure that names the tool", async () => {
+test("any value as arguments becomes a call with an object or a failure that names the tool", async () => {
   await fc.assert(
     fc.asyncProperty(value, async (input) => {
       const { parts, error, outcome } = await read([{ type: "tool-call", toolCallId: "c", toolName: "f", input: revoking(input) }, finish]);
@@ -99,7 +100,7 @@ test("any value as arguments is a call with an object, or a failure that names t
   );
 });
 
-test("any chunks end with an outcome, and the error is short and plain", async () => {
+test("any chunks end with an outcome, and the error is short plain text", async () => {
   const types = [
     "text-delta",
     "reasoning-delta",

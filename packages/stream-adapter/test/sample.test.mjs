@@ -1,4 +1,4 @@
-// The README's provider is the file in sample/, and it runs: with stand-ins for VS Code and an answer made up here.
+// The provider in the README is the file in sample/, and it works with mocks of VS Code and a made-up answer.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The published types, compiled by a stranger's TypeScript from both module systems.
+// Compiles the published types with TypeScript, as a user of the package would, from both module systems.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
-test("the types hold for ES modules and CommonJS", () => {
+test("the types are valid for ES modules and CommonJS", () => {
   const run = () =>
     execFileSync(process.execPath, [tsc, "--project", "test/types"], {
       cwd: new URL("..", import.meta.url),

@@ -1,4 +1,4 @@
-// Stand-ins for VS Code's classes, shaped as the real ones are.
+// Mocks of VS Code's classes, with the same shape.
 
 export class LanguageModelTextPart {
   constructor(value) {
@@ -50,7 +50,7 @@ export const vscode = {
 
 export const quiet = { debug() {}, warn() {}, error() {} };
 
-/** Parts as plain values, adjacent text joined: what a reader sees, whatever the pieces. */
+/** Returns parts as plain values and joins adjacent text: what a reader sees, regardless of chunks. */
 export function shown(parts) {
   const result = [];
   for (const part of parts) {
