@@ -1,11 +1,15 @@
 //! `cargo xtask bench`: runs the native benchmarks, then those in Node. The benchmarks install the other libraries
 //! themselves.
 
+mod against;
+
 use std::fs;
 use std::path::PathBuf;
 
 use crate::shell::{cargo, command, root, run};
 use crate::{Done, adapter, extension, javascript, vscode, wasm};
+
+pub use against::compare;
 
 /// Measures the extension's budgets in a real VS Code. The API suite checks the results.
 pub fn extension() -> Done {

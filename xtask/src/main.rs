@@ -55,8 +55,11 @@ enum Task {
         /// Run fewer rounds for a quick overview
         #[arg(long)]
         quick: bool,
+        /// Measure an older commit as well and print both
+        #[arg(long, value_name = "COMMIT")]
+        against: Option<String>,
         /// Measure instead what the extension costs a real VS Code
-        #[arg(long, conflicts_with = "quick")]
+        #[arg(long, conflicts_with_all = ["quick", "against"])]
         extension: bool,
     },
     /// Count what hostile input costs, in instructions and bytes
@@ -125,6 +128,7 @@ fn main() -> ExitCode {
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),
         Task::Bench { extension: true, .. } => bench::extension(),
+        Task::Bench { quick, against: Some(commit), .. } => bench::compare(&commit, quick),
         Task::Bench { quick, .. } => bench::all(quick),
         Task::Meter { pairs } => meter::all(pairs),
         Task::Faults => example("faults"),
