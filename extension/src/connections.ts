@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 import type { Endpoint } from "../../packages/loader/src/core.js";
 import { fetchFor } from "./direct-fetch.js";
+import { hostProcess } from "./host-process.js";
 import { isHeaderSafe, unusableKey } from "./http.js";
 import type { Log } from "./log.js";
 import { confirm } from "./notify.js";
@@ -103,7 +104,7 @@ export class Connections {
    * environment can name another address: one on this machine is used, any other must be confirmed by the user.
    */
   async fromEnvironment(silent: boolean): Promise<Connection | undefined> {
-    const environment = environmentVariables();
+    const environment = hostProcess().env;
     const key = environment["AI_GATEWAY_API_KEY"]?.trim() || environment["VERCEL_OIDC_TOKEN"]?.trim();
     if (!key) {
       return undefined;
@@ -213,12 +214,6 @@ async function confirmOrigin(origin: string, bound: string | undefined): Promise
 /** The setting has application scope: no workspace can change it. */
 export function settingsBaseUrl(): string {
   return vscode.workspace.getConfiguration("sluice").get<string>("baseUrl", "");
-}
-
-function environmentVariables(): { readonly [name: string]: string | undefined } {
-  // There is no process in a web worker.
-  const { process } = globalThis as { process?: { env: { [name: string]: string | undefined } } };
-  return process?.env ?? {};
 }
 
 export function isLoopback(origin: string): boolean {

@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 
+import { fromBase64 } from "../../packages/loader/src/base64.js";
 import type { Part, VsCodeUsage } from "../../packages/loader/src/core.js";
 import { REPLAY } from "./to-core.js";
 
@@ -134,7 +135,7 @@ export class Reporter {
   #image(mimeType: string, base64: string): void {
     let bytes: Uint8Array;
     try {
-      bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+      bytes = fromBase64(base64);
     } catch (error) {
       this.#options.onProblem("An image in the answer is damaged and was left out", error);
       return;

@@ -2,8 +2,8 @@
 // answers, anything else that a server said, keys, header values, or the user's name.
 
 import * as vscode from "vscode";
-
 import type { Known } from "./connections.js";
+import { hostProcess } from "./host-process.js";
 import type { Log } from "./log.js";
 
 export interface ReportedList {
@@ -22,7 +22,7 @@ export interface ReportContent {
 }
 
 export function redactedReport({ version, known, lists, log, settings }: ReportContent): string {
-  const { process } = globalThis as { process?: { platform?: string; arch?: string; versions?: { [name: string]: string } } };
+  const { platform = "web", arch = null, versions } = hostProcess();
   const report = {
     sluice: version,
     vscode: {
@@ -34,7 +34,7 @@ export function redactedReport({ version, known, lists, log, settings }: ReportC
       language: vscode.env.language,
       isTrusted: vscode.workspace.isTrusted,
     },
-    machine: { platform: process?.platform ?? "web", arch: process?.arch ?? null, node: process?.versions?.["node"] ?? null },
+    machine: { platform, arch, node: versions?.node ?? null },
     thinkingParts: vscode.LanguageModelThinkingPart !== undefined,
     settings: Object.fromEntries(settings.flatMap(changedSetting)),
     connections: known.map((way, index) => ({

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 import type { ChatOptions, ModelSettings, Routing } from "../../packages/loader/src/core.js";
 import { isLoopback, settingsBaseUrl } from "./connections.js";
+import { hostProcess } from "./host-process.js";
 
 function setting<T>(name: string, otherwise: T): T {
   return vscode.workspace.getConfiguration("sluice").get<T>(name) ?? otherwise;
@@ -47,8 +48,8 @@ export function thinkingFallback(): "hide" | "text" {
  * Headers for an invalid address stay under that address, which isn't the origin of any server.
  */
 export function extraHeaders(): Map<string, { [name: string]: string }> {
-  const { process } = globalThis as { process?: { env: { [name: string]: string | undefined } } };
-  const filled = (value: unknown): string => String(value).replace(/\$\{env:([^}]+)\}/g, (_, name: string) => process?.env[name] ?? "");
+  const { env } = hostProcess();
+  const filled = (value: unknown): string => String(value).replace(/\$\{env:([^}]+)\}/g, (_, name: string) => env[name] ?? "");
   const found = new Map<string, { [name: string]: string }>();
   const add = (address: string, headers: object): void => {
     const origin = originOf(address) ?? address;

@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 
 import type { Endpoint } from "../../packages/loader/src/core.js";
+import { hostProcess } from "./host-process.js";
 import type { Log } from "./log.js";
 import { pick, withProgress } from "./notify.js";
 import {
@@ -266,11 +267,10 @@ function plain(message: string): Error {
 }
 
 function thisMachine(): Machine {
-  // There is no process in a web worker.
-  const { process } = globalThis as { process?: { platform: string; versions?: { node?: string }; env: Machine["environment"] } };
+  const { platform, versions, env } = hostProcess();
   return {
-    platform: process?.versions?.node === undefined ? undefined : process.platform,
-    environment: process?.env ?? {},
+    platform: versions?.node === undefined ? undefined : platform,
+    environment: env,
     readFile: async (path) => {
       try {
         return new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));

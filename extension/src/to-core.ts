@@ -3,6 +3,7 @@
 
 import * as vscode from "vscode";
 
+import { toBase64 } from "../../packages/loader/src/base64.js";
 import type { ChatMessage, ChatPart, ChatRequest, ThinkingReplay, ToolDefinition } from "../../packages/loader/src/core.js";
 
 /** The metadata key under which a thinking part stores what the model needs back. */
@@ -80,13 +81,4 @@ function textOfTsx(node: unknown): string {
   }
   const { text, node: root, children } = node as { text?: unknown; node?: unknown; children?: unknown };
   return (typeof text === "string" ? text : "") + textOfTsx(root) + textOfTsx(children);
-}
-
-function toBase64(bytes: Uint8Array): string {
-  const CHUNK = 0x8000; // More arguments than this overflow the stack.
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += CHUNK) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  }
-  return btoa(binary);
 }

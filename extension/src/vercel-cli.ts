@@ -1,6 +1,7 @@
 // What the Vercel CLI knows about its user, and what Vercel's API returns for it: teams, projects, tokens for the
 // gateway. The CLI's own token is read when it is needed, sent only to Vercel's API, and never stored.
 
+import { fromBase64 } from "../../packages/loader/src/base64.js";
 import { isHeaderSafe, MAX_LIST_BODY, readText } from "./http.js";
 
 /** Neither a setting nor the environment can change this. */
@@ -187,7 +188,7 @@ export function expiryOf(token: string): number | undefined {
     return undefined;
   }
   try {
-    const bytes = Uint8Array.from(atob(payload.replace(/-/g, "+").replace(/_/g, "/")), (character) => character.charCodeAt(0));
+    const bytes = fromBase64(payload.replace(/-/g, "+").replace(/_/g, "/"));
     const { exp } = fieldsOf(JSON.parse(new TextDecoder().decode(bytes)));
     return typeof exp === "number" && Number.isFinite(exp) && exp > 0 ? exp : undefined;
   } catch {

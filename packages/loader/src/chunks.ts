@@ -4,6 +4,8 @@
 // another value than the chunk has: a field that cannot be written faithfully becomes `[]`, which the core takes for nothing and
 // least of all for the arguments of a call. It knows no chunk by name; that is the core's business.
 
+import { toBase64 } from "./base64.js";
+
 /** The JSON text of a chunk, and what is wrong with it, in words that hold nothing of what the chunk says. */
 export interface ChunkText {
   /** `undefined` if the chunk cannot be read at all. */
@@ -286,21 +288,3 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
 }
 
 const byteLength = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength")!.get as (this: unknown) => number;
-
-export function toBase64(bytes: Uint8Array): string {
-  let binary = "";
-  // More arguments than this overflow the stack of some engines.
-  for (let at = 0; at < bytes.length; at += 0x2000) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + 0x2000));
-  }
-  return btoa(binary);
-}
-
-export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(base64);
-  const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at++) {
-    bytes[at] = binary.charCodeAt(at);
-  }
-  return bytes;
-}

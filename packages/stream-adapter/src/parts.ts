@@ -1,7 +1,7 @@
 // Converts the core's parts to VS Code's. The classes are passed in, or looked up inside VS Code. This package never
 // imports them, so it works, and can be tested, without VS Code.
 
-import { fromBase64 } from "../../loader/src/chunks.js";
+import { fromBase64 } from "../../loader/src/base64.js";
 import type { Part, VsCodeUsage } from "../../loader/src/core.js";
 
 /** The shapes of VS Code's parts, for callers without its types. */

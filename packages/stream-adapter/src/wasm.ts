@@ -1,7 +1,7 @@
 // The core is embedded in the package's JavaScript: there is no file to locate, no bundler to configure and no server
 // to ask. It is compiled once, when the first stream needs it.
 
-import { fromBase64 } from "../../loader/src/chunks.js";
+import { fromBase64 } from "../../loader/src/base64.js";
 import { type Core, loadCore } from "../../loader/src/core.js";
 
 /** The compiled core, inserted by scripts/build.mjs. */

@@ -1,0 +1,14 @@
+// The extension host's process. Node's types are not used in the product, because the web worker host has no Node.
+
+/** What is used of Node's `process`. */
+interface HostProcess {
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly platform?: string;
+  readonly arch?: string;
+  readonly versions?: { readonly node?: string };
+}
+
+/** Returns an empty environment and nothing else in the web worker host. */
+export function hostProcess(): HostProcess {
+  return (globalThis as { process?: HostProcess }).process ?? { env: {} };
+}
