@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { add, figures, results } from "./lib/report.mjs";
 import { setup as readSetup } from "./lib/setup.mjs";
+import { SERVER_STOPPED } from "./lib/vscode.mjs";
 import { api } from "./suites/api.mjs";
 import { chat } from "./suites/chat.mjs";
 import { commands } from "./suites/commands.mjs";
@@ -15,14 +16,24 @@ import { web } from "./suites/web.mjs";
 // The last suite also searches the files of all others for the key.
 const suites = { api, chat, commands, hostile, proxy, web, sample, key };
 
+/**
+ * Failures of VS Code or of the browser that are known not to depend on the extension. Only these are worth a second
+ * attempt: any other failure has to be explained.
+ */
+const NOT_OURS = [
+  { pattern: SERVER_STOPPED, reason: "VS Code's server stopped" },
+  { pattern: /Page crashed|Target crashed|Target page, context or browser has been closed/, reason: "the browser crashed" },
+];
+
 const setup = readSetup();
+/** @type {{ suite: string, reason: string }[]} */
+const repeated = [];
 if (setup.only && !(setup.only in suites)) {
   console.error(`There is no suite called ${setup.only}; there are ${Object.keys(suites).join(", ")}.`);
   process.exit(1);
 }
 for (const [name, suite] of Object.entries(suites)) {
   if (setup.only && setup.only !== name) continue;
-  // A window that is driven from outside can miss a click, so a suite is repeated once. A real failure occurs twice.
   for (const attempt of [1, 2]) {
     const before = results.length;
     const started = performance.now();
@@ -34,13 +45,17 @@ for (const [name, suite] of Object.entries(suites)) {
     } catch (error) {
       add({ suite: name, name: "runs to its end", ok: false, ms: performance.now() - started, error: String(error) });
     }
-    if (attempt === 2 || results.slice(before).every((result) => result.ok)) break;
-    console.log(`   repeating ${name} because of the failure above`);
+    const errors = results.slice(before).flatMap((result) => (result.ok ? [] : [result.error ?? ""]));
+    const reasons = errors.map((error) => NOT_OURS.find(({ pattern }) => error.search(pattern) >= 0)?.reason);
+    const [reason] = reasons;
+    if (attempt === 2 || reason === undefined || reasons.includes(undefined)) break;
+    console.log(`   REPEATED: ${name}, because ${reason}`);
+    repeated.push({ suite: name, reason });
     results.length = before;
     for (const figure of Object.keys(figures)) delete figures[figure];
   }
 }
-fs.writeFileSync(path.join(setup.work, "results.json"), JSON.stringify({ results, figures }, null, 2));
+fs.writeFileSync(path.join(setup.work, "results.json"), JSON.stringify({ results, figures, repeated }, null, 2));
 for (const [name, value] of Object.entries(figures)) console.log(`   ${String(value).padStart(10)}  ${name}`);
 const failed = results.filter((result) => !result.ok).length;
 console.log(`   ${results.length - failed} of ${results.length} checks passed; pictures are in ${path.relative(".", setup.shots)}`);

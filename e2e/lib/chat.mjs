@@ -1,6 +1,6 @@
 // The Chat view as a person uses it: with the mouse and the keyboard, and by what is on the screen. The selectors
 // belong to the VS Code version that e2e/package.json pins.
-import { until } from "./until.mjs";
+import { AGAIN_MS, until } from "./until.mjs";
 
 // Rows are added and removed while scrolling, in any order; only this attribute identifies the last one.
 const LAST = '.interactive-list .monaco-list-row[data-last-element="true"]';
@@ -36,8 +36,8 @@ export class Chat {
     await until(`there is a command ${title}`, async () => {
       await this.page.keyboard.press("F1");
       try {
-        await box.fill(`>${title}`, { timeout: 3_000 });
-        await row.click({ timeout: 3_000 });
+        await box.fill(`>${title}`, { timeout: AGAIN_MS });
+        await row.click({ timeout: AGAIN_MS });
         return true;
       } catch {
         await this.page.keyboard.press("Escape");
@@ -66,8 +66,8 @@ export class Chat {
     await until("the name of the group is asked for", async () => {
       if (!(await vendor.isVisible())) await this.page.getByText("Add Models").first().click();
       try {
-        await vendor.click({ timeout: 3_000 });
-        await name.waitFor({ timeout: 3_000 });
+        await vendor.click({ timeout: AGAIN_MS });
+        await name.waitFor({ timeout: AGAIN_MS });
         return true;
       } catch {
         return false;

@@ -1,6 +1,6 @@
 // Prints the result of each check as it happens, and collects all results.
 
-/** @typedef {{ suite: string, name: string, ok: boolean, ms: number, error?: string }} Result */
+/** @typedef {{ suite: string, name: string, ok: boolean, ms: number, error?: string, skipped?: string }} Result */
 
 /** @type {Result[]} */
 export const results = [];
@@ -16,13 +16,16 @@ export function add(result) {
   results.push(result);
   const time = `${(result.ms / 1000).toFixed(1)} s`.padStart(8);
   console.log(`   ${result.ok ? "ok  " : "FAIL"} ${time}  ${result.suite}: ${result.name}`);
-  if (result.error)
-    console.log(
-      result.error
-        .split("\n")
-        .map((line) => `        ${line}`)
-        .join("\n"),
-    );
+  if (result.error) console.log(result.error.replace(/^/gm, "        "));
+}
+
+/**
+ * Notes that a check can't run on this machine.
+ * @param {string} suite @param {string} name @param {string} reason
+ */
+export function skip(suite, name, reason) {
+  results.push({ suite, name, ok: true, ms: 0, skipped: reason });
+  console.log(`   SKIPPED: ${suite}: ${name}, because ${reason}`);
 }
 
 /**

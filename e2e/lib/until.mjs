@@ -1,7 +1,11 @@
-// Waits until something is true. The deadline doesn't measure anything: it only turns a hang into an error.
+// Waits until something is true.
 import { setTimeout as pause } from "node:timers/promises";
 
-const DEADLINE_MS = 60_000;
+/** Turns a hang into an error. It is long enough for a machine that is busy with other programs. */
+export const DEADLINE_MS = 180_000;
+
+/** How long to wait for the effect of a click or a key that VS Code may have ignored, before trying again. */
+export const AGAIN_MS = 10_000;
 
 /**
  * @template T

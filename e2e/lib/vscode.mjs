@@ -2,10 +2,9 @@
 import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
-import net from "node:net";
 import os from "node:os";
 import path from "node:path";
-import { until } from "./until.mjs";
+import { DEADLINE_MS, until } from "./until.mjs";
 
 /** No telemetry, no network access, and no welcome windows. */
 const SETTINGS = {
@@ -21,10 +20,16 @@ const SETTINGS = {
   "typescript.disableAutomaticTypeAcquisition": true,
   // Notifications about ports that other programs open would cover what the tests click on.
   "remote.autoForwardPorts": false,
+  "remote.forwardOnOpen": false,
+  "remote.otherPortsAttributes": { onAutoForward: "ignore" },
+  "remote.restoreForwardedPorts": false,
 };
 
 /** VS Code disables its built-in chat until the user signs in; this state enables it with other providers' models. */
 export const STATE = { builtinChatExtensionEnablementMigration: "true" };
+
+/** The beginning of the error when VS Code's server ends by itself. */
+export const SERVER_STOPPED = "VS Code's server stopped";
 
 /**
  * @typedef {object} Start
@@ -38,7 +43,7 @@ export const STATE = { builtinChatExtensionEnablementMigration: "true" };
  * @property {Record<string, string>} [env] environment of the server and of the extension host
  * @property {Record<string, string>} [files] files of the workspace
  * @property {string[]} [flags] arguments of the server
- * @property {number} [port] used instead of a free port, because the browser's storage belongs to a port
+ * @property {number} [port] the port of an earlier run, because the browser's storage belongs to a port
  * @property {boolean} [keep] continue with what an earlier run left in the folder
  */
 
@@ -61,7 +66,8 @@ export async function startServer(start) {
   // The sockets are in this directory. Their paths may have at most 107 bytes, which a folder under target/ can
   // exceed.
   const sockets = fs.mkdtempSync(path.join(os.tmpdir(), "sluice-"));
-  const env = environment(folder, sockets, start.env);
+  const browserEnv = environment(folder, sockets);
+  const env = { ...browserEnv, EXTENSIONS_GALLERY: "{}", ...start.env };
   const folders = ["--server-data-dir", folder, "--user-data-dir", at("user"), "--extensions-dir", at("extensions")];
   const licence = ["--accept-server-license-terms", "--disable-telemetry"];
   for (const vsix of (!start.keep && start.vsix) || []) {
@@ -69,14 +75,12 @@ export async function startServer(start) {
   }
   for (const extension of (!start.keep && start.extensions) || []) addExtension(at("extensions"), extension);
 
-  const port = start.port ?? (await freePort());
   const log = fs.openSync(at("server.log"), "w");
   const flags = [
-    "--host",
-    "127.0.0.1",
-    "--port",
-    String(port),
+    ...["--host", "127.0.0.1", "--port", String(start.port ?? 0)],
     "--without-connection-token",
+    // Otherwise the shell of the user who runs the tests would add its variables.
+    "--force-disable-user-env",
     ...(start.flags ?? ["--disable-workspace-trust"]),
   ];
   // The server has its own process group, so that the extension host and its other processes end with it.
@@ -84,7 +88,6 @@ export async function startServer(start) {
   const ended = new Promise((resolve) => server.once("exit", resolve));
   // The server must not outlive this program.
   process.once("exit", () => signal(server.pid, "SIGKILL"));
-  const url = `http://127.0.0.1:${port}/`;
   const stop = async () => {
     // SIGTERM isn't enough: the server waits for its extension hosts, which wait for the window to come back.
     signal(server.pid, "SIGKILL");
@@ -93,18 +96,16 @@ export async function startServer(start) {
     fs.rmSync(sockets, { recursive: true, force: true });
   };
   try {
-    await until("the server answers", async () => {
-      if (server.exitCode !== null) throw new Error(`VS Code's server stopped:\n${fs.readFileSync(at("server.log"), "utf8").slice(-2000)}`);
-      return fetch(`${url}version`).then(
-        (reply) => reply.ok,
-        () => false,
-      );
+    const port = await until("the server listens", () => {
+      const said = fs.readFileSync(at("server.log"), "utf8");
+      if (server.exitCode !== null) throw new Error(`${SERVER_STOPPED}:\n${said.slice(-2000)}`);
+      return Number(said.match(/agent listening on (\d+)/)?.[1]);
     });
+    return { url: `http://127.0.0.1:${port}/`, port, folder, workspace: at("workspace"), pid: server.pid, browserEnv, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-  return { url, folder, workspace: at("workspace"), pid: server.pid, stop };
 }
 
 /** @param {number | undefined} pid @param {NodeJS.Signals} name */
@@ -116,22 +117,24 @@ function signal(pid, name) {
   }
 }
 
-/** @param {string} folder @param {string} sockets @param {Record<string, string>} [more] */
-function environment(folder, sockets, more) {
+/**
+ * Returns the complete environment of VS Code and of the browser. Nothing of this machine's environment gets in: no
+ * proxy, key, locale, time zone, home directory or option for Node.
+ * @param {string} folder @param {string} sockets
+ */
+function environment(folder, sockets) {
   const home = path.join(folder, "home");
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(VSCODE_|CODE_SERVER_|ELECTRON_|NODE_OPTIONS$|AI_GATEWAY_|VERCEL_|SLUICE_)/.test(name),
-  );
   return {
-    ...Object.fromEntries(inherited),
-    EXTENSIONS_GALLERY: "{}",
+    PATH: "/usr/bin:/bin",
+    SHELL: "/bin/sh",
+    LANG: "C.UTF-8",
+    TZ: "UTC",
     HOME: home,
     XDG_CONFIG_HOME: path.join(home, ".config"),
     XDG_DATA_HOME: path.join(home, ".local/share"),
     XDG_CACHE_HOME: path.join(home, ".cache"),
     TMPDIR: sockets,
     XDG_RUNTIME_DIR: sockets,
-    ...more,
   };
 }
 
@@ -155,31 +158,24 @@ function addExtension(directory, extension) {
   fs.writeFileSync(file, JSON.stringify(list));
 }
 
-/** @returns {Promise<number>} */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = /** @type {net.AddressInfo} */ (server.address());
-      server.close(() => resolve(address.port));
-    });
-  });
-}
-
 /**
  * Opens a window on a server. The browser's profile is kept in the run's folder, so that a later search covers what the
  * browser stored.
  * @param {Awaited<ReturnType<typeof startServer>>} server
- * @param {{ tools: string, chromium: string, workspace?: string, query?: Record<string, string>, prepare?: (page: any)
- * => Promise<unknown> }} options
+ * @param {{ tools: string, chromium: string, workspace?: string, query?: Record<string, string>, toasts?: boolean,
+ * prepare?: (page: any) => Promise<unknown> }} options `toasts` shows notifications, which can cover other things
  */
-export async function openWindow(server, { tools, chromium: program, workspace, query, prepare }) {
+export async function openWindow(server, { tools, chromium: program, workspace, query, toasts = false, prepare }) {
   const { chromium } = createRequire(path.join(tools, "package.json"))("playwright-core");
   const context = await chromium.launchPersistentContext(path.join(server.folder, "browser"), {
     executablePath: program,
     headless: true,
     viewport: { width: 1400, height: 900 },
+    locale: "en-US",
+    timezoneId: "UTC",
+    env: server.browserEnv,
     args: [
+      "--no-proxy-server",
       "--no-sandbox",
       "--disable-gpu",
       "--disable-background-networking",
@@ -188,7 +184,7 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
     ],
   });
   const page = context.pages()[0] ?? (await context.newPage());
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(DEADLINE_MS);
   /** @type {Set<string>} */
   const foreign = new Set();
   page.on("request", (/** @type {{ url(): string }} */ request) => {
@@ -199,7 +195,7 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
   // VS Code keeps its state in the browser. A small page of the same origin is used to write it before the workbench
   // reads it.
   await page.goto(`${server.url}version`);
-  await page.evaluate(seedState, STATE);
+  await page.evaluate(seedState, { ...STATE, "notifications.doNotDisturbMode": String(!toasts) });
   const address = new URL(server.url);
   for (const [name, value] of Object.entries(query ?? { folder: workspace ?? server.workspace })) address.searchParams.set(name, value);
   await page.goto(address.href);

@@ -15,7 +15,7 @@ export async function commands(setup) {
     env: { SLUICE_BASE_URL: setup.gateway, AI_GATEWAY_API_KEY: setup.key },
     settings: { "sluice.models.hidden": ["open ai"] },
   });
-  const window = await openWindow(server, setup);
+  const window = await openWindow(server, { ...setup, toasts: true });
   const { page } = window;
   const view = new Chat(page);
   const settings = path.join(server.folder, "user/User/settings.json");

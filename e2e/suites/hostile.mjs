@@ -5,7 +5,7 @@ import path from "node:path";
 import { Chat } from "../lib/chat.mjs";
 import { COMMAND, MESSAGES, startHostile, TARGET, watchForLinks } from "../lib/hostile.mjs";
 import { check } from "../lib/report.mjs";
-import { until } from "../lib/until.mjs";
+import { AGAIN_MS, until } from "../lib/until.mjs";
 import { finish, openWindow, startServer } from "../lib/vscode.mjs";
 
 /** The number of rows of a list that are hovered over. */
@@ -21,7 +21,7 @@ export async function hostile(setup) {
     env: { SLUICE_BASE_URL: `${gateway.origin}/v1`, AI_GATEWAY_API_KEY: setup.key },
     settings: { "sluice.models.hidden": [`[click](${COMMAND}) open ai`] },
   });
-  const window = await openWindow(server, { ...setup, prepare: (page) => page.addInitScript(watchForLinks, TARGET) });
+  const window = await openWindow(server, { ...setup, toasts: true, prepare: (page) => page.addInitScript(watchForLinks, TARGET) });
   const { page } = window;
   const view = new Chat(page);
   const hover = page.locator(".monaco-hover:visible, .chat-model-hover:visible");
@@ -50,7 +50,7 @@ export async function hostile(setup) {
       return hover
         .filter({ hasText: text })
         .first()
-        .waitFor({ timeout: 3_000 })
+        .waitFor({ timeout: AGAIN_MS })
         .then(
           () => true,
           () => page.mouse.move(1, 1),

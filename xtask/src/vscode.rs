@@ -1,8 +1,11 @@
 //! `cargo xtask vscode`: tests the extension in a real VS Code in a real browser. The programs in `e2e/` drive it; this
 //! module provides what they need.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use serde_json::Value;
 
 use crate::gateway::{self, Gateway};
 use crate::shell::{self, capture, root};
@@ -44,13 +47,14 @@ fn work() -> PathBuf {
 /// Runs `cargo xtask vscode`. It is an error if this machine can't run VS Code.
 pub fn run(extension: Option<PathBuf>, only: Option<&str>, keep: bool) -> Done {
     match prepare()? {
-        Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only, keep),
+        Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only, keep).map(drop),
         Machine::Cannot(reason) => Err(reason),
     }
 }
 
-/// Runs the tests in a real VS Code, with a packed extension or a folder that contains one.
-pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> Done {
+/// Runs the tests in a real VS Code, with a packed extension or a folder that contains one. Returns what a summary has to
+/// mention: checks that were skipped, and suites that were repeated.
+pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> Done<Vec<String>> {
     // The adapter's sample provider is tested too.
     adapter::build()?;
     let sluice = gateway::build()?;
@@ -65,13 +69,31 @@ pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> 
     if keep {
         driver.arg("--keep");
     }
-    shell::run(&mut driver)
+    shell::run(&mut driver)?;
+    let file = work().join("results.json");
+    let report = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let report: Value = serde_json::from_slice(&report).map_err(|error| format!("{}: {error}", file.display()))?;
+    let list = |key: &str| report[key].as_array().cloned().unwrap_or_default();
+    let skipped = list("results").into_iter().filter_map(|result| {
+        let reason = result["skipped"].as_str()?;
+        Some(format!("SKIPPED: {}: {}, because {reason}", text(&result["suite"]), text(&result["name"])))
+    });
+    let repeated = list("repeated")
+        .into_iter()
+        .map(|suite| format!("REPEATED: the suite {}, because {}", text(&suite["suite"]), text(&suite["reason"])));
+    Ok(skipped.chain(repeated).collect())
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 impl Tools {
     /// Returns a command that runs one of the programs in e2e/ with all its arguments.
     pub fn node(&self, program: &str, gateway: &Gateway, extension: &Path) -> Command {
         let mut driver = Command::new(install::node(&self.directory));
+        // Proxies, options for Node and the like must not reach VS Code.
+        driver.env_clear().envs(["PATH", "TMPDIR"].iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         driver.current_dir(root()).arg(program).args(["--gateway", &gateway.url]);
         driver.arg("--tools").arg(&self.directory).arg("--chromium").arg(&self.browser).arg("--work").arg(work());
         driver.arg(if extension.is_dir() { "--extension" } else { "--vsix" }).arg(extension);
