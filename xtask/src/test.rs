@@ -9,21 +9,21 @@ use crate::vscode::{self, Machine};
 use crate::{Done, adapter, extension, javascript, meter, recordings, tidy, tokens, wasm};
 
 pub fn all() -> Done {
-    let started = Instant::now();
-    step("formatting", || run(cargo().args(["fmt", "--all", "--check"])))?;
-    step("lints", || {
+    let mut summary = Summary { started: Instant::now(), lines: Vec::new() };
+    summary.step("formatting", || run(cargo().args(["fmt", "--all", "--check"])))?;
+    summary.step("lints", || {
         run(cargo().args(["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
     })?;
-    step("house rules", tidy::check)?;
-    step("JavaScript style", javascript::check_style)?;
-    step("documentation", || {
+    summary.step("house rules", tidy::check)?;
+    summary.step("JavaScript style", javascript::check_style)?;
+    summary.step("documentation", || {
         let mut doc = cargo();
         doc.args(["doc", "--quiet", "--locked", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings");
         run(&mut doc)
     })?;
     // These include the examples in the documentation.
-    step("unit and integration tests", || run(cargo_test().arg("--workspace")))?;
-    step("invariants, at full depth", || {
+    summary.step("unit and integration tests", || run(cargo_test().arg("--workspace")))?;
+    summary.step("invariants, at full depth", || {
         run(cargo_test().args(["--release", "--package", "sluice-core"]).args([
             "--test",
             "invariants_exhaustive",
@@ -35,50 +35,72 @@ pub fn all() -> Done {
             "exchange_exhaustive",
         ]))
     })?;
-    step("WebAssembly", || {
+    summary.step("WebAssembly", || {
         let modules = wasm::build()?;
         wasm::check_reproducible(&modules)?;
         javascript::build()?;
         javascript::test(&modules.core(), &modules.tokens(), &export_streams()?)?;
         wasm::report(&modules)
     })?;
-    step("hostile input, counted", || run(meter::on(&wasm::build()?)?.arg("--brief")))?;
-    step("the adapter package", || {
+    summary.step("hostile input, counted", || run(meter::on(&wasm::build()?)?.arg("--brief")))?;
+    summary.step("the adapter package", || {
         adapter::build_around(&wasm::build()?.core())?;
         adapter::test()
     })?;
-    step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
-    step("extension", extension::test)?;
+    summary.step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
+    summary.step("extension", extension::test)?;
     let recorded = root().join("../shared/recordings");
     if recorded.is_dir() {
-        step("recorded streams", || recordings::check(&recorded))?;
-        step("recorded token counts", || tokens::check(&recorded))?;
+        summary.step("recorded streams", || recordings::check(&recorded))?;
+        summary.step("recorded token counts", || tokens::check(&recorded))?;
+    } else {
+        summary.skip("recorded streams and token counts", &format!("there is no folder {}", recorded.display()));
     }
-    let mut skipped = None;
-    step("the extension in a real VS Code", || match vscode::prepare()? {
-        Machine::Ready(tools) => vscode::test(&tools, &extension::pack()?, None, false),
-        Machine::Cannot(reason) => {
-            println!("   SKIPPED: {reason}");
-            skipped = Some(reason);
-            Ok(())
+    let name = "the extension in a real VS Code";
+    match vscode::prepare()? {
+        Machine::Ready(tools) => {
+            let mut notes = Vec::new();
+            summary.step(name, || {
+                notes = vscode::test(&tools, &extension::pack()?, None, false)?;
+                Ok(())
+            })?;
+            summary.lines.extend(notes.iter().map(|note| format!("   {note}")));
         }
-    })?;
-    let time = started.elapsed().as_secs_f64();
-    match skipped {
-        None => println!("\nAll tests passed in {time:.0} s."),
-        Some(reason) => {
-            println!("\nThe other tests passed in {time:.0} s, but NOTHING WAS TESTED IN A REAL VS CODE: {reason}.");
-        }
+        Machine::Cannot(reason) => summary.skip(name, &reason),
     }
+    summary.print();
     Ok(())
 }
 
-fn step(name: &str, check: impl FnOnce() -> Done) -> Done {
-    println!("\n── {name}");
-    let started = Instant::now();
-    check().map_err(|error| format!("{name}: {error}"))?;
-    println!("   ok, {:.1} s", started.elapsed().as_secs_f64());
-    Ok(())
+/// Everything that was run or skipped, to be printed at the end.
+struct Summary {
+    started: Instant,
+    lines: Vec<String>,
+}
+
+impl Summary {
+    fn step(&mut self, name: &str, check: impl FnOnce() -> Done) -> Done {
+        println!("\n── {name}");
+        let started = Instant::now();
+        check().map_err(|error| format!("{name}: {error}"))?;
+        let seconds = started.elapsed().as_secs_f64();
+        println!("   ok, {seconds:.1} s");
+        self.lines.push(format!("{seconds:8.1} s  {name}"));
+        Ok(())
+    }
+
+    fn skip(&mut self, name: &str, reason: &str) {
+        println!("\n── {name}\n   SKIPPED: {reason}");
+        self.lines.push(format!("   SKIPPED: {name}, because {reason}"));
+    }
+
+    fn print(&self) {
+        println!("\n── summary");
+        self.lines.iter().for_each(|line| println!("{line}"));
+        let skipped = self.lines.iter().filter(|line| line.contains("SKIPPED: ")).count();
+        let all = if skipped == 0 { "All tests passed".to_owned() } else { format!("Passed, but {skipped} SKIPPED,") };
+        println!("{all} in {:.0} s.", self.started.elapsed().as_secs_f64());
+    }
 }
 
 /// Random cases come from a fixed seed, so that a commit that passed once passes again. Plain `cargo test` draws new
