@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sluice_core::{Counter, TokenBreakdown};
+use sluice_core::{Counter, TokenBreakdown, grouped};
 
 use crate::complain;
 use crate::output::tell;
@@ -86,7 +86,7 @@ impl Count {
         }
         let how = if about.own_vocabulary { "" } else { ", estimated" };
         let model = one_line(model);
-        format!("{} tokens ({model}{how}; {} characters)", grouped(tokens as usize), grouped(characters))
+        format!("{} tokens ({model}{how}; {} characters)", grouped(tokens.into()), grouped(characters as u64))
     }
 
     fn of_request(&self, bytes: &[u8], shown: &str) -> Result<String, String> {
@@ -112,7 +112,7 @@ impl Count {
 fn table(counted: &TokenBreakdown) -> String {
     let how = if counted.own_vocabulary { "" } else { ", estimated" };
     let model = if counted.model.is_empty() { "no model named".into() } else { one_line(&counted.model) };
-    let mut lines = vec![format!("{} input tokens ({model}{how})", grouped(counted.input_tokens as usize))];
+    let mut lines = vec![format!("{} input tokens ({model}{how})", grouped(counted.input_tokens.into()))];
     let parts = [
         ("instructions", counted.instructions),
         ("messages", counted.messages),
@@ -125,21 +125,8 @@ fn table(counted: &TokenBreakdown) -> String {
         ("framing", counted.framing),
     ];
     for (name, tokens) in parts.into_iter().filter(|(_, tokens)| *tokens > 0) {
-        lines.push(format!("  {name:<14}{:>10}", grouped(tokens as usize)));
+        lines.push(format!("  {name:<14}{:>10}", grouped(tokens.into())));
     }
     lines.extend(counted.notes.iter().map(|note| format!("  not all is known: {}", one_line(note))));
     lines.join("\n")
-}
-
-/// Formats `12345` as `12,345`.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }

@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use sluice_client::Store;
-use sluice_core::{History, Period, Totals};
+use sluice_core::{History, Period, Totals, fixed_count};
 
 use crate::ledger::{directory, tell_store_error};
 use crate::text::{self, one_line};
@@ -164,7 +164,7 @@ type Column = (&'static str, u8, fn(&Totals) -> String);
 
 const COLUMNS: [Column; 7] = [
     ("Requests", 4, |totals| totals.requests.to_string()),
-    ("Input", 1, |totals| short(totals.input_tokens)),
+    ("Input", 1, |totals| fixed_count(totals.input_tokens)),
     ("Cached", 5, |totals| match totals.input_tokens {
         0 => "–".to_owned(),
         input => {
@@ -172,7 +172,7 @@ const COLUMNS: [Column; 7] = [
             format!("{} %", (cached * 100 + input / 2) / input)
         }
     }),
-    ("Output", 2, |totals| short(totals.output_tokens)),
+    ("Output", 2, |totals| fixed_count(totals.output_tokens)),
     ("Cost", 0, |totals| match (totals.unpriced, totals.requests - totals.uncounted.min(totals.requests)) {
         (0, 1..) => totals.cost.to_string(),
         (unpriced, counted) if unpriced < counted => format!("{}+", totals.cost),
@@ -249,18 +249,6 @@ fn bar(part: u64, whole: u64, width: usize) -> String {
     let eighths = eighths.checked_div(u128::from(whole)).unwrap_or(0);
     let eighths = usize::try_from(eighths).unwrap_or(0).max(usize::from(part > 0 && width > 0));
     "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).copied().unwrap_or_default()
-}
-
-/// Formats a number of tokens: `812`, `52.0k`, `1.05M`, `2.30G`.
-fn short(tokens: u64) -> String {
-    #[allow(clippy::cast_precision_loss, reason = "for display")]
-    let number = tokens as f64;
-    match tokens {
-        0..1000 => tokens.to_string(),
-        1000..999_950 => format!("{:.1}k", number / 1e3),
-        999_950..999_995_000 => format!("{:.2}M", number / 1e6),
-        _ => format!("{:.2}G", number / 1e9),
-    }
 }
 
 fn clipped(text: &str, width: usize) -> String {

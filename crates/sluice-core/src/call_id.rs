@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::fnv::fnv1a;
+
 const PREFIX: &str = "gw-";
 const MAX_LENGTH: usize = 64;
 /// A dash and 64 bits in hexadecimal.
@@ -62,9 +64,4 @@ fn unique(base: &str, taken: &mut Taken) -> String {
 
 fn is_usable(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
-}
-
-/// FNV-1a is short, will never change, and is good enough to distinguish a few ids.
-pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

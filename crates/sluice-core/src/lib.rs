@@ -60,10 +60,13 @@ mod boundary;
 mod call_id;
 mod exchange;
 mod failure;
+mod fnv;
+mod image_type;
 mod ledger;
 mod memory;
 mod models;
 mod next_step;
+mod numbers;
 mod receive;
 mod secrets;
 mod send;
@@ -80,8 +83,9 @@ pub use boundary::{
 pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
     Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
-    NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing, Status,
-    ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
+    NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing,
+    Status, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition,
+    ToolMode, Usage,
 };
 pub use exchange::{
     Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,
@@ -89,13 +93,14 @@ pub use exchange::{
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
 pub use memory::{FileState, MAX_FILE, Memory};
-pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, short_count, similar_models};
+pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, similar_models};
 pub use next_step::{NextStep, next_step};
+pub use numbers::{date, fixed_count, grouped, short_count};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{BadAddress, BuiltRequest, Endpoint, Parameter, Prompt, ToolNames, VERCEL, build_request, request_kind};
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
-pub use usage::{History, Period, UsageTracker, date, preflight};
+pub use usage::{History, Period, UsageTracker, preflight};
 pub use wire::{as_stream, is_open_responses_event};
 
 /// SSE framing by itself, for other readers of event streams, benchmarks and fuzzing.

@@ -20,14 +20,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::boundary::{
     ChatModel, LimitSetting, ModelList, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Prices,
 };
-use crate::wire::{Endpoint, MOST_WORDS, Model, Models};
+use crate::wire::{MOST_WORDS, Model, Models, ProviderEndpoint};
 
 use identity::Identity;
-use limits::{Known, Limits};
+use limits::{LimitSources, TokenLimits};
 use rules::{Pattern, Rules};
 
 pub use catalog::{ListState, ModelCatalog, Refresh};
-pub use describe::short_count;
 pub use limits::learned_limit;
 pub use rules::{finds_model, similar_models};
 
@@ -37,7 +36,7 @@ const MOST_NOTES: usize = 10;
 /// What is known about a model beside the list.
 #[derive(Clone, Debug, Default)]
 struct Facts {
-    endpoints: Option<(Model, Vec<Endpoint>)>,
+    endpoints: Option<(Model, Vec<ProviderEndpoint>)>,
     learned: Option<u32>,
 }
 
@@ -111,7 +110,7 @@ fn chat_model(id: String, mut model: Model, facts: &Facts, setting: Option<&Limi
     }
     let Identity { creator, family, version } = Identity::of(&id);
     let creator = if creator.is_empty() { model.creator.clone().unwrap_or_default() } else { creator };
-    let limits = Limits::of(Known {
+    let limits = TokenLimits::of(LimitSources {
         window: model.context_window,
         output: model.max_output,
         providers: &providers,
@@ -155,7 +154,7 @@ fn chat_model(id: String, mut model: Model, facts: &Facts, setting: Option<&Limi
 }
 
 /// What the providers of a model can do, the model can do: the gateway picks one that can.
-fn enrich(model: &mut Model, more: &Model, endpoints: &[Endpoint]) {
+fn enrich(model: &mut Model, more: &Model, endpoints: &[ProviderEndpoint]) {
     let add = |list: &mut Vec<String>, more: &mut dyn Iterator<Item = &String>| {
         let mut known: BTreeSet<String> = list.iter().cloned().collect();
         for word in more {
@@ -174,8 +173,8 @@ fn enrich(model: &mut Model, more: &Model, endpoints: &[Endpoint]) {
     model.reasoning_mandatory = model.reasoning_mandatory.or(more.reasoning_mandatory);
     model.description = model.description.take().or_else(|| more.description.clone());
     if Prices::of(&model.pricing).is_none() {
-        let cheapest = |a: &&Endpoint, b: &&Endpoint| {
-            let price = |endpoint: &Endpoint| endpoint.pricing.output.unwrap_or(f64::MAX);
+        let cheapest = |a: &&ProviderEndpoint, b: &&ProviderEndpoint| {
+            let price = |endpoint: &ProviderEndpoint| endpoint.pricing.output.unwrap_or(f64::MAX);
             price(a).total_cmp(&price(b))
         };
         let offer = active().min_by(cheapest);
@@ -183,11 +182,11 @@ fn enrich(model: &mut Model, more: &Model, endpoints: &[Endpoint]) {
     }
 }
 
-fn is_active(endpoint: &Endpoint) -> bool {
+fn is_active(endpoint: &ProviderEndpoint) -> bool {
     endpoint.status.is_none_or(|status| status >= 0)
 }
 
-fn model_provider(endpoint: &Endpoint) -> ModelProvider {
+fn model_provider(endpoint: &ProviderEndpoint) -> ModelProvider {
     let prices = Prices::of(&endpoint.pricing);
     let tokens = |tokens: Option<u64>| tokens.and_then(limits::plausible_window);
     ModelProvider {

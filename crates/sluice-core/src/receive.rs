@@ -28,7 +28,7 @@ pub(crate) use arguments::{ArgumentsText, Object};
 pub(crate) use assemble::{About, Sink};
 pub(crate) use citations::{citations_part, is_hidden, plain_line};
 pub(crate) use decode::protocol_word;
-pub(crate) use images::{checked_base64, image_type};
+pub(crate) use images::{checked_base64, image_type_of_base64};
 pub(crate) use outcome::{Verdict, judge};
 
 use crate::boundary::{NoteKind, Outcome, Output};

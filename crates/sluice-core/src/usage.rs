@@ -6,7 +6,7 @@ mod status;
 
 use std::collections::BTreeMap;
 
-pub use history::{History, Period, date};
+pub use history::{History, Period};
 pub use status::preflight;
 
 use crate::boundary::{Dollars, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, Totals};
@@ -27,7 +27,7 @@ const SHOW_FREED: u8 = 2;
 #[derive(Clone, Debug, Default)]
 pub struct UsageTracker {
     open: BTreeMap<String, Open>,
-    conversations: BTreeMap<String, Conversation>,
+    conversations: BTreeMap<String, ConversationUsage>,
     opened: u64,
 }
 
@@ -43,7 +43,7 @@ struct Open {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Conversation {
+struct ConversationUsage {
     totals: Totals,
     /// The number of the newest request of any kind.
     newest: u64,
@@ -165,7 +165,7 @@ fn cost(end: &RequestEnd) -> Option<Dollars> {
     told.or_else(in_usage).or_else(in_ticks).or_else(|| end.cost_by_prices.and_then(Dollars::from_f64))
 }
 
-impl Conversation {
+impl ConversationUsage {
     /// Records the end of a main request. A newer one may have ended before it.
     fn answered(&mut self, open: &Open, usage: &RequestUsage) {
         if self.counted.as_ref().is_some_and(|counted| counted.number > open.number) {

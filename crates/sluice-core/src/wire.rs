@@ -15,8 +15,8 @@ pub(crate) use event::{Address, Channel, StreamEvent};
 pub(crate) use item::{Annotation, ContentPart, Item};
 pub(crate) use json::{Fields, Unreadable, string};
 pub(crate) use models::{
-    Endpoint, MOST_WORDS, Model, Models, Pricing, ReasoningOption, Tier, read_endpoints, read_models, write_endpoints,
-    write_models,
+    MOST_WORDS, Model, Models, Pricing, ProviderEndpoint, ReasoningOption, Tier, read_endpoints, read_models,
+    write_endpoints, write_models,
 };
 pub(crate) use request::{
     Content, CreateResponse, FunctionTool, InputItem, Output as ItemOutput, ProviderOptions,

@@ -78,7 +78,7 @@ fn levels_follow_the_number_that_is_shown() {
 #[test]
 fn windows_of_every_size_are_formatted() {
     for (limit, expected) in [
-        (Some(8192), expect!["4.1k/8k · 50 % [Normal, Idle]"]),
+        (Some(8192), expect!["4.1k/8.19k · 50 % [Normal, Idle]"]),
         (Some(131_072), expect!["4.1k/131k · 3 % [Normal, Idle]"]),
         (Some(999_999), expect!["4.1k/1M · 0 % [Normal, Idle]"]),
         (Some(1_048_576), expect!["4.1k/1.05M · 0 % [Normal, Idle]"]),

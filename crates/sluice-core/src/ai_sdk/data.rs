@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::fields::Fields;
 use crate::boundary::{Citation, NoteKind, Part};
-use crate::receive::{Sink, checked_base64, citations_part, image_type, plain_line, protocol_word};
+use crate::receive::{Sink, checked_base64, citations_part, image_type_of_base64, plain_line, protocol_word};
 use crate::wire::string;
 
 /// More sources would bury the answer.
@@ -46,7 +46,7 @@ impl Data {
                 let named = named.map(Cow::into_owned).or(in_url).filter(|name| !name.trim().is_empty());
                 let mime_type = match named {
                     Some(named) => media_type(&named),
-                    None => Some(image_type(&base64).unwrap_or("application/octet-stream").to_owned()),
+                    None => Some(image_type_of_base64(&base64).unwrap_or("application/octet-stream").to_owned()),
                 };
                 match mime_type {
                     Some(mime_type) => sink.part(Part::Data { mime_type, base64 }),
@@ -125,7 +125,7 @@ impl Data {
     /// A tool that the provider ran may have made an image.
     pub(super) fn image_of_tool(output: &str, sink: &mut Sink) {
         let Some(result) = Fields::read(output).and_then(|output| output.text(&["result"])) else { return };
-        let Some(mime_type) = image_type(&result) else { return };
+        let Some(mime_type) = image_type_of_base64(&result) else { return };
         match checked_base64(&result) {
             Some(base64) => {
                 sink.part(Part::Data { mime_type: mime_type.to_owned(), base64: base64.into_owned() });

@@ -28,12 +28,12 @@ pub struct TreeNode {
 
 #[derive(Debug, Default)]
 pub(super) struct RequestTree {
-    conversations: BTreeMap<String, Conversation>,
+    conversations: BTreeMap<String, ConversationTree>,
     begun: u64,
 }
 
 #[derive(Debug, Default)]
-struct Conversation {
+struct ConversationTree {
     /// The number of its newest request. Later requests have higher numbers.
     newest: u64,
     nodes: Vec<TreeNode>,

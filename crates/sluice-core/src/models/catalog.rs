@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Facts, model_list};
 use crate::boundary::{Failure, FailureKind, HttpRequest, ModelList, ModelSettings, Note, NoteKind};
 use crate::failure::HttpAnswer;
+use crate::fnv::fnv1a;
 use crate::models::capabilities::other_kind;
 use crate::models::limits::learned_limit;
 use crate::receive::plain_line;
@@ -128,7 +129,7 @@ impl ModelCatalog {
         if found.base_url != catalog.base_url {
             return (catalog, None);
         }
-        if !found.list.is_empty() && checksum(&found.list) != found.checksum {
+        if !found.list.is_empty() && fnv1a(found.list.as_bytes()) != found.checksum {
             catalog.learned = found.learned;
             return (catalog, Some(note("The kept list of models is damaged; it will be fetched again")));
         }
@@ -197,7 +198,7 @@ impl ModelCatalog {
             return Refresh::Unchanged;
         }
         self.list = list;
-        self.checksum = checksum(&self.list);
+        self.checksum = fnv1a(self.list.as_bytes());
         Refresh::Changed
     }
 
@@ -295,9 +296,4 @@ fn drop_oldest<T>(map: &mut BTreeMap<String, T>, measure: impl Fn(&str, &T) -> (
             map.remove(&id);
         }
     }
-}
-
-/// FNV-1a: against accidents, not against enemies.
-fn checksum(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,6 +1,7 @@
 //! A model in words: beside its name, and when the pointer rests on it.
 
 use crate::boundary::{ChatModel, LimitsFrom};
+use crate::numbers::{date, short_count};
 
 /// What people call the creators; all others get a capital letter.
 const CREATORS: [(&str, &str); 16] = [
@@ -32,23 +33,6 @@ pub(crate) fn creator_name(creator: &str) -> String {
         letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
     });
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// `512`, `8.2k`, `128k`, `1M`, `1.05M`: three digits are enough to compare.
-pub fn short_count(tokens: u64) -> String {
-    let (whole, unit) = match tokens {
-        0..1_000 => return tokens.to_string(),
-        // 999,500 and more would round to 1000k.
-        1_000..999_500 => (1_000, "k"),
-        999_500..999_500_000 => (1_000_000, "M"),
-        _ => (1_000_000_000, "G"),
-    };
-    #[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-    let value = tokens as f64 / f64::from(whole);
-    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-    let text = format!("{value:.decimals$}");
-    let text = if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text}{unit}")
 }
 
 /// Markdown. What the server wrote is text in it, and nothing else.
@@ -97,7 +81,12 @@ pub(crate) fn tooltip(model: &ChatModel) -> String {
         };
         paragraphs.push(format!("Served by {}{spread}", names.join(", ")));
     }
-    paragraphs.extend(model.deprecated_at.map(|at| format!("Deprecated: {}", date(at))));
+    paragraphs.extend(
+        model
+            .deprecated_at
+            .and_then(|at| u32::try_from(at / 86_400).ok())
+            .map(|day| format!("Deprecated: {}", date(day))),
+    );
     paragraphs.join("\n\n")
 }
 
@@ -110,17 +99,4 @@ fn escaped(text: &str) -> String {
         escaped.push(c);
     }
     escaped
-}
-
-/// The day of a time in seconds since 1970, as 2026-04-24.
-fn date(seconds: u64) -> String {
-    // Days since the first of March of year 0, so that leap days come last; a cycle of the calendar has 146097.
-    let days = seconds / 86_400 + 719_468;
-    let (cycle, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (year, month) = (cycle * 400 + year + u64::from(month >= 10), if month < 10 { month + 3 } else { month - 9 });
-    format!("{year}-{month:02}-{day:02}")
 }

@@ -15,7 +15,7 @@ const LARGEST_WINDOW: u64 = 100_000_000;
 
 /// Input and output together are the window; both are at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct TokenLimits {
     pub window: u32,
     pub input: u32,
     pub output: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Limits {
 
 /// All that is known about one model, in the order of rising trust.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Known<'a> {
+pub(crate) struct LimitSources<'a> {
     pub window: Option<u64>,
     pub output: Option<u64>,
     pub providers: &'a [ModelProvider],
@@ -33,8 +33,8 @@ pub(crate) struct Known<'a> {
     pub setting: Option<&'a LimitSetting>,
 }
 
-impl Limits {
-    pub(super) fn of(known: Known<'_>) -> Self {
+impl TokenLimits {
+    pub(super) fn of(known: LimitSources<'_>) -> Self {
         let stated = known.window.and_then(plausible_window);
         let mut from = if stated.is_some() { LimitsFrom::List } else { LimitsFrom::Assumed };
         let mut window = stated.unwrap_or(COMMON_WINDOW);

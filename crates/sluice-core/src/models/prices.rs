@@ -1,6 +1,7 @@
 //! What tokens cost: as numbers, as a line to read, and for a whole answer.
 
 use crate::boundary::{PriceTier, Prices, Usage};
+use crate::numbers::short_count;
 use crate::wire::{Pricing, Tier};
 
 impl Prices {
@@ -72,7 +73,7 @@ impl Prices {
         for tier in &self.tiers {
             let here = (tier.input, tier.output);
             if let Some(pair) = pair(here.0, here.1).filter(|_| here != before) {
-                line.push_str(&format!("; above {}: {pair}", super::short_count(tier.from_input_tokens - 1)));
+                line.push_str(&format!("; above {}: {pair}", short_count(tier.from_input_tokens - 1)));
             }
             before = here;
         }

@@ -3,9 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
 use super::assemble::Sink;
 use crate::boundary::{NoteKind, Part};
-use crate::call_id::fnv1a;
+use crate::fnv::fnv1a;
+use crate::image_type::image_type;
 use crate::wire::Item;
 
 #[derive(Clone, Debug, Default)]
@@ -81,7 +85,7 @@ pub(crate) fn checked_base64(text: &str) -> Option<Cow<'_, str>> {
 
 /// What the first bytes say, else what the server says.
 fn mime_type(base64: &str, format: Option<&str>) -> &'static str {
-    image_type(base64).unwrap_or(match format {
+    image_type_of_base64(base64).unwrap_or(match format {
         Some("jpeg" | "jpg") => "image/jpeg",
         Some("webp") => "image/webp",
         Some("gif") => "image/gif",
@@ -89,11 +93,11 @@ fn mime_type(base64: &str, format: Option<&str>) -> &'static str {
     })
 }
 
-/// What kind of image the first bytes say this is.
-pub(crate) fn image_type(base64: &str) -> Option<&'static str> {
-    let magic =
-        [("iVBORw0KGgo", "image/png"), ("/9j/", "image/jpeg"), ("UklGR", "image/webp"), ("R0lGOD", "image/gif")];
-    magic.iter().find(|(start, _)| base64.starts_with(start)).map(|(_, mime_type)| *mime_type)
+/// Returns the type of an image according to its first bytes.
+pub(crate) fn image_type_of_base64(base64: &str) -> Option<&'static str> {
+    const ENOUGH: usize = 16;
+    let start = base64.get(..ENOUGH).unwrap_or(base64).trim_end_matches('=');
+    image_type(&STANDARD_NO_PAD.decode(start).ok()?)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
+use crate::image_type::image_type;
+
 /// The maximum length of a data URL. Servers refuse longer ones.
 const MAX_DATA_URL: usize = 20_971_520;
 
@@ -13,14 +15,7 @@ pub(super) fn data_url(mime_type: &str, base64: &str) -> Option<String> {
         return None;
     }
     // All of it is decoded, because one broken image would make the whole request fail.
-    let start = decode(base64)?;
-    let sniffed = match start.as_slice() {
-        [0x89, b'P', b'N', b'G', ..] => "image/png",
-        [0xFF, 0xD8, 0xFF, ..] => "image/jpeg",
-        [b'G', b'I', b'F', b'8', ..] => "image/gif",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
-        _ => return None,
-    };
+    let sniffed = image_type(&decode(base64)?)?;
     let url = format!("data:{sniffed};base64,{base64}");
     (url.len() <= MAX_DATA_URL).then_some(url)
 }

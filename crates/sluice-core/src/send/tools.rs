@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::boundary::{ChatRequest, ToolDefinition, ToolMode};
-use crate::call_id::fnv1a;
+use crate::fnv::fnv1a;
 use crate::wire::{FunctionTool, ToolChoice};
 
 const MAX_NAME: usize = 64;

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::family::Family;
+use crate::image_type::image_type;
 
 /// How much base64 is decoded to find the size. Only in JPEG can the size come late, after embedded thumbnails and
 /// profiles.
@@ -29,19 +30,19 @@ pub(super) fn size_in_base64(base64: &str) -> Option<Size> {
 pub(super) fn size(file: &[u8]) -> Option<Size> {
     let be = |at: usize, bytes: usize| number(file, at, bytes, true);
     let le = |at: usize, bytes: usize| number(file, at, bytes, false);
-    let (width, height) = match file {
-        [0x89, b'P', b'N', b'G', ..] => (be(16, 4)?, be(20, 4)?),
-        [b'G', b'I', b'F', b'8', ..] => (le(6, 2)?, le(8, 2)?),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', b'V', b'P', b'8', format, ..] => match format {
-            b'X' => (le(24, 3)? + 1, le(27, 3)? + 1),
-            b'L' => {
+    let (width, height) = match image_type(file) {
+        Some("image/png") => (be(16, 4)?, be(20, 4)?),
+        Some("image/gif") => (le(6, 2)?, le(8, 2)?),
+        Some("image/jpeg") => jpeg(file)?,
+        Some("image/webp") => match file.get(12..16)? {
+            b"VP8X" => (le(24, 3)? + 1, le(27, 3)? + 1),
+            b"VP8L" => {
                 let bits = le(21, 4)?;
                 ((bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1)
             }
-            _ => (le(26, 2)? & 0x3FFF, le(28, 2)? & 0x3FFF),
+            b"VP8 " => (le(26, 2)? & 0x3FFF, le(28, 2)? & 0x3FFF),
+            _ => return None,
         },
-        [b'B', b'M', ..] => (le(18, 4)?, le(22, 4)?.cast_signed().unsigned_abs()),
-        [0xFF, 0xD8, ..] => jpeg(file)?,
         _ => return None,
     };
     (width > 0 && height > 0).then_some(Size { width, height })

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::boundary::{RequestUsage, Totals};
+use crate::numbers::date;
 
 /// The maximum number of days with usage. Days are counted and not compared with today's date, so that a clock that was
 /// wrong once doesn't delete the rest.
@@ -80,18 +81,4 @@ impl History {
             self.rows.pop_first();
         }
     }
-}
-
-/// Converts a day's number to a date such as `2026-03-01`.
-pub fn date(day: u32) -> String {
-    // This is Howard Hinnant's algorithm. Years begin in March, so that the leap day comes last.
-    let shifted = u64::from(day) + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day_of_month:02}")
 }

@@ -2,15 +2,16 @@
 
 use std::cmp::Reverse;
 
-use super::{Conversation, Open, freed};
+use super::{ConversationUsage, Open, freed};
 use crate::boundary::{Activity, Level, Preflight, RequestKind, RequestUsage, StatusLine, TooltipLine, Totals};
+use crate::numbers::{fixed_count, grouped, short_count};
 
 const WARNING_PERCENT: u64 = 75;
 const ERROR_PERCENT: u64 = 90;
 
 /// Returns the status line. It shows the estimate of the running main request, or else the server's last count, or else
 /// the estimate of a request that was never counted.
-pub(super) fn line(conversation: &Conversation, open: &[&Open]) -> StatusLine {
+pub(super) fn line(conversation: &ConversationUsage, open: &[&Open]) -> StatusLine {
     let main = open.iter().filter(|open| open.start.kind == RequestKind::Main).min_by_key(|open| Reverse(open.number));
     let counted = conversation.counted.as_ref();
     // A main request without an estimate doesn't hide the last count.
@@ -26,8 +27,10 @@ pub(super) fn line(conversation: &Conversation, open: &[&Open]) -> StatusLine {
 
     let percent = tokens.zip(limit).and_then(|(tokens, limit)| percent(tokens, limit));
     let mut text = match (tokens, limit, percent) {
-        (Some(tokens), Some(limit), Some(percent)) => format!("{}/{} · {percent} %", used(tokens), window(limit)),
-        (Some(tokens), ..) => format!("{} tokens", used(tokens)),
+        (Some(tokens), Some(limit), Some(percent)) => {
+            format!("{}/{} · {percent} %", fixed_count(tokens), short_count(limit))
+        }
+        (Some(tokens), ..) => format!("{} tokens", fixed_count(tokens)),
         (None, ..) if open.is_empty() => "not counted".to_owned(),
         (None, ..) => "…".to_owned(),
     };
@@ -38,7 +41,7 @@ pub(super) fn line(conversation: &Conversation, open: &[&Open]) -> StatusLine {
     let shrinking = || tokens.zip(counted).and_then(|(tokens, counted)| freed(counted.input_tokens, tokens));
     let freed = if is_estimate { shrinking() } else { None }.or(conversation.freed.map(|freed| freed.tokens));
     if let Some(freed) = freed {
-        text.push_str(&format!(" · ↓{}", used(freed)));
+        text.push_str(&format!(" · ↓{}", fixed_count(freed)));
     }
 
     let mut tooltip = Vec::new();
@@ -49,11 +52,11 @@ pub(super) fn line(conversation: &Conversation, open: &[&Open]) -> StatusLine {
     }
     if let Some(tokens) = tokens {
         let about = if is_estimate { "about " } else { "" };
-        let of = limit.map(|limit| format!(" of {}", digits(limit))).unwrap_or_default();
-        say("Context", format!("{about}{}{of} tokens", digits(tokens)));
+        let of = limit.map(|limit| format!(" of {}", grouped(limit))).unwrap_or_default();
+        say("Context", format!("{about}{}{of} tokens", grouped(tokens)));
     }
     if let Some(freed) = freed {
-        say("Freed", format!("{} tokens", digits(freed)));
+        say("Freed", format!("{} tokens", grouped(freed)));
     }
     if let Some(counted) = counted {
         last_answer(&counted.usage, &mut say);
@@ -77,9 +80,9 @@ pub(super) fn line(conversation: &Conversation, open: &[&Open]) -> StatusLine {
 
 fn last_answer(usage: &RequestUsage, say: &mut dyn FnMut(&str, String)) {
     let part = |tokens: Option<u64>, word: &str| {
-        tokens.filter(|tokens| *tokens > 0).map(|tokens| format!(" ({} {word})", digits(tokens))).unwrap_or_default()
+        tokens.filter(|tokens| *tokens > 0).map(|tokens| format!(" ({} {word})", grouped(tokens))).unwrap_or_default()
     };
-    let side = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), digits);
+    let side = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), grouped);
     say(
         "Last answer",
         format!(
@@ -106,9 +109,9 @@ fn sums(totals: &Totals) -> String {
     let requests = if totals.requests == 1 { "request" } else { "requests" };
     let mut line = format!(
         "{} {requests}, {} in, {} out",
-        digits(totals.requests),
-        digits(totals.input_tokens),
-        digits(totals.output_tokens)
+        grouped(totals.requests),
+        grouped(totals.input_tokens),
+        grouped(totals.output_tokens)
     );
     if totals.cost.0 > 0 {
         let more = if totals.unpriced > 0 { " and more" } else { "" };
@@ -122,7 +125,7 @@ fn sums(totals: &Totals) -> String {
 pub fn preflight(model: &str, estimate: u64, max_input_tokens: Option<u64>) -> Option<Preflight> {
     let limit = max_input_tokens?;
     let percent = percent(estimate, limit)?;
-    let (estimate, window) = (used(estimate), window(limit));
+    let (estimate, window) = (fixed_count(estimate), short_count(limit));
     let message = match percent {
         ..ERROR_PERCENT => return None,
         ERROR_PERCENT..=100 => format!(
@@ -151,38 +154,4 @@ fn percent(tokens: u64, limit: u64) -> Option<u64> {
         return hundredths.checked_div(limit).map(|percent| percent.max(101));
     }
     hundredths.saturating_add(limit / 2).checked_div(limit)
-}
-
-/// Formats a number of used tokens: `812`, `52.0k`, `1.05M`.
-fn used(tokens: u64) -> String {
-    match tokens {
-        ..1000 => tokens.to_string(),
-        1000..999_950 => format!("{}.{}k", (tokens + 50) / 1000, (tokens + 50) % 1000 / 100),
-        _ => {
-            let rounded = tokens.saturating_add(5000);
-            format!("{}.{:02}M", rounded / 1_000_000, rounded % 1_000_000 / 10_000)
-        }
-    }
-}
-
-/// Formats the size of a window: `128k`, `1M`, `1.05M`.
-fn window(tokens: u64) -> String {
-    match tokens {
-        ..1000 => tokens.to_string(),
-        1000..999_500 => format!("{}k", (tokens + 500) / 1000),
-        _ => used(tokens).replace(".00M", "M"),
-    }
-}
-
-/// Formats a number with separators: `1,234,567`.
-fn digits(number: u64) -> String {
-    let plain = number.to_string();
-    let mut grouped = String::with_capacity(plain.len() + plain.len() / 3);
-    for (index, digit) in plain.chars().enumerate() {
-        if index > 0 && (plain.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }

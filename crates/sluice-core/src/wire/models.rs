@@ -94,7 +94,7 @@ pub(crate) struct Tier {
 
 /// One provider that serves a model.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Endpoint {
+pub(crate) struct ProviderEndpoint {
     pub provider: Option<String>,
     pub context_window: Option<u64>,
     pub max_output: Option<u64>,
@@ -184,20 +184,20 @@ pub(crate) fn write_models(list: &Models) -> String {
 }
 
 /// A model and who serves it, or `None` if this is no such answer.
-pub(crate) fn read_endpoints(json: &str) -> Option<(Model, Vec<Endpoint>)> {
+pub(crate) fn read_endpoints(json: &str) -> Option<(Model, Vec<ProviderEndpoint>)> {
     if json.len() > LONGEST_ENDPOINTS {
         return None;
     }
     let value: Value = serde_json::from_str(json).ok()?;
     let model = value.get("data").and_then(Value::as_object).or_else(|| value.as_object())?;
     let endpoints = model.get("endpoints")?.as_array()?.iter().filter_map(Value::as_object);
-    Some((Model::read(model), endpoints.take(MOST_ENDPOINTS).map(Endpoint::read).collect()))
+    Some((Model::read(model), endpoints.take(MOST_ENDPOINTS).map(ProviderEndpoint::read).collect()))
 }
 
 /// The text that [`read_endpoints`] reads the same from.
-pub(crate) fn write_endpoints(model: &Model, endpoints: &[Endpoint]) -> String {
+pub(crate) fn write_endpoints(model: &Model, endpoints: &[ProviderEndpoint]) -> String {
     let mut fields = model.write();
-    fields.insert("endpoints".to_owned(), endpoints.iter().map(Endpoint::write).collect());
+    fields.insert("endpoints".to_owned(), endpoints.iter().map(ProviderEndpoint::write).collect());
     json!({ "data": fields }).to_string()
 }
 
@@ -339,7 +339,7 @@ impl Pricing {
     }
 }
 
-impl Endpoint {
+impl ProviderEndpoint {
     fn read(fields: &Map<String, Value>) -> Self {
         let median = |name: &str| match fields.get(name) {
             Some(Value::Object(percentiles)) => number(percentiles.get("p50")),
