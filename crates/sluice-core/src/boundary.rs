@@ -5,6 +5,7 @@ mod chat;
 mod model;
 mod outcome;
 mod part;
+mod settings;
 mod tokens;
 #[cfg(test)]
 mod typescript;
@@ -17,6 +18,7 @@ pub use model::{
 };
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+pub use settings::{SettingKind, SettingProblem, Settings};
 pub use tokens::TokenBreakdown;
 pub use usage::{
     Activity, Dollars, Estimate, FileState, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage,

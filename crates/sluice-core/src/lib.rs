@@ -70,6 +70,7 @@ mod numbers;
 mod receive;
 mod secrets;
 mod send;
+mod settings;
 mod surrogates;
 mod tokens;
 mod usage;
@@ -84,7 +85,7 @@ pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
     Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
     NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing,
-    Status, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition,
+    SettingKind, SettingProblem, Settings, Status, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition,
     ToolMode, Usage,
 };
 pub use exchange::{
@@ -99,6 +100,7 @@ pub use numbers::{date, fixed_count, grouped, short_count};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{BadAddress, BuiltRequest, Endpoint, Parameter, Prompt, ToolNames, VERCEL, build_request, request_kind};
+pub use settings::check_settings;
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
 pub use usage::{History, Period, UsageTracker, preflight};
 pub use wire::{as_stream, is_open_responses_event};

@@ -24,7 +24,8 @@ use crate::wire::{MOST_WORDS, Model, Models, ProviderEndpoint};
 
 use identity::Identity;
 use limits::{LimitSources, TokenLimits};
-use rules::{Pattern, Rules};
+pub(crate) use rules::Pattern;
+use rules::Rules;
 
 pub use catalog::{ListState, ModelCatalog, Refresh};
 pub use limits::learned_limit;

@@ -2,6 +2,7 @@
 
 mod conversation;
 mod endpoint;
+mod extras;
 mod http_request;
 mod images;
 mod messages;
@@ -12,6 +13,7 @@ mod tools;
 
 pub use conversation::request_kind;
 pub use endpoint::{BadAddress, Endpoint, VERCEL};
+pub(crate) use extras::{extra_fields, extra_headers};
 pub use http_request::{BuiltRequest, build_request};
 pub use parameter::Parameter;
 pub use prompt::Prompt;

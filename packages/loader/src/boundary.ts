@@ -311,6 +311,16 @@ export type LimitSetting = {
  */
 model: string, contextWindow?: number, maxInputTokens?: number, maxOutputTokens?: number, };
 
+export type Settings = { baseUrl?: string, models?: ModelSettings, extraHeaders?: { [key in string]: string }, extraBody: { [name: string]: unknown }, };
+
+export type SettingProblem = { setting: SettingKind, 
+/**
+ * What is wrong and what to do about it. Values of headers are never part of it.
+ */
+message: string, };
+
+export type SettingKind = "baseUrl" | "hide" | "favourites" | "default" | "limits" | "extraHeaders" | "extraBody";
+
 export type ListState = "fresh" | "stale" | "missing";
 
 export type Estimate = { tokens: number, 

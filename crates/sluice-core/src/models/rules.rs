@@ -12,7 +12,7 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     /// What is wrong with it, in words that say what to do.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (is_negative, rest) = match text.strip_prefix('!') {
             Some(rest) => (true, rest.trim_start()),

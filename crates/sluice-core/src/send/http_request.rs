@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::Endpoint;
 use super::conversation::{conversation_id, is_summary_request, marker};
+use super::extras::{extra_fields, extra_headers, is_header_value};
 use super::prompt::Prompt;
 use super::tools::{ToolNames, tool_choice};
 use crate::boundary::{ChatRequest, HttpRequest, Note, NoteKind};
-use crate::receive::plain_line;
 use crate::wire::{CreateResponse, ProviderOptions, ReasoningOptions};
 
 /// The protocol's limits.
@@ -45,6 +45,8 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
         effort: options.reasoning_effort.clone().filter(|_| may_think),
         summary: options.reasoning_summary.clone().filter(|_| may_think),
     };
+    let mut problems = Vec::new();
+    let extra = extra_fields(&options.extra_body, &mut problems);
     let is_claude = chat.model.to_ascii_lowercase().contains("claude");
     let body = CreateResponse {
         model,
@@ -70,13 +72,7 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
                 ]}})
             }),
         },
-        // Ours win over the caller's, and VS Code's own keys stay here.
-        extra: options
-            .extra_body
-            .iter()
-            .filter(|(name, _)| !name.starts_with('_') && !OURS.contains(&name.as_str()))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
+        extra,
     };
 
     let mut headers = vec![
@@ -86,63 +82,11 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     if let Some(id) = conversation_id.as_deref().filter(|id| is_header_value(id)) {
         headers.push(("x-session-affinity".to_owned(), id.to_owned()));
     }
-    for (name, value) in &options.extra_headers {
-        let name = name.to_ascii_lowercase();
-        let problem = if !is_free_header(&name) || headers.iter().any(|(taken, _)| *taken == name) {
-            "its name is reserved, taken or not valid"
-        } else if !is_header_value(value) {
-            "its value is empty, too long or has characters other than printable ASCII"
-        } else {
-            headers.push((name, value.clone()));
-            continue;
-        };
-        // The value may be a secret.
-        notes.push(setting(format!("The extra header `{}` is not sent: {problem}", plain_line(&name, 60))));
-    }
-    let ignored =
-        options.extra_body.keys().filter(|name| OURS.contains(&name.as_str()) && !USED.contains(&name.as_str()));
-    notes.extend(ignored.map(|name| setting(format!("The extra body field `{name}` is not sent: Sluice sets it"))));
+    headers.extend(extra_headers(&options.extra_headers, &mut problems));
+    notes.extend(problems.into_iter().map(|problem| Note::new(NoteKind::Setting, problem.message)));
     let url = format!("{}/responses", endpoint.base_url);
     let body = serde_json::to_string(&body).unwrap_or_default();
     let request = HttpRequest { method: "POST".to_owned(), url, headers, body };
     let marker = conversation_id.as_deref().and_then(|id| marker(&chat.model, id));
     BuiltRequest { request, tool_names, conversation_id, marker, notes }
-}
-
-/// Fields that a caller's extra body cannot replace: with them it could break what the stream relies on.
-const OURS: [&str; 16] = [
-    "model",
-    "instructions",
-    "input",
-    "tools",
-    "tool_choice",
-    "stream",
-    "store",
-    "include",
-    "max_output_tokens",
-    "max_tokens",
-    "temperature",
-    "top_p",
-    "reasoning",
-    "prompt_cache_key",
-    "caching",
-    "providerOptions",
-];
-
-/// Those of them that are taken from the extra body where nothing else says them.
-const USED: [&str; 4] = ["max_output_tokens", "max_tokens", "temperature", "top_p"];
-
-fn setting(detail: String) -> Note {
-    Note::new(NoteKind::Setting, detail)
-}
-
-/// Headers that decide where a request goes or who it is from are not for a setting to change.
-fn is_free_header(name: &str) -> bool {
-    let reserved = ["authorization", "host", "content-length", "transfer-encoding", "connection", "cookie", "upgrade"];
-    let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    !name.is_empty() && name.chars().all(token) && !reserved.contains(&name) && !name.starts_with("proxy-")
-}
-
-fn is_header_value(value: &str) -> bool {
-    !value.is_empty() && value.len() <= 4096 && value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
 }

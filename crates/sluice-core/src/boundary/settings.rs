@@ -1,0 +1,45 @@
+//! Settings of the user that don't work as written.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::ModelSettings;
+
+/// The settings that [`check_settings`](crate::check_settings) looks at.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct Settings {
+    pub base_url: Option<String>,
+    #[cfg_attr(test, ts(as = "Option<ModelSettings>"))]
+    pub models: ModelSettings,
+    #[cfg_attr(test, ts(as = "Option<BTreeMap<String, String>>"))]
+    pub extra_headers: BTreeMap<String, String>,
+    #[cfg_attr(test, ts(type = "{ [name: string]: unknown }"))]
+    pub extra_body: Map<String, Value>,
+}
+
+/// A setting that doesn't work as written, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SettingProblem {
+    pub setting: SettingKind,
+    /// What is wrong and what to do about it. Values of headers are never part of it.
+    pub message: String,
+}
+
+/// The setting that a problem is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum SettingKind {
+    BaseUrl,
+    Hide,
+    Favourites,
+    Default,
+    Limits,
+    ExtraHeaders,
+    ExtraBody,
+}

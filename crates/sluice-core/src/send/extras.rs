@@ -1,0 +1,87 @@
+//! The user's extra headers and extra body fields: which of them are sent, and why the others aren't.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::boundary::{SettingKind, SettingProblem};
+use crate::receive::plain_line;
+
+/// Headers that Sluice sets itself.
+const OUR_HEADERS: [&str; 3] = ["content-type", "accept", "x-session-affinity"];
+/// Headers that decide where a request goes or who it is from.
+const RESERVED_HEADERS: [&str; 7] =
+    ["authorization", "host", "content-length", "transfer-encoding", "connection", "cookie", "upgrade"];
+
+/// Fields that extra body fields can't replace, because the stream depends on them.
+const OUR_FIELDS: [&str; 12] = [
+    "model",
+    "instructions",
+    "input",
+    "tools",
+    "tool_choice",
+    "stream",
+    "store",
+    "include",
+    "reasoning",
+    "prompt_cache_key",
+    "caching",
+    "providerOptions",
+];
+/// Fields that are read from the extra body and sent under the protocol's name, unless an option sets them.
+const OPTION_FIELDS: [&str; 4] = ["max_output_tokens", "max_tokens", "temperature", "top_p"];
+
+/// Returns the headers to send, with names in lower case.
+pub(crate) fn extra_headers(
+    extra: &BTreeMap<String, String>,
+    problems: &mut Vec<SettingProblem>,
+) -> Vec<(String, String)> {
+    let mut sent: Vec<(String, String)> = Vec::new();
+    for (name, value) in extra {
+        let name = name.to_ascii_lowercase();
+        let problem = if !is_header_name(&name) {
+            "its name has characters that header names can't have"
+        } else if OUR_HEADERS.contains(&name.as_str())
+            || RESERVED_HEADERS.contains(&name.as_str())
+            || name.starts_with("proxy-")
+        {
+            "Sluice sets it"
+        } else if sent.iter().any(|(taken, _)| *taken == name) {
+            "it is set twice"
+        } else if value.is_empty() {
+            "its value is empty. If it names an environment variable, set that variable"
+        } else if !is_header_value(value) {
+            "its value is too long or has characters other than printable ASCII"
+        } else {
+            sent.push((name, value.clone()));
+            continue;
+        };
+        // The value may be a secret, so it isn't shown.
+        let message = format!("The extra header `{}` is not sent: {problem}", plain_line(&name, 60));
+        problems.push(SettingProblem { setting: SettingKind::ExtraHeaders, message });
+    }
+    sent
+}
+
+/// Returns the fields to add to the request body. Names that start with `_` are VS Code's and are never sent.
+pub(crate) fn extra_fields(extra: &Map<String, Value>, problems: &mut Vec<SettingProblem>) -> Map<String, Value> {
+    let mut sent = Map::new();
+    for (name, value) in extra {
+        if OUR_FIELDS.contains(&name.as_str()) {
+            let message = format!("The extra body field `{name}` is not sent: Sluice sets it");
+            problems.push(SettingProblem { setting: SettingKind::ExtraBody, message });
+        } else if !name.starts_with('_') && !OPTION_FIELDS.contains(&name.as_str()) {
+            sent.insert(name.clone(), value.clone());
+        }
+    }
+    sent
+}
+
+fn is_header_name(name: &str) -> bool {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.chars().all(is_token)
+}
+
+pub(super) fn is_header_value(value: &str) -> bool {
+    !value.is_empty() && value.len() <= 4096 && value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
+}
