@@ -69,7 +69,7 @@ draw("key", 400, [
 draw("models", 400, [
   box(80, 20, 480, 360, "side", 10),
   box(100, 40, 440, 32, "box"),
-  text(114, 61, "It is offered first when a chat begins", "faint"),
+  text(114, 61, "It is offered first in a new chat", "faint"),
   box(96, 84, 448, 58, "chosen", 5),
   ...model(109, "✓ Claude Sonnet 4.5", "200k tokens · $3 / $15 per M tokens", "on"),
   ...model(175, "GPT-5.2", "400k tokens · $1.25 / $10 per M tokens"),

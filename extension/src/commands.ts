@@ -52,7 +52,7 @@ export function registerCommands(services: CommandServices): vscode.Disposable[]
 async function refreshModels({ connections, lists, refreshProvider }: CommandServices): Promise<void> {
   const known = await connections.all();
   const usable = connections.usable;
-  const catalogs = await withProgress(vscode.l10n.t("Asking for the models"), () =>
+  const catalogs = await withProgress(vscode.l10n.t("Requesting the models"), () =>
     Promise.all(usable.map((connection) => lists.refresh(connection))),
   );
   refreshProvider();
@@ -81,7 +81,7 @@ async function chooseDefaultModel({ connections, lists }: CommandServices): Prom
   if (usable.length === 0) {
     return noKeyYet();
   }
-  const catalogs = await withProgress(vscode.l10n.t("Asking for the models"), () =>
+  const catalogs = await withProgress(vscode.l10n.t("Requesting the models"), () =>
     Promise.all(usable.map((connection) => lists.list(connection))),
   );
   const models = new Map(catalogs.flatMap((catalog) => catalog.models).map((model): [string, ChatModel] => [model.id, model]));
@@ -97,7 +97,7 @@ async function chooseDefaultModel({ connections, lists }: CommandServices): Prom
   }));
   const chosen = await pick(now === "" ? items : [none, ...items], {
     title: vscode.l10n.t("Choose the Default Model"),
-    placeholder: vscode.l10n.t("It is offered first when a chat begins"),
+    placeholder: vscode.l10n.t("It is offered first in a new chat"),
   });
   if (chosen !== undefined) {
     await configuration.update("models.default", chosen.id === "" ? undefined : chosen.id, vscode.ConfigurationTarget.Global);
@@ -170,7 +170,7 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
   }
   if (endpoint.origin !== VERCEL_GATEWAY && !isLoopback(endpoint.origin)) {
     const message = vscode.l10n.t(
-      "Your settings name {0} as the gateway. The token of your Vercel project will be sent there.",
+      "Your settings specify {0} as the gateway. The token of your Vercel project will be sent there.",
       endpoint.origin,
     );
     const send = vscode.l10n.t("Sign In for This Address");
@@ -199,7 +199,7 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
 async function signOut({ signIn }: CommandServices): Promise<void> {
   if ((await signIn.current()) === undefined) {
     void showInformation(
-      vscode.l10n.t("Sluice: nobody is signed in with the Vercel CLI. Keys that you entered are removed in Chat, Manage Models."),
+      vscode.l10n.t("Sluice: you aren't signed in with the Vercel CLI. To remove a key that you entered, use Manage Models in the chat."),
     );
     return;
   }
@@ -230,7 +230,7 @@ async function noKeyYet(): Promise<void> {
   const signIn = vscode.l10n.t("Sign In with the Vercel CLI");
   const add = vscode.l10n.t("Add a Key");
   const message = vscode.l10n.t(
-    "Sluice: there is no key yet, so only the demo model is there. It answers inside VS Code and needs no connection.",
+    "Sluice: there is no key yet, so only the demo model is available. It answers inside VS Code and needs no connection.",
   );
   const chosen = await showInformation(message, add, signIn);
   if (chosen === signIn) {

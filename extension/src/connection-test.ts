@@ -96,7 +96,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
         if ([401, 402, 403].includes(answer.status)) {
           return failed(sentence(test, { answer }));
         }
-        return skipped(vscode.l10n.t("This server has nothing to ask about a key (HTTP {0}); the next step shows it.", answer.status));
+        return skipped(vscode.l10n.t("This server can't check a key (HTTP {0}); the next step will show whether it works.", answer.status));
       },
     ],
     [
@@ -113,7 +113,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
         }
         const tokens =
           usage === null
-            ? vscode.l10n.t("The server did not count the tokens.")
+            ? vscode.l10n.t("The server reported no token counts.")
             : vscode.l10n.t("{0} tokens in, {1} out.", usage.prompt_tokens, usage.completion_tokens);
         return ok(`${vscode.l10n.t("{0} answered in {1} s.", model!, ((Date.now() - started) / 1000).toFixed(1))} ${tokens}`);
       },
@@ -200,10 +200,10 @@ export function causeOf(error: unknown): string | undefined {
 
 function reason(code: string): string {
   if (/NOTFOUND|EAI_AGAIN|NAME_NOT_RESOLVED|NAME_RESOLUTION/.test(code)) {
-    return vscode.l10n.t("No machine has that name, or the name server cannot be reached.");
+    return vscode.l10n.t("No server has that name, or the DNS server can't be reached.");
   }
   if (/REFUSED/.test(code)) {
-    return vscode.l10n.t("The machine is there and nothing listens at that port.");
+    return vscode.l10n.t("The server can be reached, but nothing is listening on that port.");
   }
   if (/CERT|SSL|TLS|SIGNATURE|ALTNAME/.test(code)) {
     return vscode.l10n.t(
@@ -214,10 +214,10 @@ function reason(code: string): string {
     return vscode.l10n.t("The proxy refuses the connection. See the setting `http.proxy`.");
   }
   if (/TIMEDOUT|TIMEOUT|TIMED_OUT/.test(code)) {
-    return vscode.l10n.t("Nothing answers at that address; a firewall may be in the way.");
+    return vscode.l10n.t("Nothing responds at that address; a firewall may be blocking it.");
   }
   if (/UNREACH|INTERNET_DISCONNECTED|NETWORK_CHANGED|ENETDOWN/.test(code)) {
-    return vscode.l10n.t("This machine has no way to that network.");
+    return vscode.l10n.t("That network is unreachable from this machine.");
   }
-  return vscode.l10n.t("The connection could not be made.");
+  return vscode.l10n.t("The connection failed.");
 }

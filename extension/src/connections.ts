@@ -84,7 +84,7 @@ export class Connections {
     const endpoint = await this.#parse(session.label, settingsBaseUrl());
     if (endpoint.origin !== session.origin) {
       const problem = vscode.l10n.t(
-        "You signed in for {0}, and the base URL in the settings is now at {1}. Sign in again, or change the setting back.",
+        "You signed in for {0}, but the base URL in the settings is now at {1}. Sign in again, or change the setting back.",
         session.origin,
         endpoint.origin,
       );
@@ -163,7 +163,7 @@ export class Connections {
       return this.#refused(
         label,
         vscode.l10n.t(
-          'The key is not sent to {0}: nobody has confirmed that address for it. Enter the key again in Manage Models, or run "Sluice: Refresh the Models" to confirm.',
+          'The key is not sent to {0}, because you have not confirmed that address for it. Enter the key again in Manage Models, or run "Sluice: Refresh the Models" to confirm.',
           endpoint.origin,
         ),
       );
@@ -206,8 +206,8 @@ async function confirmOrigin(origin: string, bound: string | undefined): Promise
   const send = vscode.l10n.t("Send the key there");
   const message =
     bound === undefined
-      ? vscode.l10n.t("The environment of VS Code names {0} as the address for your key.", origin)
-      : vscode.l10n.t("This key was used with {0} so far and would now go to {1}.", bound, origin);
+      ? vscode.l10n.t("VS Code's environment specifies {0} as the address for your key.", origin)
+      : vscode.l10n.t("So far, this key was used with {0}. Now it would be sent to {1}.", bound, origin);
   return confirm(message, send);
 }
 

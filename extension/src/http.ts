@@ -336,7 +336,7 @@ export function isHeaderSafe(key: string): boolean {
 
 export function unusableKey(): string {
   return vscode.l10n.t(
-    "The key contains a line break, a space or another character that no key has, so nothing was sent. Copy the key again and enter it on one line.",
+    "The key contains a line break, a space or another character that is not allowed in a key, so nothing was sent. Copy the key again and enter it on one line.",
   );
 }
 

@@ -48,7 +48,7 @@ function headerProblems(requests: Requests, address: string, headers: { readonly
   if (originOf(address) === undefined && address !== settingsBaseUrl()) {
     return [
       vscode.l10n.t(
-        "Headers are set for {0}, which is not an address that Sluice sends anything to. Write it like https://gateway.example.",
+        "Headers are set for {0}, an address that Sluice can't send anything to. Write it like https://gateway.example.",
         address,
       ),
     ];
@@ -61,17 +61,12 @@ function headerProblems(requests: Requests, address: string, headers: { readonly
   const ours = new Set(["content-type", "accept"]);
   return Object.entries(headers).flatMap(([name, value]) => {
     if (value === "") {
-      return [vscode.l10n.t("The header {0} is not sent: its value is empty. Is the environment variable that it names set?", name)];
+      return [vscode.l10n.t("The header {0} is not sent: its value is empty. Is its environment variable set?", name)];
     }
     const isSent = sent.has(name.toLowerCase()) && !ours.has(name.toLowerCase());
     return isSent
       ? []
-      : [
-          vscode.l10n.t(
-            "The header {0} is not sent: its name or its value has characters that no header has, or it is one that Sluice sets itself.",
-            name,
-          ),
-        ];
+      : [vscode.l10n.t("The header {0} is not sent: its name or value contains invalid characters, or Sluice sets it itself.", name)];
   });
 }
 

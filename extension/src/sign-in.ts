@@ -69,7 +69,7 @@ export class SignIn {
   async bearerFor(origin: string): Promise<string | undefined> {
     const session = await this.#read();
     if (session === undefined) {
-      throw plain(vscode.l10n.t('You are signed out. Run "Sluice: Sign in with the Vercel CLI" to go on.'));
+      throw plain(vscode.l10n.t('You are signed out. Run "Sluice: Sign in with the Vercel CLI" to continue.'));
     }
     if (session.origin !== origin) {
       return undefined;
@@ -90,7 +90,7 @@ export class SignIn {
       if (session.expiresAt > this.#machine.now()) {
         return session.token;
       }
-      throw plain(vscode.l10n.t("The sign-in with the Vercel CLI has ended. {0}", explain(problem.kind)));
+      throw plain(vscode.l10n.t("The sign-in with the Vercel CLI has expired. {0}", explain(problem.kind)));
     }
   }
 
@@ -197,7 +197,7 @@ async function pickTeam(teams: readonly Team[]): Promise<Team | undefined> {
   const items = teams.map((team) => ({
     label: team.name,
     description: team.slug === team.name ? "" : team.slug,
-    ...(team.isCurrent ? { detail: vscode.l10n.t("The Vercel CLI works with this one") } : {}),
+    ...(team.isCurrent ? { detail: vscode.l10n.t("Used by the Vercel CLI") } : {}),
     team,
   }));
   const placeholder = vscode.l10n.t("Whose credits should be used?");
@@ -206,7 +206,7 @@ async function pickTeam(teams: readonly Team[]): Promise<Team | undefined> {
 
 async function pickProject(projects: readonly Project[], team: Team): Promise<Project | undefined> {
   const items = projects.map((project) => ({ label: project.name, project }));
-  const placeholder = vscode.l10n.t("Which project of {0} should requests be made for?", team.name);
+  const placeholder = vscode.l10n.t("Which project of {0} should the requests belong to?", team.name);
   return (await pick(items, { title: TITLE(), placeholder }))?.project;
 }
 
@@ -222,14 +222,14 @@ export function explain(kind: SignInProblemKind): string {
         "The Vercel CLI is not installed on this machine, or was never used. Install it, run `vercel login` in a terminal, then try again.",
       );
     case "notLoggedIn":
-      return vscode.l10n.t("Nobody is logged in to the Vercel CLI. Run `vercel login` in a terminal, then try again.");
+      return vscode.l10n.t("The Vercel CLI isn't logged in. Run `vercel login` in a terminal, then try again.");
     case "loginExpired":
       return vscode.l10n.t("The Vercel CLI's login has expired. Run `vercel whoami` in a terminal, which renews it, then try again.");
     case "loginRefused":
-      return vscode.l10n.t("Vercel does not accept the Vercel CLI's login any more. Run `vercel login` in a terminal, then try again.");
+      return vscode.l10n.t("Vercel no longer accepts the Vercel CLI's login. Run `vercel login` in a terminal, then try again.");
     case "forbidden":
       return vscode.l10n.t(
-        "Your Vercel account may not make tokens for this team or project. Choose another one, or ask the team's owner.",
+        "Your Vercel account isn't allowed to create tokens for this team or project. Choose another one, or ask the team's owner.",
       );
     case "noProject":
       return vscode.l10n.t(
@@ -238,7 +238,7 @@ export function explain(kind: SignInProblemKind): string {
     case "network":
       return vscode.l10n.t("Vercel cannot be reached. Check the network and the proxy settings, then try again.");
     case "server":
-      return vscode.l10n.t("Vercel gave an unexpected answer. Try again in a minute.");
+      return vscode.l10n.t("Vercel sent an unexpected response. Try again in a minute.");
   }
 }
 

@@ -21,7 +21,7 @@ export class StatusBar {
 
   /** Shows that a request is waiting to be sent again. */
   retrying(message: string, delayMs: number): void {
-    this.#retrying = vscode.l10n.t("{0} Asking again in {1} s.", message, Math.ceil(delayMs / 1000));
+    this.#retrying = vscode.l10n.t("{0} Trying again in {1} s.", message, Math.ceil(delayMs / 1000));
     this.#render();
   }
 

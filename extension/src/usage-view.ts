@@ -24,7 +24,7 @@ export async function showUsage(counts: TokenCounts): Promise<void> {
 /** Newest first. The models of each day are listed below it, the busiest first. */
 function rows(history: readonly HistoryRow[]): Row[] {
   if (history.length === 0) {
-    return [{ label: vscode.l10n.t("Nothing was used yet. Ask a Sluice model something in the chat.") }];
+    return [{ label: vscode.l10n.t("There is no usage yet. Ask a Sluice model something in the chat.") }];
   }
   const tokens = ({ totals }: HistoryRow): number => totals.inputTokens + totals.outputTokens;
   const most = Math.max(...history.map(tokens), 1);

@@ -90,7 +90,7 @@ test("a problem is reported at the step where it occurs", async () => {
     [
       "no such host",
       () => new TypeError("fetch failed", { cause: { code: "ENOTFOUND" } }),
-      /^error: Sluice: Network: No connection to https:\/\/gateway\.example\. .*No machine has that name.*\(ENOTFOUND\)$/,
+      /^error: Sluice: Network: No connection to https:\/\/gateway\.example\. .*No server has that name.*\(ENOTFOUND\)$/,
     ],
     [
       "refused, as Electron says it",
@@ -275,7 +275,7 @@ test("signing in adds the models of its address, and signing out removes them", 
     const [moved] = await run("testConnection", undefined);
     assert.match(
       moved!,
-      /You signed in for https:\/\/ai-gateway\.vercel\.sh, and the base URL in the settings is now at https:\/\/elsewhere\.example/,
+      /You signed in for https:\/\/ai-gateway\.vercel\.sh, but the base URL in the settings is now at https:\/\/elsewhere\.example/,
     );
     assert.deepEqual(sent, []);
     fake.settings.set("sluice.baseUrl", "https://ai-gateway.vercel.sh/v1");
@@ -286,7 +286,7 @@ test("signing in adds the models of its address, and signing out removes them", 
       ((await fake.resolveModels()) as { id: string }[]).map(({ id }) => id),
       ["sluice/demo"],
     );
-    assert.match((await run("signOut"))[0]!, /nobody is signed in/);
+    assert.match((await run("signOut"))[0]!, /you aren.t signed in/);
     const everything =
       fake.logged.join() +
       fake.seen.join() +
@@ -333,10 +333,10 @@ test("names from a server are not links, neither in a sign-in nor in the list of
   }
 });
 
-test("another gateway than Vercel's gets a token only after a word of the user", async () => {
+test("another gateway than Vercel's gets a token only if the user confirms it", async () => {
   const { run, sent } = await start();
   fake.settings.set("sluice.baseUrl", "https://elsewhere.example/v1");
-  assert.match((await run("signInWithVercelCli", undefined))[0]!, /^warning: Your settings name https:\/\/elsewhere\.example/);
+  assert.match((await run("signInWithVercelCli", undefined))[0]!, /^warning: Your settings specify https:\/\/elsewhere\.example/);
   assert.deepEqual(sent, []);
 });
 

@@ -78,7 +78,7 @@ test("an invalid address for headers is reported as a problem with the setting",
   fake.answers = [undefined];
   await fake.resolveModels();
   await new Promise((resolve) => setImmediate(resolve));
-  assert.match(fake.seen[0]!, /^warning: Sluice: Headers are set for gateway\.example, which is not an address/);
+  assert.match(fake.seen[0]!, /^warning: Sluice: Headers are set for gateway\.example, an address that Sluice can.t send/);
 });
 
 test("a report contains the names of extra headers but not their values", async () => {
@@ -94,7 +94,7 @@ test("a report contains the names of extra headers but not their values", async 
 });
 
 test("a key with a line break is an error where it is entered and where it is found", async () => {
-  const said = /The key contains a line break, a space or another character that no key has, so nothing was sent/;
+  const said = /The key contains a line break, a space or another character that is not allowed in a key, so nothing was sent/;
   const key = "first-half\nsecond-half";
   const entered = { ...group("one.example"), apiKey: key };
   const { sent, provider, run } = await start({ configuration: entered });
@@ -139,7 +139,7 @@ test("a key from the environment goes to the gateway, and elsewhere only if the 
   // Plain http would bypass the `fetch` of this test; see direct-fetch.test.ts.
   const local = "https://127.0.0.1:4000";
   assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1` }, undefined), { silently: [local], asked: undefined, after: [local] });
-  const asked = "warning: The environment of VS Code names https://other.example as the address for your key.";
+  const asked = "warning: VS Code's environment specifies https://other.example as the address for your key.";
   assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, undefined), { silently: [], asked, after: [] });
   assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, "Send the key there"), {
     silently: [],

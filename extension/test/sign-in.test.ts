@@ -147,7 +147,7 @@ test("a token that can't be renewed is used until it expires, and then the reaso
     assert.equal(error.stack, "", "chat would show it");
     assert.equal(
       error.message,
-      "The sign-in with the Vercel CLI has ended. Vercel cannot be reached. Check the network and the proxy settings, then try again.",
+      "The sign-in with the Vercel CLI has expired. Vercel cannot be reached. Check the network and the proxy settings, then try again.",
     );
     return true;
   });

@@ -158,7 +158,7 @@ const registered = new Map<string, (...values: unknown[]) => unknown>();
 function answer(choices: readonly { title: string }[]): string | undefined {
   const wanted = fake.answers.shift();
   if (wanted !== undefined && !choices.some(({ title }) => title === wanted)) {
-    fake.mistakes.push(`nobody can choose ${wanted} among ${choices.map(({ title }) => title).join(", ")}`);
+    fake.mistakes.push(`${wanted} is not among ${choices.map(({ title }) => title).join(", ")}`);
   }
   return wanted;
 }
