@@ -147,7 +147,7 @@ export async function hostile(setup) {
       await view.send("Hello?");
       await hoverOver(
         page.locator('.statusbar-item[id="sluice.sluice.sluice.status"], .statusbar-item[aria-label^="Sluice"]').first(),
-        "Asking again",
+        "Trying again",
       );
       await page.screenshot({ path: path.join(setup.shots, "busy.png") });
       behaviour.now = {};
