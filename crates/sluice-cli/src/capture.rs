@@ -1,4 +1,4 @@
-//! Captures for bug reports: the raw stream, and beside it the request without what is private in it.
+//! Captures for bug reports: the raw stream, and the request without its private contents.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,19 +11,19 @@ use sluice_core::{BuiltRequest, ChatRequest, Secrets, build_request};
 pub struct CaptureFile {
     body: File,
     request: PathBuf,
-    /// The beginning of a line whose end has not come yet.
+    /// The start of a line that is not complete yet.
     line: Vec<u8>,
 }
 
 impl CaptureFile {
-    /// Starts the file for the stream; the request goes beside it.
+    /// Creates the file for the stream. The request is written next to it.
     pub fn start(path: &Path) -> io::Result<Self> {
         let mut request = path.as_os_str().to_owned();
         request.push(".request.json");
         Ok(Self { body: private_file::create_named(path)?, request: request.into(), line: Vec::new() })
     }
 
-    /// Writes the request. The key is no part of it, and what was said is replaced by its length.
+    /// Writes the request. It doesn't contain the key, and every text is replaced by its length.
     pub fn request(&self, chat: &ChatRequest, client: &Client) -> io::Result<()> {
         let BuiltRequest { request, .. } = build_request(chat, client.endpoint());
         let mut body: Value = serde_json::from_str(&request.body)?;
@@ -33,8 +33,8 @@ impl CaptureFile {
         private_file::create_named(&self.request)?.write_all(secrets(client).mask(&text).as_bytes())
     }
 
-    /// Writes what has come of the stream, up to the last whole line. Secrets are masked in whole lines only: one may
-    /// begin in one piece of a stream and end in the next.
+    /// Writes the stream up to the last complete line. Secrets are masked in complete lines only, because one may start
+    /// in one chunk and end in the next.
     pub fn bytes(&mut self, bytes: &[u8], client: &Client) -> io::Result<()> {
         let whole = bytes.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
         let (whole, rest) = bytes.split_at(whole);
@@ -46,10 +46,10 @@ impl CaptureFile {
         Ok(())
     }
 
-    /// Writes a last line that has no end.
+    /// Writes a last line without a line ending.
     pub fn finish(&mut self, client: &Client) -> io::Result<()> {
         let secrets = secrets(client);
-        // Bytes that are not UTF-8 may be what the capture was made for.
+        // Bytes that aren't UTF-8 may be the reason for the capture.
         for chunk in std::mem::take(&mut self.line).utf8_chunks() {
             self.body.write_all(secrets.mask(chunk.valid()).as_bytes())?;
             self.body.write_all(chunk.invalid())?;
@@ -62,7 +62,7 @@ fn secrets(client: &Client) -> Secrets {
     client.key().map(ApiKey::secrets).unwrap_or_default()
 }
 
-/// Keeps the shape: numbers, types, roles, names of fields. Replaces every text that somebody wrote.
+/// Keeps the structure: numbers, types, roles and field names. Replaces every text that the user or the model wrote.
 fn redact(value: &mut Value, name: &str) {
     match value {
         Value::String(text) => {

@@ -1,4 +1,5 @@
-//! `sluice chat`: one question, or a conversation at the terminal; with tools, until the model needs no more of them.
+//! `sluice chat`: one question, or a conversation in the terminal. With tools, it continues until the model needs no
+//! more of them.
 
 use std::io::{self, BufReader, IsTerminal, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -30,22 +31,22 @@ use crate::{Printer, complain, exit_code};
 /// How often in a row the model may answer with tool calls.
 const MAX_TOOL_ROUNDS: usize = 25;
 
-/// Ask a model, or talk with it when no prompt is given.
+/// Ask a model, or talk with it if there is no prompt.
 #[derive(Debug, Args)]
 pub struct Chat {
     #[command(flatten)]
     question: Question,
-    /// Also write the raw stream to FILE, and the request, without its texts, beside it
+    /// Also write the raw stream to FILE, and the request without its texts to FILE.request.json
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
 }
 
 /// Ask a model and keep the raw stream for a bug report.
 ///
-/// The request is kept beside it, in FILE.request.json, with every text replaced by its length; the key is in neither.
+/// The request is saved in FILE.request.json, with every text replaced by its length. The key is in neither file.
 #[derive(Debug, Args)]
 pub struct Capture {
-    /// Where the stream goes
+    /// The file for the stream
     file: PathBuf,
     #[command(flatten)]
     question: Question,
@@ -64,19 +65,19 @@ struct Question {
     /// An image to send with the first question
     #[arg(long, value_name = "FILE")]
     image: Vec<PathBuf>,
-    /// One JSON object a line: parts, notes, and last the outcome
+    /// Print one JSON object per line: parts, notes, and finally the outcome
     #[arg(long)]
     json: bool,
-    /// How hard to think: none, minimal, low, medium, high, xhigh, max
+    /// The thinking effort: none, minimal, low, medium, high, xhigh, max
     #[arg(long)]
     effort: Option<String>,
-    /// How many tokens the answer may have
+    /// The maximum number of tokens in the answer
     #[arg(long, value_name = "N")]
     max_output: Option<u64>,
     /// Tools to offer: {"tools": [{"name", "description", "inputSchema", "command": […]}]}
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// How long one command of a tool may take
+    /// The time limit for each command of a tool
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     tool_timeout: Duration,
     /// Show what was ignored or repaired, and why
@@ -141,7 +142,7 @@ impl Conversation {
             tools: tools.definitions(),
             options: ChatOptions {
                 max_output_tokens: question.max_output,
-                // Thinking is only shown if a summary is asked for.
+                // Thinking is only shown if the request asks for a summary.
                 reasoning_summary: question
                     .effort
                     .as_ref()
@@ -205,7 +206,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// One turn: the question, and as many rounds of tool calls as it takes.
+    /// Runs one turn: the question, and as many rounds of tool calls as it takes.
     async fn ask(&mut self, prompt: String) -> io::Result<Status> {
         let mut content = vec![ChatPart::Text { value: prompt }];
         content.append(&mut self.images);
@@ -233,7 +234,7 @@ impl Conversation {
                 } else {
                     Some(call.one_too_many())
                 };
-                // A call without a result is completed by the core if the conversation goes on.
+                // If the conversation continues, the core adds the missing result of a call.
                 let Some(result) = result else { return Ok(Status::Cancelled) };
                 self.request.messages.push(message(Role::User, vec![result]));
             }
@@ -242,7 +243,7 @@ impl Conversation {
         Ok(Status::Failed)
     }
 
-    /// Makes one request and prints what comes.
+    /// Makes one request and prints the answer.
     async fn round(&mut self) -> io::Result<Report> {
         let Self { connection, request, interrupts, ledger, json, verbose, .. } = self;
         let (mut capture, mut capture_error, mut write_error) = (self.capture.take(), None, None);
@@ -278,7 +279,7 @@ impl Conversation {
                     if write_error.is_none()
                         && let Err(error) = printer.output(&output).and_then(|()| printer.flush())
                     {
-                        // An answer that nobody can read is not worth waiting for.
+                        // There is no point in waiting for an answer that can't be printed.
                         write_error = Some(error);
                         unwritable.notify_one();
                     }
@@ -344,6 +345,6 @@ fn message(role: Role, content: Vec<ChatPart>) -> ChatMessage {
 
 fn image(file: &PathBuf) -> Result<ChatPart, String> {
     let bytes = std::fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    // The core looks at the bytes; the type only says that this is meant to be an image.
+    // The core checks the bytes; the type only says that this should be an image.
     Ok(ChatPart::Data { mime_type: "image/*".to_owned(), base64: STANDARD.encode(bytes) })
 }

@@ -11,11 +11,11 @@ use crate::output::tell;
 
 /// The key for whatever endpoint `SLUICE_BASE_URL` names.
 const OWN_KEY: &str = "SLUICE_API_KEY";
-/// Keys for the Vercel AI Gateway, in order of preference. They go there and nowhere else: other programs use these
-/// variables too, and whoever sets `SLUICE_BASE_URL` may not have them in mind.
+/// Keys for the Vercel AI Gateway, in order of preference. They are sent nowhere else: other programs use these
+/// variables too, and a user who sets `SLUICE_BASE_URL` may not think of them.
 const GATEWAY_KEYS: [&str; 2] = ["AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN"];
 
-/// A client, and the embedded gateway behind it if that is what it talks to.
+/// A client, and the embedded gateway if the client talks to it.
 pub struct Connection {
     pub client: Client,
     embedded: Option<Simulator>,
@@ -63,12 +63,12 @@ impl Connection {
         Ok(Self { client, embedded })
     }
 
-    /// The embedded gateway has another address every time, and answers at once.
+    /// The embedded gateway has another address every time and responds immediately.
     pub fn model_cache(&self) -> ModelCache {
         if self.embedded.is_some() { ModelCache::none() } else { ModelCache::of(self.client.endpoint()) }
     }
 
-    /// The model to use when none was named.
+    /// The model to use if none is specified.
     pub fn default_model(&self) -> Option<&'static str> {
         self.embedded.as_ref().map(|_| "sluice/demo")
     }

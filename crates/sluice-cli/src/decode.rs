@@ -18,18 +18,18 @@ use crate::{Printer, USAGE, exit_code};
 /// Replay a captured event stream and print the parts VS Code would get.
 ///
 /// Exits with 0 if the answer is completed or incomplete, with 1 if it failed or was cut off, and with 2 if the file
-/// cannot be read or is no stream.
+/// can't be read or isn't a stream.
 #[derive(Debug, Args)]
 pub struct Decode {
     /// The captured body (text/event-stream), or AI SDK chunks as JSON; `-` reads standard input
     file: PathBuf,
-    /// What the stream is; found out when not given
+    /// The format of the stream; detected if not given
     #[arg(long, value_enum)]
     dialect: Option<Dialect>,
-    /// One JSON object a line: parts, notes, and last the outcome
+    /// Print one JSON object per line: parts, notes, and finally the outcome
     #[arg(long)]
     json: bool,
-    /// Feed the stream in pieces of exactly N bytes, instead of as they come
+    /// Feed the stream in chunks of exactly N bytes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_CHUNK))]
     chunk: Option<u32>,
     /// Show every event as it is read
@@ -40,7 +40,7 @@ pub struct Decode {
     verbose: bool,
 }
 
-/// The most bytes that `--chunk` may ask for.
+/// The largest value of `--chunk`.
 const MAX_CHUNK: i64 = 64 << 20;
 
 /// Why a replay stopped before the end.
@@ -124,7 +124,7 @@ fn open(file: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(File::open(file)?))
 }
 
-/// Reads a whole chunk: pieces of seven bytes are wanted from a pipe as well.
+/// Reads a whole chunk, so that `--chunk 7` also works with a pipe.
 fn fill(input: &mut dyn Read, chunk: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < chunk.len() {

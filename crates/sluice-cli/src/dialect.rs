@@ -1,4 +1,4 @@
-//! Which dialect a captured stream is in, how it is framed, and the right way through the core for it.
+//! Detects the dialect and the framing of a captured stream, and reads it accordingly.
 
 use std::{fmt, mem};
 
@@ -15,19 +15,19 @@ use sluice_core::{
 pub enum Dialect {
     /// Open Responses, as server-sent events
     Openresponses,
-    /// What the Vercel AI SDK's fullStream gives: a JSON array, or one JSON object a line
+    /// The Vercel AI SDK's fullStream, as a JSON array or one JSON object per line
     AiSdk,
-    /// The AI SDK's UI message stream, as server-sent events or one JSON object a line
+    /// The AI SDK's UI message stream, as server-sent events or one JSON object per line
     UiMessage,
 }
 
-/// How much of a stream is kept to find out its dialect.
+/// How much of a stream is buffered to detect its dialect.
 const ENOUGH: usize = 1 << 20;
 
-/// A stream that is read in the dialect it turns out to be in.
+/// A stream that is read in the dialect that was detected.
 #[derive(Debug)]
 pub enum Reader {
-    /// Not decided yet: the bytes so far, and how many of them have been looked at.
+    /// Not detected yet: the bytes so far, and how many of them have been inspected.
     Undecided(Vec<u8>, usize, StreamOptions),
     OpenResponses(Box<ResponseStream>),
     Events(Box<ChunkStream>),
@@ -36,7 +36,7 @@ pub enum Reader {
     Array(Box<ChunkStream>, Vec<u8>, usize),
 }
 
-/// A stream in no dialect that can be read.
+/// The stream isn't in a known dialect.
 #[derive(Debug)]
 pub struct Unrecognised {
     /// Continues a sentence that begins with "it".
@@ -74,14 +74,14 @@ impl Reader {
         }
     }
 
-    /// Takes the next bytes, in any cut. `asked` is what the user called the dialect.
+    /// Handles the next bytes. `asked` is the dialect that the user specified.
     pub fn push(&mut self, bytes: &[u8], asked: Option<Dialect>) -> Result<Vec<Output>, Unrecognised> {
         match self {
             Self::Undecided(start, looked_at, options) => {
                 start.extend_from_slice(bytes);
                 let is_enough = start.len() > ENOUGH;
-                // Before that, only the end of a line can tell more than was known before it. Looking again only at twice
-                // as many bytes keeps the time linear.
+                // Until then, only the end of a line adds information. Inspecting again only after the buffer has
+                // doubled keeps the time linear.
                 let has_line_end = || start[*looked_at..].iter().any(|byte| matches!(byte, b'\n' | b'\r'));
                 if *looked_at > 0 && !is_enough && (start.len() < 2 * *looked_at || !has_line_end()) {
                     return Ok(Vec::new());
@@ -112,7 +112,7 @@ impl Reader {
         }
     }
 
-    /// Ends the stream and gives its last outputs, one by one.
+    /// Ends the stream and returns its last outputs one by one.
     pub fn finish(self, asked: Option<Dialect>, give: &mut dyn FnMut(&Output)) -> Result<Outcome, Unrecognised> {
         let (rest, outcome) = match self {
             Self::Undecided(start, _, options) => {
@@ -146,7 +146,8 @@ impl Reader {
     }
 }
 
-/// Reads a JSON array element by element: a list of millions of small ones would be many times as large as its text.
+/// Reads a JSON array element by element, because a list of millions of small elements would take many times the memory
+/// of its text.
 fn each_element(json: &[u8], on_element: &mut dyn FnMut(&str)) -> serde_json::Result<()> {
     struct Each<'a>(&'a mut dyn FnMut(&str));
     impl<'de> Visitor<'de> for Each<'_> {
@@ -168,7 +169,8 @@ fn each_element(json: &[u8], on_element: &mut dyn FnMut(&str)) -> serde_json::Re
     array.end()
 }
 
-/// What a stream that starts like this is. `None` if that cannot be told yet, or, at its end, at all.
+/// Returns the dialect of a stream that starts like this. `None` means that it can't be determined yet or, at the end,
+/// at all.
 fn decide(start: &[u8], asked: Option<Dialect>, options: &StreamOptions, is_end: bool) -> Option<Reader> {
     let stream = || Box::new(ChunkStream::new(options.clone()));
     let limit = options.limits.max_event_bytes;
@@ -194,7 +196,7 @@ fn decide(start: &[u8], asked: Option<Dialect>, options: &StreamOptions, is_end:
     let mut parser = SseParser::new(usize::MAX);
     let _ = parser.push(start, &mut |event| {
         let json = event.data();
-        // Some names are in both dialects; an event that has one of those says nothing.
+        // Some names occur in both dialects; an event with one of those says nothing.
         is_ai_sdk = is_ai_sdk.or(match (is_ai_sdk_chunk(&json), is_open_responses_event(&json)) {
             (true, false) => Some(true),
             (false, true) => Some(false),
@@ -205,7 +207,7 @@ fn decide(start: &[u8], asked: Option<Dialect>, options: &StreamOptions, is_end:
     match is_ai_sdk {
         Some(true) => Some(Reader::Events(stream())),
         Some(false) => Some(open_responses()),
-        // Server-sent events that say nothing clear, or were cut off in the first one.
+        // Server-sent events that are ambiguous, or that were cut off in the first one.
         None if is_end || start.len() > ENOUGH => looks_like_events(start).then(open_responses),
         None => None,
     }
@@ -217,14 +219,14 @@ fn looks_like_events(start: &[u8]) -> bool {
         .any(|line| [b"data".as_slice(), b"event", b"id:", b"retry:", b":"].iter().any(|field| line.starts_with(field)))
 }
 
-/// JSON texts one after the other: one a line, or spread over lines as people print them.
+/// JSON texts one after the other: one per line, or spread over several lines.
 #[derive(Debug)]
 pub struct Lines {
     limit: usize,
     line: Vec<u8>,
-    /// Lines that are no JSON text yet.
+    /// Lines that don't form a complete JSON text yet.
     open: String,
-    /// How many brackets are open at the end of `open`.
+    /// The number of open brackets at the end of `open`.
     depth: usize,
 }
 
@@ -260,7 +262,7 @@ impl Lines {
         let line = String::from_utf8_lossy(&bytes);
         let line = line.trim_end().trim_start_matches('\u{FEFF}');
         let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
-        // What is indented belongs to what was begun before it.
+        // An indented line belongs to the text before it.
         if line.starts_with('{') && is_json(line) {
             let open = mem::take(&mut self.open);
             self.depth = 0;
@@ -279,7 +281,7 @@ impl Lines {
     }
 }
 
-/// How many brackets are open after a line of JSON. No string of JSON goes beyond its line.
+/// Returns the number of open brackets after a line of JSON. A JSON string never continues on the next line.
 fn depth_after(line: &str, mut depth: usize) -> usize {
     let (mut in_string, mut escaped) = (false, false);
     for byte in line.bytes() {
@@ -303,7 +305,7 @@ mod tests {
 
     const LIMIT: usize = 2 << 20;
 
-    /// How much of an endless stream was taken before it was given up, and why.
+    /// Returns how much of an endless stream was read before it was rejected, and why.
     fn taken(start: &str, piece: &str) -> (usize, String) {
         let limits = Limits { max_event_bytes: LIMIT, ..Limits::default() };
         let mut reader = Reader::new(None, StreamOptions { limits, ..StreamOptions::default() });
@@ -323,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn no_stream_is_kept_whole() {
+    fn no_stream_is_buffered_completely() {
         let check = |start, piece, why: &str| {
             let (total, given) = taken(start, piece);
             assert!(total < LIMIT + (128 << 10) && given.contains(why), "{start}{piece}: {total} bytes, {given}");

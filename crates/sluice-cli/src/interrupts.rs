@@ -5,11 +5,11 @@ use std::io;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Listens from the start, so that no Ctrl-C is lost between two things that can be interrupted.
+/// Listens from the start, so that no Ctrl-C is lost between two operations that can be interrupted.
 pub struct Interrupts {
     #[cfg(unix)]
     ctrl_c: Signal,
-    /// SIGTERM, SIGHUP and SIGQUIT, where the program must not go without ending the processes that it started.
+    /// SIGTERM, SIGHUP and SIGQUIT. The program must end the processes that it started before it exits.
     #[cfg(unix)]
     others: Option<[Signal; 3]>,
     #[cfg(windows)]
@@ -33,7 +33,7 @@ impl Interrupts {
         Ok(Self { ctrl_c: tokio::signal::windows::ctrl_c()? })
     }
 
-    /// Completes when the program should stop what it does.
+    /// Completes when the program should stop what it is doing.
     pub async fn next(&mut self) {
         #[cfg(unix)]
         if let Some([terminate, hangup, quit]) = &mut self.others {

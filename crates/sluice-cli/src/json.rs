@@ -1,4 +1,4 @@
-//! One JSON object a line. This is a public format: fields may be added, never renamed or removed.
+//! Prints one JSON object per line. This is a public format: fields may be added, never renamed or removed.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::time::Duration;
@@ -59,7 +59,8 @@ impl Printer for JsonLines {
                 self.line(&Line::Thinking { value, id, replay: replay.as_ref() })
             }
             Output::Part(Part::ToolCall { call_id, name, input_json }) => {
-                // The input goes out as the model wrote it: no number type of ours could hold all of its numbers.
+                // The input is printed as the model wrote it, because no number type could represent all of its
+                // numbers.
                 let (call_id, name) = (Value::from(call_id.as_str()), Value::from(name.as_str()));
                 let input = without_white_space(input_json);
                 let line = format!(r#"{{"type":"toolCall","callId":{call_id},"name":{name},"input":{input}}}"#);
@@ -83,7 +84,7 @@ impl Printer for JsonLines {
     }
 }
 
-/// Drops the spaces and line ends between the tokens of a JSON text.
+/// Drops the white space between the tokens of a JSON text.
 pub fn without_white_space(json: &str) -> String {
     let mut compact = String::with_capacity(json.len());
     let (mut in_string, mut escaped) = (false, false);
@@ -106,7 +107,7 @@ mod tests {
     use super::without_white_space;
 
     #[test]
-    fn white_space_goes_only_between_tokens() {
+    fn white_space_is_dropped_only_between_tokens() {
         let check = |json, expected| assert_eq!(without_white_space(json), expected);
         check("{ \"a\" :\n [ 1 , 2 ] }", r#"{"a":[1,2]}"#);
         check(r#"{"a b" : "c \" d  e\\" , "f":" "}"#, r#"{"a b":"c \" d  e\\","f":" "}"#);

@@ -47,7 +47,7 @@ impl ChatLedger {
         ledger
     }
 
-    /// Returns how many tokens a request will have, and warns if that is nearly more than the model takes.
+    /// Returns how many tokens a request will have, and warns if that is close to the model's limit or above it.
     pub fn begin(&mut self, request: &ChatRequest) -> Estimate {
         let begun = self.ledger.begin(REQUEST, REQUEST, request.clone(), self.model.clone(), self.now());
         if let Some(warning) = begun.warning {
@@ -61,7 +61,7 @@ impl ChatLedger {
         self.ledger.part(REQUEST, is_thinking, self.now());
     }
 
-    /// The request is over. What it used is saved at once, because the next request may never come.
+    /// The request is over. Its usage is saved immediately, because there may be no other request.
     pub fn end(&mut self, entry: &LedgerEntry) {
         self.ledger.end(REQUEST, entry, self.now(), today());
         if let Err(error) = self.store.save(self.ledger.memory()) {
@@ -69,7 +69,7 @@ impl ChatLedger {
         }
     }
 
-    /// What the status bar of an editor would show.
+    /// Returns what the status bar of an editor would show.
     pub fn status(&self) -> Option<StatusLine> {
         self.ledger.status(REQUEST)
     }
@@ -78,7 +78,7 @@ impl ChatLedger {
         u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Tells the user once that something is wrong with the file; the conversation goes on without it.
+    /// Tells the user once that something is wrong with the file. The conversation continues without it.
     fn complain(&mut self, error: &StoreError) {
         if !std::mem::replace(&mut self.has_complained, true) {
             tell_store_error(error);
@@ -100,7 +100,7 @@ pub fn directory() -> PathBuf {
     if let Some(home) = set("SLUICE_HOME") {
         return home;
     }
-    // Relative paths are to be ignored, says the XDG specification.
+    // According to the XDG specification, relative paths must be ignored.
     if let Some(state) = set("XDG_STATE_HOME").filter(|path| path.is_absolute()) {
         return state.join("sluice");
     }
@@ -114,7 +114,7 @@ pub fn directory() -> PathBuf {
     home.join(state).join("sluice")
 }
 
-/// Returns the number of today's day since 1970 in UTC, as gateways bill.
+/// Returns the number of days since 1970 in UTC, which is how gateways bill.
 fn today() -> u32 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u32::try_from(since.as_secs() / SECONDS_PER_DAY).unwrap_or(u32::MAX)

@@ -1,6 +1,6 @@
-//! The `sluice` command line: parses the arguments and runs the subcommand. Each subcommand has a file of its own.
+//! The `sluice` command line: parses the arguments and runs the subcommand. Each subcommand has its own file.
 
-// These macros panic when the output cannot be written.
+// These macros panic if the output can't be written.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod capture;
@@ -37,9 +37,9 @@ use output::tell;
 
 /// Talk to any Open Responses endpoint from the terminal.
 ///
-/// The endpoint is the Vercel AI Gateway, or what `SLUICE_BASE_URL` says. The key is `SLUICE_API_KEY`; for the Vercel AI
-/// Gateway also `AI_GATEWAY_API_KEY` or `VERCEL_OIDC_TOKEN`. Without a key the embedded gateway serves: a demo on this
-/// machine that needs no account.
+/// The endpoint is the Vercel AI Gateway, or the one in `SLUICE_BASE_URL`. The key is `SLUICE_API_KEY`; for the Vercel
+/// AI Gateway, it can also be `AI_GATEWAY_API_KEY` or `VERCEL_OIDC_TOKEN`. Without a key, the embedded gateway is used:
+/// a demo on this machine that needs no account.
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, arg_required_else_help = true)]
 struct Arguments {
@@ -67,7 +67,7 @@ async fn main() -> ExitCode {
     output::exit_code(run().await)
 }
 
-/// Runs the subcommand. An error is one of writing to standard output.
+/// Runs the subcommand. Errors are those of writing to standard output.
 async fn run() -> io::Result<ExitCode> {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -96,7 +96,7 @@ async fn run() -> io::Result<ExitCode> {
     }
 }
 
-/// Prints a stream's outputs as they come.
+/// Prints a stream's outputs as they arrive.
 trait Printer: Send {
     fn output(&mut self, output: &Output) -> io::Result<()>;
     fn outcome(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()>;
@@ -104,9 +104,9 @@ trait Printer: Send {
     fn flush(&mut self) -> io::Result<()>;
 }
 
-/// Bad arguments, a file that cannot be read, a setting that makes no sense.
+/// The exit code for bad arguments, unreadable files and invalid settings.
 const USAGE: u8 = 2;
-/// What shells report for a program that Ctrl-C ended.
+/// The exit code that shells report for a program that Ctrl-C ended.
 const CANCELLED: u8 = 130;
 
 fn exit_code(status: Status) -> ExitCode {

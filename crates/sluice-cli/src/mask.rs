@@ -1,5 +1,5 @@
-//! Takes the key out of what a model says, on its way to the screen. What goes back to the model and what tools get stays as
-//! it is.
+//! Masks the key in what a model says, before it is printed. What is sent back to the model and what tools get is
+//! unchanged.
 
 use std::borrow::Cow;
 use std::io;
@@ -10,12 +10,12 @@ use sluice_core::{Citation, Outcome, Output, Part, Secrets};
 
 use crate::Printer;
 
-/// A printer that never prints the key, not even if it comes in pieces.
+/// A printer that never prints the key, not even if it arrives in pieces.
 pub struct Masked {
     printer: Box<dyn Printer>,
     key: ApiKey,
     secrets: Secrets,
-    /// The last piece of text or thinking, if the key may have begun in it: only its end, which is not printed yet.
+    /// The end of the last text or thinking part, if the key may have started in it. It is not printed yet.
     held: Option<Part>,
 }
 
@@ -52,7 +52,7 @@ impl Masked {
         }
     }
 
-    /// Prints what was held back, if this doesn't continue it; else puts it in front.
+    /// Prints what was held back if this part doesn't continue it; otherwise puts it before this part.
     fn join(&mut self, part: Part) -> io::Result<Part> {
         Ok(match (self.held.take(), part) {
             (Some(Part::Text { value: held }), Part::Text { value }) => Part::Text { value: held + &value },
@@ -75,7 +75,7 @@ impl Printer for Masked {
         let mut part = self.join(part.clone())?;
         self.held = match &mut part {
             Part::Text { value } => self.hold_back(value).map(|value| Part::Text { value }),
-            // The last piece of a thought ends it.
+            // The last part of a thinking block ends it.
             Part::Thinking { value, id, replay: None } => {
                 let id = id.clone();
                 self.hold_back(value).map(|value| Part::Thinking { value, id, replay: None })
@@ -100,7 +100,7 @@ impl Printer for Masked {
 }
 
 impl Masked {
-    /// Cuts off the end of a text if the key may have begun there.
+    /// Splits off the end of a text if the key may have started there.
     fn hold_back(&self, text: &mut String) -> Option<String> {
         let held = self.key.begun_at_end(text);
         (held > 0).then(|| text.split_off(text.len() - held))
@@ -119,7 +119,7 @@ mod tests {
 
     use super::{Masked, Printer};
 
-    /// Shows parts as they come, with a bar behind each.
+    /// Renders parts in order, with a bar after each.
     struct Shown(Arc<Mutex<String>>);
 
     impl Printer for Shown {
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Pieces in parentheses are thinking, those with braces are calls.
+    /// Parts in parentheses are thinking, those with braces are calls.
     #[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
     fn check(pieces: &[&str], expected: Expect) {
         let key = ApiKey::for_origin("canary-0123456789", "https://a.example").unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_not_shown_in_whatever_pieces_it_comes() {
+    fn the_key_is_masked_however_it_is_split() {
         check(&["It is canary-0123456789."], expect!["It is [hidden].|"]);
         check(&["It is can", "ary-01", "23456789."], expect!["It is |[hidden].|"]);
         check(&["c", "a", "n", "ary-012345678", "9"], expect!["[hidden]|"]);

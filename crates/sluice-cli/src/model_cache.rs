@@ -6,7 +6,7 @@ use std::{env, fs, io, process};
 use sluice_client::private_file;
 use sluice_core::{Endpoint, ModelCatalog, Note};
 
-/// The most that is read of a stored list. A longer file is treated as damaged.
+/// The maximum size of a stored list. A longer file is treated as damaged.
 const MAX_FILE: u64 = 64 << 20;
 
 pub struct ModelCache {

@@ -1,4 +1,4 @@
-//! The table of models, as wide as the terminal: columns that do not fit are left out, the least telling first.
+//! The table of models, as wide as the terminal. Columns that don't fit are left out, the least important first.
 
 use std::io::{self, Write};
 
@@ -11,14 +11,14 @@ const HEAD: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 const ID: Style = AnsiColor::Cyan.on_default();
 const GAP: usize = 2;
-/// An id is readable as long as this much of it is.
+/// The minimum number of characters that keep an id readable.
 const SHORTEST_ID: usize = 28;
 const ABILITIES: [(char, &str); 6] =
     [('t', "tools"), ('i', "images"), ('f', "files"), ('r', "thinking"), ('w', "web search"), ('d', "draws")];
 
 pub struct Row {
     id: String,
-    /// What it is if it does not chat.
+    /// The kind of the model, if it isn't a chat model.
     kind: Option<String>,
     context: String,
     output: String,
@@ -39,7 +39,7 @@ impl Row {
             can.image_output,
         ];
         let count = |tokens: u32| {
-            // A guess is marked as one.
+            // Guesses are marked.
             let guess = if model.limits_from == LimitsFrom::Assumed { "~" } else { "" };
             format!("{guess}{}", short_count(u64::from(tokens)))
         };
@@ -111,7 +111,7 @@ impl Column {
     }
 }
 
-/// From the richest to the poorest; the first that fits is shown.
+/// The layouts, from the most detailed to the simplest. The first that fits is used.
 const LAYOUTS: [&[Column]; 7] = [
     &[Column::Context, Column::Output, Column::Price, Column::Cached, Column::Words],
     &[Column::Context, Column::Output, Column::Price, Column::Words],
@@ -122,10 +122,10 @@ const LAYOUTS: [&[Column]; 7] = [
     &[],
 ];
 
-/// `width` is the terminal's; without one every column is shown whole.
+/// `width` is the terminal's. Without it, every column is shown in full.
 pub fn print_table(rows: &[Row], width: Option<usize>, out: &mut impl Write) -> io::Result<()> {
     let width = width.unwrap_or(usize::MAX);
-    // Once for each column, not for each cell.
+    // This runs once for each column, not for each cell.
     let widths = COLUMNS.map(|column| {
         let cells = rows.iter().map(|row| row.cell(column).chars().count());
         cells.max().unwrap_or(0).max(column.title().chars().count())
@@ -134,7 +134,8 @@ pub fn print_table(rows: &[Row], width: Option<usize>, out: &mut impl Write) -> 
     let ids = rows.iter().map(|row| marked(row).chars().count()).max().unwrap_or(0).max("ID".len());
     let rest = |columns: &[Column]| columns.iter().map(|column| widest(*column) + GAP).sum::<usize>();
     let fits = |shortest: usize| LAYOUTS.iter().find(|columns| rest(columns) + shortest <= width);
-    // Whole ids are worth the cached price and words for abilities, but not the output.
+    // Complete ids are more important than the cached price and the names of capabilities, but less important than the
+    // output limit.
     let whole = fits(ids).filter(|columns| columns.contains(&Column::Output));
     let columns: &[Column] = whole.or_else(|| fits(SHORTEST_ID.min(ids))).copied().unwrap_or_default();
     let id_width = ids.min(width.saturating_sub(rest(columns)).max(1));
@@ -147,7 +148,7 @@ pub fn print_table(rows: &[Row], width: Option<usize>, out: &mut impl Write) -> 
             let text = cell(*column);
             let space = widest(*column).saturating_sub(text.chars().count());
             let (before, after) = if column.is_number() { (space, 0) } else { (0, space) };
-            // Spaces are owed until something follows them.
+            // Spaces are only printed if something follows them.
             if text.is_empty() {
                 owed += GAP + widest(*column);
             } else {
@@ -175,7 +176,7 @@ fn marked(row: &Row) -> String {
     format!("{}{}", row.id, row.kind.as_ref().map(|kind| format!(" {kind}")).unwrap_or_default())
 }
 
-/// The end of an id tells more than its middle: `anthropic/clau…-4.5`.
+/// The end of an id says more than its middle: `anthropic/clau…-4.5`.
 fn shortened(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
@@ -196,12 +197,12 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// How many cells were made.
+        /// The number of cells that were made.
         pub static CELLS: Cell<usize> = const { Cell::new(0) };
     }
 
     #[test]
-    fn a_long_table_costs_its_length() {
+    fn the_time_for_a_long_table_is_linear() {
         let cells = |models: usize| {
             let rows: Vec<Row> = (0..models).map(|number| row(&format!("a/{number}"), "Free", &[])).collect();
             let before = CELLS.get();
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn as_wide_as_the_terminal() {
+    fn the_table_fits_the_terminal() {
         expect![[r#"
             ID                                            CONTEXT  OUTPUT  $/M IN / OUT   CAN
             anthropic/claude-sonnet-4.5                      200k     64k  $3 / $15+      tools, images, files, thinking
@@ -272,7 +273,7 @@ mod tests {
     fn no_line_is_wider_than_the_terminal() {
         for width in 1..200 {
             for line in table(width).lines() {
-                // Two letters are the least a head can be.
+                // A column title has at least two letters.
                 assert!(line.chars().count() <= width.max(2), "{width}: {line}");
             }
         }

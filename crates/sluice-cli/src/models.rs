@@ -16,18 +16,18 @@ use crate::text;
 
 /// List the models of the endpoint.
 ///
-/// The list is kept for five minutes, and for longer when the endpoint cannot be reached.
+/// The list is cached for five minutes, and longer if the endpoint can't be reached.
 #[derive(Debug, Args)]
 pub struct Models {
-    /// Only models whose id or name has this in it, or matches it with `*` and `?`
+    /// Only models whose id or name contains this, or matches it with `*` and `?`
     pattern: Option<String>,
-    /// One JSON object for each model, in an array
+    /// Print a JSON array with one object for each model
     #[arg(long)]
     json: bool,
-    /// Models that do not chat as well: embeddings, images, …
+    /// Also list models that don't chat: embeddings, images, …
     #[arg(long)]
     all: bool,
-    /// Ask the endpoint, however fresh the kept list is
+    /// Ask the endpoint even if the cached list is fresh
     #[arg(long)]
     refresh: bool,
 }
@@ -51,7 +51,7 @@ impl Models {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// From the kept list while it is fresh, else from the endpoint, else from the kept list however old.
+    /// Returns the cached list while it is fresh, otherwise the endpoint's, otherwise the cached list however old.
     async fn fetch(&self, connection: &Connection) -> Option<ModelList> {
         let cache = connection.model_cache();
         let (mut catalog, note) = cache.load(connection.client.endpoint());
@@ -115,7 +115,7 @@ fn print_json(models: &[&ChatModel], others: &[&OtherModel]) -> io::Result<()> {
 fn print_rows(models: &[&ChatModel], others: &[&OtherModel]) -> io::Result<()> {
     let rows: Vec<Row> =
         models.iter().map(|model| Row::of(model)).chain(others.iter().map(|model| Row::of_other(model))).collect();
-    // Piped, nothing is cut: a program reads it.
+    // In a pipe nothing is shortened, because a program reads it.
     let width = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     if rows.is_empty() { Ok(()) } else { print_table(&rows, width, &mut anstream::stdout()) }
 }

@@ -12,9 +12,9 @@ use crate::text::one_line;
 
 /// Serve the embedded gateway on this machine.
 ///
-/// Point any Open Responses client at the address it prints. Models are `sluice/demo`, which really answers, and one for
-/// each test scenario (`sluice models` lists them). Faults can also be asked for in a model's id (sluice/echo+crlf) or in
-/// the header x-sluice-fault.
+/// Point any Open Responses client at the address that is printed. The models are `sluice/demo`, which really answers,
+/// and one for each test scenario (`sluice models` lists them). Faults can also be selected in a model's id
+/// (sluice/echo+crlf) or in the header x-sluice-fault.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// The port; 0 takes a free one
@@ -62,6 +62,6 @@ impl Serve {
 }
 
 fn log(request: &Request, status: u16) {
-    // The gateway goes on serving when nobody reads its log.
+    // The gateway continues to serve if nothing reads its log.
     let _ = writeln!(stdout(), "{status} {} {}", one_line(&request.method), one_line(&request.path));
 }

@@ -1,4 +1,4 @@
-//! Text that somebody else wrote (a model, a server, a file), made safe to print.
+//! Makes text from others (a model, a server, a file) safe to print.
 //!
 //! A terminal obeys control characters, and shows bidirectional controls and invisible characters by what they do to the
 //! text around them: what is on the screen is then not what the bytes say. There are three ways to print such text, and
@@ -42,17 +42,17 @@ impl RunningText {
     }
 }
 
-/// What the last character allows the next one to be.
+/// Which special characters may follow the last one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Before {
-    /// A joiner would have a visible effect: after an emoji, or in a script that uses joiners.
+    /// Whether a joiner would have a visible effect: after an emoji, or in a script that uses joiners.
     joiner: bool,
-    /// A variation selector would have something to select.
+    /// Whether a variation selector would have an effect.
     selector: bool,
 }
 
 impl Before {
-    /// Whether this character may be printed after those before it.
+    /// Returns whether this character may be printed after the previous ones.
     fn allows(&mut self, c: char) -> bool {
         let (is_allowed, next) = match c {
             '\u{200C}' | '\u{200D}' => (self.joiner, Self::default()),
@@ -61,7 +61,7 @@ impl Before {
             }
             c if is_unsafe(c) => (false, Self::default()),
             c => {
-                // From Arabic to the scripts of South and South-East Asia, and symbols. Not in Latin, Greek or Cyrillic,
+                // Scripts from Arabic to those of South and South-East Asia, and symbols. Not Latin, Greek or Cyrillic,
                 // where a joiner could only make two equal words different.
                 let joins = matches!(c, '\u{600}'..='\u{1CFF}') || (c >= '\u{2190}' && !c.is_alphabetic());
                 (true, Self { joiner: joins, selector: !c.is_whitespace() })
@@ -92,7 +92,7 @@ enum Replacement {
     Nothing,
 }
 
-/// Copies from the first character that changes.
+/// Only the text from the first changed character on is copied.
 fn replaced(text: &str, mut replacement: impl FnMut(char) -> Replacement) -> Cow<'_, str> {
     let mut shown: Option<String> = None;
     for (at, c) in text.char_indices() {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown() {
+    fn dangerous_characters_are_escaped_or_dropped() {
         let check = |text: &str, line: &str, in_text: &str| {
             assert_eq!((&*one_line(text), running(&[text]).as_str()), (line, in_text), "{text:?}");
         };
@@ -147,7 +147,7 @@ mod tests {
         check("a\u{2028}b\u{2029}c\u{85}d", "a b c d", "a\nb\ncd");
         check("r\u{200b}m\u{ad}\u{feff}\u{3164}", "r\\u200bm\\u00ad\\ufeff\\u3164", "rm");
         check("hidden\u{e0041}\u{e007f}", "hidden\\udb40\\udc41\\udb40\\udc7f", "hidden");
-        // Scripts that are written from right to left, joiners where they belong, and none elsewhere.
+        // Scripts that are written from right to left, and joiners where they belong but nowhere else.
         for text in [
             "שלום עולם",
             "مرحبا",
@@ -165,19 +165,19 @@ mod tests {
     }
 
     #[test]
-    fn emoji_survive_any_cut() {
+    fn emoji_survive_any_split() {
         assert_eq!(running(&["👩", "\u{200d}", "💻 ❤", "\u{fe0f}"]), "👩\u{200d}💻 ❤\u{fe0f}");
     }
 
     #[test]
-    fn json_has_escapes_and_the_same_value() {
+    fn escaped_json_has_the_same_value() {
         let value = serde_json::json!({"a\u{9b}": "\u{202e}\u{7f}\u{2028}\u{e0041}👩\u{200d}💻\n\\", "b": [1, "שלום"]});
         let shown = json(&value.to_string()).into_owned();
         assert_eq!(shown, r#"{"a\u009b":"\u202e\u007f\u2028\udb40\udc41👩\u200d💻\n\\","b":[1,"שלום"]}"#);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
     }
 
-    /// Characters of every kind, the dangerous ones often.
+    /// Characters of every kind, with many dangerous ones.
     fn hostile() -> impl Strategy<Value = String> {
         let c = prop_oneof![
             any::<char>(),
@@ -191,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_printed_steers_the_terminal(pieces in prop::collection::vec(hostile(), 0..4)) {
+        fn nothing_that_is_printed_controls_the_terminal(pieces in prop::collection::vec(hostile(), 0..4)) {
             let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
             let whole = pieces.concat();
             let line = one_line(&whole);

@@ -13,9 +13,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
-/// The most that is kept of standard output, and of standard error. It is more than any model wants to read.
+/// The most bytes that are kept of standard output, and of standard error. It is more than any model wants to read.
 const MAX_OUTPUT: usize = 1 << 20;
-/// How long a process may take to end after it was asked to.
+/// How long a process may take to end after it was told to.
 const GRACE: Duration = Duration::from_secs(1);
 
 pub struct Finished {
@@ -30,7 +30,7 @@ pub enum How {
     Cancelled,
 }
 
-/// Runs the command with `input` on its standard input, until it exits, `limit` is over or `cancel` completes.
+/// Runs the command with `input` on its standard input until it exits, `limit` has passed or `cancel` completes.
 pub async fn run(
     mut command: Command,
     input: &str,
@@ -45,11 +45,11 @@ pub async fn run(
     let (mut stdin, mut out, mut err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
     let how = {
-        // All three at once: a command may write before it has read everything, and the other way round.
+        // All three happen at once, because a command may write before it has read everything, and vice versa.
         let exchange = async {
             let feed = async {
                 if let Some(mut stdin) = stdin.take() {
-                    // A command that does not read its input is fine.
+                    // A command needn't read its input.
                     let _ = stdin.write_all(input.as_bytes()).await;
                 }
             };
@@ -79,13 +79,13 @@ pub async fn run(
         .kill()
         .await
         .or_else(|error| if error.kind() == io::ErrorKind::InvalidInput { Ok(()) } else { Err(error) })?;
-    // The command has written all that it will. Somebody else may still hold the pipes open, but is not waited for.
+    // The command has written everything. Another process may still hold the pipes open, but isn't waited for.
     stdout.rest(&mut out).await;
     stderr.rest(&mut err).await;
     Ok(Finished { how, stdout, stderr })
 }
 
-/// The first bytes of an output.
+/// Keeps the first bytes of an output.
 #[derive(Default)]
 pub struct Kept {
     bytes: Vec<u8>,
@@ -93,7 +93,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Takes everything that comes, and drops what is too much: the command must not wait for a reader.
+    /// Reads everything and drops the excess, so that the command never waits for a reader.
     async fn read(&mut self, pipe: &mut Option<impl AsyncRead + Unpin>) {
         let Some(pipe) = pipe else { return };
         let mut chunk = vec![0; 64 << 10];
@@ -108,13 +108,13 @@ impl Kept {
         self.bytes.extend_from_slice(&bytes[..room.min(bytes.len())]);
     }
 
-    /// Takes what is in the pipe already.
+    /// Reads what is already in the pipe.
     #[cfg(unix)]
     #[allow(clippy::unused_async, reason = "it waits on Windows")]
     async fn rest(&mut self, pipe: &mut Option<impl std::os::fd::AsFd>) {
         let Some(pipe) = pipe else { return };
         let mut chunk = vec![0; 64 << 10];
-        // The pipe does not block, so that this ends where a writer has nothing more to say.
+        // The pipe is non-blocking, so this ends when there is nothing more to read.
         while !self.is_cut
             && let Ok(length @ 1..) = rustix::io::retry_on_intr(|| rustix::io::read(&*pipe, &mut chunk))
         {
@@ -122,7 +122,7 @@ impl Kept {
         }
     }
 
-    /// Takes what comes soon: a pipe cannot be asked here what is in it.
+    /// Reads what arrives soon, because the contents of a pipe can't be queried here.
     #[cfg(not(unix))]
     async fn rest(&mut self, pipe: &mut Option<impl AsyncRead + Unpin>) {
         let _ = timeout(GRACE, self.read(pipe)).await;
@@ -151,11 +151,11 @@ impl Group {
         self.signal(rustix::process::Signal::TERM);
     }
 
-    /// Ends whatever is left of the group.
+    /// Ends all remaining processes of the group.
     #[allow(clippy::unused_self, reason = "it is dropped")]
     fn end(self) {}
 
-    /// The number of a group stays taken while there is a process in it, also after its leader is gone. If there is none,
+    /// A group's number isn't reused while there is a process in it, even after its leader is gone. If there is none,
     /// nothing happens.
     fn signal(&self, signal: rustix::process::Signal) {
         if let Some(leader) = self.leader {
@@ -177,7 +177,7 @@ impl Group {
         Self {}
     }
 
-    /// A command in the same console hears of Ctrl-C by itself.
+    /// A command in the same console receives Ctrl-C itself.
     fn ask_to_end(&self) {}
 
     /// The caller ends the command itself.

@@ -1,4 +1,5 @@
-//! Tools for `sluice chat --tools FILE`: offered to the model, answered by a command or by whoever sits at the terminal.
+//! Tools for `sluice chat --tools FILE`. They are offered to the model, and their results come from a command or from
+//! the user.
 //!
 //! ```json
 //! {"tools": [{"name": "now", "description": "The time", "inputSchema": {"type": "object"}, "command": ["date"]}]}
@@ -18,9 +19,9 @@ use crate::keyboard::Keyboard;
 use crate::output::prompt;
 use crate::tool_process::{self, Finished, How};
 
-/// The most calls of one answer that are run. Nobody needs more at once; a model that asks for more has gone astray.
+/// The maximum number of calls that are run for one answer. A model that makes more has gone astray.
 pub const MAX_CALLS: usize = 128;
-/// Variables that no command inherits: what a tool prints goes to the model, and the key must not.
+/// Variables that no command inherits, because the output of a tool goes to the model, which must not get the key.
 const KEY_VARIABLES: [&str; 3] = ["AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN", "SLUICE_API_KEY"];
 
 #[derive(Debug, Default, Deserialize)]
@@ -55,7 +56,7 @@ impl Tools {
         self.tools.is_empty()
     }
 
-    /// Answers a call. `keyboard` is there if somebody sits at the terminal. `None` if `cancel` completed first.
+    /// Answers a call. `keyboard` is present if there is a terminal. Returns `None` if `cancel` completed first.
     pub async fn answer(
         &self,
         call: &Call<'_>,
@@ -74,7 +75,7 @@ impl Tools {
     }
 }
 
-/// A call of the model, from its answer.
+/// A call in the model's answer.
 pub struct Call<'a> {
     pub id: &'a str,
     pub name: &'a str,
@@ -82,7 +83,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The part that goes back to the model.
+    /// Returns the part to send back to the model.
     fn result(&self, result: Result<String, String>) -> ChatPart {
         let is_error = result.is_err();
         let value = result.unwrap_or_else(|error| error);
@@ -94,7 +95,7 @@ impl Call<'_> {
     }
 }
 
-/// `None` if `cancel` completed first.
+/// Returns `None` if `cancel` completed first.
 async fn run(
     program: &str,
     arguments: &[String],
@@ -105,7 +106,7 @@ async fn run(
     let mut command = Command::new(program);
     command.args(arguments);
     for (name, _) in env::vars_os() {
-        // Windows does not tell upper case from lower case here, and nothing else needs such a name.
+        // Names of variables are case-insensitive on Windows, and nothing else needs such a name.
         if KEY_VARIABLES.iter().any(|key| name.eq_ignore_ascii_case(key)) {
             command.env_remove(name);
         }
@@ -128,7 +129,7 @@ async fn run(
     Some(Err(failure))
 }
 
-/// `None` if `cancel` completed first.
+/// Returns `None` if `cancel` completed first.
 async fn ask(
     name: &str,
     keyboard: Option<&mut Keyboard>,

@@ -159,7 +159,7 @@ fn requests(number: u64) -> String {
     if number == 1 { "1 request is".to_owned() } else { format!("{number} requests are") }
 }
 
-/// Title, priority of removal when there is no room, and the function that formats a cell.
+/// The title, the priority of removal if there is no room, and the function that formats a cell.
 type Column = (&'static str, u8, fn(&Totals) -> String);
 
 const COLUMNS: [Column; 7] = [

@@ -8,7 +8,7 @@ use sluice_simulator::{Faults, Options, faults};
 
 const CANARY: &str = "canary-6f1d2a9e-Tweet-tweet";
 
-/// Wants the canary, and nothing else.
+/// A server that accepts the canary as the key, and nothing else.
 fn simulator() -> Simulator {
     let options = Options { key: Some(CANARY.into()), ..Options::default() };
     Simulator::start(Config { options, ..Config::recording() }).unwrap()
@@ -16,13 +16,13 @@ fn simulator() -> Simulator {
 
 fn silent(what: &str, said: impl AsRef<[u8]>) {
     let said = String::from_utf8_lossy(said.as_ref());
-    // Neither as it is nor without the part that all keys share.
+    // Checks that a text contains neither the key nor its distinctive part.
     for trace in [CANARY, "6f1d2a9e", "Tweet-tweet"] {
         assert!(!said.contains(trace), "the key is in {what}: {said}");
     }
 }
 
-/// Every request came with the key in its header, and only there. Says how many there were.
+/// Checks that every request had the key in its header and only there. Returns the number of requests.
 fn only_in_the_header(simulator: &Simulator) -> usize {
     let requests = simulator.requests();
     for request in &requests {
@@ -36,7 +36,7 @@ fn only_in_the_header(simulator: &Simulator) -> usize {
     requests.len()
 }
 
-/// The real program, with the canary as its key. Gives its exit code.
+/// Runs the real program with the canary as its key. Returns the exit code.
 fn sluice(url: &str, directory: &Path, arguments: &[&str]) -> Option<i32> {
     let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
         .args(arguments)
@@ -62,7 +62,7 @@ fn scratch(name: &str) -> PathBuf {
     directory
 }
 
-/// No file below has the key, or can be read by anybody else. Says how many there are.
+/// Checks that no file in the directory contains the key or can be read by others. Returns the number of files.
 fn silent_files(directory: &Path) -> usize {
     let mut files = 0;
     for path in std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()) {
@@ -83,7 +83,7 @@ fn silent_files(directory: &Path) -> usize {
 }
 
 #[test]
-fn nothing_the_program_writes_has_the_key() {
+fn the_program_never_writes_the_key() {
     let elsewhere = simulator();
     let simulator = simulator();
     let directory = scratch("canary");
@@ -103,7 +103,7 @@ fn nothing_the_program_writes_has_the_key() {
     assert_eq!(run(&["models", "--json"]), Some(0));
     assert_eq!(run(&["capture", "stream.txt", "-m", "sluice/echo", "Hello"]), Some(0));
     assert_eq!(run(&["chat", "--capture", "failed.txt", "-m", "sluice/echo+error-event", "Hello"]), Some(1));
-    // Mistakes before any request.
+    // Errors before any request.
     assert_eq!(run(&["chat", "Hello"]), Some(2));
     assert_eq!(run(&["chat", "--no-such-flag"]), Some(2));
     assert_eq!(run(&["chat", "--help"]), Some(0));
@@ -114,7 +114,8 @@ fn nothing_the_program_writes_has_the_key() {
         8,
         "two captures, each with its request, the list of models; what is remembered, its key, its lock"
     );
-    // Eleven questions, because the list is kept; the one that is cut off before its first word is asked three times.
+    // There are eleven requests, because the list is cached; the answer that is cut off before its first word is
+    // requested three times.
     assert_eq!((only_in_the_header(&simulator), elsewhere.requests().len()), (13, 0));
 }
 
@@ -124,7 +125,7 @@ fn a_key_that_a_server_quotes_is_masked_wherever_it_is_written() {
     let directory = scratch("quoted");
     let mut runs = 0;
     for fault in faults().iter().filter(|fault| fault.name.starts_with("quote-key")) {
-        // Asked again as well, so that the messages in between are seen; in pieces, so that the key is in several.
+        // This includes retries, so that their messages are checked, and small chunks, so that the key is split.
         let more = if fault.name == "quote-key" { "+status=503+retry-after-ms=1" } else { "+delta-only+chunk=5" };
         for model in fault.variants().flat_map(|variant| ["", more].map(|more| format!("sluice/echo+{variant}{more}")))
         {
@@ -154,18 +155,18 @@ fn a_key_that_a_list_quotes_is_masked_wherever_it_is_written() {
             let (first, second) = run_twice(&simulator.url(), &directory, arguments);
             assert!(first == second && first.is_some_and(|code| code < 2), "{fault} {arguments:?}");
         }
-        // What the cache knows of a model is used in chats.
+        // Chats use the cached details of a model.
         run_twice(&simulator.url(), &directory, &["chat", "-v", "-m", "sluice/echo", "Hello"]);
         silent_files(&directory);
     }
 }
 
-/// Once with what the first run finds, once with what it has kept.
+/// Once with what the first run finds, and once with what it has cached.
 fn run_twice(url: &str, directory: &Path, arguments: &[&str]) -> (Option<i32>, Option<i32>) {
     (sluice(url, directory, arguments), sluice(url, directory, arguments))
 }
 
-/// Says what a capture kept of an answer.
+/// Returns what a capture contains for an answer.
 #[test]
 fn a_capture_has_everything_but_the_key() {
     let simulator = simulator();
@@ -176,10 +177,10 @@ fn a_capture_has_everything_but_the_key() {
     };
     let quoted = String::from_utf8(capture("sluice/echo+quote-key-answer+done-only+chunk=7")).unwrap();
     assert!(quoted.contains("The key is Bearer [hidden]"), "{quoted}");
-    // The rest is kept to the byte, though it isn't even UTF-8.
+    // The rest is unchanged, even though it isn't valid UTF-8.
     let damaged = capture("sluice/echo+invalid-utf8");
     assert!(std::str::from_utf8(&damaged).is_err());
     assert!(String::from_utf8_lossy(&damaged).contains("response.completed"));
-    // A last line without an end is there too.
+    // A last line without a line ending is included, too.
     assert!(capture("sluice/echo+no-final-blank-line").ends_with(b"}"));
 }

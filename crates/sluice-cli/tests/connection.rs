@@ -1,4 +1,4 @@
-//! Which key goes where: the real program, with the variables set in every combination that matters.
+//! Which key is sent where: runs the real program with every relevant combination of variables.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 use expect_test::{Expect, expect};
 use sluice_simulator::server::{Config, Simulator};
 
-/// Runs `sluice models` with these variables and no others. Gives its exit code and what it says on standard error.
+/// Runs `sluice models` with only these variables. Returns its exit code and standard error.
 fn models(settings: &[(&str, &str)]) -> (Option<i32>, String) {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("connection");
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
@@ -19,7 +19,7 @@ fn models(settings: &[(&str, &str)]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// Against the embedded gateway as somebody else's endpoint: what came in the `Authorization` header, and what was said.
+/// Uses the embedded gateway as a third-party endpoint. Returns the `Authorization` header it got, and the messages.
 #[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 fn check(settings: &[(&str, &str)], expected: Expect) {
     let simulator = Simulator::start(Config::recording()).unwrap();
@@ -32,7 +32,7 @@ fn check(settings: &[(&str, &str)], expected: Expect) {
 }
 
 #[test]
-fn another_endpoint_gets_the_key_that_is_meant_for_it() {
+fn another_endpoint_gets_its_own_key() {
     check(
         &[("SLUICE_API_KEY", " own-key\n")],
         expect![[r#"
@@ -91,7 +91,7 @@ fn a_key_that_cannot_be_sent_is_an_error_and_nothing_is_sent() {
 
 #[cfg(unix)]
 #[test]
-fn a_key_that_is_no_text_is_an_error() {
+fn a_key_that_is_not_text_is_an_error() {
     use std::os::unix::ffi::OsStrExt;
     let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
         .arg("models")
@@ -107,7 +107,7 @@ fn a_key_that_is_no_text_is_an_error() {
 
 #[test]
 fn the_gateway_gets_its_own_key_however_its_address_is_written() {
-    // Nothing leaves this machine: nobody listens where the proxy should be.
+    // Nothing leaves this machine: there is no server at the proxy's address.
     let dead = format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
     for address in ["", "https://ai-gateway.vercel.sh/v1", "https://AI-Gateway.Vercel.SH:443/v1/"] {
         for key in ["AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN"] {

@@ -16,7 +16,7 @@ fn check(arguments: &[&str], input: &[u8], expected: Expect) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A refused argument leaves the input unread.
+    // If an argument is refused, the input isn't read.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -33,7 +33,7 @@ const REQUEST: &str = r#"{"model":"openai/gpt-4o","instructions":"Be brief.","in
         "properties":{"location":{"type":"string"}},"required":["location"]}},{"type":"web_search"}]}"#;
 
 #[test]
-fn text() {
+fn a_text_is_counted() {
     check(
         &["-"],
         b"hello world",
@@ -69,7 +69,7 @@ fn text() {
 }
 
 #[test]
-fn request() {
+fn a_request_is_counted() {
     check(
         &["--request", "-"],
         REQUEST.as_bytes(),
@@ -98,7 +98,7 @@ fn request() {
 }
 
 #[test]
-fn what_cannot_be_counted() {
+fn what_cannot_be_counted_is_reported() {
     check(
         &["no-such-file"],
         b"",

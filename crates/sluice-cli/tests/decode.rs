@@ -13,7 +13,7 @@ const CALL: &str = "data: {\"type\":\"response.output_item.done\",\"output_index
 const UNKNOWN: &str = "data: {\"type\":\"acme:noise\"}\n\n";
 const COMPLETED: &str = "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"model\":\"m\",\"usage\":{\"input_tokens\":5,\"output_tokens\":3,\"total_tokens\":8,\"input_tokens_details\":{\"cached_tokens\":2},\"output_tokens_details\":{\"reasoning_tokens\":1}}}}\n\n";
 
-/// Exit code, standard output and standard error; the time at the end of the closing line is replaced.
+/// Returns the exit code, standard output and standard error. The time in the last line is replaced.
 fn run(arguments: &[&str], input: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
         .arg("decode")
@@ -38,7 +38,7 @@ fn check(arguments: &[&str], input: &str, expected: Expect) {
 }
 
 #[test]
-fn json_lines() {
+fn outputs_are_printed_as_json_lines() {
     check(
         &["--json", "-"],
         &[DELTA, UNKNOWN, CALL, COMPLETED].concat(),
@@ -62,7 +62,7 @@ fn every_chunking_prints_the_same() {
 }
 
 #[test]
-fn for_people() {
+fn outputs_are_printed_for_people() {
     check(
         &["-"],
         &[DELTA, UNKNOWN, CALL, COMPLETED].concat(),
@@ -89,7 +89,7 @@ fn for_people() {
 }
 
 #[test]
-fn the_exit_code_says_how_it_ended() {
+fn the_exit_code_says_how_the_stream_ended() {
     let incomplete = "data: {\"type\":\"response.incomplete\",\"response\":{\"incomplete_details\":{\"reason\":\"max_output_tokens\"}}}\n\n";
     check(
         &["-"],
@@ -120,7 +120,7 @@ fn the_exit_code_says_how_it_ended() {
 }
 
 #[test]
-fn what_is_no_stream_is_said_clearly() {
+fn input_that_is_not_a_stream_is_reported_clearly() {
     check(
         &["-"],
         "<html>502</html>",
@@ -214,7 +214,7 @@ fn ai_sdk_chunks_in_every_framing_print_the_same() {
 }
 
 #[test]
-fn names_that_both_dialects_have_do_not_decide() {
+fn names_in_both_dialects_do_not_decide() {
     check(
         &["-"],
         "data: {\"type\":\"error\",\"error\":{\"message\":\"a\"}}\n\n",
@@ -243,13 +243,13 @@ fn names_that_both_dialects_have_do_not_decide() {
 }
 
 #[test]
-fn a_dialect_that_does_not_exist() {
+fn an_unknown_dialect_is_refused() {
     let shown = run(&["--dialect", "klingon", "-"], "");
     assert!(shown.contains("openresponses, ai-sdk, ui-message") && shown.contains("exit 2"), "{shown}");
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_said_clearly() {
+fn a_file_that_cannot_be_read_is_reported_clearly() {
     check(
         &["no/such/file.sse"],
         "",

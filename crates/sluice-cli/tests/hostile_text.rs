@@ -1,4 +1,4 @@
-//! Text from elsewhere that would steer a terminal or deceive who reads it: the real binary must print none of it.
+//! Text from others that would control a terminal or deceive its reader. The real program must print none of it.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// A way to steer a terminal for each family, between letters, so that nothing of it is trimmed away.
+/// One control sequence of each kind, between letters so that nothing is trimmed.
 const HOSTILE: &str = "a\u{1b}]52;c;eA==\u{7}b\u{9b}2Jc\u{9d}d\u{7f}e\u{202e}f\u{2066}g\u{200f}h\u{61c}i\u{200b}j\u{2028}k\u{2029}l\u{feff}m\u{ad}n\u{e0041}o\u{2060}p\r\ncompleted";
 
 fn directory(name: &str) -> PathBuf {
@@ -19,7 +19,7 @@ fn directory(name: &str) -> PathBuf {
     directory
 }
 
-/// Standard output and standard error.
+/// Returns standard output and standard error.
 fn sluice(directory: &Path, url: &str, arguments: &[&str], input: &str) -> (String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
         .args(arguments)
@@ -40,7 +40,7 @@ fn sluice(directory: &Path, url: &str, arguments: &[&str], input: &str) -> (Stri
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// Answers every request with this.
+/// Responds to every request with this.
 fn server(content_type: &'static str, status: &'static str, body: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -69,7 +69,7 @@ fn events(events: &[Value]) -> String {
     events.iter().map(|event| format!("data: {event}\n\n")).collect()
 }
 
-/// An answer with hostile text wherever a server can put some.
+/// An answer with hostile text wherever a server can put it.
 fn answer() -> String {
     let call = json!({
         "type": "function_call", "call_id": HOSTILE, "name": HOSTILE,
@@ -101,7 +101,7 @@ fn deceives(c: char) -> bool {
         || "\u{202e}\u{2066}\u{200f}\u{61c}\u{200b}\u{2028}\u{2029}\u{feff}\u{ad}\u{e0041}\u{2060}".contains(c)
 }
 
-/// Checks an output for people, in which lines may begin like this and no other way.
+/// Checks an output for people, in which lines may only start in these ways.
 fn check(what: &str, shown: &str, beginnings: &[&str]) {
     assert!(!shown.contains(deceives), "{what}: {shown:?}");
     for line in shown.lines().filter(|line| !line.is_empty()) {
@@ -109,7 +109,7 @@ fn check(what: &str, shown: &str, beginnings: &[&str]) {
     }
 }
 
-/// Checks an output for programs: the same text as JSON, without any of the characters themselves.
+/// Checks an output for programs: it has the same text as JSON, without any of the characters themselves.
 fn check_json(what: &str, shown: &str, count: usize) {
     assert!(!shown.contains(deceives), "{what}: {shown:?}");
     let values: Vec<Value> = match serde_json::from_str(shown) {
@@ -121,10 +121,10 @@ fn check_json(what: &str, shown: &str, count: usize) {
 }
 
 #[test]
-fn answers() {
+fn hostile_answers_are_printed_safely() {
     let directory = directory("answers");
     let url = server("text/event-stream", "200 OK", answer());
-    // What the model says may have lines of its own; a call, a title, a note and the closing line may not.
+    // The model's text may contain line breaks; a call, a title, a note and the last line may not.
     let lines = ["a]52", "k", "l", "completed", "→ ", "◦ ", "· "];
     for arguments in [&["chat", "-v", "-m", "m", "Hello"][..], &["decode", "-v", "--events", "-"]] {
         let (shown, errors) = sluice(&directory, &url, arguments, &answer());
@@ -139,7 +139,7 @@ fn answers() {
 }
 
 #[test]
-fn failures() {
+fn hostile_failures_are_printed_safely() {
     let directory = directory("failures");
     let stream = events(&[json!({"type": "error", "message": HOSTILE, "code": HOSTILE})]);
     let servers = [
@@ -160,7 +160,7 @@ fn failures() {
 }
 
 #[test]
-fn models_counts_and_files() {
+fn models_counts_and_files_are_printed_safely() {
     let directory = directory("models");
     let list = json!({"object": "list", "data": [
         {"id": format!("a/{HOSTILE}"), "name": HOSTILE, "type": "language", "tags": [HOSTILE], "owned_by": HOSTILE, "description": HOSTILE},
@@ -190,14 +190,14 @@ fn models_counts_and_files() {
     let url = server("text/event-stream", "200 OK", answer());
     sluice(&directory, &url, &["chat", "-m", HOSTILE, "Hello"], "");
     let (shown, _) = sluice(&directory, &url, &["usage"], "");
-    // The end of a name is what is shown of it.
+    // Only the end of a name is shown.
     assert!(shown.contains("o\\u2060p  completed"), "{shown}");
     assert!(!shown.contains(deceives), "{shown}");
     check_json("usage", &sluice(&directory, &url, &["usage", "--json"], "").0, 1);
 }
 
 #[test]
-fn numbers_and_names_that_are_too_large() {
+fn huge_numbers_and_names_are_printed_safely() {
     let directory = directory("numbers");
     let all = u64::MAX;
     let usage = json!({
@@ -222,7 +222,7 @@ fn numbers_and_names_that_are_too_large() {
         let (shown, errors) = sluice(&directory, &url, arguments, "");
         assert!(!shown.is_empty() && !errors.contains("panicked"), "{arguments:?}: {errors}");
     }
-    // Another name is shorter by more than a formatter can pad.
+    // The other name is so much shorter that a formatter couldn't pad it.
     let long = "x".repeat(70_000);
     sluice(&directory, &url, &["chat", "-m", &long, "Hello"], "");
     let (shown, errors) = sluice(&directory, &url, &["usage"], "");

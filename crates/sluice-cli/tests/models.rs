@@ -1,5 +1,5 @@
-//! `sluice models`, the real program, against the embedded gateway: the table, the kept list, and what it says when there is
-//! nothing to say.
+//! Runs the real `sluice models` against the embedded gateway: the table, the cached list, and what is printed if there
+//! is no list.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -34,7 +34,7 @@ impl Place {
             .unwrap()
     }
 
-    /// The files of the cache.
+    /// Returns the files of the cache.
     fn kept(&self) -> Vec<PathBuf> {
         let files = std::fs::read_dir(self.directory.join("sluice"));
         files.map(|files| files.map(|file| file.unwrap().path()).collect()).unwrap_or_default()
@@ -47,7 +47,7 @@ fn text(output: &Output) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn the_table() {
+fn models_are_printed_as_a_table() {
     let simulator = Simulator::start(Config::recording()).unwrap();
     let place = Place::new("table", &simulator.url());
     let (code, table, errors) = text(&place.run(&["--all", "e"]));
@@ -82,7 +82,7 @@ fn the_table() {
 }
 
 #[test]
-fn json() {
+fn models_are_printed_as_json() {
     let simulator = Simulator::start(Config::recording()).unwrap();
     let place = Place::new("json", &simulator.url());
     let models = |arguments: &[&str]| -> Vec<Value> { serde_json::from_slice(&place.run(arguments).stdout).unwrap() };
@@ -97,7 +97,7 @@ fn json() {
 }
 
 #[test]
-fn nothing_matches() {
+fn a_pattern_without_a_match_is_reported() {
     let simulator = Simulator::start(Config::recording()).unwrap();
     let place = Place::new("nothing", &simulator.url());
     let errors = |arguments: &[&str]| {
@@ -120,7 +120,7 @@ fn nothing_matches() {
 }
 
 #[test]
-fn the_list_is_kept() {
+fn the_list_is_cached() {
     let simulator = Simulator::start(Config::recording()).unwrap();
     let mut place = Place::new("kept", &simulator.url());
     let (_, first, _) = text(&place.run(&[]));
@@ -131,14 +131,14 @@ fn the_list_is_kept() {
     assert!(requests[0].header("if-none-match").is_none() && requests[1].header("if-none-match").is_some());
     assert_eq!(place.kept().len(), 1, "one file, nothing left beside it");
 
-    // Another endpoint is another list, though its file may have the same name.
+    // Another endpoint has another list, even if its file has the same name.
     let file = place.kept().remove(0);
     let snapshot = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, snapshot.replace("127.0.0.1", "127.0.0.2")).unwrap();
     assert_eq!(text(&place.run(&[])).1, first);
     assert_eq!(simulator.requests().len(), 3);
 
-    // Damaged: said once, fetched, and whole again.
+    // A damaged list is reported once, fetched again, and then intact.
     std::fs::write(&file, &snapshot[..snapshot.len() / 2]).unwrap();
     let (code, table, errors) = text(&place.run(&[]));
     assert_eq!((code, table), (Some(0), first.clone()));
@@ -148,7 +148,7 @@ fn the_list_is_kept() {
     .assert_eq(&errors);
     assert_eq!(text(&place.run(&[])).2, "");
 
-    // Two hours old, and nobody answers.
+    // The list is two hours old, and there is no server.
     let kept = std::fs::read_to_string(&file).unwrap();
     let mut aged: Value = serde_json::from_str(&kept).unwrap();
     let fetched = aged["fetchedAt"].as_u64().unwrap();
@@ -163,7 +163,7 @@ fn the_list_is_kept() {
         sluice: this list is 2 hours old
     "#]].assert_eq(&errors.replace(&address, "http://the.gateway"));
 
-    // Nothing kept and nobody there.
+    // There is no cached list and no server.
     place.directory.push("empty");
     let (code, table, errors) = text(&place.run(&[]));
     assert_eq!((code, table.as_str()), (Some(1), ""));

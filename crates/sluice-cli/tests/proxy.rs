@@ -12,7 +12,7 @@ use sluice_simulator::server::{Config, Simulator};
 
 const VARIABLES: [&str; 6] = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 
-/// Accepts connections and records what comes first on each. It answers everything with an error.
+/// Accepts connections and records the first bytes of each. It responds to everything with an error.
 struct Proxy {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<String>>>,
@@ -36,8 +36,8 @@ impl Proxy {
         Self { address, seen }
     }
 
-    /// Everything recorded so far. A marker of our own comes last: connections are accepted in order, so whatever the
-    /// program sent is there when the marker is.
+    /// Returns everything recorded so far. A marker is sent first: connections are accepted in order, so when the
+    /// marker has arrived, so has everything that the program sent.
     fn seen(&self) -> Vec<String> {
         let mut socket = TcpStream::connect(self.address).unwrap();
         socket.write_all(b"marker").unwrap();
@@ -48,7 +48,7 @@ impl Proxy {
     }
 }
 
-/// The real program in an environment without settings of its own. What it keeps goes into a directory of the test's.
+/// Runs the real program without any settings in the environment. Its files go into a directory of the test.
 fn sluice(test: &str, settings: &[(&str, &str)], arguments: &[&str]) -> Output {
     let directory: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("proxy").join(test);
     std::fs::create_dir_all(&directory).unwrap();
@@ -70,7 +70,7 @@ fn an_endpoint_on_this_machine_is_reached_directly() {
     let (simulator, proxy) = (Simulator::start(Config::recording()).unwrap(), Proxy::start());
     let proxy_url = format!("http://{}", proxy.address);
     let port = simulator.port();
-    // Nobody listens on the other addresses, and nobody speaks TLS: those requests fail, and must fail directly.
+    // There is no server at the other addresses, and none with TLS: those requests fail, and must fail directly.
     for (base_url, answers) in [
         (format!("http://127.0.0.1:{port}/v1"), true),
         (format!("http://localhost:{port}/v1"), true),
@@ -107,7 +107,7 @@ fn prompts_for_this_machine_do_not_reach_a_proxy() {
 
 #[test]
 fn the_demo_works_behind_a_dead_proxy() {
-    // Bound and dropped: nobody listens there now.
+    // This port was bound and released, so nothing listens there now.
     let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let proxy = Proxy::start();
     for address in [dead, proxy.address] {

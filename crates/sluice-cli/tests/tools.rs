@@ -25,7 +25,7 @@ impl Bench {
         Self { directory, simulator: Simulator::start(Config::recording()).unwrap() }
     }
 
-    /// Starts a chat in which one tool, `run`, is a shell script, and gives it its prompt.
+    /// Starts a chat with one tool, `run`, which is a shell script, and sends the prompt.
     fn start(&self, script: &str, prompt: &str, arguments: &[&str]) -> Child {
         let tools = json!({"tools": [
             {"name": "run", "description": "", "command": ["sh", "-c", script]},
@@ -56,12 +56,12 @@ impl Bench {
 
     fn run(&self, script: &str, prompt: &str, arguments: &[&str]) -> Vec<String> {
         let output = self.start(script, prompt, arguments).wait_with_output().unwrap();
-        // More than the model's context window is refused, but the gateway has heard it.
+        // The gateway refuses more than the model's context window, but it has recorded the request.
         assert!(output.status.success() || told(&output).contains("exceeds the context window"), "{}", told(&output));
         self.results()
     }
 
-    /// What the model was told, call by call.
+    /// Returns the results that the model got, call by call.
     fn results(&self) -> Vec<String> {
         let requests = self.simulator.requests();
         let body: Value = serde_json::from_slice(&requests.last().unwrap().body).unwrap();
@@ -79,7 +79,7 @@ impl Bench {
     }
 }
 
-/// Tells whether a process that was started with `> fifo` is still there.
+/// Detects whether a process that was started with `> fifo` is still running.
 struct Fifo {
     reader: BufReader<File>,
     writer: File,
@@ -93,7 +93,7 @@ impl Fifo {
         assert_eq!(line, "up\n");
     }
 
-    /// Waits until there is none.
+    /// Waits until there is no such process.
     fn wait_for_end(mut self) {
         drop(self.writer);
         self.reader.read_to_end(&mut Vec::new()).unwrap();
@@ -104,7 +104,7 @@ fn told(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Waits for ever in the shell and in a child of it, which holds the FIFO and, like the shell, standard output.
+/// Waits forever in the shell and in a child process, which holds the FIFO and, like the shell, standard output.
 const FOREVER: &str = "(echo up > fifo; exec sleep 100000) 3> fifo & sleep 100000";
 
 #[test]
@@ -115,7 +115,7 @@ fn no_command_inherits_a_key() {
 }
 
 #[test]
-fn large_input_and_output_at_the_same_time() {
+fn large_input_and_output_can_overlap() {
     let input = json!({"text": "x".repeat(300_000)}).to_string();
     let results = Bench::new("large").run("cat; cat >&2", &format!("run {input}"), &[]);
     assert!(results == [input], "the result has {} bytes", results[0].len());
@@ -157,7 +157,7 @@ fn a_failing_command_tells_the_model_everything() {
 
 #[test]
 fn a_command_that_takes_too_long_is_ended_with_all_its_processes() {
-    // The second one does not end when it is asked to.
+    // The second process ignores the request to end.
     for script in [FOREVER, &format!("trap '' TERM; {FOREVER}")] {
         let bench = Bench::new("too-long");
         let fifo = bench.fifo("fifo");
@@ -182,7 +182,7 @@ fn a_process_in_the_background_is_not_waited_for() {
 #[test]
 fn a_process_that_left_the_group_is_not_waited_for() {
     let bench = Bench::new("left");
-    // It holds standard output open until this test lets it go.
+    // It holds standard output open until this test releases it.
     let (_ready, mut go) = (bench.fifo("ready"), bench.fifo("fifo"));
     let script = "setsid sh -c 'echo > ready; read line < fifo' & read line < ready; echo done";
     assert_eq!(bench.run(script, "run {}", &[]), ["done\n"]);
@@ -211,7 +211,7 @@ fn a_signal_ends_all_processes() {
 }
 
 #[test]
-fn an_answer_with_too_many_calls() {
+fn excess_calls_of_an_answer_are_not_run() {
     let bench = Bench::new("many");
     let results = bench.run("echo x >> log; echo done", &"run {} ".repeat(150), &[]);
     let run = results.iter().take_while(|result| *result == "done\n").count();
@@ -222,13 +222,13 @@ fn an_answer_with_too_many_calls() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_zombie_stays() {
+fn no_zombie_process_remains() {
     let children = "grep -l \"^PPid:[[:space:]]*$PPID\\$\" /proc/[0-9]*/status 2> /dev/null | wc -l";
     assert_eq!(Bench::new("zombies").run(children, "run {} run {} run {}", &[]), ["1\n", "1\n", "1\n"]);
 }
 
 #[test]
-fn a_time_limit_that_is_none() {
+fn an_invalid_time_limit_is_refused() {
     for limit in ["0", "-1", "NaN", "soon", "1e400"] {
         let argument = format!("--tool-timeout={limit}");
         let output = Command::new(env!("CARGO_BIN_EXE_sluice")).args(["chat", &argument, "x"]).output().unwrap();

@@ -1,4 +1,4 @@
-//! `sluice usage` as a user runs it, fed by `sluice chat` and by invented days.
+//! Runs `sluice usage` as a user would, with usage from `sluice chat` and from made-up days.
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
@@ -17,7 +17,8 @@ fn home(name: &str) -> PathBuf {
     home
 }
 
-/// Exit code, standard output, standard error. Without a key and an address: the embedded gateway answers.
+/// Returns the exit code, standard output and standard error. Without a key and an address, the embedded gateway
+/// answers.
 fn sluice(home: &Path, columns: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
         .args(arguments)
@@ -41,7 +42,7 @@ fn check(home: &Path, columns: &str, arguments: &[&str], expected: Expect) {
     assert_eq!(code, Some(0));
 }
 
-/// Day, model, the server's usage, the gateway's cost.
+/// The day, the model, the server's usage and the gateway's cost.
 fn record(home: &Path, requests: &[(u32, &str, &str, Option<&str>)]) {
     let (store, mut memory, error) = Store::open(home);
     assert!(error.is_none());
@@ -87,7 +88,7 @@ fn three_days(name: &str) -> PathBuf {
 }
 
 #[test]
-fn nothing_yet() {
+fn without_usage_there_is_a_message() {
     let home = home("nothing");
     check(
         &home,
@@ -109,7 +110,7 @@ fn nothing_yet() {
 }
 
 #[test]
-fn wide() {
+fn a_wide_terminal_gets_all_columns() {
     check(
         &three_days("wide"),
         "120",
@@ -134,7 +135,7 @@ fn wide() {
 }
 
 #[test]
-fn as_wide_as_most() {
+fn an_ordinary_terminal_gets_most_columns() {
     check(
         &three_days("80"),
         "80",
@@ -159,7 +160,7 @@ fn as_wide_as_most() {
 }
 
 #[test]
-fn narrow() {
+fn a_narrow_terminal_gets_few_columns() {
     check(
         &three_days("narrow"),
         "44",
@@ -195,7 +196,7 @@ fn no_line_is_longer_than_the_terminal() {
 }
 
 #[test]
-fn json() {
+fn usage_is_printed_as_json() {
     let home = three_days("json");
     check(
         &home,
@@ -210,7 +211,7 @@ fn json() {
 }
 
 #[test]
-fn many_days() {
+fn only_the_latest_days_are_shown() {
     let home = home("many");
     let days: Vec<_> = (20_000..20_100).map(|day| (day, "acme/one", SMALL, Some("0.01"))).collect();
     record(&home, &days);
@@ -220,7 +221,7 @@ fn many_days() {
 }
 
 #[test]
-fn chat_feeds_it() {
+fn chat_adds_to_the_usage() {
     let home = home("chat");
     let ask = |arguments: &[&str]| {
         let (code, shown, errors) = sluice(&home, "80", &[&["chat", "-v", "-m"], arguments].concat());
@@ -233,7 +234,7 @@ fn chat_feeds_it() {
     let (_, second) = ask(&["sluice/echo", "Hello there"]);
     let counted = second.split(" tokens in").next().and_then(|start| start.rsplit(' ').next()).unwrap();
     assert!(second.contains(&format!("estimated: {counted} tokens in, {counted} of them counted before")), "{second}");
-    // A failure is a request too.
+    // A failed request counts, too.
     assert_eq!(ask(&["sluice/echo+status=400", "Hello there"]).0, Some(1));
     let (_, shown, _) = sluice(&home, "80", &["usage", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&shown).unwrap();
@@ -242,7 +243,7 @@ fn chat_feeds_it() {
 }
 
 #[test]
-fn chat_warns_when_the_window_is_nearly_full_and_asks_all_the_same() {
+fn chat_warns_about_a_full_window_and_sends_the_request() {
     let home = home("window");
     let simulator = Simulator::start(Config::recording()).unwrap();
     let run = |arguments: &[&str], input: &str| {
@@ -274,7 +275,7 @@ fn chat_warns_when_the_window_is_nearly_full_and_asks_all_the_same() {
 }
 
 #[test]
-fn a_damaged_file_is_said_once() {
+fn a_damaged_file_is_reported_once() {
     let home = three_days("damaged");
     std::fs::write(home.join("memory"), "junk").unwrap();
     let (code, shown, errors) = sluice(&home, "80", &["usage"]);
@@ -286,7 +287,7 @@ fn a_damaged_file_is_said_once() {
 }
 
 #[test]
-fn chat_goes_on_without_a_place_to_keep_things() {
+fn chat_works_without_a_directory_for_its_files() {
     let file = home("no-place");
     std::fs::write(&file, "").unwrap();
     let (code, shown, errors) = sluice(&file.join("below"), "80", &["chat", "-m", "sluice/echo", "Hello"]);

@@ -43,7 +43,7 @@ fn closed() -> Stdio {
     writer.into()
 }
 
-/// Exit code and standard error.
+/// Returns the exit code and standard error.
 fn ended(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
@@ -51,7 +51,7 @@ fn ended(output: &Output) -> (Option<i32>, String) {
 const UNWRITABLE: &str = "cannot write to standard output: No space left on device";
 
 #[test]
-fn every_subcommand() {
+fn every_subcommand_reports_write_errors() {
     let directory = directory("every");
     let simulator = Simulator::start(Config::default()).unwrap();
     let tools = r#"{"tools": [{"name": "run", "description": "", "command": ["echo", "done"]}]}"#;
@@ -60,7 +60,7 @@ fn every_subcommand() {
     fs::write(directory.join("request"), r#"{"model":"m","input":"Hello"}"#).unwrap();
     fs::write(directory.join("stream"), "data: {\"type\":\"response.output_text.delta\",\"delta\":\"Hi\"}\n\n")
         .unwrap();
-    // With the exit code when everything can be written.
+    // Each has the exit code that it returns if everything can be written.
     let commands: &[(i32, &[&str])] = &[
         (0, &["chat", "-m", "sluice/echo", "Hello"]),
         (0, &["chat", "--json", "-m", "sluice/echo", "Hello"]),
@@ -100,7 +100,7 @@ fn every_subcommand() {
             scope.spawn(|| some.iter().for_each(|(code, arguments)| check(*code, arguments)));
         }
     });
-    // These say nothing on standard output.
+    // These print nothing to standard output.
     let complaints: &[(i32, &[&str])] = &[
         (2, &[]),
         (2, &["chat", "--no-such-flag"]),
@@ -127,7 +127,7 @@ fn every_subcommand() {
 }
 
 #[test]
-fn a_capture_that_cannot_be_written() {
+fn a_capture_that_cannot_be_written_is_an_error() {
     let directory = directory("capture");
     let simulator = Simulator::start(Config::default()).unwrap();
     std::os::unix::fs::symlink("/dev/full", directory.join("full")).unwrap();
@@ -140,7 +140,7 @@ fn a_capture_that_cannot_be_written() {
     }
 }
 
-/// The server says one word and then nothing more, and does not close: only the client can end this.
+/// The server sends one word and then nothing more, and doesn't close the connection. Only the client can end this.
 #[test]
 fn a_closed_pipe_ends_the_request() {
     let directory = directory("request");

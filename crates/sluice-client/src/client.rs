@@ -358,7 +358,7 @@ mod tests {
 
     /// Only HTTP/2 can refuse a request, and without TLS the client speaks HTTP/1 unless it is told otherwise.
     #[tokio::test]
-    async fn a_refused_stream_is_sent_again_by_the_retry_rule_alone() {
+    async fn a_refused_http2_stream_is_retried_only_by_our_own_rule() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = Endpoint::parse(&format!("http://{}/v1", listener.local_addr().unwrap())).unwrap();
         let refused = Arc::new(AtomicU32::default());

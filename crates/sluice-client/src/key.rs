@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_may_have_begun_at_the_end_of_a_text() {
+    fn a_key_may_start_at_the_end_of_a_text() {
         let key = ApiKey::for_origin("aab-aac", "https://a.example").unwrap();
         for (text, length) in
             [("", 0), ("b", 0), ("xa", 1), ("xaa", 2), ("aaa", 2), ("AAB-", 4), ("aab-aa", 6), ("aab-aac", 0), ("é", 0)]
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_no_header_can_carry_is_an_error() {
+    fn a_key_that_is_not_valid_in_a_header_is_an_error() {
         check(" \t\n", expect!["the key is empty; copy it again, as one word"]);
         check("first\nsecond", expect!["the key contains a line break; copy it again, as one word"]);
         check("first\r\nx-injected: 1", expect!["the key contains a line break; copy it again, as one word"]);

@@ -43,7 +43,7 @@ fn only_in_the_header(simulator: &Simulator) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_the_client_says_has_the_key() {
+async fn no_message_of_the_client_contains_the_key() {
     let simulator = simulator();
     let short = Duration::from_millis(100);
     let client =
@@ -85,7 +85,7 @@ async fn nothing_the_client_says_has_the_key() {
 }
 
 #[tokio::test]
-async fn a_key_the_server_refuses_is_not_repeated() {
+async fn a_refused_key_is_not_quoted() {
     let options = Options { key: Some("another".into()), ..Options::default() };
     let simulator = Simulator::start(Config { options, ..Config::recording() }).unwrap();
     let client = client(&simulator.url(), Some(CANARY), PATIENT);

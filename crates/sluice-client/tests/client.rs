@@ -33,7 +33,7 @@ fn abandoned(simulator: &Simulator) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn cancelled_before_it_starts_nothing_is_sent() {
+async fn cancelling_before_the_start_sends_nothing() {
     let simulator = simulator();
     let client = client(&simulator.url(), None, PATIENT);
     let mut events = 0;
@@ -43,7 +43,7 @@ async fn cancelled_before_it_starts_nothing_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn cancelled_while_waiting_for_headers_the_connection_is_closed() {
+async fn cancelling_before_the_headers_closes_the_connection() {
     let simulator = Arc::new(simulator());
     let client = client(&simulator.url(), None, PATIENT);
     // The request has arrived when the gateway counts it; waiting for that blocks, so it has a thread of its own.
@@ -58,7 +58,7 @@ async fn cancelled_while_waiting_for_headers_the_connection_is_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn cancelled_in_the_middle_no_part_follows() {
+async fn no_part_follows_a_cancellation() {
     let simulator = simulator();
     // All deltas come with the same bytes, and the connection stays open for ever.
     for model in ["sluice/long+stall-at=6000", "sluice/long+pace=20+never-close"] {
@@ -76,7 +76,7 @@ async fn cancelled_in_the_middle_no_part_follows() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn cancelled_while_waiting_to_ask_again() {
+async fn waiting_for_a_retry_can_be_cancelled() {
     let simulator = simulator();
     let client = client(&simulator.url(), None, PATIENT);
     let is_retry = |event: &Event<'_>| matches!(event, Event::Retrying { .. });
@@ -104,7 +104,7 @@ async fn dropping_the_future_closes_the_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn stops_at_the_last_event_though_the_server_never_closes() {
+async fn reading_stops_at_the_last_event_even_if_the_server_never_closes() {
     let simulator = simulator();
     for model in ["sluice/echo+never-close", "sluice/echo+stall-after-completed"] {
         let heard = heard(&simulator, model, PATIENT).await;
@@ -114,7 +114,7 @@ async fn stops_at_the_last_event_though_the_server_never_closes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_connection_serves_one_request_after_the_other() {
+async fn a_connection_is_reused() {
     // With a pace, what is left of the body comes some milliseconds after the last event.
     for model in ["sluice/echo", "sluice/echo+pace=5+chunk=500", "sluice/echo+no-done", "sluice/echo+status=400"] {
         let simulator = simulator();
@@ -129,7 +129,7 @@ async fn a_connection_serves_one_request_after_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn asks_three_times_at_most() {
+async fn there_are_at_most_three_attempts() {
     let simulator = simulator();
     // The wait is the server's wish, so that the test need not wait for ours.
     for (failures, status, attempts) in [(1, Status::Completed, 2), (2, Status::Completed, 3), (3, Status::Failed, 3)] {
@@ -144,7 +144,7 @@ async fn asks_three_times_at_most() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn without_advice_it_waits_half_a_second_then_twice_that() {
+async fn retries_wait_half_a_second_and_then_one_second() {
     let simulator = simulator();
     let is_second = |event: &Event<'_>| matches!(event, Event::Retrying { attempt: 3, .. });
     let heard =
@@ -156,7 +156,7 @@ async fn without_advice_it_waits_half_a_second_then_twice_that() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn waits_as_long_as_the_server_says_in_all_its_forms() {
+async fn retries_wait_as_long_as_the_server_says() {
     let simulator = simulator();
     for (fault, from, to) in [
         ("retry-after-ms=1500", 1_500, 1_500),
@@ -180,7 +180,7 @@ async fn waits_as_long_as_the_server_says_in_all_its_forms() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn longer_than_a_minute_fails_at_once_and_tells_the_time() {
+async fn a_wait_of_more_than_a_minute_fails_and_names_the_time() {
     let simulator = simulator();
     for (fault, time) in [
         ("retry-after=61", "61 s"),
@@ -208,7 +208,7 @@ async fn redirects_are_refused() {
 }
 
 #[test]
-fn plain_http_only_to_this_machine() {
+fn plain_http_is_allowed_only_to_this_machine() {
     for address in ["http://gateway.example/v1", "http://127.0.0.1.example/v1", "http://10.0.0.1/v1", "ftp://127.0.0.1"]
     {
         assert!(Endpoint::parse(address).is_err(), "{address}");
@@ -236,7 +236,7 @@ fn serve_once(body: Vec<u8>) -> (String, JoinHandle<()>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_server_that_does_not_stream_is_understood() {
+async fn a_whole_response_is_understood() {
     // The embedded gateway streams to whoever asks for it, and the client always does.
     let request = serde_json::json!({ "model": "sluice/echo", "input": "Hello there" }).to_string().into_bytes();
     let request = Request { method: "POST".into(), path: "/v1/responses".into(), body: request, ..Request::default() };
@@ -249,7 +249,7 @@ async fn a_server_that_does_not_stream_is_understood() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_web_page_is_called_one() {
+async fn a_web_page_is_recognized() {
     let simulator = simulator();
     let heard = heard(&simulator, "sluice/echo+html-200", PATIENT).await;
     let failure = heard.answer.outcome.error.unwrap();
@@ -273,7 +273,7 @@ async fn comments_keep_a_slow_answer_alive() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn silence_is_given_up() {
+async fn a_silent_server_is_given_up() {
     let simulator = simulator();
     let timeouts = Timeouts { idle: Duration::from_secs(1), ..PATIENT };
     let heard = heard(&simulator, "sluice/echo+stall-after-completed+early-eof", timeouts).await;
@@ -284,7 +284,7 @@ async fn silence_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn nothing_but_comments_is_given_up_at_last() {
+async fn a_server_that_sends_only_comments_is_given_up() {
     let simulator = simulator();
     let timeouts = Timeouts { output: Duration::from_millis(300), ..PATIENT };
     // Each comment comes in time, and so fast that there is always one to read.
@@ -296,7 +296,7 @@ async fn nothing_but_comments_is_given_up_at_last() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_list_that_comes_byte_by_byte_is_given_up() {
+async fn a_list_that_trickles_in_is_given_up() {
     let options = Options { list_faults: Faults::parse("dribble=50").unwrap(), ..Options::default() };
     let simulator = Simulator::start(Config { options, ..Config::default() }).unwrap();
     let client = client(&simulator.url(), None, Timeouts { small: Duration::from_millis(300), ..PATIENT });
@@ -318,7 +318,7 @@ async fn a_list_that_is_too_large_is_reported_as_such() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn an_error_that_comes_byte_by_byte_is_told_by_its_status() {
+async fn an_error_that_trickles_in_is_reported_by_its_status() {
     let simulator = simulator();
     let timeouts = Timeouts { small: Duration::from_millis(300), ..PATIENT };
     let heard = heard(&simulator, "sluice/echo+status=400+dribble=50", timeouts).await;
@@ -327,7 +327,7 @@ async fn an_error_that_comes_byte_by_byte_is_told_by_its_status() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn nobody_there_is_a_network_failure() {
+async fn a_missing_server_is_a_network_failure() {
     let url = simulator().url();
     let is_retry = |event: &Event<'_>| matches!(event, Event::Retrying { .. });
     let heard = ask(&client(&url, None, PATIENT), &chat("sluice/echo", "Hello"), is_retry).await;

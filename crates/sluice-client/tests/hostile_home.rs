@@ -44,7 +44,7 @@ fn links_are_not_followed() {
 }
 
 #[test]
-fn a_dangling_link_makes_no_file_elsewhere() {
+fn a_dangling_link_creates_no_file() {
     for name in ["memory", "memory.new", "key", "key.new", "lock"] {
         let (directory, target) = (scratch("dangling"), scratch("target").join("new"));
         symlink(&target, directory.join(name)).unwrap();
@@ -126,7 +126,7 @@ fn a_huge_file_is_not_read_to_its_end() {
 }
 
 #[test]
-fn what_others_could_read_is_made_private() {
+fn readable_files_are_made_private() {
     let directory = scratch("open");
     assert_eq!(told(&directory), "kept\nkept\n");
     for name in ["memory", "key", "lock"] {
@@ -139,7 +139,7 @@ fn what_others_could_read_is_made_private() {
 }
 
 #[test]
-fn a_directory_or_file_of_somebody_else_is_not_used() {
+fn files_of_other_users_are_not_used() {
     let directory = scratch("theirs");
     // Only root can give a file away; for everybody else, what belongs to root is somebody else's.
     let given_away = std::os::unix::fs::chown(&directory, Some(12_345), None).is_ok();
@@ -155,7 +155,7 @@ fn a_directory_or_file_of_somebody_else_is_not_used() {
 }
 
 #[test]
-fn a_named_file_is_private_before_anything_is_in_it() {
+fn a_new_file_is_private_before_it_is_written() {
     let directory = scratch("named");
     let path = directory.join("capture.txt");
     fs::write(&path, "from before").unwrap();

@@ -7,7 +7,7 @@ use sluice_core::{InstallKey, Memory};
 mod persist;
 
 #[test]
-fn no_bad_start() {
+fn killed_writers_and_flipped_bits_never_break_the_memory() {
     let plan = persist::Plan {
         kills: 20,
         flips: 5000,
@@ -20,7 +20,7 @@ fn no_bad_start() {
 }
 
 #[test]
-#[ignore = "no test: the process that the test above kills"]
+#[ignore = "not a test, but the process that the test above kills"]
 fn a_victim() {
     persist::live_as_victim();
 }
@@ -32,7 +32,7 @@ fn scratch(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn without_a_directory_it_lasts_for_this_run() {
+fn without_a_directory_the_memory_lasts_for_this_run() {
     let file = scratch("file");
     std::fs::write(&file, "not a directory").unwrap();
     let (store, mut memory, error) = Store::open(file.join("below"));
@@ -43,7 +43,7 @@ fn without_a_directory_it_lasts_for_this_run() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_kept_is_private() {
+fn stored_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let directory = scratch("private");
     let (store, mut memory, error) = Store::open(&directory);
@@ -55,7 +55,7 @@ fn what_is_kept_is_private() {
 }
 
 #[test]
-fn the_key_is_made_once_and_never_twice() {
+fn the_installation_key_is_created_once() {
     let directory = scratch("key");
     let key = || std::fs::read(directory.join("key")).unwrap();
     std::thread::scope(|scope| {

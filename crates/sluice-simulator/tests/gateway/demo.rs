@@ -118,7 +118,7 @@ fn it_answers_without_tools() {
 }
 
 #[test]
-fn it_reasons_when_asked_to() {
+fn it_reasons_if_asked_to() {
     check(
         &json!({ "input": "Thank you!", "reasoning": { "effort": "low", "summary": "auto" } }),
         &expect![[r#"
