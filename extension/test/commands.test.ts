@@ -95,7 +95,7 @@ test("a problem is reported at the step where it occurs", async () => {
     [
       "refused, as Electron says it",
       () => new TypeError("net::ERR_CONNECTION_REFUSED"),
-      /Network: .*nothing listens at that port\. \(ERR_CONNECTION_REFUSED\)$/,
+      /Network: .*nothing is listening on that port\. \(ERR_CONNECTION_REFUSED\)$/,
     ],
     [
       "a certificate",
