@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::{ApiKey, SetupError};
 
-/// The most that is read of a list of models.
+/// The maximum number of bytes that are read of a list of models.
 const MAX_LIST_BODY: usize = 8 << 20;
 
 /// A client for one endpoint. A clone shares its connections.
@@ -37,7 +37,7 @@ pub struct Timeouts {
     pub connect: Duration,
     /// The time from the request to the response's headers.
     pub headers: Duration,
-    /// The time between two pieces of a body. Comments count, so that a server can signal that it is still working.
+    /// The time between two chunks of a body. Comments count, so that a server can signal that it is still working.
     pub idle: Duration,
     /// The time between two outputs of a stream, or for a whole answer that isn't a stream. It is the longest that a
     /// server can keep a request alive with nothing but comments.
@@ -306,7 +306,7 @@ fn http(endpoint: &Endpoint, timeouts: Timeouts) -> reqwest::ClientBuilder {
     if endpoint.is_loopback() { http.no_proxy() } else { http }
 }
 
-/// Whether a future is ready now. If it is, it must not be polled again.
+/// Returns whether a future is ready now. If it is, it must not be polled again.
 async fn is_ready(mut future: Pin<&mut impl Future<Output = ()>>) -> bool {
     poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await
 }
@@ -328,7 +328,7 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Status and headers; the body is still to be read.
+/// The status and headers of a response whose body hasn't been read.
 fn head_of(response: &Response) -> HttpAnswer {
     let header =
         |(name, value): (&HeaderName, &HeaderValue)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()));
@@ -336,7 +336,7 @@ fn head_of(response: &Response) -> HttpAnswer {
     HttpAnswer { status: response.status().as_u16(), headers, body: String::new() }
 }
 
-/// Without a copy, unless there is something wrong with it.
+/// Copies the text only if it isn't valid UTF-8.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
@@ -356,7 +356,7 @@ mod tests {
 
     use super::{ChatRequest, Client, Endpoint, Event, Secrets, Timeouts, http};
 
-    /// Only HTTP/2 can refuse a request, and without TLS the client speaks HTTP/1 unless it is told otherwise.
+    /// Only HTTP/2 can refuse a request, and without TLS the client uses HTTP/1 unless it is configured otherwise.
     #[tokio::test]
     async fn a_refused_http2_stream_is_retried_only_by_our_own_rule() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -28,15 +28,15 @@ impl Error for SetupError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// There is nothing but white space.
+    /// It consists of white space only.
     Empty,
     /// It spans several lines.
     LineBreak,
-    /// There is white space inside.
+    /// It contains white space.
     WhiteSpace,
-    /// There is a control character inside.
+    /// It contains a control character.
     ControlCharacter,
-    /// There is a character inside that isn't ASCII.
+    /// It contains a character that isn't ASCII.
     NotAscii,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for KeyError {
 
 impl Error for KeyError {}
 
-/// Why a [`Store`](crate::Store) can't keep anything, or has lost what it kept. A program can go on without it.
+/// Why a [`Store`](crate::Store) can't keep anything, or has lost what it kept. A program can continue without it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {

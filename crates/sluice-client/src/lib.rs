@@ -53,7 +53,7 @@
 //! addresses ([`BadAddress`](core::BadAddress)), the directory ([`StoreError`]) and the system ([`SetupError`]).
 
 #![warn(missing_docs, unreachable_pub)]
-// These macros panic when the output cannot be written.
+// These macros panic if the output can't be written.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod client;

@@ -1,14 +1,15 @@
 //! Files that only their owner may read, in directories that others may be able to write to.
 //!
-//! What is kept here is read without being asked for, so whatever lies at its path must be harmless: a symbolic link is not
-//! followed, a pipe or a device is not waited for, and a huge file is not read to its end.
+//! These files are read automatically, so anything at their paths must be harmless: a symbolic link is not followed, a
+//! pipe or a device is not waited for, and a huge file is not read to its end.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
-/// Reads a file of this user's, up to `limit` bytes; whoever needs to know whether there is more asks for one more. `None` if
-/// there is no such file. Anything that is not a regular file, or that another user owns, is an error.
+/// Reads up to `limit` bytes of a file that belongs to this user. To find out whether there is more, ask for one byte
+/// more. Returns `None` if there is no such file. Anything that isn't a regular file, or that another user owns, is an
+/// error.
 pub fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match open(path, OpenOptions::new().read(true)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -19,15 +20,15 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Puts a file in place of another: whoever reads meanwhile sees the old one or the new one, never half of one. `beside` is
-/// where it is written first, in the same directory; one left behind by a crash is removed.
+/// Replaces a file atomically: a concurrent reader sees the old one or the new one, never half of one. It is first
+/// written to `beside`, in the same directory; a file that a crash left there is removed.
 pub fn replace(path: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::remove_file(beside) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let write = || {
-        // Somebody else's file or link that has appeared since then is an error.
+        // A file or link that another user has created since then is an error.
         let mut file = open(beside, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -41,12 +42,12 @@ pub fn replace(path: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Opens a file of this user's to take a lock on; makes it if it isn't there.
+/// Opens a file of this user for locking, and creates it if necessary.
 pub fn open_lock(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().write(true).create(true).truncate(false))
 }
 
-/// Makes a directory that is private to this user, with those above it. One that is there already must belong to this user.
+/// Creates a directory that is private to this user, with its parents. An existing one must belong to this user.
 pub fn create_directory(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -55,8 +56,8 @@ pub fn create_directory(path: &Path) -> io::Result<()> {
     check_owner(&fs::metadata(path)?)
 }
 
-/// Starts a file that the user has named, and empties one that is there. It may be a link or a device, because the user
-/// has asked for it; a regular file is made private before anything is written to it.
+/// Creates a file that the user has named, or empties an existing one. It may be a link or a device, because the user
+/// chose it. A regular file is made private before anything is written to it.
 pub fn create_named(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -77,7 +78,7 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 
         use rustix::fs::OFlags;
 
-        // Nobody waits for the other end of a pipe.
+        // Opening a pipe doesn't wait for the other end.
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
         options.mode(0o600).custom_flags(flags.cast_signed());
     }
@@ -95,7 +96,7 @@ fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     {
         use std::os::unix::fs::PermissionsExt;
 
-        // Left by an older version or restored from a backup. On a read-only disk it stays as it is.
+        // The file was left by an older version or restored from a backup. On a read-only disk, it stays as it is.
         if metadata.permissions().mode() & 0o077 != 0 {
             let _ = file.set_permissions(PermissionsExt::from_mode(0o600));
         }
@@ -116,7 +117,7 @@ fn check_owner(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::PermissionDenied, "it belongs to another user"))
 }
 
-/// Elsewhere the directories of a user are closed to others by default.
+/// On other systems, others can't read a user's directories by default.
 #[cfg(not(unix))]
 #[allow(clippy::unnecessary_wraps, reason = "as on Unix")]
 fn check_owner(_: &Metadata) -> io::Result<()> {

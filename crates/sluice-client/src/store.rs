@@ -1,7 +1,7 @@
 //! Keeps the core's memory between runs: a directory with the file, its lock and the key of this installation.
 //!
-//! A writer takes the lock, reads what others wrote, and replaces the whole file. The operating system releases the lock
-//! when its holder ends, so nobody waits for a process that was killed.
+//! A writer takes the lock, reads what others wrote, and replaces the whole file. The operating system releases the
+//! lock when its holder ends, so no process waits for one that was killed.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -23,10 +23,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a directory, which is made if it doesn't exist.
+    /// Opens the store in a directory, which is created if it doesn't exist.
     ///
-    /// There is always a memory, even if the third value says that something is wrong: without a file, or a directory
-    /// to put one in, it lasts only as long as the program.
+    /// There is always a memory, even if the third value reports a problem: without a file, or a directory for it, it
+    /// lasts only as long as the program.
     pub fn open(directory: impl Into<PathBuf>) -> (Self, Memory, Option<StoreError>) {
         let store = Self { directory: directory.into() };
         match store.read() {
@@ -34,7 +34,7 @@ impl Store {
             Ok((memory, FileState::Damaged)) => (store, memory, Some(StoreError::StartedAnew)),
             Ok((memory, FileState::Newer)) => (store, memory, Some(StoreError::Update)),
             Err(error) => {
-                // With a key of its own, what this run learns is at least comparable within it.
+                // With a temporary key, the counts of this run are at least comparable with each other.
                 let key = random_key().unwrap_or(InstallKey([0; 16]));
                 let error = store.error(error);
                 (store, Memory::new(key), Some(error))
@@ -49,13 +49,13 @@ impl Store {
     }
 
     fn read(&self) -> io::Result<(Memory, FileState)> {
-        // Hashes and costs tell when somebody worked on what, so they are kept in no other user's directory.
+        // Hashes and costs reveal when the user worked on what, so they are never kept in another user's directory.
         private_file::create_directory(&self.directory)?;
         let key = self.key()?;
         let (memory, state) = Memory::read(key, self.file()?.as_deref());
         if state == FileState::Damaged {
             let _turn = self.lock()?;
-            // Somebody may have replaced it since.
+            // It may have been replaced since then.
             if Memory::read(key, self.file()?.as_deref()).1 == FileState::Damaged {
                 self.set_aside()?;
             }
@@ -77,16 +77,16 @@ impl Store {
     }
 
     fn file(&self) -> io::Result<Option<Vec<u8>>> {
-        // One byte more than a file may have is enough to know that it isn't ours.
+        // One byte more than the maximum is enough to know that the file isn't ours.
         private_file::read(&self.directory.join("memory"), MAX_FILE as u64 + 1)
     }
 
-    /// Keeps a damaged file for whoever wants to know what happened. The next one replaces it.
+    /// Keeps a damaged file for analysis. The next one replaces it.
     fn set_aside(&self) -> io::Result<()> {
         fs::rename(self.directory.join("memory"), self.directory.join("memory.corrupt"))
     }
 
-    /// Returns the key of this installation, which the first process makes. A file of another length is replaced.
+    /// Returns the key of this installation, which the first process creates. A file of another length is replaced.
     fn key(&self) -> io::Result<InstallKey> {
         const LENGTH: u64 = 16;
         let read = || -> io::Result<Option<InstallKey>> {
@@ -105,8 +105,8 @@ impl Store {
         Ok(key)
     }
 
-    /// Writes a file so that it exists either whole or not at all. The caller holds the lock, because the name of the new
-    /// file is fixed, so that one left behind by a crash is replaced.
+    /// Writes a file so that it exists either completely or not at all. The caller holds the lock, because the name of
+    /// the new file is fixed, so that one left behind by a crash is replaced.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         private_file::replace(&self.directory.join(name), &self.directory.join(format!("{name}.new")), bytes)?;
         // The rename itself must survive a power failure. Where directories can't be synced, nothing more can be done.

@@ -1,4 +1,4 @@
-//! A key that must not leak: it goes to its own origin in the `Authorization` header, and nowhere else.
+//! A key that must not leak: it is sent to its own origin in the `Authorization` header, and nowhere else.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ mod exchange;
 
 const CANARY: &str = "canary-6f1d2a9e-Tweet-tweet";
 
-/// Wants the canary, and nothing else.
+/// A server that accepts the canary as the key, and nothing else.
 fn simulator() -> Simulator {
     let options = Options { key: Some(CANARY.into()), ..Options::default() };
     Simulator::start(Config { options, ..Config::recording() }).unwrap()
@@ -22,13 +22,13 @@ fn simulator() -> Simulator {
 
 fn silent(what: &str, said: impl AsRef<[u8]>) {
     let said = String::from_utf8_lossy(said.as_ref());
-    // Neither as it is nor without the part that all keys share.
+    // Checks that a text contains neither the key nor its distinctive part.
     for trace in [CANARY, "6f1d2a9e", "Tweet-tweet"] {
         assert!(!said.contains(trace), "the key is in {what}: {said}");
     }
 }
 
-/// Every request came with the key in its header, and only there. Says how many there were.
+/// Checks that every request had the key in its header and only there. Returns the number of requests.
 fn only_in_the_header(simulator: &Simulator) -> usize {
     let requests = simulator.requests();
     for request in &requests {
@@ -54,7 +54,7 @@ async fn no_message_of_the_client_contains_the_key() {
     for fault in faults().iter().filter(|fault| !megabytes.contains(&fault.name)) {
         let model = format!("{}+{}", fault.model, fault.name);
         let mut pieces = 0;
-        // Comments for ever and long waits are cancelled; all else ends by itself.
+        // Endless comments and long waits are cancelled; everything else ends by itself.
         let heard = ask(&client, &chat(&model, "Hello there"), |event| {
             if !matches!(event, Event::Bytes(_) | Event::Output(Output::Part(_))) {
                 silent("an event", format!("{event:?}"));
@@ -63,13 +63,13 @@ async fn no_message_of_the_client_contains_the_key() {
             matches!(event, Event::Retrying { .. }) || (fault.name == "comments-forever" && pieces > 3)
         })
         .await;
-        // What the model says is the caller's, as it came.
+        // The model's text is passed on unchanged.
         if fault.name == "quote-key-answer" {
             assert!(heard.text.contains(CANARY));
         } else {
             silent("what was said", format!("{} {} {:?}", heard.text, heard.thinking, heard.calls));
         }
-        // The report repeats what the model said; everything else in it is for people.
+        // The report repeats what the model said; everything else in it is for the user.
         let mut report = heard.answer.clone();
         report.entry.answer.clear();
         silent("what was heard", format!("{report:?} {:?}", heard.retries));
@@ -105,7 +105,7 @@ async fn the_key_goes_to_no_other_origin() {
     silent("the refusal", format!("{heard:?}"));
     assert_eq!((only_in_the_header(&simulator), elsewhere.requests().len()), (1, 0));
 
-    // A key for one origin in a client for another: the request goes out without it.
+    // The key belongs to another origin, so the request is sent without it.
     let endpoint = Endpoint::parse(&elsewhere.url()).unwrap();
     let key = ApiKey::for_origin(CANARY, &Endpoint::parse(&simulator.url()).unwrap().origin).unwrap();
     silent("the key", format!("{key:?} {key:#?}"));

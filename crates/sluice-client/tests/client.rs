@@ -1,6 +1,7 @@
-//! The client against the embedded gateway: when it stops, when it asks again, and what it refuses.
+//! The client with the embedded gateway: when it stops, when it retries, and what it refuses.
 //!
-//! Nothing here sleeps: the gateway tells when a stream was given up, and waits are read from what the client announces.
+//! Nothing here sleeps: the gateway reports when a stream was abandoned, and the delays are those that the client
+//! announces.
 
 use std::future::{pending, ready};
 use std::io::{Read, Write};
@@ -27,7 +28,7 @@ async fn heard(simulator: &Simulator, model: &str, timeouts: Timeouts) -> Heard 
     ask(&client(&simulator.url(), None, timeouts), &chat(model, "Hello there"), |_| false).await
 }
 
-/// The gateway notices that nobody reads any more; the time is only a limit for hanging.
+/// The gateway notices that the client no longer reads. The time limit only prevents a hang.
 fn abandoned(simulator: &Simulator) -> bool {
     simulator.wait_until(Duration::from_secs(20), |streams| streams.open == 0 && streams.abandoned == 1)
 }
@@ -46,7 +47,7 @@ async fn cancelling_before_the_start_sends_nothing() {
 async fn cancelling_before_the_headers_closes_the_connection() {
     let simulator = Arc::new(simulator());
     let client = client(&simulator.url(), None, PATIENT);
-    // The request has arrived when the gateway counts it; waiting for that blocks, so it has a thread of its own.
+    // The request has arrived when the gateway counts it. Waiting for that blocks, so it runs in its own thread.
     let waiting = Arc::clone(&simulator);
     let arrived = tokio::task::spawn_blocking(move || {
         waiting.wait_until(Duration::from_secs(20), |streams| streams.open == 1);
@@ -60,7 +61,7 @@ async fn cancelling_before_the_headers_closes_the_connection() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn no_part_follows_a_cancellation() {
     let simulator = simulator();
-    // All deltas come with the same bytes, and the connection stays open for ever.
+    // All deltas arrive in one chunk, and the connection stays open forever.
     for model in ["sluice/long+stall-at=6000", "sluice/long+pace=20+never-close"] {
         let client = client(&simulator.url(), None, PATIENT);
         let before = simulator.streams().abandoned;
@@ -115,14 +116,14 @@ async fn reading_stops_at_the_last_event_even_if_the_server_never_closes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_connection_is_reused() {
-    // With a pace, what is left of the body comes some milliseconds after the last event.
+    // With a pace, the rest of the body arrives some milliseconds after the last event.
     for model in ["sluice/echo", "sluice/echo+pace=5+chunk=500", "sluice/echo+no-done", "sluice/echo+status=400"] {
         let simulator = simulator();
         let client = client(&simulator.url(), None, PATIENT);
         for _ in 0..10 {
             ask(&client, &chat(model, "Hello there"), |_| false).await;
         }
-        // On a busy machine a request may come before the connection is back in its pool, and makes another.
+        // On a busy machine, a request may start before the connection is back in its pool, and open another.
         let connections = simulator.connections();
         assert!(simulator.requests().len() == 10 && connections < 5, "{model}: {connections} connections");
     }
@@ -131,7 +132,7 @@ async fn a_connection_is_reused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn there_are_at_most_three_attempts() {
     let simulator = simulator();
-    // The wait is the server's wish, so that the test need not wait for ours.
+    // The server requests the delay, so that the test doesn't have to wait for ours.
     for (failures, status, attempts) in [(1, Status::Completed, 2), (2, Status::Completed, 3), (3, Status::Failed, 3)] {
         let model = format!("sluice/echo+fail-times={failures}+status=503+retry-after-ms=1");
         let before = simulator.requests().len();
@@ -165,7 +166,7 @@ async fn retries_wait_as_long_as_the_server_says() {
         ("retry-after=0.5", 500, 500),
         ("retry-after-date=30", 28_000, 30_000),
         ("retry-after-date=0", 0, 0),
-        // Nonsense counts as nothing.
+        // Invalid values are ignored.
         ("retry-after=soon", 375, 500),
         ("retry-after=-5", 375, 500),
     ] {
@@ -220,13 +221,13 @@ fn plain_http_is_allowed_only_to_this_machine() {
     }
 }
 
-/// Answers the first request with a JSON body. The client may hang up before its end.
+/// Responds to the first request with a JSON body. The client may disconnect before its end.
 fn serve_once(body: Vec<u8>) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let serving = std::thread::spawn(move || {
         let (mut socket, _) = listener.accept().unwrap();
-        // Requests are short and arrive at once.
+        // Requests are short and arrive in one piece.
         let _ = socket.read(&mut [0; 16 << 10]).unwrap();
         let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\nconnection: close";
         write!(socket, "{head}\r\ncontent-length: {}\r\n\r\n", body.len()).unwrap();
@@ -237,7 +238,7 @@ fn serve_once(body: Vec<u8>) -> (String, JoinHandle<()>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_whole_response_is_understood() {
-    // The embedded gateway streams to whoever asks for it, and the client always does.
+    // The embedded gateway streams if asked to, and the client always asks.
     let request = serde_json::json!({ "model": "sluice/echo", "input": "Hello there" }).to_string().into_bytes();
     let request = Request { method: "POST".into(), path: "/v1/responses".into(), body: request, ..Request::default() };
     let whole = Responder::default().respond(&request, 0).body();
@@ -260,7 +261,7 @@ async fn a_web_page_is_recognized() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn comments_keep_a_slow_answer_alive() {
     let simulator = simulator();
-    // The comments take twice as long as silence may, and each comes ten times as early as it must.
+    // The comments last twice as long as silence may, and each arrives in a tenth of the allowed time.
     let timeouts = Timeouts { idle: Duration::from_millis(1_500), ..PATIENT };
     let mut comments = 0;
     let client = client(&simulator.url(), None, timeouts);
@@ -287,7 +288,7 @@ async fn a_silent_server_is_given_up() {
 async fn a_server_that_sends_only_comments_is_given_up() {
     let simulator = simulator();
     let timeouts = Timeouts { output: Duration::from_millis(300), ..PATIENT };
-    // Each comment comes in time, and so fast that there is always one to read.
+    // Each comment arrives in time, and so fast that there is always one to read.
     for pause in [0, 5] {
         let heard = heard(&simulator, &format!("sluice/echo+comments-forever={pause}"), timeouts).await;
         let outcome = heard.answer.outcome;

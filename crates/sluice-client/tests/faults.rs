@@ -1,4 +1,4 @@
-//! The fault matrix: whatever a server does, the client comes to the right end. `cargo xtask faults` prints it.
+//! The fault matrix: whatever a server does, the client ends correctly. `cargo xtask faults` prints it.
 
 #[path = "support/exchange.rs"]
 mod exchange;

@@ -1,5 +1,5 @@
-//! A state directory in which somebody else has put things: nothing outside is touched, nothing is waited for, and the user
-//! is told why nothing is kept.
+//! A state directory that another user has prepared: nothing outside of it is touched, nothing is waited for, and the
+//! user is told why nothing is saved.
 #![cfg(unix)]
 
 use std::fs;
@@ -17,7 +17,7 @@ fn scratch(name: &str) -> PathBuf {
     directory
 }
 
-/// Opens a store there and saves; says what the user is told by each.
+/// Opens a store there and saves. Returns what the user is told by each.
 fn told(directory: &Path) -> String {
     let (store, mut memory, error) = Store::open(directory);
     let saved = store.save(&mut memory).err();
@@ -37,7 +37,8 @@ fn links_are_not_followed() {
         let told = told(&directory);
         assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{name}");
         assert_eq!(fs::metadata(&victim).unwrap().permissions().mode() & 0o777, 0o644, "{name}");
-        // A new file that was left behind is replaced; elsewhere a link is a reason not to keep anything.
+        // A temporary file that was left behind is replaced. For the other files, a link is a reason not to save
+        // anything.
         let kept = "kept\nkept\n";
         assert!(if name.contains("new") { told == kept } else { told.contains("is not a regular file") }, "{told}");
     }
@@ -118,7 +119,7 @@ fn pipes_directories_and_devices_are_not_waited_for() {
 fn a_huge_file_is_not_read_to_its_end() {
     let directory = scratch("huge");
     let path = directory.join("key");
-    // Sparse: three gigabytes that take no room.
+    // A sparse file: three gigabytes that take no space.
     fs::File::create(&path).unwrap().set_len(3 << 30).unwrap();
     assert_eq!(private_file::read(&path, 17).unwrap().unwrap().len(), 17);
     assert_eq!(told(&directory), "kept\nkept\n");
@@ -141,7 +142,7 @@ fn readable_files_are_made_private() {
 #[test]
 fn files_of_other_users_are_not_used() {
     let directory = scratch("theirs");
-    // Only root can give a file away; for everybody else, what belongs to root is somebody else's.
+    // Only root can change a file's owner. For everyone else, a file of root belongs to another user.
     let given_away = std::os::unix::fs::chown(&directory, Some(12_345), None).is_ok();
     let theirs = if given_away { directory.as_path() } else { Path::new("/") };
     assert!(told(theirs).contains("it belongs to another user"));
@@ -163,7 +164,7 @@ fn a_new_file_is_private_before_it_is_written() {
     drop(private_file::create_named(&path).unwrap());
     let metadata = fs::metadata(&path).unwrap();
     assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (0, 0o600));
-    // Devices are left as they are.
+    // Devices are unchanged.
     let before = fs::metadata("/dev/null").unwrap().permissions().mode();
     drop(private_file::create_named(Path::new("/dev/null")).unwrap());
     assert_eq!(fs::metadata("/dev/null").unwrap().permissions().mode(), before);

@@ -1,4 +1,4 @@
-//! The memory file under attack, on a small scale; `cargo xtask persist` does it in full.
+//! Attacks the memory file on a small scale; `cargo xtask persist` does so in full.
 
 use sluice_client::{Store, StoreError};
 use sluice_core::{InstallKey, Memory};
@@ -95,7 +95,7 @@ fn a_newer_file_is_not_touched() {
 fn a_save_that_fails_loses_nothing() {
     let directory = scratch("fails");
     let (store, mut memory, _) = Store::open(&directory);
-    // A directory where the new file should be: the disk is full, as far as anybody can tell.
+    // There is a directory where the temporary file should be, which has the same effect as a full disk.
     std::fs::create_dir_all(directory.join("memory.new")).unwrap();
     memory.record(&persist::used(), 20_000);
     store.save(&mut memory).unwrap_err();
@@ -104,7 +104,7 @@ fn a_save_that_fails_loses_nothing() {
     store.save(&mut memory).unwrap();
     let (_, read, _) = Store::open(&directory);
     assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).sum::<u64>(), 1);
-    // The key of another installation fits its usage, not its counts.
+    // With another installation's key, usage can be read but counts can't.
     let bytes = std::fs::read(directory.join("memory")).unwrap();
     assert_eq!(Memory::read(InstallKey([7; 16]), Some(&bytes)).0.history(), read.history());
     std::fs::remove_dir_all(directory).unwrap();

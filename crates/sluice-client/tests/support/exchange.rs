@@ -1,4 +1,4 @@
-//! One request through the client, and everything that was heard of it.
+//! Sends one request through the client and records everything that it reports.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use sluice_client::{ApiKey, Client, Event, Timeouts};
 use sluice_core::{ChatMessage, ChatPart, ChatRequest, Endpoint, Failure, Output, Part, Report, Role, ToolDefinition};
 use tokio::sync::Notify;
 
-/// Long enough that no machine is too slow, short enough that a hang is found.
+/// Long enough for a slow machine, short enough to detect a hang.
 pub const PATIENT: Timeouts = {
     const LONG: Duration = Duration::from_secs(100);
     Timeouts { connect: LONG, headers: LONG, idle: LONG, output: LONG, small: LONG }
@@ -18,13 +18,13 @@ pub struct Heard {
     pub answer: Report,
     pub text: String,
     pub thinking: String,
-    /// Call id, name and input.
+    /// The call id, name and input of each call.
     pub calls: Vec<(String, String, String)>,
     pub parts: usize,
     pub parts_after_cancel: usize,
-    /// Whether a request was made again although something had been given.
+    /// Whether a request was repeated although a part had been delivered.
     pub repeated_after_part: bool,
-    /// Why each further attempt was made, and how long it was waited for.
+    /// The reason for each further attempt, and the delay before it.
     pub retries: Vec<(Failure, Duration)>,
     pub bytes: Vec<u8>,
 }
@@ -35,7 +35,7 @@ pub fn client(url: &str, key: Option<&str>, timeouts: Timeouts) -> Client {
     Client::new(endpoint, key, timeouts).unwrap()
 }
 
-/// A question; with two tools on offer for the models that take them up.
+/// A question, with two tools for the models that use them.
 pub fn chat(model: &str, prompt: &str) -> ChatRequest {
     let tool = |name: &str| ToolDefinition { name: name.into(), description: String::new(), input_schema: None };
     let content = vec![ChatPart::Text { value: prompt.into() }];
@@ -47,7 +47,7 @@ pub fn chat(model: &str, prompt: &str) -> ChatRequest {
     }
 }
 
-/// Asks, and cancels as soon as `cancel_at` says so of an event.
+/// Asks, and cancels as soon as `cancel_at` returns true for an event.
 pub async fn ask(client: &Client, chat: &ChatRequest, mut cancel_at: impl FnMut(&Event<'_>) -> bool + Send) -> Heard {
     let cancel = Notify::new();
     let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());

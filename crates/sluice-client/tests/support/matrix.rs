@@ -1,4 +1,5 @@
-//! Every fault of the embedded gateway through the client, and whether each came to the end that the catalogue demands.
+//! Runs every fault of the embedded gateway through the client, and checks whether each leads to the outcome that the
+//! catalogue demands.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,11 +15,11 @@ use tokio::time::timeout;
 
 use crate::exchange::{Heard, PATIENT, ask, chat, client};
 
-/// For servers that fall silent: what we wait for is that nothing comes.
+/// The time limit for servers that fall silent.
 const SHORT: Duration = Duration::from_millis(300);
-/// Who is asked to wait longer than this cancels there; the reason for waiting is the result.
+/// A longer delay is cancelled; the reason for the delay is the result.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// Past this a run counts as hanging.
+/// A run that takes longer counts as hanging.
 const HANGING: Duration = Duration::from_mins(10);
 
 const PROMPT: &str =
@@ -49,7 +50,7 @@ pub async fn run() -> Vec<Row> {
     let mut runs = JoinSet::new();
     let mut rows = BTreeMap::new();
     let variants = faults().iter().flat_map(|fault| fault.variants().map(move |variant| (fault, variant)));
-    // Megabytes keep the gateway's one thread busy, and others would take that for silence: they come last.
+    // Megabytes keep the gateway's single thread busy, which would look like silence to others, so these come last.
     let (large, small): (Vec<_>, Vec<_>) = variants
         .enumerate()
         .partition(|(_, (fault, _))| ["huge-event", "large-event", "many-items"].contains(&fault.name));
@@ -57,7 +58,8 @@ pub async fn run() -> Vec<Row> {
         for (at, (fault, variant)) in wave {
             let (url, plain) = (Arc::clone(&url), Arc::clone(&plain[fault.model]));
             runs.spawn(async move {
-                // A byte a millisecond is slow enough for the last event alone; `chunk=1` sends all of them so.
+                // One byte per millisecond is slow even for the last event alone; `chunk=1` sends all of them like
+                // this.
                 let less = if fault.name == "dribble" { "+terminal-only" } else { "" };
                 let model = format!("{}+{variant}{less}", fault.model);
                 let heard = timeout(HANGING, one(&url, &model, fault.outcome)).await.ok();
@@ -73,13 +75,13 @@ pub async fn run() -> Vec<Row> {
     rows.into_values().map(|(_, row)| row).collect()
 }
 
-/// The gateway's own count has to agree with the client's.
+/// The gateway's count must agree with the client's.
 fn count_requests<'a>(simulator: &Simulator, rows: impl Iterator<Item = &'a mut (String, Row)>) {
     let bodies: Vec<serde_json::Value> =
         simulator.requests().iter().filter_map(|request| serde_json::from_slice(&request.body).ok()).collect();
     for (model, row) in rows {
         let seen = bodies.iter().filter(|body| body["model"] == model.as_str()).count();
-        // Who gives up waiting for headers may be gone before the request is read.
+        // A client that gives up waiting for headers may disconnect before the request is read.
         let unread = row.expected == Outcome::HeadersTimeout && seen < row.attempts;
         if row.wrong.is_none() && seen != row.attempts && !unread {
             row.wrong = Some(format!("the gateway saw {seen} requests"));
@@ -126,7 +128,7 @@ impl Row {
     }
 }
 
-/// What the catalogue demands, and what holds for every run.
+/// Checks what the catalogue demands, and what holds for every run.
 fn wrong(fault: &str, expected: Outcome, heard: &Heard, plain: &Heard) -> Result<(), String> {
     let outcome = &heard.answer.outcome;
     let attempts = heard.answer.attempts;
@@ -137,7 +139,7 @@ fn wrong(fault: &str, expected: Outcome, heard: &Heard, plain: &Heard) -> Result
     let cancelled = matches!(outcome.status, Status::Cancelled);
     demand(outcome.error.is_some() == matches!(outcome.status, Status::Failed | Status::Truncated), "error or none")?;
 
-    // An answer that was waited for too long was cancelled by us; its failure was told before.
+    // If the delay was too long, we cancelled; the failure was reported before.
     let waiting = heard.retries.last().filter(|(_, delay)| cancelled && *delay > LONGEST_WAIT);
     let failure = outcome.error.as_ref().or(waiting.map(|(failure, _)| failure));
     let kind = failure.map(|failure| failure.kind);
@@ -156,7 +158,7 @@ fn wrong(fault: &str, expected: Outcome, heard: &Heard, plain: &Heard) -> Result
             let said = |heard: &Heard| -> Vec<(String, String)> {
                 heard.calls.iter().map(|(_, name, input)| (name.clone(), input.clone())).collect()
             };
-            // Calls are given as they are done, which is another order if they take turns.
+            // Calls are reported when they are done, so the order differs if they are interleaved.
             let alike = if fault == "interleave" {
                 sorted(said(heard)) == sorted(said(plain))
             } else {
@@ -170,7 +172,7 @@ fn wrong(fault: &str, expected: Outcome, heard: &Heard, plain: &Heard) -> Result
         }
         Outcome::Completed => demand(complete, "not completed"),
         Outcome::Incomplete => demand(outcome.status == Status::Incomplete, "not incomplete"),
-        // A reset may overtake the headers, and then there is no answer that could be cut off.
+        // A reset may overtake the headers, so that there is no answer that could be cut off.
         Outcome::Truncated => {
             let overtaken = failed && fault.starts_with("reset-at");
             demand(outcome.status == Status::Truncated || overtaken, "not truncated")?;
@@ -212,7 +214,7 @@ fn demand(fulfilled: bool, otherwise: &str) -> Result<(), String> {
     if fulfilled { Ok(()) } else { Err(otherwise.to_owned()) }
 }
 
-/// The rows as a table for people; its last line counts.
+/// Renders the rows as a table for people. The last line has the totals.
 pub fn table(rows: &[Row]) -> String {
     let width = |cell: fn(&Row) -> usize, title: &str| rows.iter().map(cell).max().unwrap_or(0).max(title.len());
     let fault = width(|row| row.fault.chars().count(), "fault");

@@ -1,5 +1,5 @@
-//! The memory file against everything that can happen to a file: writers that are killed, writers at once, cut and altered
-//! bytes. The writers are real processes: this program again, started with `SLUICE_VICTIM` set.
+//! Tests the memory file with everything that can happen to a file: killed writers, concurrent writers, truncated and
+//! altered bytes. The writers are real processes: this program again, started with `SLUICE_VICTIM` set.
 
 use std::fmt::{self, Display};
 use std::io::{BufRead, BufReader, Write};
@@ -17,9 +17,9 @@ pub struct Plan {
     pub kills: u32,
     pub flips: u32,
     pub writers: u32,
-    /// By each of the writers.
+    /// The number of updates by each writer.
     pub updates: u32,
-    /// How this program is told to be a victim.
+    /// The arguments that turn this program into a victim.
     pub victim_arguments: &'static [&'static str],
 }
 
@@ -49,7 +49,7 @@ impl Display for Report {
     }
 }
 
-/// Everything, in a directory of its own below `scratch`.
+/// Runs everything in a separate directory below `scratch`.
 pub fn run(plan: &Plan, scratch: &Path, progress: &mut dyn FnMut(&str)) -> Report {
     let mut report = Report { writers: plan.writers, updates: plan.updates, ..Report::default() };
     let fresh = |name: &str| {
@@ -65,8 +65,8 @@ pub fn run(plan: &Plan, scratch: &Path, progress: &mut dyn FnMut(&str)) -> Repor
     report
 }
 
-/// A victim is killed at any moment. The file then has everything that the victim said it had saved, and at most the one
-/// update more that it had no time to speak of.
+/// A victim is killed at a random moment. Then the file contains everything that the victim reported as saved, and at
+/// most one more update that it had no time to report.
 fn kill(plan: &Plan, directory: &Path, report: &mut Report, progress: &mut dyn FnMut(&str)) {
     let mut longest = Duration::from_millis(1);
     let mut before = 0;
@@ -82,7 +82,7 @@ fn kill(plan: &Plan, directory: &Path, report: &mut Report, progress: &mut dyn F
             saved += u64::from(victim.has_saved());
             longest = longest.max(started.elapsed().min(Duration::from_millis(50)));
         }
-        // Somewhere within the next save or two.
+        // This is at some point during the next one or two saves.
         let moment = Instant::now() + longest.mul_f64(fastrand::f64() * 1.5);
         while Instant::now() < moment {
             std::hint::spin_loop();
@@ -104,7 +104,7 @@ fn kill(plan: &Plan, directory: &Path, report: &mut Report, progress: &mut dyn F
     }
 }
 
-/// Nobody's update is lost.
+/// No writer's update is lost.
 fn write_at_once(plan: &Plan, directory: &Path, report: &mut Report) {
     let name = |writer: u32| format!("writer {writer}");
     let victims: Vec<Victim> =
@@ -156,7 +156,8 @@ fn damage(plan: &Plan, directory: &Path, report: &mut Report, progress: &mut dyn
         if bytes != good && (state != FileState::Damaged || !is_empty(&memory)) {
             report.bad.push(format!("flip {flip}: {state:?}"));
         }
-        // Now and then through the disk: said once, set aside, begun anew.
+        // Sometimes the test goes through the disk: the damage is reported once, the file is set aside, and the memory
+        // starts empty.
         if flip % 1000 == 0 && bytes != good {
             let _ = Store::open(directory);
             let _ = std::fs::write(directory.join("memory"), &bytes);
@@ -172,7 +173,7 @@ fn damage(plan: &Plan, directory: &Path, report: &mut Report, progress: &mut dyn
     }
 }
 
-/// This program again, as a writer.
+/// Starts this program again as a writer.
 struct Victim {
     process: Child,
     said: BufReader<std::process::ChildStdout>,
@@ -192,7 +193,7 @@ impl Victim {
         Self { process, said }
     }
 
-    /// Waits for word of one more save; false at the end.
+    /// Waits until the victim reports another save. Returns false at the end.
     fn has_saved(&mut self) -> bool {
         loop {
             let mut line = String::new();
@@ -204,7 +205,7 @@ impl Victim {
         }
     }
 
-    /// Kills it, and gives how many saves it had still told of.
+    /// Kills the victim, and returns how many more saves it had reported.
     fn kill(mut self) -> u64 {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -216,7 +217,7 @@ impl Victim {
     }
 }
 
-/// The victim's life. False if this process is none.
+/// Runs the victim. Returns false if this process isn't one.
 pub fn live_as_victim() -> bool {
     let set = |name: &str| std::env::var(name).ok();
     let (Some(name), Some(directory)) = (set("SLUICE_VICTIM"), set("SLUICE_VICTIM_DIRECTORY")) else { return false };
@@ -225,7 +226,7 @@ pub fn live_as_victim() -> bool {
     assert!(error.is_none(), "{error:?}");
     for number in 0..updates {
         update(&mut memory, &name, number.into());
-        // Others may hold the lock for long; what is in memory stays there.
+        // Others may hold the lock for a long time. The data stays in memory.
         while store.save(&mut memory).is_err() {}
         println!("saved");
         let _ = std::io::stdout().flush();
