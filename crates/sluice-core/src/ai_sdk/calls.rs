@@ -1,4 +1,4 @@
-//! Tool calls of this dialect: streamed in pieces, then given whole, or only one of the two; reported once.
+//! Tool calls of this dialect: streamed in pieces, then sent whole, or only one of the two. Each is reported once.
 //!
 //! ```text
 //! input-start ──► name          input-delta ──► buffer          input-end ──► nothing more comes
@@ -15,20 +15,20 @@ use crate::receive::{ArgumentsText, Object, Sink, protocol_word};
 use crate::send::ToolNames;
 use crate::wire::string;
 
-/// No tool has a longer name. Cut short, such a name still names no tool.
+/// No tool has a longer name. A longer one is cut, and still doesn't name a tool.
 const MAX_NAME_CHARS: usize = 256;
-/// What a call takes in memory besides its input, its id and its name.
+/// The memory that a call takes in addition to its input, id and name.
 const OVERHEAD: usize = 1024;
 
 #[derive(Clone, Debug, Default)]
 struct Call {
-    /// The SDK's own.
+    /// The SDK's own id.
     id: String,
     name: Option<String>,
     streamed: ArgumentsText,
-    /// How much had been lost ([`Calls::losses`]) when it began.
+    /// The value of [`Calls::losses`] when the call began.
     losses_before: u64,
-    /// No more pieces will come.
+    /// Whether no more pieces will arrive.
     ended: bool,
     ran_elsewhere: bool,
     state: State,
@@ -38,22 +38,22 @@ struct Call {
 enum State {
     #[default]
     Open,
-    /// The whole input came, and is no JSON object.
+    /// Whether the whole input arrived and isn't a JSON object.
     Unusable,
-    /// Reported, or not ours to report.
+    /// Whether the call was reported, or doesn't have to be.
     Settled,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
-    /// In the order they began.
+    /// The calls, in the order in which they began.
     list: Vec<Call>,
-    /// Those that are open, and those of them of which something new is known since the step began.
+    /// The open calls, and those of them that have changed since the step began.
     open: BTreeSet<usize>,
     changed: BTreeSet<usize>,
-    /// How often something was lost that may have been a piece of any open call's input.
+    /// How often something was lost that may have been a piece of an open call's input.
     losses: u64,
-    /// The newest with each id.
+    /// The newest call with each id.
     by_id: BTreeMap<String, usize>,
     reported: BTreeMap<String, Reported>,
     vscode_ids: Taken,
@@ -61,12 +61,12 @@ pub(super) struct Calls {
     plain_ids: bool,
 }
 
-/// What was reported under one id.
+/// The calls that were reported under one id.
 #[derive(Clone, Debug, Default)]
 struct Reported {
-    /// By [`Object::hash_of_call`].
+    /// Identified by [`Object::hash_of_call`].
     calls: BTreeSet<u64>,
-    /// The name and hash of a call that was only streamed: it may still come whole.
+    /// The name and hash of a call that was only streamed. It may still arrive whole.
     awaits_whole: Option<(String, u64)>,
 }
 
@@ -91,11 +91,11 @@ impl Calls {
     }
 
     pub(super) fn input_start(&mut self, id: &str, name: Option<&str>, ran_elsewhere: bool, sink: &mut Sink) {
-        // An id that begins anew: what was streamed under it before is all there was.
+        // The id is reused: what was streamed under it before is complete.
         if let Some(place) = self.open_with(id) {
             self.report_streamed(place, sink);
         }
-        // A whole call that comes now belongs to the new one.
+        // A whole call that arrives now belongs to the new one.
         if let Some(reported) = self.reported.get_mut(id) {
             reported.awaits_whole = None;
         }
@@ -115,14 +115,14 @@ impl Calls {
     pub(super) fn input_delta(&mut self, id: Option<&str>, name: Option<&str>, piece: &str, sink: &mut Sink) {
         let place = match id {
             Some(id) => self.open_with(id).or_else(|| {
-                // Early versions name the tool in every piece and may leave the start out.
+                // Early versions name the tool in every piece and may omit the start.
                 let is_new = name.is_some() && !self.by_id.contains_key(id);
                 is_new.then(|| self.open(id, sink))
             }),
             None => self.only_open(),
         };
         let Some(place) = place else {
-            // Pieces after the whole call repeat what is known; others belong to nobody.
+            // Pieces after the whole call are repetitions; others belong to no call.
             if !id.is_some_and(|id| self.by_id.contains_key(id)) {
                 sink.note(NoteKind::OrphanArguments, protocol_word(name.unwrap_or_default()));
                 self.doubt_open_calls();
@@ -176,7 +176,8 @@ impl Calls {
         }
         let object = |text: &str| if text.trim().is_empty() { Some(Object::empty()) } else { Object::read(text) };
         let input = match input {
-            // Providers' own streams, and calls that the SDK could not parse, give the text that the model wrote.
+            // In providers' own streams, and in calls that the SDK couldn't parse, the input is the text that the model
+            // wrote.
             Some(json) if json.starts_with('"') => object(&string(json).unwrap_or_default()),
             Some(json) => object(json),
             None if call.streamed.is_blank() || self.losses > call.losses_before => Some(Object::empty()),
@@ -189,7 +190,7 @@ impl Calls {
         }
     }
 
-    /// A tool ran somewhere else. Of a call that VS Code was given too, the developer should hear.
+    /// A tool ran elsewhere. If its call was also reported to VS Code, a note tells the developer.
     pub(super) fn ran(&mut self, id: Option<&str>, sink: &mut Sink) {
         let place = id.and_then(|id| self.by_id.get(id).copied());
         let call = place.and_then(|place| self.list.get_mut(place));
@@ -198,7 +199,7 @@ impl Calls {
         sink.note(NoteKind::RanElsewhere, protocol_word(call.name.as_deref().unwrap_or_default()));
     }
 
-    /// Whether this call is the provider's own affair.
+    /// Returns whether the provider runs this call itself.
     pub(super) fn is_ran_elsewhere(&self, id: Option<&str>) -> bool {
         let place = id.and_then(|id| self.by_id.get(id));
         place.and_then(|place| self.list.get(*place)).is_some_and(|call| call.ran_elsewhere)
@@ -208,21 +209,21 @@ impl Calls {
         self.losses += 1;
     }
 
-    /// The step is to be forgotten: what was only streamed will come again, or not at all.
+    /// The step is retried: calls that were only streamed will arrive again, or not at all.
     pub(super) fn forget_open(&mut self, sink: &mut Sink) {
         while let Some(place) = self.open.first().copied() {
             self.settle(place, sink);
         }
     }
 
-    /// Nothing more comes for the calls of this step.
+    /// The calls of this step are complete.
     pub(super) fn end_step(&mut self, sink: &mut Sink) {
         while let Some(place) = self.changed.pop_first() {
             self.report_streamed(place, sink);
         }
     }
 
-    /// The answer completed, and what is still open cannot be reported: the reader must hear of it.
+    /// The answer is complete. If a call is still open, it can't be reported, and the answer must fail.
     pub(super) fn failure(&self) -> Option<Failure> {
         let call = self.open.first().and_then(|place| self.list.get(*place))?;
         let reason = match (call.state == State::Unusable || call.ended, &call.name) {
@@ -233,7 +234,7 @@ impl Calls {
         Some(Failure::tool_call(call.name.as_deref(), reason))
     }
 
-    /// The answer was cut off, and with it the calls that are still open.
+    /// The answer was cut off, and so were the calls that are still open.
     pub(super) fn drop_open(&mut self, sink: &mut Sink) {
         while let Some(place) = self.open.first().copied() {
             let name = self.list.get(place).and_then(|call| call.name.as_deref()).unwrap_or_default();
@@ -251,7 +252,7 @@ impl Calls {
         self.list.push(Call { id: id.to_owned(), losses_before: self.losses, ..Call::default() });
         self.by_id.insert(id.to_owned(), place);
         self.open.insert(place);
-        // Here, in the index, and among what was reported.
+        // The id is stored here, in the index and in the list of reported calls.
         sink.retain(OVERHEAD + 3 * id.len());
         place
     }
@@ -275,7 +276,7 @@ impl Calls {
         }
     }
 
-    /// The call is reported, or not ours to report.
+    /// Marks the call as reported, or as one that doesn't have to be.
     fn settle(&mut self, place: usize, sink: &mut Sink) {
         self.open.remove(&place);
         self.changed.remove(&place);
@@ -313,7 +314,7 @@ impl Calls {
         let known = self.reported.entry(id.clone()).or_default();
         let awaited = known.awaits_whole.as_ref().map(|(awaited, hash)| (*awaited == name, *hash));
         let is_repeated = known.calls.contains(&hash);
-        // The whole call after its pieces were reported may be spelled, or repaired, differently.
+        // A whole call that arrives after its pieces were reported may be spelled or repaired differently.
         let is_awaited = awaited == Some((true, hash)) || (is_whole && !is_repeated && awaited.is_some_and(|it| it.0));
         if is_awaited {
             known.awaits_whole = None;

@@ -1,20 +1,20 @@
-//! What the SDK's error objects say, as a failure. An error that came from an HTTP answer carries that answer, and is
-//! judged by it, as if the answer had come to us.
+//! Converts the SDK's error objects to failures. An error that comes from an HTTP response contains that response and
+//! is classified by it, as if we had received it ourselves.
 
 use super::fields::Fields;
 use crate::boundary::Failure;
 use crate::failure::HttpAnswer;
 use crate::wire::string;
 
-/// How many errors may be wrapped in one another.
+/// How deeply errors may be nested.
 const MAX_DEPTH: usize = 8;
-/// The same for errors larger than [`MAX_BYTES`]: each is read once more for every error around it.
+/// The same for errors larger than [`MAX_BYTES`], because each is parsed again for every level around it.
 const MAX_LARGE_DEPTH: usize = 3;
-/// How much of a text is looked at.
+/// How much of a text is inspected.
 const MAX_BYTES: usize = 64 << 10;
 
 impl Failure {
-    /// From an `error` chunk: `error` in `fullStream`, `errorText` in UI message streams.
+    /// Makes a failure from an `error` chunk: `error` in `fullStream`, `errorText` in UI message streams.
     pub(super) fn from_chunk(chunk: &Fields<'_>) -> Self {
         match chunk.json(&["error", "errorText"]) {
             Some(json) => Self::from_error(json, MAX_DEPTH),
@@ -27,7 +27,7 @@ impl Failure {
             return Self::from_stream(Some(start(&text)), None);
         }
         let Some(error) = Fields::read(json) else { return Self::from_stream(None, None) };
-        // Retries and wrappers: the last thing that happened tells most.
+        // In retries and wrappers, the last error says the most.
         let inner = error.json(&["lastError"]).or_else(|| error.json(&["cause"]).filter(|_| !has_answer(&error)));
         let depth = depth.min(if json.len() > MAX_BYTES { MAX_LARGE_DEPTH } else { MAX_DEPTH });
         let inner = inner.filter(|inner| depth > 0 && inner.starts_with('{'));
@@ -42,7 +42,7 @@ impl Failure {
             let headers = error.object(&["responseHeaders"]).unwrap_or_default();
             let headers =
                 headers.iter().filter_map(|(name, json)| Some((name.to_owned(), start(&string(json)?).to_owned())));
-            // A date would need a clock to mean anything.
+            // A date would be useless without a clock.
             let headers = headers.filter(|(name, value)| name != "retry-after" || value.parse::<f64>().is_ok());
             let answer = HttpAnswer { status, headers: headers.collect(), body: start(&body).to_owned() };
             return Self::from_http(&answer, 0);

@@ -1,5 +1,5 @@
-//! The fields of a JSON object, read only when asked for: a field that is missing, `null` or of another type reads as
-//! "not there" and costs nothing else.
+//! The fields of a JSON object, parsed only on access. A field that is missing, `null` or of another type counts as
+//! absent and affects nothing else.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,35 +9,35 @@ use serde_json::value::RawValue;
 
 use crate::wire::string;
 
-/// No chunk has more fields, and no list that is read more elements; what comes after them is left out. Kept are pointers,
-/// which take more memory than the shortest fields.
+/// No chunk has more fields, and no list that is read has more elements. The rest is ignored: the stored pointers take
+/// more memory than the shortest fields.
 const MAX_FIELDS: usize = 1024;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
-    /// `None` if the text is not a JSON object.
+    /// Returns `None` if the text isn't a JSON object.
     pub(super) fn read(json: &'a str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 
-    /// The JSON text of the first of these fields that says something. Versions of the AI SDK name the same thing
-    /// differently, so most fields are asked for by several names.
+    /// Returns the JSON text of the first of these fields that isn't empty. Versions of the AI SDK have different names
+    /// for the same thing, so most fields are looked up by several names.
     pub(super) fn json(&self, names: &[&str]) -> Option<&'a str> {
         names.iter().find_map(|name| {
-            // A key given twice counts as JavaScript counts it: the last one.
+            // If a key occurs twice, the last one counts, as in JavaScript.
             let (_, raw) = self.0.iter().rev().find(|(field, _)| field == name)?;
             Some(raw.get()).filter(|raw| *raw != "null")
         })
     }
 
-    /// The first of these fields that is a string.
+    /// Returns the first of these fields that is a string.
     pub(super) fn text(&self, names: &[&str]) -> Option<Cow<'a, str>> {
         names.iter().find_map(|name| self.json(&[name]).and_then(string))
     }
 
-    /// Like [`text`](Self::text), for ids and names, which are nothing when empty.
+    /// Like [`text`](Self::text), for ids and names, which are absent if empty.
     pub(super) fn word(&self, names: &[&str]) -> Option<Cow<'a, str>> {
         names.iter().find_map(|name| self.text(&[name]).filter(|text| !text.is_empty()))
     }
@@ -89,11 +89,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
-/// serde makes an owned `Cow` of a borrowed string unless it is told to borrow.
+/// serde makes an owned `Cow` from a borrowed string unless it is told to borrow.
 #[derive(serde::Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The JSON texts of a list's elements.
+/// Returns the JSON texts of a list's elements.
 #[derive(Default)]
 struct List<'a>(Vec<&'a str>);
 

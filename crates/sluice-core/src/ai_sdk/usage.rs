@@ -1,19 +1,19 @@
-//! Token counts, in the words of versions 4 to 7 of the SDK, as the ones Open Responses has for the same things.
+//! Converts token counts from the names of versions 4 to 7 of the SDK to those of Open Responses.
 
 use std::collections::BTreeMap;
 
 use super::fields::Fields;
 use crate::boundary::{TokenDetails, Usage};
 
-/// No object with counts is longer.
+/// Objects with counts are never longer.
 const MAX_BYTES: usize = 32 << 10;
 
-/// The usage a chunk carries, if it says any number at all.
+/// Returns the usage in a chunk, if it contains any number.
 pub(super) fn usage(chunk: &Fields<'_>) -> Option<Usage> {
-    // UI message streams have no field for it; applications put it into their metadata.
+    // UI message streams have no field for usage; applications put it into their metadata.
     let metadata = chunk.object(&["messageMetadata"]);
     let places = [Some(chunk), metadata.as_ref()];
-    // It is read several times over.
+    // It is parsed several times.
     let short = |json: &&str| json.len() <= MAX_BYTES;
     let usage = |place: &Fields<'_>, name| read(&Fields::read(place.json(&[name]).filter(short)?)?);
     let of = |place| usage(place, "totalUsage").or_else(|| usage(place, "usage"));
@@ -21,7 +21,7 @@ pub(super) fn usage(chunk: &Fields<'_>) -> Option<Usage> {
 }
 
 fn read(usage: &Fields<'_>) -> Option<Usage> {
-    // A provider's own stream nests: `{"inputTokens":{"total":1,…}}`.
+    // In a provider's own stream, the counts are nested: `{"inputTokens":{"total":1,…}}`.
     let nested = |name: &str| usage.object(&[name]);
     let count =
         |names: &[&str]| usage.number(names).or_else(|| names.iter().find_map(|name| nested(name)?.number(&["total"])));
@@ -55,7 +55,7 @@ fn details<const N: usize>(counts: [(&str, Option<u64>); N]) -> Option<TokenDeta
     (!said.is_empty()).then_some(TokenDetails(said))
 }
 
-/// What all steps so far used together.
+/// Returns the usage of all steps so far.
 pub(super) fn add(total: Option<Usage>, step: Usage) -> Usage {
     let Some(total) = total else { return step };
     let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {

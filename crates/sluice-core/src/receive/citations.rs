@@ -1,6 +1,6 @@
-//! The sources an answer cites, gathered while the text streams and given after it.
+//! The sources that an answer cites. They are collected while the text streams and delivered after it.
 //!
-//! Titles and addresses come from web pages: they are escaped, and only http(s) addresses become links.
+//! Titles and addresses come from web pages, so they are escaped, and only http(s) addresses become links.
 
 use memchr::memchr2_iter;
 
@@ -9,19 +9,19 @@ use super::streamed::Streamed;
 use crate::boundary::{Citation, Part};
 use crate::wire::Annotation;
 
-/// More would bury the answer.
+/// More sources would bury the answer.
 const MAX_CITATIONS: usize = 100;
 const MAX_TITLE_CHARS: usize = 200;
 const MAX_URL_BYTES: usize = 2048;
-/// An address and a title are given twice, once escaped: that takes so many times the work of giving a text.
+/// An address and a title are delivered twice, once escaped. This is how much more work that is than delivering text.
 const WORK_FOR_A_BYTE: usize = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Citations {
     list: Vec<WebPage>,
-    /// So many of them are known to be linked in the text.
+    /// How many of them are known to be linked in the text.
     linked: usize,
-    /// What all of them count for.
+    /// The sum of their work.
     work: usize,
     given: bool,
 }
@@ -48,8 +48,8 @@ impl Citations {
         }
     }
 
-    /// The sources that the text does not link itself, once. Each is looked for once, and all of them in
-    /// `Sink::bytes_to_search` of text at most.
+    /// Returns the sources that the text doesn't link to, each once. At most `Sink::bytes_to_search` bytes of text are
+    /// searched for all of them together.
     pub(super) fn take_part(&mut self, text: &Streamed, sink: &mut Sink) -> Option<Part> {
         if self.given || self.list.len() == self.linked {
             return None;
@@ -94,15 +94,15 @@ pub(crate) fn citations_part(citations: Vec<Citation>) -> Part {
     Part::Citations { markdown: format!("\n\nSources:\n{lines}"), citations }
 }
 
-/// Addresses that are looked for in a text, all in one pass.
+/// Addresses that are searched for in a text, all in one pass.
 struct Addresses<'a> {
-    /// In alphabetical order, so that of those that a text may begin with the longest is found by halving.
+    /// In alphabetical order, so that the longest address at the start of a text is found by binary search.
     list: Vec<Address<'a>>,
 }
 
 struct Address<'a> {
     url: &'a str,
-    /// The longest other address that this one begins with.
+    /// The longest other address that is a prefix of this one.
     start: Option<usize>,
     is_linked: bool,
 }
@@ -128,7 +128,7 @@ impl<'a> Addresses<'a> {
         found.and_then(|found| self.list.get(found)).is_some_and(|address| address.is_linked)
     }
 
-    /// Marks the addresses that stand in the text, as far as the budget goes.
+    /// Marks the addresses that occur in the text, as far as the budget allows.
     fn look_for_links(&mut self, text: &str, budget: &mut usize) {
         const LETTERS_AT_THE_COST_OF_ONE: usize = 16;
         const COST_OF_A_LOOK: usize = 32;
@@ -143,8 +143,8 @@ impl<'a> Addresses<'a> {
             if *budget == 0 {
                 return;
             }
-            // The longest address that the rest begins with is the one before the place, or one that this begins with. If one
-            // is known to be linked, so are those that it begins with.
+            // The longest address at the start of the rest is either the one before this position or one of its
+            // prefixes. If an address is known to be linked, so are its prefixes.
             let mut candidate = place.checked_sub(1);
             while let Some(address) = candidate.and_then(|candidate| self.list.get_mut(candidate))
                 && !address.is_linked
@@ -174,7 +174,7 @@ fn web_address(url: &str) -> Option<String> {
     clean.then(|| url.to_owned())
 }
 
-/// One line without control characters and without those that reorder or hide text.
+/// Returns one line without control characters and without characters that reorder or hide text.
 pub(crate) fn plain_line(text: &str, max_chars: usize) -> String {
     let one_line = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
     let visible = one_line.filter(|c| !is_hidden(*c)).skip_while(|c| *c == ' ');
@@ -183,7 +183,7 @@ pub(crate) fn plain_line(text: &str, max_chars: usize) -> String {
     line
 }
 
-/// Control characters, and others that are not seen or change how the text around them is shown.
+/// Control characters, and others that are invisible or change how the text around them is shown.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{061C}')

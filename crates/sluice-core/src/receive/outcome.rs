@@ -1,4 +1,4 @@
-//! Step 4: how the stream ended, what that means, and whether asking again is safe.
+//! Step 4: how the stream ended, what that means, and whether a retry is safe.
 
 use serde_json::Value;
 
@@ -8,16 +8,16 @@ use super::citations::plain_line;
 use crate::boundary::{Empty, Failure, FailureKind, Gateway, Outcome, Status};
 use crate::wire::ErrorField;
 
-/// What the server itself said about the end. It outweighs how the bytes stopped.
+/// What the server itself said about the end. This outweighs how the body ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Completed,
     Incomplete(Option<String>),
     Failed(Failure),
-    /// The stream ended, by what the word says, without any word on how the answer ended: `done_marker` for `[DONE]`.
+    /// The stream ended without a terminal event; the string names what ended it, such as `done_marker` for `[DONE]`.
     CutOff(&'static str),
     TooLarge(String),
-    /// The server stopped because our side asked it to.
+    /// The server stopped because we asked it to.
     Cancelled,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn judge(verdict: Option<Verdict>, about: About, sink: &Sink, end: Bo
 }
 
 impl Gateway {
-    /// Reads the figures shells show out of the gateway's own object.
+    /// Reads the gateway's own object, for the values that shells show.
     pub(super) fn from_metadata(metadata: Value) -> Self {
         let gateway = metadata.get("gateway");
         let text = |value: Option<&Value>| match value {

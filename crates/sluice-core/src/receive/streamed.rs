@@ -1,21 +1,21 @@
-//! Text that arrives as deltas and then again as a whole: what of the whole has not been shown yet?
+//! Text that arrives as deltas and then again as a whole. This finds out which part of the whole text is new.
 
 use std::collections::BTreeMap;
 
 use crate::wire::Channel;
 
-/// One content part of an item. Without an index it is the newest of its channel.
+/// One content part of an item. Without an index, it is the newest of its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PartKey {
     pub channel: Channel,
     pub index: Option<u64>,
 }
 
-/// The text of one item as far as it was shown, part by part.
+/// The text of one item that has been shown so far, part by part.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streamed {
     parts: Vec<Shown>,
-    /// Where each part stands; without an index, the newest of its channel.
+    /// The position of each part; without an index, of the newest of its channel.
     by_key: BTreeMap<PartKey, usize>,
 }
 
@@ -23,14 +23,14 @@ pub(super) struct Streamed {
 struct Shown {
     key: PartKey,
     text: String,
-    /// A `done` for this very part has come.
+    /// Whether the `done` event of this part has arrived.
     settled: bool,
 }
 
-/// How many parts of the same length a whole text is compared with, if its index does not say which it is.
+/// How many parts of the same length a whole text is compared with, if its index doesn't identify it.
 const PARTS_TO_COMPARE: usize = 16;
 
-/// More parts in one item than any answer has.
+/// The item has more parts than any real answer.
 #[derive(Debug)]
 pub(super) struct TooManyParts;
 
@@ -39,7 +39,7 @@ pub(super) struct TooManyParts;
 pub(super) enum Settled<'a> {
     /// Show these as well, in this order.
     Missing(Vec<(PartKey, &'a str)>),
-    /// It does not continue what was shown. That cannot be taken back, so nothing is added.
+    /// The text doesn't continue what was shown. That can't be retracted, so nothing is added.
     Contradiction,
 }
 
@@ -48,12 +48,12 @@ impl Streamed {
         self.parts.iter().all(|part| part.text.is_empty())
     }
 
-    /// The parts' texts, in order of first appearance.
+    /// Returns the texts of the parts, in order of first appearance.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|part| part.text.as_str())
     }
 
-    /// Where the part stands in order of first appearance.
+    /// Returns the part's position in order of first appearance.
     pub(super) fn ordinal(&self, key: PartKey) -> Option<usize> {
         // Deltas nearly always continue the newest part.
         match self.parts.last() {
@@ -70,7 +70,7 @@ impl Streamed {
         self.parts.iter().any(|part| part.key.channel == channel && !part.text.is_empty())
     }
 
-    /// Says how many bytes of memory it took.
+    /// Returns how many bytes of memory this took.
     pub(super) fn append(&mut self, key: PartKey, delta: &str, max_parts: usize) -> Result<usize, TooManyParts> {
         const OVERHEAD: usize = 192;
         if let Some(part) = self.ordinal(key).and_then(|found| self.parts.get_mut(found)) {
@@ -87,12 +87,12 @@ impl Streamed {
         }
     }
 
-    /// One part came whole. Says what is missing; the caller shows it and appends it.
+    /// A whole part has arrived. Returns what is missing; the caller shows and appends it.
     pub(super) fn settle_part<'a>(&mut self, key: PartKey, whole: &'a str) -> Settled<'a> {
         if whole.is_empty() {
             return Settled::Missing(Vec::new());
         }
-        // The same text under another index is the same part, if that one still waits for its own `done`.
+        // The same text at another index is the same part, if that part is still waiting for its `done` event.
         let may_be = |part: &Shown| !part.settled && part.key.channel == key.channel && part.text.len() == whole.len();
         let candidates = self.parts.iter().enumerate().filter(|(_, part)| may_be(part)).take(PARTS_TO_COMPARE);
         let same_text = || candidates.into_iter().find(|(_, part)| part.text == whole).map(|(found, _)| found);
@@ -108,7 +108,7 @@ impl Streamed {
         }
     }
 
-    /// The whole item came. Its parts are compared index by index; if indexes slipped, as one text.
+    /// The whole item has arrived. Its parts are compared index by index, or as one text if the indexes have shifted.
     pub(super) fn settle<'a>(&self, whole: &[(PartKey, &'a str)]) -> Settled<'a> {
         if whole.iter().all(|(_, text)| text.is_empty()) {
             return Settled::Missing(Vec::new());
@@ -128,7 +128,7 @@ impl Streamed {
             return Settled::Missing(whole.iter().filter_map(rest).collect());
         }
 
-        // Never more is looked at than the whole text is long: what was shown may be far longer.
+        // At most as much is compared as the whole text is long, because what was shown may be far longer.
         let mut shown = self.texts();
         let mut to_skip = "";
         let mut missing = Vec::new();

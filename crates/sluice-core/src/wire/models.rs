@@ -1,5 +1,5 @@
-//! The list of models and a model's endpoints, in the gateway's spelling and in those of servers like it. Everything is
-//! read from a [`Value`]: the same fact has several names, and a field of the wrong type must cost no other.
+//! The list of models and a model's endpoints, in the format of the gateway and of similar servers. Everything is read
+//! from a [`Value`], because the same fact has several names, and a field of the wrong type must not affect others.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,31 +10,31 @@ use serde_json::{Map, Value, json};
 
 use crate::receive::plain_line;
 
-/// Real lists have hundreds.
+/// The maximum number of models. Real lists have hundreds.
 const MOST_MODELS: usize = 5_000;
-/// Entries take a few kilobytes.
+/// The maximum size of an entry. Real ones take a few kilobytes.
 const LONGEST_ENTRY: usize = 128 << 10;
-/// The most that is kept of a list, as text.
+/// The maximum size of a stored list.
 const LONGEST_LIST: usize = 4 << 20;
-/// Answers about one model take some tens of kilobytes.
+/// The maximum size of a response about one model. Real ones take some tens of kilobytes.
 const LONGEST_ENDPOINTS: usize = 1 << 20;
-/// Popular models have a dozen.
+/// The maximum number of providers. Popular models have a dozen.
 const MOST_ENDPOINTS: usize = 64;
-/// Tags, parameters, regions and other words of a model.
+/// The maximum number of tags, parameters, regions and other words of a model.
 pub(crate) const MOST_WORDS: usize = 100;
 const MOST_TIERS: usize = 16;
-/// A description is a paragraph.
+/// The maximum length of a description, which is a paragraph.
 const LONGEST_TEXT: usize = 2000;
 const LONGEST_NAME: usize = 200;
-/// A longer id names nothing: cut short it would be another model's.
+/// A longer id is ignored, because it would name another model if it were cut.
 const LONGEST_ID: usize = 200;
 const LONGEST_WORD: usize = 100;
 
-/// A list of models as far as it is read.
+/// The part of a list of models that is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Models {
     pub models: Vec<Model>,
-    /// How many more entries the list has.
+    /// The number of further entries in the list.
     pub left_out: u64,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Model {
     pub outputs: Vec<String>,
     pub parameters: Vec<String>,
     pub reasoning: Vec<ReasoningOption>,
-    /// The model always thinks.
+    /// Whether the model always thinks.
     pub reasoning_mandatory: Option<bool>,
     pub zero_data_retention: Option<bool>,
     pub pricing: Pricing,
@@ -72,7 +72,7 @@ pub(crate) enum ReasoningOption {
     Toggle,
 }
 
-/// US dollars per token, as far as they are numbers at all.
+/// Prices in US dollars per token, if they are numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Pricing {
     pub input: Option<f64>,
@@ -87,7 +87,7 @@ pub(crate) struct Pricing {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tier {
-    /// The first token of the request that puts it into this tier.
+    /// The number of tokens from which a request is in this tier.
     pub min: u64,
     pub cost: f64,
 }
@@ -111,8 +111,8 @@ pub(crate) struct ProviderEndpoint {
     pub tokens_per_second: Option<f64>,
 }
 
-/// Reads a list of models; `None` if this is none at all. An entry that cannot be read, is no object or is absurdly large is
-/// a model without anything: it costs itself, and not the list.
+/// Reads a list of models, or returns `None` if this isn't one. An entry that can't be read, isn't an object or is
+/// absurdly large becomes an empty model and doesn't affect the others.
 pub(crate) fn read_models(json: &str) -> Option<Models> {
     let entries: Entries = match serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
         Ok(fields) => {
@@ -132,7 +132,7 @@ fn read_entry(entry: &RawValue) -> Model {
     value.as_ref().and_then(Value::as_object).map(Model::read).unwrap_or_default()
 }
 
-/// The first entries of a list, unread.
+/// Returns the first entries of a list, unparsed.
 struct Entries<'a> {
     first: Vec<&'a RawValue>,
     left_out: u64,
@@ -164,8 +164,8 @@ impl<'de> Deserialize<'de> for Entries<'de> {
     }
 }
 
-/// The text that [`read_models`] reads the same models from, with nothing in it that nobody reads. It is what is kept of a
-/// list, so that nobody pays twice for an absurd one.
+/// Writes models so that [`read_models`] reads the same ones, and nothing else. This is what is stored of a list, so
+/// that the cost of an absurd one is paid only once.
 pub(crate) fn write_models(list: &Models) -> String {
     let mut text = String::from("{\"data\":[");
     let mut left_out = list.left_out;
@@ -183,7 +183,7 @@ pub(crate) fn write_models(list: &Models) -> String {
     text
 }
 
-/// A model and who serves it, or `None` if this is no such answer.
+/// Reads a model and its providers, or returns `None` if this isn't such a response.
 pub(crate) fn read_endpoints(json: &str) -> Option<(Model, Vec<ProviderEndpoint>)> {
     if json.len() > LONGEST_ENDPOINTS {
         return None;
@@ -194,14 +194,14 @@ pub(crate) fn read_endpoints(json: &str) -> Option<(Model, Vec<ProviderEndpoint>
     Some((Model::read(model), endpoints.take(MOST_ENDPOINTS).map(ProviderEndpoint::read).collect()))
 }
 
-/// The text that [`read_endpoints`] reads the same from.
+/// Writes a model so that [`read_endpoints`] reads the same.
 pub(crate) fn write_endpoints(model: &Model, endpoints: &[ProviderEndpoint]) -> String {
     let mut fields = model.write();
     fields.insert("endpoints".to_owned(), endpoints.iter().map(ProviderEndpoint::write).collect());
     json!({ "data": fields }).to_string()
 }
 
-/// Without the fields that say nothing.
+/// Removes the empty fields.
 fn compact(mut value: Value) -> Map<String, Value> {
     let fields = value.as_object_mut().map(std::mem::take).unwrap_or_default();
     let says_something = |value: &Value| match value {
@@ -218,7 +218,7 @@ impl Model {
         let inside = |name: &str, field: &str| fields.get(name).and_then(|value| value.get(field));
         let architecture = |field: &str| strings(inside("architecture", field));
         let first_of = |names: &[&str]| names.iter().find_map(|name| count(fields.get(*name)));
-        // "text+image->text", the short form of both lists.
+        // Reads "text+image->text", the short form of both lists.
         let modality = inside("architecture", "modality").and_then(Value::as_str).unwrap_or_default();
         let (from, to) = modality.split_once("->").or_else(|| modality.split_once('→')).unwrap_or_default();
         let parts = |side: &str| words(side.split('+'));
@@ -256,7 +256,7 @@ impl Model {
         }
     }
 
-    /// In the gateway's spelling.
+    /// In the gateway's format.
     fn write(&self) -> Map<String, Value> {
         compact(json!({
             "id": self.id,
@@ -382,23 +382,23 @@ impl ProviderEndpoint {
     }
 }
 
-/// One line without control characters, of so many characters at most; blank is absent.
+/// Reads one line of limited length without control characters. Blank text counts as absent.
 fn text(value: Option<&Value>, longest: usize) -> Option<String> {
     Some(plain_line(value?.as_str()?, longest)).filter(|text| !text.is_empty())
 }
 
-/// Words of the protocol, whose case means nothing.
+/// Reads terms of the protocol, which are case-insensitive.
 fn word(text: &str) -> String {
     text.trim().to_ascii_lowercase()
 }
 
-/// The first words, without control characters; longer ones than any known are left out.
+/// Reads the first words, without control characters. Words that are longer than any known one are left out.
 fn words<'a>(all: impl Iterator<Item = &'a str>) -> Vec<String> {
     let short = all.filter(|text| text.len() <= LONGEST_WORD).map(|text| word(&plain_line(text, LONGEST_WORD)));
     short.filter(|word| !word.is_empty()).take(MOST_WORDS).collect()
 }
 
-/// A list of words; a single one is a list of one.
+/// Reads a list of words. A single word is a list of one.
 fn strings(value: Option<&Value>) -> Vec<String> {
     let list = match value {
         Some(Value::Array(list)) => list.as_slice(),
@@ -421,7 +421,8 @@ fn number(value: Option<&Value>) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A count of tokens or a time: `128000`, `128000.0`, `"128,000"`, `"128k"`. Zero and less say nothing.
+/// Reads a count of tokens or a time: `128000`, `128000.0`, `"128,000"`, `"128k"`. Zero and negative numbers count as
+/// absent.
 fn count(value: Option<&Value>) -> Option<u64> {
     let count = match value? {
         Value::String(text) => {
@@ -438,12 +439,13 @@ fn count(value: Option<&Value>) -> Option<u64> {
     (1.0..9_007_199_254_740_992.0).contains(&count).then_some(count as u64)
 }
 
-/// Per token. Some lists say -1 for "depends"; and nothing costs a cent per token: that is a price per million.
+/// Reads a price per token. Some lists use -1 for "depends". No token costs a cent, so such a price is per million
+/// tokens.
 fn dollars(value: Option<&Value>) -> Option<f64> {
     number(value).filter(|price| (0.0..0.01).contains(price))
 }
 
-/// A time in milliseconds is told by its size.
+/// A time in milliseconds is recognized by its size.
 fn seconds(time: u64) -> u64 {
     const YEAR_5000: u64 = 95_617_584_000;
     if time > YEAR_5000 { time / 1000 } else { time }
