@@ -1,11 +1,11 @@
-//! The server's list becomes what VS Code shows: only models that chat, under the names Copilot's prompts know, with
-//! limits, abilities and prices that are true as far as anybody said.
+//! Converts the server's list of models to what VS Code shows: only models that can chat, under the names that Copilot's
+//! prompts look for, with limits, capabilities and prices.
 //!
-//! 1. `wire/models.rs`: the list's own spelling
-//! 2. `models/catalog.rs`: what is known, how old it is, and what stays when an answer is bad
-//! 3. `models/identity.rs`, `capabilities.rs`, `limits.rs`, `prices.rs`: one question each
-//! 4. `models/rules.rs`: what the user hides, favours and begins with
-//! 5. `models/describe.rs`: words for people
+//! 1. `wire/models.rs` reads the list.
+//! 2. `models/catalog.rs` keeps it, knows how old it is, and survives bad responses.
+//! 3. `models/identity.rs`, `capabilities.rs`, `limits.rs` and `prices.rs` each answer one question about a model.
+//! 4. `models/rules.rs` decides which models are hidden, favourites or the default.
+//! 5. `models/describe.rs` describes a model to people.
 
 mod capabilities;
 mod catalog;
@@ -31,10 +31,10 @@ pub use catalog::{ListState, ModelCatalog, Refresh};
 pub use limits::learned_limit;
 pub use rules::{finds_model, similar_models};
 
-/// Notes about single models; the rest of them is counted.
+/// The maximum number of notes about single models. Further ones are only counted.
 const MOST_NOTES: usize = 10;
 
-/// What is known about a model beside the list.
+/// What is known about a model in addition to the list.
 #[derive(Clone, Debug, Default)]
 struct Facts {
     endpoints: Option<(Model, Vec<ProviderEndpoint>)>,
@@ -79,7 +79,7 @@ fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSet
     let ids: Vec<&str> = list.models.iter().map(|model| model.id.as_str()).collect();
     let chosen = default.first_of(&ids).map(str::to_owned);
     for (what, rules) in [("favourites", &favourites), ("default", &default)] {
-        // Before the first list nothing can match, and that is no mistake.
+        // Before the first list is there, no pattern can match. That is not a mistake.
         let unknown = rules.idle(&ids).filter(|_| !ids.is_empty());
         problems.extend(unknown.map(|pattern| format!("`{pattern}` in {what} matches no model that is shown")));
     }
@@ -154,7 +154,7 @@ fn chat_model(id: String, mut model: Model, facts: &Facts, setting: Option<&Limi
     chat
 }
 
-/// What the providers of a model can do, the model can do: the gateway picks one that can.
+/// Adds the capabilities of a model's providers: the gateway picks a provider that can do what is asked.
 fn enrich(model: &mut Model, more: &Model, endpoints: &[ProviderEndpoint]) {
     let add = |list: &mut Vec<String>, more: &mut dyn Iterator<Item = &String>| {
         let mut known: BTreeSet<String> = list.iter().cloned().collect();
@@ -211,7 +211,7 @@ fn other_model(id: String, model: &Model, kind: String) -> OtherModel {
     OtherModel { name: model.name.clone().unwrap_or_else(|| id.clone()), id, kind, pricing, prices }
 }
 
-/// Field by field, the last matching entry wins.
+/// Merges the limits that apply to a model. For each field, the last matching entry wins.
 fn merged_setting(limits: &[(Pattern, &LimitSetting)], id: &str) -> Option<LimitSetting> {
     let mut merged: Option<LimitSetting> = None;
     for (_, limit) in limits.iter().filter(|(pattern, _)| pattern.matches(id)) {
@@ -223,7 +223,8 @@ fn merged_setting(limits: &[(Pattern, &LimitSetting)], id: &str) -> Option<Limit
     merged
 }
 
-/// VS Code forgets the user's choice when a list is empty once, so rules that hide everything hide nothing.
+/// Moves hidden models to the other models. If the rules hide every model, none is hidden, because VS Code forgets the
+/// selected model as soon as a list is empty.
 fn hide_models(list: &mut ModelList, hide: &Rules, problems: &mut Vec<String>) {
     if !list.models.is_empty() && list.models.iter().all(|model| hide.hold_for(&model.id)) {
         problems.push("The rules hide every model, so none is hidden; take one back with `!creator/model`".to_owned());

@@ -1,4 +1,5 @@
-//! Whether a model chats, and what it can do: structured fields first, tags second, and no claim without either.
+//! Determines whether a model can chat, and what else it can do. Structured fields are preferred to tags; without either,
+//! nothing is claimed.
 
 use crate::boundary::{EffortChoices, ModelCapabilities};
 use crate::wire::{Model, ReasoningOption};
@@ -24,7 +25,8 @@ const OTHER_KINDS: [&str; 17] = [
     "ocr",
     "classification",
 ];
-/// What ids of models say that do not chat, where nothing else does.
+/// Words in the ids of models that can't chat, and the kind that each stands for. They are used if nothing else says
+/// what a model is.
 const OTHER_WORDS: [(&str, &str); 32] = [
     ("embed", "embedding"),
     ("embedding", "embedding"),
@@ -61,7 +63,7 @@ const OTHER_WORDS: [(&str, &str); 32] = [
 ];
 const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/// What a model is if it does not chat.
+/// Returns the kind of a model that can't chat.
 pub(crate) fn other_kind(model: &Model, id: &str) -> Option<String> {
     if let Some(kind) = model.kind.as_deref() {
         if CHAT_KINDS.contains(&kind) {
@@ -71,7 +73,7 @@ pub(crate) fn other_kind(model: &Model, id: &str) -> Option<String> {
             return Some(kind.to_owned());
         }
     }
-    // A type nobody knows, or none: what comes out tells.
+    // The type is unknown or missing, so the outputs decide.
     let says = |list: &[String], word: &str| list.iter().any(|said| said == word);
     if !model.outputs.is_empty() {
         return if says(&model.outputs, "text") { None } else { model.outputs.first().cloned() };
@@ -116,7 +118,7 @@ pub(crate) fn capabilities(model: &Model) -> ModelCapabilities {
             model.outputs.iter().any(|output| output == "image"),
             tag(&["image-generation"]),
         ),
-        // Thinking is not told by the absence of a field: only some models have `reasoning_options`.
+        // A missing field doesn't mean that the model can't think: only some models have `reasoning_options`.
         thinking: !model.reasoning.is_empty()
             || model.reasoning_mandatory.is_some()
             || parameter(&["reasoning", "reasoning_effort", "include_reasoning", "thinking"])
@@ -127,7 +129,7 @@ pub(crate) fn capabilities(model: &Model) -> ModelCapabilities {
     }
 }
 
-/// The gateway turns efforts into what a provider takes; offered is what the model is known to tell apart.
+/// Returns the efforts that the model is known to distinguish. The gateway translates them for the provider.
 pub(crate) fn effort_choices(model: &Model) -> Option<EffortChoices> {
     let stated = model.reasoning.iter().find_map(|option| match option {
         ReasoningOption::Effort(values) if !values.is_empty() => Some(values.clone()),
@@ -158,7 +160,7 @@ pub(crate) fn effort_choices(model: &Model) -> Option<EffortChoices> {
             true
         }
     });
-    // From least to most; words nobody knows stay in their order, at the end.
+    // From least to most. Unknown words keep their order and come last.
     values.sort_by_key(|value| EFFORTS.iter().position(|known| known == value).unwrap_or(EFFORTS.len()));
     let default = ["medium", "high", "low"].iter().find(|known| values.iter().any(|value| value == *known));
     let default = default.map(|known| (*known).to_owned()).or_else(|| values.first().cloned())?;

@@ -1,5 +1,5 @@
-//! What is known about an endpoint's models, how old it is, and what stays when an answer is bad. Plain data: shells do
-//! the asking and keep the snapshot.
+//! What is known about an endpoint's models, how old it is, and what is kept after a bad response. This is plain data:
+//! shells send the requests and store the snapshot.
 
 use std::collections::BTreeMap;
 
@@ -15,27 +15,27 @@ use crate::receive::plain_line;
 use crate::send::Endpoint;
 use crate::wire::{Model, read_endpoints, read_models, write_endpoints, write_models};
 
-/// The snapshot's format. A reader that takes more from a list needs another one: a list that was kept has only what was
-/// read at the time, and its tag would confirm it for ever.
+/// The version of the snapshot's format. Raise it when more fields of a list are read: a stored list has only the fields
+/// that were read at the time, and as long as its tag matches, the server never sends the others.
 const VERSION: u32 = 2;
-/// So long nobody needs to ask again.
+/// How long a list is fresh.
 const FRESH_SECONDS: u64 = 5 * 60;
-/// After a bad answer the next question waits.
+/// How long to wait after a bad response.
 const PAUSE_SECONDS: u64 = 60;
 const ENDPOINTS_FRESH_SECONDS: u64 = 60 * 60;
-/// Providers enlarge their windows now and then.
+/// How long a learned limit is used. Providers enlarge their windows now and then.
 const LEARNED_SECONDS: u64 = 30 * 24 * 60 * 60;
-/// Bounds for what a snapshot can grow to.
+/// Limits on the size of a snapshot.
 const MOST_KEPT: usize = 200;
 const MOST_KEPT_BYTES: usize = 2 << 20;
-/// A longer one is not ours.
+/// The maximum size of a snapshot. A longer one isn't ours.
 const LONGEST_SNAPSHOT: usize = 16 << 20;
 
 /// The models of one endpoint. Times are seconds since 1970.
 ///
-/// A shell restores it, shows [`models`](Self::models) at once, asks [`list_request`](Self::list_request) unless the
-/// [`state`](Self::state) is fresh, hands the answer to [`list_answer`](Self::list_answer), and stores the
-/// [`snapshot`](Self::snapshot) when something changed. A list that was known is never lost to a bad answer.
+/// A shell restores it and shows [`models`](Self::models) at once. Unless the [`state`](Self::state) is fresh, it sends
+/// [`list_request`](Self::list_request), passes the response to [`list_answer`](Self::list_answer), and stores the
+/// [`snapshot`](Self::snapshot) if something changed. A bad response never removes a known list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelCatalog {
@@ -45,17 +45,18 @@ pub struct ModelCatalog {
     etag: Option<String>,
     #[serde(default)]
     fetched_at: u64,
-    /// What was read of the server's list, as [`write_models`] writes it: bounded, however large the answer was.
+    /// The fields of the server's list that we read, written by [`write_models`]. Their size is bounded, however large
+    /// the response was.
     #[serde(default)]
     list: String,
-    /// Over the list: a flipped bit that the server then confirms by its tag would stay for ever.
+    /// The checksum of the list. Without it, a flipped bit would stay as long as the tag matches.
     #[serde(default)]
     checksum: u64,
     #[serde(default)]
     endpoints: BTreeMap<String, Kept>,
     #[serde(default)]
     learned: BTreeMap<String, Learned>,
-    /// When an answer was last bad.
+    /// The time of the last bad response.
     #[serde(skip)]
     failed_at: Option<u64>,
 }
@@ -64,7 +65,7 @@ pub struct ModelCatalog {
 #[serde(rename_all = "camelCase")]
 struct Kept {
     fetched_at: u64,
-    /// As [`write_endpoints`] writes it.
+    /// Written by [`write_endpoints`].
     body: String,
 }
 
@@ -75,26 +76,26 @@ struct Learned {
     tokens: u32,
 }
 
-/// What to do with the list.
+/// Whether the list can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum ListState {
-    /// Use it.
+    /// It can be used.
     Fresh,
-    /// Use it, and ask again meanwhile.
+    /// It can be used, but should be requested again.
     Stale,
-    /// There is none: ask and wait.
+    /// There is none. It must be requested first.
     Missing,
 }
 
-/// What an answer changed.
+/// What a response changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refresh {
     Changed,
-    /// The same as before, and fresh again.
+    /// Nothing, but the list is fresh again.
     Unchanged,
-    /// The answer was of no use; what was known stays.
+    /// The response couldn't be used. What was known stays.
     Kept(Note),
 }
 
@@ -113,7 +114,8 @@ impl ModelCatalog {
         }
     }
 
-    /// From a snapshot; an empty catalog and a note if it is damaged, foreign or of another version.
+    /// Restores a catalog from a snapshot. If the snapshot is damaged, not ours or of another version, the catalog is
+    /// empty and a note says so.
     pub fn restore(snapshot: &str, endpoint: &Endpoint) -> (Self, Option<Note>) {
         let mut catalog = Self::new(endpoint);
         if snapshot.len() > LONGEST_SNAPSHOT {
@@ -125,7 +127,7 @@ impl ModelCatalog {
         if found.version != VERSION {
             return (catalog, Some(note("The kept list of models is of another version; it will be fetched again")));
         }
-        // Another endpoint has other models; no reason to speak of it.
+        // The snapshot is of another endpoint, which has other models. That is no reason for a note.
         if found.base_url != catalog.base_url {
             return (catalog, None);
         }
@@ -145,18 +147,19 @@ impl ModelCatalog {
         if self.list.is_empty() {
             return ListState::Missing;
         }
-        // A clock that was set back must not keep a list fresh for ever.
+        // A clock that was set back must not keep a list fresh for too long.
         let within = |since: u64, seconds: u64| (since..since.saturating_add(seconds)).contains(&now);
         let paused = self.failed_at.is_some_and(|at| within(at, PAUSE_SECONDS));
         if paused || within(self.fetched_at, FRESH_SECONDS) { ListState::Fresh } else { ListState::Stale }
     }
 
-    /// Seconds since the list was last confirmed; `None` if there is none.
+    /// Returns the seconds since the list was last confirmed, or `None` without a list.
     pub fn age(&self, now: u64) -> Option<u64> {
         (!self.list.is_empty()).then(|| now.saturating_sub(self.fetched_at))
     }
 
-    /// `GET /models`, with the tag of what is known. The key is the shell's to add; the gateway's list needs none.
+    /// Returns the request for the list, with the tag of the known one. The shell adds the key; the gateway's list needs
+    /// none.
     pub fn list_request(&self) -> HttpRequest {
         let mut request = get(format!("{}/models", self.base_url));
         if let Some(etag) = self.etag.as_ref().filter(|_| !self.list.is_empty()) {
@@ -171,7 +174,7 @@ impl ModelCatalog {
             self.failed_at = None;
             return Refresh::Unchanged;
         }
-        // Whatever came, the next question is asked without the tag unless this answer brings a list.
+        // Unless this response has a list, the next request is sent without the tag.
         if answer.status == 304 {
             self.etag = None;
         }
@@ -202,7 +205,7 @@ impl ModelCatalog {
         Refresh::Changed
     }
 
-    /// There was no answer at all.
+    /// Records that there was no response at all.
     pub fn list_failed(&mut self, failure: &Failure, now: u64) -> Refresh {
         self.kept(&failure.sentence(), now)
     }
@@ -214,7 +217,8 @@ impl ModelCatalog {
         Refresh::Kept(note(&format!("{why}{end}{stays}")))
     }
 
-    /// `GET /models/{creator}/{model}/endpoints`; `None` if it is known well enough, or the id cannot stand in an address.
+    /// Returns the request for a model's providers, or `None` if they are known well enough or the id can't be part of
+    /// a URL.
     pub fn endpoints_request(&self, id: &str, now: u64) -> Option<HttpRequest> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@~".contains(c);
         let segments: Vec<&str> = id.split('/').collect();
@@ -245,7 +249,7 @@ impl ModelCatalog {
         }
     }
 
-    /// Takes the limit from an error that a request to this model ended with. Tells the new limit if it is one.
+    /// Learns a model's limit from an error message. Returns the limit if it is new.
     pub fn learn(&mut self, id: &str, message: &str, now: u64) -> Option<u32> {
         let tokens = learned_limit(message)?;
         let before = self.learned.insert(id.to_owned(), Learned { at: now, tokens });
@@ -253,13 +257,13 @@ impl ModelCatalog {
         before.is_none_or(|before| before.tokens != tokens).then_some(tokens)
     }
 
-    /// Keeps the snapshot small: the oldest go first.
+    /// Keeps the snapshot small by removing the oldest entries.
     fn drop_old(&mut self) {
         drop_oldest(&mut self.endpoints, |id, kept| (kept.fetched_at, id.len() + kept.body.len()));
         drop_oldest(&mut self.learned, |id, learned| (learned.at, id.len()));
     }
 
-    /// What to show. Parses the whole list: keep the result until something changes.
+    /// Returns the models to show. This parses the whole list, so keep the result until something changes.
     pub fn models(&self, settings: &ModelSettings, now: u64) -> ModelList {
         let mut facts: BTreeMap<String, Facts> = BTreeMap::new();
         for (id, kept) in &self.endpoints {
@@ -282,7 +286,7 @@ fn note(detail: &str) -> Note {
     Note::new(NoteKind::ModelList, detail)
 }
 
-/// Keeps the youngest, as many as the bounds allow. `measure` tells when one was learned, and how many bytes it takes.
+/// Keeps as many of the newest entries as the limits allow. `measure` returns an entry's time and its size in bytes.
 fn drop_oldest<T>(map: &mut BTreeMap<String, T>, measure: impl Fn(&str, &T) -> (u64, usize)) {
     let mut by_age: Vec<(u64, usize, String)> = Vec::with_capacity(map.len());
     by_age.extend(

@@ -1,9 +1,9 @@
-//! A model in words: beside its name, and when the pointer rests on it.
+//! Describes a model: the text next to its name, and its tooltip.
 
 use crate::boundary::{ChatModel, LimitsFrom};
 use crate::numbers::{date, short_count};
 
-/// What people call the creators; all others get a capital letter.
+/// The creators' names as people write them. All others get a capital letter.
 const CREATORS: [(&str, &str); 16] = [
     ("ai21", "AI21"),
     ("arcee-ai", "Arcee AI"),
@@ -35,7 +35,7 @@ pub(crate) fn creator_name(creator: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Markdown. What the server wrote is text in it, and nothing else.
+/// Returns the tooltip as Markdown. Text from the server is escaped.
 pub(crate) fn tooltip(model: &ChatModel) -> String {
     let mut paragraphs = vec![format!("**{}** · `{}`", escaped(&model.name), model.id.replace('`', "'"))];
     paragraphs.extend(model.description.as_deref().map(|description| {

@@ -1,19 +1,19 @@
-//! Whose model an id names, and which: creator, family and version.
+//! Reads creator, family and version from a model's id.
 //!
-//! Copilot chooses prompts and edit tools by the family: it asks whether it starts with `claude`, `gpt-5` or `gemini`,
-//! whether it contains `claude-3.5-sonnet`, and whether it *is* `gpt-5.2` or `o4-mini`. So the family is the upstream
-//! name, in lower case, with versions written with a dot, and without what routes or dates a model.
+//! Copilot chooses prompts and edit tools by the family: it checks whether the family starts with `claude`, `gpt-5` or
+//! `gemini`, whether it contains `claude-3.5-sonnet`, and whether it *is* `gpt-5.2` or `o4-mini`. So the family is the
+//! creator's own name for the model in lower case, with a dot in the version, and without hosts and dates.
 
-/// What an id says.
+/// The parts of an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// Empty if the id does not say.
+    /// Empty if the id doesn't name the creator.
     pub creator: String,
     pub family: String,
     pub version: String,
 }
 
-/// Places that serve other people's models, in ids such as `bedrock/us.anthropic.claude-…`.
+/// Hosts of models that others created, in ids such as `bedrock/us.anthropic.claude-…`.
 const HOSTS: [&str; 22] = [
     "accounts",
     "azure",
@@ -38,14 +38,14 @@ const HOSTS: [&str; 22] = [
     "vertex",
     "vertex_ai",
 ];
-/// The geography in front of a cross-region name: `us.anthropic.claude-…`.
+/// Regions at the start of a name: `us.anthropic.claude-…`.
 const REGIONS: [&str; 10] = ["us", "eu", "apac", "ap", "au", "jp", "ca", "sa", "us-gov", "global"];
-/// What follows a name to say how finished it is.
+/// Words after a name that say how finished the model is.
 const STAGES: [&str; 7] = ["preview", "latest", "exp", "experimental", "beta", "stable", "ga"];
-/// How the numbers of a model are stored.
-const PACKINGS: [&str; 12] =
+/// Words for the precision of a model's weights.
+const PRECISIONS: [&str; 12] =
     ["fp4", "fp8", "fp16", "bf16", "int4", "int8", "nvfp4", "mxfp4", "awq", "gptq", "gguf", "4bit"];
-/// Names that hosts put words in front of: `databricks-claude-…`.
+/// Names that hosts put a prefix before: `databricks-claude-…`.
 const BRANDS: [&str; 3] = ["claude", "gemini", "gpt"];
 
 impl Identity {
@@ -60,7 +60,7 @@ impl Identity {
         let before: Vec<&str> = before.iter().map(|segment| segment.trim_start_matches(['@', '~'])).collect();
         let named = before.iter().rev().find(|segment| !HOSTS.contains(segment) && !segment.contains(':'));
 
-        // `name:free`, `name-v1:0`, `name@20250929`, `name[1m]`: the mark ends the name.
+        // In `name:free`, `name-v1:0`, `name@20250929` and `name[1m]`, the name ends at the punctuation mark.
         let (name, mark) = match last.find([':', '@', '[', '#']) {
             Some(at) if at > 0 => last.split_at(at),
             _ => (last.trim_start_matches(['@', '~']), ""),
@@ -72,7 +72,7 @@ impl Identity {
         if mark.starts_with('@') && stamp.chars().all(|c| c.is_ascii_digit() || c == '-') {
             stamp.clone_into(&mut release);
         }
-        // Bedrock numbers its own revisions: `-v1:0`, `-1:0`.
+        // Bedrock adds its own revision numbers: `-v1:0`, `-1:0`.
         if mark.starts_with(':') && stamp.split(':').next().is_some_and(is_number) {
             let is_revision = |part: &str| is_number(part.trim_start_matches('v')) && part.len() <= 2;
             let is_named = |rest: &[&str]| rest.len() > 1 || rest.iter().any(|part| part.contains(char::is_numeric));
@@ -83,7 +83,7 @@ impl Identity {
         strip_endings(&mut parts, &mut release);
         skip_to_brand(&mut parts);
         let mut family = claude_order(with_dots(&parts));
-        // Bedrock's `deepseek.r1`: too short to be a name without its creator.
+        // In Bedrock's `deepseek.r1`, the name is too short without its creator.
         if let Some(creator) = dotted.filter(|_| family.len() < 4) {
             family = format!("{creator}-{family}");
         }
@@ -100,7 +100,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `us.anthropic.claude-…`: letters and a dot in front of a name, where versions have digits.
+/// Splits off a creator that is followed by a dot, as in `us.anthropic.claude-…`. Versions have digits before a dot.
 fn without_dotted_creator(name: &str) -> (Option<&str>, &str) {
     let mut rest = name;
     let mut creator = None;
@@ -118,7 +118,7 @@ fn without_dotted_creator(name: &str) -> (Option<&str>, &str) {
     (creator, rest)
 }
 
-/// Takes off dates, revisions and stages, in whatever order they stand at the end. Their text is the release.
+/// Moves dates, revisions and stages from the end of the name to `release`, in any order.
 fn strip_endings(parts: &mut Vec<&str>, release: &mut String) {
     while parts.len() > 1 {
         let length = parts.len();
@@ -128,11 +128,11 @@ fn strip_endings(parts: &mut Vec<&str>, release: &mut String) {
             // 05-06, 09-2025, 2025-09
             (_, a, b) if length > 2 && is_month(a) && (is_day(b) || is_year(b)) || is_year(a) && is_month(b) => 2,
             (_, _, last)
-                if STAGES.contains(&last) || PACKINGS.contains(&last) || is_stamp(last) || is_revision(last) =>
+                if STAGES.contains(&last) || PRECISIONS.contains(&last) || is_stamp(last) || is_revision(last) =>
             {
                 1
             }
-            // A thinking Claude is the same model asked in another way; and hosts number its releases anew.
+            // Claude with thinking is the same model, and hosts have their own release numbers for it.
             (_, _, "thinking" | "thought" | "v1" | "v2") if length > 2 && parts.contains(&"claude") => 1,
             _ => return,
         };
@@ -159,7 +159,7 @@ fn is_day(text: &str) -> bool {
     text.len() == 2 && text.parse().is_ok_and(|day| (1..=31).contains(&day))
 }
 
-/// 20250929, 250929, 0905 (month and day), 2411 (year and month).
+/// Returns whether a number is a date: 20250929, 250929, 0905 (month and day), 2411 (year and month).
 fn is_stamp(text: &str) -> bool {
     if !is_number(text) {
         return false;
@@ -174,14 +174,14 @@ fn is_stamp(text: &str) -> bool {
     }
 }
 
-/// 001, 002: Google's numbers of a release.
+/// Returns whether this is one of Google's release numbers: 001, 002.
 fn is_revision(text: &str) -> bool {
     text.len() == 3 && is_number(text) && text.starts_with('0')
 }
 
 fn skip_to_brand(parts: &mut Vec<&str>) {
     let brand = parts.iter().position(|part| BRANDS.contains(part)).unwrap_or(0);
-    // A distilled model is not its teacher.
+    // A distilled model isn't the model that it was distilled from.
     let is_hosted = parts.iter().take(brand).all(|part| part.chars().all(|c| c.is_ascii_alphabetic()))
         && !parts.contains(&"distill");
     if is_hosted {
@@ -189,7 +189,8 @@ fn skip_to_brand(parts: &mut Vec<&str>) {
     }
 }
 
-/// `claude-3-5-sonnet` is `claude-3.5-sonnet`, `llama3-1-70b` is `llama3.1-70b`, `v3p1` is `v3.1`, `gpt-35` is `gpt-3.5`.
+/// Puts a dot into versions: `claude-3-5-sonnet` becomes `claude-3.5-sonnet`, `llama3-1-70b` becomes `llama3.1-70b`,
+/// `v3p1` becomes `v3.1`, `gpt-35` becomes `gpt-3.5`.
 fn with_dots(parts: &[&str]) -> String {
     let mut family = String::new();
     let mut open = false;
@@ -212,7 +213,7 @@ fn with_dots(parts: &[&str]) -> String {
         let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
         let digits = part.len() - letters.len();
         let is_version = is_digit || digits == 1 && letters.chars().all(|c| c.is_ascii_alphabetic());
-        // The first part is a name: `o3`, `v0`; longer ones carry the version of what they name: `llama3`.
+        // A short first part is a name (`o3`, `v0`); a longer one ends with its version (`llama3`).
         open = is_version && (index > 0 || letters.len() > 1);
     }
     family
@@ -225,7 +226,7 @@ fn point_for_p(part: &str) -> String {
     characters.iter().enumerate().map(|(index, c)| if Some(index) == at { '.' } else { *c }).collect()
 }
 
-/// Up to Claude 3 the number stood before the size, since Claude 4 it stands after it. Not every host keeps to that.
+/// Up to Claude 3, the version comes before the size; since Claude 4, it comes after it. Not every host follows this.
 fn claude_order(family: String) -> String {
     let parts: Vec<&str> = family.split('-').collect();
     let [claude @ "claude", first, second, rest @ ..] = parts.as_slice() else { return family };
@@ -239,8 +240,8 @@ fn claude_order(family: String) -> String {
     if swapped { [&[*claude, *second, *first], rest].concat().join("-") } else { family }
 }
 
-/// The first number that is a version and not a size: `4.5`, `5.2`, `v3.1`, `k2`, `4o`; not `70b`, not `8x22b`. One with
-/// a dot before one without: `v0-1.5`.
+/// Returns the first number that is a version (`4.5`, `5.2`, `v3.1`, `k2`, `4o`) and not a size (`70b`, `8x22b`). A
+/// number with a dot is preferred: `v0-1.5`.
 fn number_in(family: &str) -> Option<String> {
     let versions = || {
         family.split('-').filter_map(|part| {

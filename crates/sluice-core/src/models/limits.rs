@@ -1,19 +1,19 @@
-//! How long a conversation may be. VS Code summarizes by `max_input_tokens`: too large and requests die, too small and
-//! it summarizes for nothing.
+//! Determines how long a conversation may be. VS Code summarizes when `max_input_tokens` is nearly reached: if that is
+//! too large, requests fail; if it is too small, VS Code summarizes too early.
 
 use crate::boundary::{LimitSetting, LimitsFrom, ModelProvider};
 use crate::failure::overflow_numbers;
 
-/// For servers that say nothing.
+/// The window to assume if the server reports none.
 const COMMON_WINDOW: u32 = 128_000;
 const COMMON_OUTPUT: u32 = 16_384;
-/// Outside of these a number is no context window but a mistake.
+/// A number outside these bounds isn't a context window but a mistake.
 const SMALLEST_WINDOW: u64 = 512;
-/// The protocol's own minimum.
+/// The protocol's minimum.
 const SMALLEST_OUTPUT: u32 = 16;
 const LARGEST_WINDOW: u64 = 100_000_000;
 
-/// Input and output together are the window; both are at least 1.
+/// The limits of one model. Input and output add up to the window, and both are at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TokenLimits {
     pub window: u32,
@@ -22,7 +22,7 @@ pub(crate) struct TokenLimits {
     pub from: LimitsFrom,
 }
 
-/// All that is known about one model, in the order of rising trust.
+/// Everything that is known about a model's limits, the least trusted source first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LimitSources<'a> {
     pub window: Option<u64>,
@@ -41,7 +41,7 @@ impl TokenLimits {
         let mut output = known.output.and_then(plausible).filter(|output| *output >= SMALLEST_OUTPUT);
         let mut most_input = None;
 
-        // The gateway picks a provider that fits: the largest of them counts, and never more than the list says.
+        // The gateway picks a provider that fits, so the largest window counts, but never more than the list says.
         let active = || known.providers.iter().filter(|provider| provider.is_active);
         let largest = active().filter_map(|provider| provider.context_window).max();
         if let Some(largest) = largest.filter(|largest| stated.is_none() || *largest < window) {
@@ -67,7 +67,7 @@ impl TokenLimits {
                 most_input = None;
             }
             if let Some(wanted) = positive(setting.max_output_tokens) {
-                // As the user says it, only never the whole window.
+                // The user's value is used unchanged, unless it is the whole window.
                 output = Some(wanted);
                 from = LimitsFrom::Setting;
                 if wanted < window {
@@ -76,7 +76,7 @@ impl TokenLimits {
             }
             if let Some(wanted) = positive(setting.max_input_tokens) {
                 (most_input, from) = (Some(wanted), LimitsFrom::Setting);
-                // Who asks for more input than the window has means a larger window.
+                // More input than the window means a larger window.
                 if setting.context_window.is_none() && wanted >= window {
                     window = wanted.saturating_add(output.unwrap_or(COMMON_OUTPUT).min(wanted / 4).max(1));
                 }
@@ -92,8 +92,8 @@ impl TokenLimits {
     }
 }
 
-/// Some servers state an output as large as the window, which would leave nothing for the conversation. Where less than
-/// a quarter would be left, a quarter is what the answer gets.
+/// Returns the output limit for a window. Some servers report an output as large as the window, which would leave no
+/// room for the conversation. If less than a quarter of the window would be left, the output gets a quarter.
 fn output_within(window: u32, output: Option<u32>) -> u32 {
     let quarter = (window / 4).max(1);
     let Some(output) = output else { return COMMON_OUTPUT.min(quarter) };
@@ -108,8 +108,7 @@ pub(crate) fn plausible_window(tokens: u64) -> Option<u32> {
     plausible(tokens).filter(|_| tokens >= SMALLEST_WINDOW)
 }
 
-/// The window that an error message about a conversation that was too long tells of. Give it to
-/// [`crate::ModelCatalog::learn`]; from then on the model's window is no larger than that.
+/// Reads the window from an error message about a conversation that was too long.
 pub fn learned_limit(message: &str) -> Option<u32> {
     overflow_numbers(message)?.limit_tokens.and_then(plausible_window)
 }

@@ -1,11 +1,11 @@
-//! What tokens cost: as numbers, as a line to read, and for a whole answer.
+//! The price of tokens: as numbers, as a line of text, and for a whole answer.
 
 use crate::boundary::{PriceTier, Prices, Usage};
 use crate::numbers::short_count;
 use crate::wire::{Pricing, Tier};
 
 impl Prices {
-    /// `None` if the server tells no price at all.
+    /// Returns `None` if the server publishes no price.
     pub(crate) fn of(pricing: &Pricing) -> Option<Self> {
         let from_zero = |tiers: &[Tier]| tiers.iter().find(|tier| tier.min == 0).map(|tier| tier.cost);
         let base = |price: Option<f64>, tiers: &[Tier]| price.or_else(|| from_zero(tiers)).map(per_million);
@@ -14,7 +14,7 @@ impl Prices {
         let mut starts: Vec<u64> = lists.iter().flat_map(|tiers| tiers.iter().map(|tier| tier.min)).collect();
         starts.sort_unstable();
         starts.dedup();
-        // In each list the tier that a request of that length is in.
+        // In each list, this finds the tier for a request of that length.
         let at = |tiers: &[Tier], start: u64, base: Option<f64>| {
             let within = tiers.iter().filter(|tier| tier.min <= start).max_by_key(|tier| tier.min);
             within.map(|tier| per_million(tier.cost)).or(base)
@@ -37,7 +37,7 @@ impl Prices {
         (prices != Self::default()).then_some(prices)
     }
 
-    /// `$3 / $15` for a million tokens in and out, or `Free`.
+    /// Formats the price of a million input and output tokens: `$3 / $15`, or `Free`.
     pub fn in_and_out(&self) -> Option<String> {
         let is_free = |price: Option<f64>| price == Some(0.0);
         if is_free(self.input)
@@ -49,17 +49,18 @@ impl Prices {
         pair(self.input, self.output)
     }
 
-    /// `$0.30`, for a million tokens that the provider had in its cache. A cache that costs what the input costs is none.
+    /// Formats the price of a million input tokens from the provider's cache: `$0.30`. Returns `None` if it is the same
+    /// as the normal price.
     pub fn cached(&self) -> Option<String> {
         self.cached_input.filter(|cached| Some(*cached) != self.input).map(dollars)
     }
 
-    /// Whether long requests cost more or less.
+    /// Returns whether long requests have another price.
     pub fn has_tiers(&self) -> bool {
         self.tiers.iter().any(|tier| (tier.input, tier.output) != (self.input, self.output))
     }
 
-    /// `$3 / $15 per M tokens, cached $0.30; above 200k: $6 / $22.50`
+    /// Formats all prices in one line: `$3 / $15 per M tokens, cached $0.30; above 200k: $6 / $22.50`.
     pub fn line(&self) -> Option<String> {
         let mut line = self.in_and_out()?;
         if line == "Free" {
@@ -80,7 +81,8 @@ impl Prices {
         Some(line)
     }
 
-    /// What an answer cost, in US dollars: for gateways that do not say. `None` if a price or a count is missing.
+    /// Computes the cost of an answer in US dollars, for gateways that don't report it. Returns `None` if a price or a
+    /// count is missing.
     pub fn cost(&self, usage: &Usage) -> Option<f64> {
         let input = usage.input_tokens?;
         let output = usage.output_tokens?;
@@ -114,12 +116,13 @@ fn pair(input: Option<f64>, output: Option<f64>) -> Option<String> {
     (input.is_some() || output.is_some()).then(|| format!("{} / {}", side(input), side(output)))
 }
 
-/// Rounded to a millionth of a dollar: prices are decimal, and floating point would show.
+/// Converts a price per token to a price per million. It is rounded to a millionth of a dollar, because floating-point
+/// errors would be visible in a decimal price.
 fn per_million(per_token: f64) -> f64 {
     (per_token * 1e12).round() / 1e6
 }
 
-/// `$3`, `$0.30`, `$1.25`, `$0.075`: whole, or with as many digits as it takes and two at least.
+/// Formats a price: `$3`, `$0.30`, `$1.25`, `$0.075`. If it isn't whole, it has all its decimals, but at least two.
 fn dollars(price: f64) -> String {
     if price.fract() == 0.0 {
         return format!("${price}");

@@ -1,9 +1,9 @@
-//! Patterns for model ids: what to hide, to favour, to begin with.
+//! Patterns for model ids. They select the models that are hidden, favourites or the default.
 
-/// Longer ones are no ids.
+/// The maximum length of a pattern in characters. No id is longer.
 const LONGEST: usize = 200;
 
-/// An id with `*` and `?`, and perhaps a `!` in front.
+/// An id that may contain `*` and `?`. A `!` before it makes it negative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     is_negative: bool,
@@ -11,7 +11,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// What is wrong with it, in words that say what to do.
+    /// Parses a pattern. The error says what is wrong and what to do about it.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (is_negative, rest) = match text.strip_prefix('!') {
@@ -50,7 +50,7 @@ impl Pattern {
     }
 }
 
-/// In order; a later one overrules. Bad patterns become notes and match nothing.
+/// A list of patterns. Later ones override earlier ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules(Vec<Pattern>);
 
@@ -68,7 +68,7 @@ impl Rules {
         self.0.iter().rev().find(|pattern| pattern.matches_folded(&id)).is_some_and(|pattern| !pattern.is_negative)
     }
 
-    /// The model that the earliest pattern finds, among those that no negative one takes out.
+    /// Returns the first match of the earliest pattern, among the ids that no negative pattern matches.
     pub(super) fn first_of<'a>(&self, ids: &[&'a str]) -> Option<&'a str> {
         let positive = self.0.iter().filter(|pattern| !pattern.is_negative);
         let allowed = |id: &&&str| !self.0.iter().any(|pattern| pattern.is_negative && pattern.matches(id));
@@ -85,8 +85,8 @@ fn folded(text: &str) -> Vec<char> {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// The classic walk: remember the last star, and come back to it when what follows does not fit. No recursion, so that a
-/// pattern of stars costs no more than length times length.
+/// Matches text against a pattern. After a mismatch, it continues from the last star with one more character. There is no
+/// recursion, so that the time is at most the product of both lengths.
 fn wildcard(pattern: &[char], text: &[char]) -> bool {
     let (mut at, mut from) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -111,7 +111,7 @@ fn wildcard(pattern: &[char], text: &[char]) -> bool {
     pattern.get(at..).is_some_and(|rest| rest.iter().all(|c| *c == '*'))
 }
 
-/// Whether a pattern, or a piece of an id, finds this id: what a search field does.
+/// Returns whether a search finds a model. The query is a pattern, or a part of the id or name.
 pub fn finds_model(query: &str, id: &str, name: &str) -> bool {
     let query = folded(query.trim());
     let (id, name) = (folded(id), folded(name));
@@ -123,7 +123,7 @@ pub fn finds_model(query: &str, id: &str, name: &str) -> bool {
     holds(&id) || holds(&name)
 }
 
-/// The ids most like a mistyped one.
+/// Returns the ids that are most similar to a mistyped one.
 pub fn similar_models<'a>(query: &str, ids: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     const SHOWN: usize = 3;
     let wanted = folded(query.trim_matches('*'));
@@ -140,7 +140,7 @@ pub fn similar_models<'a>(query: &str, ids: impl IntoIterator<Item = &'a str>) -
     near.into_iter().take(SHOWN).map(|(_, id)| id).collect()
 }
 
-/// How many letters to add, drop or change.
+/// Returns the edit distance: how many letters must be added, removed or changed.
 fn edits(from: &[char], to: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (index, a) in from.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Where requests may go: https, or http on this very machine; one origin, no surprises in the address.
+//! Decides where requests may go: to one origin over https, or over http on this machine.
 //!
-//! Stricter than the URL standard, and never laxer: an address is refused unless it is plain, and what is stored is what a
-//! standard URL parser makes of it. So no shell can be led to another host than the one that was looked at.
+//! The rules are stricter than the URL standard. Unusual addresses are refused, and the result is exactly what a standard
+//! URL parser would make of it. So no shell can be led to another host than the one that was checked.
 
 use std::error::Error;
 use std::fmt;
@@ -9,18 +9,18 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::Serialize;
 
-/// A base URL that was looked at, such as `https://ai-gateway.vercel.sh/v1`.
+/// A base URL that was checked, such as `https://ai-gateway.vercel.sh/v1`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Endpoint {
-    /// Scheme, host and port. A key belongs to one of these.
+    /// Scheme, host and port. A key belongs to one origin.
     pub origin: String,
-    /// Without a slash at the end.
+    /// The base URL without a slash at the end.
     pub base_url: String,
 }
 
-/// What is wrong with an address, in words that say what to do.
+/// An address that is refused. The text says why and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadAddress(pub String);
 
@@ -35,7 +35,7 @@ impl Error for BadAddress {}
 pub const VERCEL: &str = "https://ai-gateway.vercel.sh/v1";
 
 impl Endpoint {
-    /// Looks at a base URL.
+    /// Checks a base URL.
     pub fn parse(address: &str) -> Result<Self, BadAddress> {
         let refuse = |what: &str| Err(BadAddress(format!("The base URL {what}. It should look like {VERCEL}")));
         let address = address.trim_matches(|c: char| c <= ' ');
@@ -88,8 +88,8 @@ impl Endpoint {
         Ok(Self { origin, base_url: base_url.trim_end_matches('/').to_owned() })
     }
 
-    /// Whether the address means this very machine: `127.0.0.0/8`, `[::1]`, `localhost` and names that end in
-    /// `.localhost`. The one rule for all shells: requests to it never go through a proxy.
+    /// Returns whether the address is on this machine: `127.0.0.0/8`, `[::1]`, `localhost` and names that end in
+    /// `.localhost`. Requests to it never go through a proxy.
     pub fn is_loopback(&self) -> bool {
         let authority = self.origin.split_once("://").map_or("", |(_, authority)| authority);
         let host = match authority.rsplit_once(':') {
@@ -107,7 +107,7 @@ enum Host {
 }
 
 impl Host {
-    /// Or what is wrong with it.
+    /// Parses a host. The error says what is wrong with it.
     fn parse(host: &str) -> Result<Self, &'static str> {
         if let Some(inside) = host.strip_prefix('[') {
             let address = inside.strip_suffix(']').and_then(|inside| inside.parse::<Ipv6Addr>().ok());
@@ -125,7 +125,7 @@ impl Host {
         if host.len() > 253 || !host.split('.').all(is_label) {
             return Err("has no proper host name");
         }
-        // To a URL parser whatever ends in a number is an address, in many spellings: `127.1`, `0x7f.1`, `2130706433`.
+        // URL parsers read every host that ends in a number as an IPv4 address: `127.1`, `0x7f.1`, `2130706433`.
         let last = host.rsplit('.').next().unwrap_or_default();
         if last.starts_with(|c: char| c.is_ascii_digit()) {
             let address = host.parse().map(Self::V4);
@@ -135,7 +135,7 @@ impl Host {
         Ok(Self::Name(host))
     }
 
-    /// By its spelling: a name other than `localhost` could resolve to anywhere.
+    /// Decides by the spelling, because a name other than `localhost` could resolve to any address.
     fn is_this_machine(&self) -> bool {
         match self {
             Self::Name(name) => name == "localhost",
@@ -153,7 +153,7 @@ impl Host {
     }
 }
 
-/// Characters that a URL parser leaves as they are, and whole escapes.
+/// Returns whether a path segment has only complete escapes and characters that URL parsers leave unchanged.
 fn is_plain_segment(segment: &str) -> bool {
     let mut escapes = segment.split('%');
     let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@".contains(c));

@@ -1,4 +1,4 @@
-//! Step 3: everything together, as method, address, headers and body. The key is not here: shells add it themselves.
+//! Step 3: builds the HTTP request. It doesn't contain the key, which shells add themselves.
 
 use serde_json::{Value, json};
 
@@ -10,36 +10,36 @@ use super::tools::{ToolNames, tool_choice};
 use crate::boundary::{ChatRequest, HttpRequest, Note, NoteKind};
 use crate::wire::{CreateResponse, ProviderOptions, ReasoningOptions};
 
-/// The protocol's limits.
+/// Limits of the protocol.
 const MAX_CACHE_KEY: usize = 64;
 const MIN_OUTPUT_TOKENS: u64 = 16;
 
-/// A request ready to be sent, and what its answer must be read with.
+/// A request that is ready to be sent, and everything that is needed to read its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltRequest {
     pub request: HttpRequest,
     pub tool_names: ToolNames,
-    /// The conversation it belongs to, as far as anybody named it.
+    /// The id of the conversation, if the caller, VS Code or a marker named it.
     pub conversation_id: Option<String>,
-    /// The text of a `stateful_marker` part to leave in the answer, by which the conversation is known next time.
+    /// The text of a `stateful_marker` part to add to the answer. The next request recognizes the conversation by it.
     pub marker: Option<String>,
-    /// What was left out or repaired.
+    /// Notes about everything that was left out or repaired.
     pub notes: Vec<Note>,
 }
 
-/// The same conversation always gives the same bytes.
+/// Builds the request for a chat. The same chat always gives the same bytes, because prompt caches depend on them.
 pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let (prompt, mut tool_names, mut notes) = Prompt::with_names(chat);
     let Prompt { model, instructions, tools, items } = prompt;
 
     let options = &chat.options;
     let conversation_id = conversation_id(chat);
-    // The caller's model options may say the same things under the protocol's names or older ones.
+    // The caller's model options may contain the same settings under the protocol's names or older ones.
     let number = |name: &str| options.extra_body.get(name).and_then(Value::as_f64);
     let count = |name: &str| options.extra_body.get(name).and_then(Value::as_u64);
     let max_output_tokens =
         options.max_output_tokens.or_else(|| count("max_output_tokens")).or_else(|| count("max_tokens"));
-    // VS Code says so when it goes on from an answer whose thinking it does not have any more.
+    // VS Code sets this to false when it continues from an answer whose reasoning it no longer has.
     let may_think = options.extra_body.get("_enableThinking") != Some(&Value::Bool(false));
     let reasoning = ReasoningOptions {
         effort: options.reasoning_effort.clone().filter(|_| may_think),

@@ -36,7 +36,7 @@ impl Parameter {
         Self::Store,
     ];
 
-    /// Where it stands in the body, as servers name it.
+    /// The path in the request body, as servers name it.
     pub fn path(self) -> &'static str {
         match self {
             Self::Caching => "caching",
@@ -50,7 +50,7 @@ impl Parameter {
         }
     }
 
-    /// The parameter that a server refuses, if it names one of `candidates` that the request still has.
+    /// Returns the parameter that a server refuses, if it names one of `candidates` that the request still has.
     pub(crate) fn refused(failure: &Failure, candidates: &[Self], without: &[Self]) -> Option<Self> {
         if failure.kind != FailureKind::BadRequest {
             return None;
@@ -60,7 +60,7 @@ impl Parameter {
     }
 }
 
-/// Whether a message names a parameter. Names that are also English words must be in quotes.
+/// Returns whether a message names a parameter. Names that are also English words must be in quotes.
 fn is_named(message: &str, path: &str) -> bool {
     let is_word = path.bytes().all(|byte| byte.is_ascii_lowercase());
     message.match_indices(path).any(|(at, _)| {
@@ -73,7 +73,8 @@ fn is_named(message: &str, path: &str) -> bool {
 }
 
 impl HttpRequest {
-    /// The same request without some parameters. Everything else keeps its place, so that prompt caches still match.
+    /// Returns the same request without some parameters. Everything else keeps its position, so that prompt caches still
+    /// match.
     #[must_use]
     pub fn without(&self, parameters: &[Parameter]) -> Self {
         let mut request = self.clone();

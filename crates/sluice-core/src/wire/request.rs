@@ -1,5 +1,5 @@
-//! The request body: strict, because servers are. Fields stand in a fixed order and absent ones are left out, so that
-//! the same conversation gives the same bytes and a prompt cache finds them again.
+//! The request body. Servers are strict, so this is too. Fields have a fixed order and absent ones are left out, so that
+//! the same conversation always gives the same bytes and matches the prompt cache.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ pub(crate) struct CreateResponse {
     pub reasoning: Option<Reasoning>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_cache_key: Option<String>,
-    /// The gateway's own.
+    /// A field of the gateway, not of the protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caching: Option<&'static str>,
     #[serde(rename = "providerOptions", skip_serializing_if = "ProviderOptions::is_empty")]
@@ -57,7 +57,7 @@ pub(crate) enum InputItem {
     Reasoning {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// Required, and empty: what counts is encrypted.
+        /// Required, but always empty: the model needs only the encrypted content.
         summary: [(); 0],
         encrypted_content: String,
     },
@@ -71,7 +71,7 @@ pub(crate) enum Content {
     InputImage { image_url: String },
 }
 
-/// A string where text is all there is: some providers behind the gateway know nothing else.
+/// The output of a tool. Plain text is sent as a string, because some providers behind the gateway accept nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Output {
