@@ -35,7 +35,7 @@ pub fn check(directory: &Path) -> Done {
     let (explained, comparable): (Vec<_>, Vec<_>) =
         recorded.iter().partition(|one| explanation(one, &hidden).is_some());
     table(&comparable, counter);
-    println!("\nOpenAI families, where the request contains everything that the server counts:");
+    println!("\nOpenAI tokenizers, where the request contains everything that the server counts:");
     let openai: Vec<&Recorded> = comparable.iter().copied().filter(|one| one.counted.own_vocabulary).collect();
     let (with_tools, text_only): (Vec<&Recorded>, Vec<&Recorded>) =
         openai.iter().partition(|one| one.counted.tools > 0);
@@ -77,19 +77,19 @@ pub fn check(directory: &Path) -> Done {
     if broken.is_empty() { Ok(()) } else { Err(format!("some counts are out of bounds\n  {}", broken.join("\n  "))) }
 }
 
-/// Prints the errors for each family, next to those of two simple rules.
+/// Prints the errors for each tokenizer, next to those of two simple rules.
 fn table(recorded: &[&Recorded], counter: Counter) {
-    let mut families: BTreeMap<&str, Vec<&Recorded>> = BTreeMap::new();
+    let mut tokenizers: BTreeMap<&str, Vec<&Recorded>> = BTreeMap::new();
     for one in recorded {
-        families.entry(&one.counted.family).or_default().push(one);
+        tokenizers.entry(&one.counted.tokenizer).or_default().push(one);
     }
     println!("Relative errors, median and worst:\n");
-    println!("{:<12}{:>5}{:>18}{:>18}{:>18}", "family", "n", "sluice", "length / 3.5", "o200k of the JSON");
-    for (family, group) in families {
+    println!("{:<12}{:>5}{:>18}{:>18}{:>18}", "tokenizer", "n", "sluice", "length / 3.5", "o200k of the JSON");
+    for (tokenizer, group) in tokenizers {
         let errors =
             |count: &dyn Fn(&Recorded) -> f64| errors(group.iter().map(|one| (count(one), f64::from(one.actual))));
         println!(
-            "{family:<12}{:>5}{:>18}{:>18}{:>18}",
+            "{tokenizer:<12}{:>5}{:>18}{:>18}{:>18}",
             group.len(),
             errors(&|one| f64::from(one.counted.input_tokens)),
             errors(&|one| f64::from(u32::try_from(one.text.chars().count()).unwrap_or(u32::MAX)) / 3.5),

@@ -77,7 +77,7 @@ impl Count {
             return json!({
                 "tokens": tokens,
                 "model": model,
-                "family": about.family,
+                "tokenizer": about.tokenizer,
                 "own_vocabulary": about.own_vocabulary,
                 "characters": characters,
                 "bytes": bytes.len(),

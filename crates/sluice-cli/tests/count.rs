@@ -54,9 +54,9 @@ fn a_text_is_counted() {
         &["-m", "anthropic/claude-sonnet-4.5", "--json"],
         "The quick brown 狐".as_bytes(),
         expect![[r#"
-        {"bytes":19,"characters":17,"family":"claude","model":"anthropic/claude-sonnet-4.5","own_vocabulary":false,"tokens":7}
-        exit 0
-    "#]],
+            {"bytes":19,"characters":17,"model":"anthropic/claude-sonnet-4.5","own_vocabulary":false,"tokenizer":"claude","tokens":7}
+            exit 0
+        "#]],
     );
     check(
         &[],
@@ -91,7 +91,7 @@ fn a_request_is_counted() {
         &["--json", "--request", "-m", "xai/grok-4"],
         REQUEST.as_bytes(),
         expect![[r#"
-            {"input_tokens":1628,"model":"xai/grok-4","family":"grok","own_vocabulary":false,"instructions":9,"messages":12,"tool_calls":15,"tool_results":10,"reasoning":0,"tools":52,"format":0,"images":1342,"framing":188,"notes":["an image is counted as 1024 x 1024 pixels: it is not in the request","`web_search`: the server's description of its own tool and the tool's results are not counted"]}
+            {"input_tokens":1628,"model":"xai/grok-4","tokenizer":"grok","own_vocabulary":false,"instructions":9,"messages":12,"tool_calls":15,"tool_results":10,"reasoning":0,"tools":52,"format":0,"images":1342,"framing":188,"notes":["an image is counted as 1024 x 1024 pixels: it is not in the request","`web_search`: the server's description of its own tool and the tool's results are not counted"]}
             exit 0
         "#]],
     );

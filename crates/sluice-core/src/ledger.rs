@@ -45,7 +45,8 @@ struct Running {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct LedgerModel {
-    /// Models that share a correction factor have the same family.
+    /// The model's family, see [`ChatModel::family`](crate::ChatModel::family). Correction factors are learned for each
+    /// family.
     pub family: String,
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_input_tokens: Option<u64>,

@@ -3,11 +3,11 @@
 //!
 //! Our own count is made in these steps:
 //!
-//! 1. `tokens/family.rs` maps a model's id to its family: the vocabulary, and the overhead of messages, calls and
-//!    tools.
+//! 1. `tokens/tokenizer.rs` maps a model's id to its tokenizer: the vocabulary, and the overhead of messages, calls
+//!    and tools.
 //! 2. `tokens/request.rs` counts a whole request body, item by item.
 //! 3. `tokens/schema.rs` renders tools and response formats the way the model sees them.
-//! 4. `tokens/images.rs` reads an image's size from its header and applies the family's rule.
+//! 4. `tokens/images.rs` reads an image's size from its header and applies the model's rule.
 //! 5. `tokens/pieces.rs` counts a chat's prompt with the same rules, one piece at a time.
 //! 6. `tokens/estimate.rs` counts text without a vocabulary.
 //!
@@ -15,18 +15,18 @@
 //! `tokens/calibration.rs`. The raw counts that it needs come from [`Counter::piece`].
 //!
 //! A vocabulary takes megabytes and some time to build. It is linked only into programs that call [`Counter::exact`],
-//! and it is built when the first text of one of its families is counted. The module that streams answers uses
+//! and it is built when the first text is counted with it. The module that streams answers uses
 //! [`Counter::estimating`].
 
 mod calibration;
 mod estimate;
-mod family;
 mod fingerprint;
 mod images;
 mod known;
 mod pieces;
 mod request;
 mod schema;
+mod tokenizer;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -39,8 +39,8 @@ pub use known::{Estimate, InstallKey, KnownCounts, Measured};
 pub use pieces::Piece;
 pub use request::BadRequestBody;
 
-use family::{Encoding, Family};
 use tiktoken::CoreBpe;
+use tokenizer::{Encoding, Tokenizer};
 
 use crate::boundary::TokenBreakdown;
 
@@ -54,8 +54,8 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Returns a counter that uses the families' own vocabularies where they are public. The first count in a family
-    /// builds its vocabulary.
+    /// Returns a counter that uses the models' own vocabularies where they are public. The first count with a
+    /// vocabulary builds it.
     pub fn exact() -> Self {
         Self { count: |encoding, text| vocabulary(encoding).count(text) }
     }
@@ -68,36 +68,36 @@ impl Counter {
 
     /// Counts the tokens of plain text. Special tokens in it, such as `<|endoftext|>`, are counted as ordinary text.
     pub fn text(self, model: &str, text: &str) -> u32 {
-        self.text_of(Family::of(model), text)
+        self.text_of(Tokenizer::of(model), text)
     }
 
-    /// Returns an empty breakdown that names the model's family and says whether its own vocabulary is used.
+    /// Returns an empty breakdown that names the model's tokenizer and says whether its own vocabulary is used.
     pub fn about(model: &str) -> TokenBreakdown {
-        let family = Family::of(model);
+        let tokenizer = Tokenizer::of(model);
         TokenBreakdown {
             model: model.to_owned(),
-            family: family.name.to_owned(),
-            own_vocabulary: family.is_exact(),
+            tokenizer: tokenizer.name.to_owned(),
+            own_vocabulary: tokenizer.is_exact(),
             ..TokenBreakdown::default()
         }
     }
 
-    /// Returns the index of a model's family. Callers that count many short texts look it up once and then use
+    /// Returns the index of a model's tokenizer. Callers that count many short texts look it up once and then use
     /// [`Counter::text_in_family`].
     pub fn family_index(model: &str) -> usize {
-        Family::index_of(model)
+        Tokenizer::index_of(model)
     }
 
-    /// Like [`Counter::text`], for a family that [`Counter::family_index`] returned.
+    /// Like [`Counter::text`], for a tokenizer that [`Counter::family_index`] returned.
     pub fn text_in_family(self, index: usize, text: &str) -> u32 {
-        self.text_of(Family::at(index), text)
+        self.text_of(Tokenizer::at(index), text)
     }
 
-    fn text_of(self, family: &Family, text: &str) -> u32 {
+    fn text_of(self, tokenizer: &Tokenizer, text: &str) -> u32 {
         if text.is_empty() {
             return 0;
         }
-        family.scaled((self.count)(family.encoding, text))
+        tokenizer.scaled((self.count)(tokenizer.encoding, text))
     }
 }
 

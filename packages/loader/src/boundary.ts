@@ -163,11 +163,11 @@ export type HttpRequest = { method: string, url: string, headers: Array<[string,
 
 export type Endpoint = { 
 /**
- * Scheme, host and port. A key belongs to one of these.
+ * Scheme, host and port. A key belongs to one origin.
  */
 origin: string, 
 /**
- * Without a slash at the end.
+ * The base URL without a slash at the end.
  */
 baseUrl: string, };
 
@@ -333,9 +333,9 @@ export type FileState = "good" | "missing" | "damaged" | "newer";
 
 export type TokenBreakdown = { input_tokens: number, model: string, 
 /**
- * The family whose rules were applied: `gpt-5`, `claude`, …
+ * The tokenizer whose rules were applied: `gpt-5`, `claude`, …
  */
-family: string, 
+tokenizer: string, 
 /**
  * Whether the text was counted with the model's own vocabulary. If not, the count is an estimate.
  */

@@ -65,7 +65,7 @@ test("messages, chats and requests are counted", () => {
   assert.equal(tokens.countMessage("gpt-5", message), tokens.countText("gpt-5", "hello \ufffd world") + 4);
   const chat = tokens.countChat({ model: "gpt-5", messages: [message] });
   assert.equal(chat.input_tokens, tokens.countMessage("gpt-5", message) + 2);
-  assert.equal(chat.family, "gpt-5");
+  assert.equal(chat.tokenizer, "gpt-5");
   assert.deepEqual(tokens.countRequest(`{"model":"gpt-4o","input":"hello world"}`).input_tokens, 9);
 });
 

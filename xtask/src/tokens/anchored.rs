@@ -16,7 +16,7 @@ struct Chat<'a> {
 
 pub fn print(recorded: &[Recorded], counter: Counter) -> Result<(), String> {
     let chats: Vec<Chat> = recorded.iter().filter_map(Chat::of).collect();
-    let mut families: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut tokenizers: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut broken = Vec::new();
     println!("\nAfter one answered turn of the same conversation, median and worst:\n");
     for later in &chats {
@@ -26,7 +26,7 @@ pub fn print(recorded: &[Recorded], counter: Counter) -> Result<(), String> {
         };
         let tokens = anchored(earlier, later, counter);
         let actual = f64::from(later.recorded.actual);
-        families.entry(&later.recorded.counted.family).or_default().push((tokens, actual));
+        tokenizers.entry(&later.recorded.counted.tokenizer).or_default().push((tokens, actual));
         // The bound is one per cent, but at least one token.
         if (tokens - actual).abs() > (actual * 0.01).max(1.0) {
             broken.push(format!(
@@ -35,9 +35,9 @@ pub fn print(recorded: &[Recorded], counter: Counter) -> Result<(), String> {
             ));
         }
     }
-    println!("{:<12}{:>5}{:>18}", "family", "n", "anchored");
-    for (family, pairs) in families {
-        println!("{family:<12}{:>5}{:>18}", pairs.len(), errors(pairs.into_iter()));
+    println!("{:<12}{:>5}{:>18}", "tokenizer", "n", "anchored");
+    for (tokenizer, pairs) in tokenizers {
+        println!("{tokenizer:<12}{:>5}{:>18}", pairs.len(), errors(pairs.into_iter()));
     }
     for line in &broken {
         println!("  {line}");

@@ -8,8 +8,8 @@ use serde::Serialize;
 pub struct TokenBreakdown {
     pub input_tokens: u32,
     pub model: String,
-    /// The family whose rules were applied: `gpt-5`, `claude`, …
-    pub family: String,
+    /// The tokenizer whose rules were applied: `gpt-5`, `claude`, …
+    pub tokenizer: String,
     /// Whether the text was counted with the model's own vocabulary. If not, the count is an estimate.
     pub own_vocabulary: bool,
     pub instructions: u32,

@@ -1,4 +1,4 @@
-//! Correction factors for raw counts, one for each family of models.
+//! Correction factors for raw counts, one for each model family (see [`ChatModel::family`](crate::ChatModel::family)).
 //!
 //! A factor is applied when a count is read and is never stored in the count. Counts therefore stay comparable, and no
 //! correction is applied twice.

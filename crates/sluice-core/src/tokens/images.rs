@@ -1,9 +1,9 @@
-//! Counts images: reads the size from the file's header and applies the family's rule.
+//! Counts images: reads the size from the file's header and applies the model's rule.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-use super::family::Family;
+use super::tokenizer::Tokenizer;
 use crate::image_type::image_type;
 
 /// How much base64 is decoded to find the size. Only in JPEG can the size come late, after embedded thumbnails and
@@ -126,7 +126,7 @@ enum Rule {
 /// with an image.
 fn rule(model: &str) -> Rule {
     let is = |part: &str| model.to_ascii_lowercase().contains(part);
-    match Family::of(model).name {
+    match Tokenizer::of(model).name {
         "gpt-4o" if is("4.1-mini") => Rule::Patches { percent: 162, most: 1536 },
         "gpt-4o" if is("4.1-nano") => Rule::Patches { percent: 246, most: 1536 },
         "gpt-4o" if is("4o-mini") => Rule::Tiles { base: 2833, tile: 5667 },
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_follow_the_family_rule() {
+    fn tokens_follow_the_published_rules() {
         let cost = |model: &str, width, height| tokens(model, Some(Size { width, height }), "auto");
         // The examples in the providers' documentation.
         assert_eq!(cost("gpt-4o", 1024, 1024), 765);

@@ -16,9 +16,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::family::Family;
 use super::fingerprint::{Fingerprints, Prints};
 use super::pieces::Piece;
+use super::tokenizer::Tokenizer;
 pub use crate::boundary::Estimate;
 use crate::boundary::Usage;
 use crate::send::Prompt;
@@ -164,7 +164,7 @@ impl KnownCounts {
             return;
         }
         let quality = Quality::shared_by(items.len());
-        let overhead = Family::of(&answer.model).reasoning_overhead;
+        let overhead = Tokenizer::of(&answer.model).reasoning_overhead;
         let (mut before, mut given) = (0, 0);
         for (print, length) in items {
             before += length;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Counter;
-use super::family::Family;
 use super::request::{Around, Tally};
+use super::tokenizer::Tokenizer;
 use crate::boundary::ChatMessage;
 use crate::send::Prompt;
 use crate::wire::{FunctionTool, InputItem};
@@ -55,10 +55,10 @@ impl Piece<'_> {
 impl Prompt {
     /// Returns the pieces of a whole request. Reasoning that the server discards isn't one of them.
     pub fn pieces(&self) -> Vec<Piece<'_>> {
-        let family = Family::of(&self.model);
+        let tokenizer = Tokenizer::of(&self.model);
         let last_question = self.items.iter().rposition(InputItem::is_question);
         let is_seen = |index: usize, piece: &Piece<'_>| {
-            piece.reasoning().is_none() || family.sees_reasoning(index, last_question)
+            piece.reasoning().is_none() || tokenizer.sees_reasoning(index, last_question)
         };
         let frame = PieceContent::Frame { has_tools: !self.tools.is_empty() };
         let before = std::iter::once(frame)

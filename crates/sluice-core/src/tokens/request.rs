@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::family::{Family, ToolStyle};
+use super::tokenizer::{Tokenizer, ToolStyle};
 use super::{Counter, images, schema};
 use crate::boundary::TokenBreakdown;
 use crate::surrogates::mend_surrogates;
@@ -55,7 +55,7 @@ impl Counter {
 /// Adds up the tokens of a request while reading it.
 pub(super) struct Tally<'a> {
     counter: Counter,
-    family: &'static Family,
+    tokenizer: &'static Tokenizer,
     model: &'a str,
     sum: TokenBreakdown,
 }
@@ -71,7 +71,7 @@ pub(super) struct Around<'a> {
 
 impl<'a> Tally<'a> {
     pub(super) fn new(counter: Counter, model: &'a str) -> Self {
-        Self { counter, family: Family::of(model), model, sum: Counter::about(model) }
+        Self { counter, tokenizer: Tokenizer::of(model), model, sum: Counter::about(model) }
     }
 
     fn request(&mut self, body: &Value) {
@@ -79,7 +79,7 @@ impl<'a> Tally<'a> {
         self.instructions(text_of(body, "instructions"));
         let tools = body.get("tools").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         match body.get("input") {
-            Some(Value::String(text)) => self.sum.messages += self.text(text) + self.family.message,
+            Some(Value::String(text)) => self.sum.messages += self.text(text) + self.tokenizer.message,
             Some(Value::Array(items)) => self.items(items, tools.len()),
             _ => {}
         }
@@ -102,12 +102,12 @@ impl<'a> Tally<'a> {
 
     /// Counts the overhead of a request.
     pub(super) fn frame(&mut self, has_tools: bool) {
-        self.sum.framing += self.family.request + if has_tools { self.around_tools() } else { 0 };
+        self.sum.framing += self.tokenizer.request + if has_tools { self.around_tools() } else { 0 };
     }
 
     pub(super) fn instructions(&mut self, text: &str) {
         if !text.is_empty() {
-            self.sum.instructions += self.text(text) + self.family.message;
+            self.sum.instructions += self.text(text) + self.tokenizer.message;
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a> Tally<'a> {
             let around = Around {
                 called: names.get(call_id).copied(),
                 is_lone_call: is_lone && offered_tools > 1,
-                sees_reasoning: self.family.sees_reasoning(index, last_question),
+                sees_reasoning: self.tokenizer.sees_reasoning(index, last_question),
             };
             self.item(item, &around);
         }
@@ -142,8 +142,8 @@ impl<'a> Tally<'a> {
                 let content = self.content(item.get("content").unwrap_or(&Value::Null));
                 let name = text_of(item, "name");
                 let name = if name.is_empty() { 0 } else { self.text(name) + 1 };
-                let channel = if role == "assistant" { self.family.assistant } else { 0 };
-                let cost = content + name + channel + self.family.message;
+                let channel = if role == "assistant" { self.tokenizer.assistant } else { 0 };
+                let cost = content + name + channel + self.tokenizer.message;
                 match role {
                     "system" | "developer" => self.sum.instructions += cost,
                     _ => self.sum.messages += cost,
@@ -152,26 +152,26 @@ impl<'a> Tally<'a> {
             "function_call" | "custom_tool_call" => {
                 let name = self.text(text_of(item, "name"));
                 let input = self.text(text_of(item, "arguments")) + self.text(text_of(item, "input"));
-                let lone = if around.is_lone_call { self.family.lone_call } else { 0 };
-                self.sum.tool_calls += name + input + self.family.call.div_ceil(2) + lone;
+                let lone = if around.is_lone_call { self.tokenizer.lone_call } else { 0 };
+                self.sum.tool_calls += name + input + self.tokenizer.call.div_ceil(2) + lone;
             }
             "function_call_output" | "custom_tool_call_output" => {
                 // The name of the tool is repeated before its result.
                 let name = around.called.map_or(USUAL_NAME, |name| self.text(name));
                 let output = self.content(item.get("output").unwrap_or(&Value::Null));
-                self.sum.tool_results += name + output + self.family.call / 2;
+                self.sum.tool_results += name + output + self.tokenizer.call / 2;
             }
             "reasoning" => {
                 if around.sees_reasoning {
                     let encrypted = text_of(item, "encrypted_content");
                     self.sum.reasoning += if encrypted.is_empty() {
-                        self.content(item.get("content").unwrap_or(&Value::Null)) + self.family.message
+                        self.content(item.get("content").unwrap_or(&Value::Null)) + self.tokenizer.message
                     } else {
-                        self.family.reasoning(encrypted.len())
+                        self.tokenizer.reasoning(encrypted.len())
                     };
                 }
             }
-            "compaction" => self.sum.messages += self.family.reasoning(text_of(item, "encrypted_content").len()),
+            "compaction" => self.sum.messages += self.tokenizer.reasoning(text_of(item, "encrypted_content").len()),
             "item_reference" => self.note("`item_reference`: only the server knows the item it refers to".to_owned()),
             other => {
                 self.note(format!("`{other}`: counted as its JSON; the server may show the model more or less of it"));
@@ -185,7 +185,7 @@ impl<'a> Tally<'a> {
                         fields.remove("result");
                     }
                 }
-                self.sum.messages += self.text(&shown.to_string()) + self.family.message;
+                self.sum.messages += self.text(&shown.to_string()) + self.tokenizer.message;
             }
         }
     }
@@ -241,7 +241,7 @@ impl<'a> Tally<'a> {
             Ok(text) if !text.is_empty() && !text.starts_with("%PDF") => self.sum.messages += self.text(&text),
             _ => self.note("a file is not counted: the server turns it into text and pictures".to_owned()),
         }
-        self.sum.messages += self.text(text_of(part, "filename")) + self.family.message;
+        self.sum.messages += self.text(text_of(part, "filename")) + self.tokenizer.message;
     }
 
     fn tools(&mut self, tools: &[Value]) {
@@ -295,7 +295,7 @@ impl<'a> Tally<'a> {
 
     /// Counts one function, without the overhead that all tools share.
     fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
-        match self.family.tools {
+        match self.tokenizer.tools {
             ToolStyle::Namespace { .. } => self.text(&schema::function_type(name, description, parameters)),
             ToolStyle::Json { each, .. } => {
                 let parameters = parameters.map(Value::to_string).unwrap_or_default();
@@ -307,7 +307,7 @@ impl<'a> Tally<'a> {
 
     /// Returns the overhead that all tools share.
     fn around_tools(&self) -> u32 {
-        match self.family.tools {
+        match self.tokenizer.tools {
             ToolStyle::Namespace { around } => {
                 let frame = self.text(schema::NAMESPACE_HEAD) + self.text(schema::NAMESPACE_TAIL);
                 frame.saturating_add_signed(around)
@@ -326,7 +326,7 @@ impl<'a> Tally<'a> {
     }
 
     fn text(&self, text: &str) -> u32 {
-        self.counter.text_of(self.family, text)
+        self.counter.text_of(self.tokenizer, text)
     }
 
     fn note(&mut self, note: String) {

@@ -1,7 +1,7 @@
-//! Families of models that count alike, and the overhead that each adds to the text itself.
+//! Models that count alike share a tokenizer: a vocabulary, and the overhead that is added to the text itself.
 //!
-//! The numbers for OpenAI's families were fitted to recorded requests with the server's own count (`cargo xtask
-//! tokens`). Families whose vocabulary is not built in are counted with o200k and multiplied by a factor:
+//! The numbers for OpenAI's models were fitted to recorded requests with the server's own count (`cargo xtask
+//! tokens`). Models whose vocabulary is not built in are counted with o200k and multiplied by a factor:
 //!
 //! - DeepSeek, GLM, Kimi, Llama, MiniMax, Mistral and Qwen are measured: their public vocabularies were compared with
 //!   o200k on source code, prose, JSON, and one Chinese and one Japanese page. The factor is the largest ratio for
@@ -20,10 +20,10 @@ pub(super) enum Encoding {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Family {
+pub(super) struct Tokenizer {
     pub name: &'static str,
     pub encoding: Encoding,
-    /// Tokens of this family per hundred tokens of `encoding`. Exactly 100 means that `encoding` is the family's own
+    /// Tokens of this tokenizer per hundred tokens of `encoding`. Exactly 100 means that `encoding` is the model's own
     /// vocabulary.
     pub percent: usize,
     /// The overhead of a request. Servers that add a prompt of their own have a larger one.
@@ -64,7 +64,7 @@ enum Thinking {
     All,
 }
 
-const GPT_4O: Family = Family {
+const GPT_4O: Tokenizer = Tokenizer {
     name: "gpt-4o",
     encoding: Encoding::O200k,
     percent: 100,
@@ -81,7 +81,7 @@ const GPT_4O: Family = Family {
 };
 
 /// The o-series has one token less for a request and a channel for assistant messages.
-const REASONING: Family = Family {
+const REASONING: Tokenizer = Tokenizer {
     name: "o-series",
     request: 2,
     assistant: 2,
@@ -91,10 +91,10 @@ const REASONING: Family = Family {
     ..GPT_4O
 };
 
-const GPT_5: Family = Family { name: "gpt-5", tools: ToolStyle::Namespace { around: 3 }, ..REASONING };
+const GPT_5: Tokenizer = Tokenizer { name: "gpt-5", tools: ToolStyle::Namespace { around: 3 }, ..REASONING };
 
 /// The defaults for models that are not OpenAI's.
-const OTHER: Family = Family {
+const OTHER: Tokenizer = Tokenizer {
     name: "other",
     percent: 115,
     request: 6,
@@ -108,24 +108,24 @@ const OTHER: Family = Family {
     ..GPT_4O
 };
 
-/// The order doesn't matter except for the first: it is the fallback of [`Family::index_of`].
-static FAMILIES: [Family; 20] = [
+/// The order doesn't matter except for the first: it is the fallback of [`Tokenizer::index_of`].
+static TOKENIZERS: [Tokenizer; 20] = [
     OTHER,
     GPT_4O,
     REASONING,
     GPT_5,
     // Since 5.4, calls have more overhead.
-    Family { name: "gpt-5.4", call: 20, ..GPT_5 },
-    Family { name: "gpt-5.6", call: 20, tools: ToolStyle::Namespace { around: 8 }, reasoning_head: 700, ..GPT_5 },
+    Tokenizer { name: "gpt-5.4", call: 20, ..GPT_5 },
+    Tokenizer { name: "gpt-5.6", call: 20, tools: ToolStyle::Namespace { around: 8 }, reasoning_head: 700, ..GPT_5 },
     // The published chat format begins with a fixed system message.
-    Family { name: "gpt-oss", request: 67, ..GPT_5 },
-    Family { name: "gpt-4", encoding: Encoding::Cl100k, ..GPT_4O },
+    Tokenizer { name: "gpt-oss", request: 67, ..GPT_5 },
+    Tokenizer { name: "gpt-4", encoding: Encoding::Cl100k, ..GPT_4O },
     // Tools add a system prompt, whose length the provider documents.
-    Family { name: "claude", percent: 125, tools: ToolStyle::Json { around: 346, each: 12 }, ..OTHER },
-    Family { name: "claude-4.7", percent: 155, tools: ToolStyle::Json { around: 430, each: 16 }, ..OTHER },
-    Family { name: "gemini", percent: 110, ..OTHER },
+    Tokenizer { name: "claude", percent: 125, tools: ToolStyle::Json { around: 346, each: 12 }, ..OTHER },
+    Tokenizer { name: "claude-4.7", percent: 155, tools: ToolStyle::Json { around: 430, each: 16 }, ..OTHER },
+    Tokenizer { name: "gemini", percent: 110, ..OTHER },
     // The server adds a prompt of its own. It has the same length in all recordings, and is longer with tools.
-    Family {
+    Tokenizer {
         name: "grok",
         percent: 105,
         request: 188,
@@ -134,10 +134,10 @@ static FAMILIES: [Family; 20] = [
         thinking: Thinking::All,
         ..OTHER
     },
-    Family { name: "llama", percent: 102, ..OTHER },
-    Family { name: "mistral", percent: 107, ..OTHER },
+    Tokenizer { name: "llama", percent: 102, ..OTHER },
+    Tokenizer { name: "mistral", percent: 107, ..OTHER },
     // The same: 77 tokens before every recorded request, and about 210 more with tools.
-    Family {
+    Tokenizer {
         name: "deepseek",
         percent: 107,
         request: 80,
@@ -146,25 +146,25 @@ static FAMILIES: [Family; 20] = [
         thinking: Thinking::All,
         ..OTHER
     },
-    Family { name: "qwen", percent: 105, tools: ToolStyle::Json { around: 120, each: 8 }, ..OTHER },
-    Family { name: "kimi", percent: 102, ..OTHER },
-    Family { name: "glm", percent: 102, tools: ToolStyle::Json { around: 120, each: 8 }, ..OTHER },
-    Family { name: "minimax", percent: 102, ..OTHER },
-    Family { name: "nova", percent: 115, ..OTHER },
+    Tokenizer { name: "qwen", percent: 105, tools: ToolStyle::Json { around: 120, each: 8 }, ..OTHER },
+    Tokenizer { name: "kimi", percent: 102, ..OTHER },
+    Tokenizer { name: "glm", percent: 102, tools: ToolStyle::Json { around: 120, each: 8 }, ..OTHER },
+    Tokenizer { name: "minimax", percent: 102, ..OTHER },
+    Tokenizer { name: "nova", percent: 115, ..OTHER },
 ];
 
-impl Family {
+impl Tokenizer {
     pub(super) fn of(model: &str) -> &'static Self {
         Self::at(Self::index_of(model))
     }
 
     pub(super) fn at(index: usize) -> &'static Self {
-        FAMILIES.get(index).unwrap_or(&OTHER)
+        TOKENIZERS.get(index).unwrap_or(&OTHER)
     }
 
     pub(super) fn index_of(model: &str) -> usize {
-        let name = name_of_family(model);
-        FAMILIES.iter().position(|family| family.name == name).unwrap_or(0)
+        let name = tokenizer_name(model);
+        TOKENIZERS.iter().position(|tokenizer| tokenizer.name == name).unwrap_or(0)
     }
 
     /// Returns whether the model sees a reasoning item at `index`, given the index of the last question.
@@ -172,7 +172,7 @@ impl Family {
         self.thinking == Thinking::All || last_question.is_none_or(|last| index > last)
     }
 
-    /// Returns whether the built-in vocabulary is this family's own.
+    /// Returns whether the built-in vocabulary is the model's own.
     pub(super) fn is_exact(&self) -> bool {
         self.percent == 100
     }
@@ -189,9 +189,9 @@ impl Family {
     }
 }
 
-/// Returns the name of a model's family. Ids look like `creator/model`, `vendor.model` or `model`, often followed by a
+/// Returns the name of a model's tokenizer. Ids look like `creator/model`, `vendor.model` or `model`, often followed by a
 /// date or a variant.
-fn name_of_family(model: &str) -> &'static str {
+fn tokenizer_name(model: &str) -> &'static str {
     let id = model.to_ascii_lowercase();
     let bare = id.rsplit('/').next().unwrap_or_default();
     let has = |part: &str| bare.contains(part);
@@ -221,11 +221,11 @@ fn name_of_family(model: &str) -> &'static str {
         ("minimax", "minimax"),
         ("nova-", "nova"),
     ];
-    if let Some((_, family)) = others.iter().find(|(part, _)| has(part)) {
-        return family;
+    if let Some((_, name)) = others.iter().find(|(part, _)| has(part)) {
+        return name;
     }
     if let Some((_, version)) = bare.split_once("gpt-").or_else(|| bare.split_once("gpt")) {
-        return openai_family(version, bare);
+        return openai_tokenizer(version, bare);
     }
     let is_o_series = bare.split(['.', ':']).any(|part| {
         let mut letters = part.chars();
@@ -240,8 +240,8 @@ fn name_of_family(model: &str) -> &'static str {
     "other"
 }
 
-/// Returns the family for the part of an id after `gpt-`.
-fn openai_family(version: &str, id: &str) -> &'static str {
+/// Returns the tokenizer for the part of an id after `gpt-`.
+fn openai_tokenizer(version: &str, id: &str) -> &'static str {
     let (major, minor) = numbers(version);
     match (major, minor) {
         (3 | 35, _) => "gpt-4",
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn model_ids_are_mapped_to_families() {
+    fn model_ids_are_mapped_to_tokenizers() {
         let cases = [
             ("gpt-4o", "gpt-4o"),
             ("openai/gpt-4o-mini-2024-07-18", "gpt-4o"),
@@ -322,8 +322,8 @@ mod tests {
             ("", "other"),
             ("cohere/command-a", "other"),
         ];
-        for (model, family) in cases {
-            assert_eq!(Family::of(model).name, family, "{model}");
+        for (model, name) in cases {
+            assert_eq!(Tokenizer::of(model).name, name, "{model}");
         }
     }
 }
