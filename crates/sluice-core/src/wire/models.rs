@@ -439,8 +439,8 @@ fn count(value: Option<&Value>) -> Option<u64> {
     (1.0..9_007_199_254_740_992.0).contains(&count).then_some(count as u64)
 }
 
-/// Reads a price per token. Some lists use -1 for "depends". No token costs a cent, so such a price is per million
-/// tokens.
+/// Reads a price per token. Some lists use -1 for "depends". A price of a cent or more must be per million tokens, and is
+/// ignored.
 fn dollars(value: Option<&Value>) -> Option<f64> {
     number(value).filter(|price| (0.0..0.01).contains(price))
 }
