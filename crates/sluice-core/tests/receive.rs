@@ -393,6 +393,24 @@ fn a_truncated_call_is_never_reported() {
             Incomplete, max_output_tokens, empty: Length, usage: Some(1)/Some(16)
         "#]],
     );
+    // The status counts, even if the text happens to be a complete object.
+    for arguments in ["", "{}", r#"{\"x\":4}"#] {
+        let item = format!(
+            r#"{{"type":"function_call","id":"fc","call_id":"c","name":"f","arguments":"{arguments}","status":"incomplete"}}"#
+        );
+        check(
+            &format!(
+                r#"
+                {{"type":"output_item.done","output_index":0,"item":{item}}}
+                {{"type":"incomplete","response":{{"incomplete_details":{{"reason":"max_output_tokens"}}}}}}
+                "#
+            ),
+            expect![[r#"
+                note DroppedCall f
+                Incomplete, max_output_tokens, empty: Length
+            "#]],
+        );
+    }
 }
 
 /// Checks invariant S3.
