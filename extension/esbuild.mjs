@@ -1,4 +1,5 @@
-// One bundle for both extension hosts: nothing in it needs Node. Beside it the thread that builds vocabularies where Node is.
+// Builds one bundle for both extension hosts; nothing in it needs Node. A second bundle is the thread that builds
+// vocabularies, for hosts with Node.
 import { build } from "esbuild";
 
 await build({

@@ -1,19 +1,21 @@
-// AI SDK chunks as JSON text. A chunk is any JavaScript value: plain for nearly all of a stream, but files hold bytes, errors are
-// Error objects, tool inputs may hold dates or big integers, and nothing stops anybody from a cycle, a getter that throws or an
-// array with four billion holes. Whatever it is, `chunkToJson` doesn't throw, does a bounded amount of work, and never gives
-// another value than the chunk has: a field that cannot be written faithfully becomes `[]`, which the core takes for nothing and
-// least of all for the arguments of a call. It knows no chunk by name; that is the core's business.
+// Converts AI SDK chunks to JSON. A chunk can be any JavaScript value: nearly all are plain objects, but files contain
+// bytes, errors are Error objects, tool inputs may contain dates or big integers, and a chunk may have a cycle, a
+// getter that throws or an array with four billion holes. Whatever it is, `chunkToJson` doesn't throw, reads each field
+// once, and says what can't be expressed. It knows no chunk by name; that is up to the core.
 
 import { toBase64 } from "./base64.js";
 
-/** The JSON text of a chunk, and what is wrong with it, in words that hold nothing of what the chunk says. */
+/** The JSON text of a chunk, and what is wrong with it, in words that contain nothing of the chunk's content. */
 export interface ChunkText {
-  /** `undefined` if the chunk cannot be read at all. */
+  /** `undefined` if the chunk can't be read at all. */
   readonly json: string | undefined;
   readonly problem?: string;
 }
 
-/** Fields of an Error that say what happened. Others are left out: an API error also holds the whole request. */
+/**
+ * The fields of an Error that say what happened. Others are left out, because an API error also contains the whole
+ * request.
+ */
 const ERROR_FIELDS = [
   "name",
   "message",
@@ -30,9 +32,9 @@ const ERROR_FIELDS = [
   "cause",
 ] as const;
 const MAX_DEPTH = 100;
-/** The most that a chunk may hold, in characters of JSON; as much as the core takes as one event. */
+/** The maximum size of a chunk in characters of JSON, which is as much as the core accepts for one event. */
 const MAX_SIZE = 64 << 20;
-/** What an object or a list costs beside its content: the work of visiting it. */
+/** The cost of an object or a list in addition to its content: the work of visiting it. */
 const VISIT = 128;
 
 export function chunkToJson(chunk: unknown): ChunkText {
@@ -47,7 +49,7 @@ export function chunkToJson(chunk: unknown): ChunkText {
   }
 }
 
-/** The reason is fit for a log. */
+/** The reason may be logged. */
 class Unreadable extends Error {}
 
 function withinSize(json: string, problem?: string): ChunkText {
@@ -58,8 +60,8 @@ function withinSize(json: string, problem?: string): ChunkText {
 }
 
 /**
- * A copy of a plain object of strings and numbers, as deltas are, for JSON.stringify to write. Each field is read once: a getter
- * may have another answer the next time.
+ * Copies a plain object of strings and numbers, such as a delta, for JSON.stringify. Each field is read once, because a
+ * getter may return something else the next time.
  */
 function flatCopy(chunk: unknown): object | undefined {
   if (typeof chunk !== "object" || chunk === null || Object.getPrototypeOf(chunk) !== Object.prototype) {
@@ -79,19 +81,19 @@ function flatCopy(chunk: unknown): object | undefined {
         return undefined;
     }
   }
-  // Its fields may be there without being listed.
+  // It may have fields that aren't listed.
   return "type" in copy || (chunk as { type?: unknown }).type === undefined ? copy : undefined;
 }
 
-/** Writes one chunk, and counts what it costs. */
+/** Writes one chunk, and counts the cost. */
 class Writer {
   #size = 0;
-  /** The objects that the value being written lies in. */
+  /** The objects around the value that is being written. */
   readonly #above: object[] = [];
 
   write(chunk: unknown): ChunkText {
     if (typeof chunk !== "object" || chunk === null || Array.isArray(chunk)) {
-      // No chunk, and nothing that the core could use.
+      // This isn't a chunk, nor anything else that the core could use.
       return { json: "null" };
     }
     const fields: Record<string, unknown> = {};
@@ -111,7 +113,7 @@ class Writer {
     return withinSize(JSON.stringify(fields), problem);
   }
 
-  /** Names and values of the chunk's own fields. A field that throws when it is read costs the chunk. */
+  /** Returns the names and values of the chunk's own fields. If reading a field throws, the chunk is lost. */
   #topFields(chunk: object): [string, unknown][] {
     const named = chunk as Record<string, unknown>;
     if (typeof named["toJSON"] === "function") {
@@ -124,7 +126,7 @@ class Writer {
     if (Object.hasOwn(named, "type") || named["type"] === undefined) {
       return Object.entries(named);
     }
-    // An instance of a class, whose fields may be getters.
+    // This is an instance of a class, whose fields may be getters.
     const names = new Set<string>();
     for (let at: object | null = chunk; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null) {
       Object.getOwnPropertyNames(at).forEach((name) => names.add(name));
@@ -143,14 +145,14 @@ class Writer {
     }
   }
 
-  /** The same value in words that JSON has. */
+  /** Returns the same value in terms of JSON. */
   #plain(value: unknown): unknown {
     switch (typeof value) {
       case "string":
         this.#spend(value.length + 16);
         return value;
       case "bigint":
-        // A number that JSON can hold exactly stays one.
+        // A number that JSON can express exactly is unchanged.
         return Number.isSafeInteger(Number(value)) ? Number(value) : this.#plain(value.toString());
       case "function":
       case "symbol":
@@ -198,7 +200,7 @@ class Writer {
     }
     if (value instanceof Map) {
       const fields: Record<string, unknown> = {};
-      // Not by its iterator, which may be another that never ends.
+      // The iterator isn't used, because it may have been replaced by an endless one.
       Map.prototype.forEach.call(value, (field: unknown, key: unknown) => {
         if (typeof key !== "string" && typeof key !== "number") {
           throw new Unreadable("it has a map whose keys are not texts");
@@ -215,7 +217,7 @@ class Writer {
       });
       return this.#list(elements.length, (at) => elements[at]);
     }
-    // The SDK's file objects have getters, which are not the object's own: `base64` converts when it is asked.
+    // The SDK's file objects have inherited getters; `base64` converts on access.
     if (typeof named["mediaType"] === "string" && !Object.hasOwn(named, "base64") && "base64" in named) {
       return { mediaType: this.#plain(named["mediaType"]), base64: this.#plain(named["base64"]) };
     }
@@ -223,7 +225,7 @@ class Writer {
     const hasText = typeof named["base64"] === "string";
     for (const name of Object.keys(named)) {
       const field = named[name];
-      // A file with its content in both forms needs to cross only once.
+      // If a file has its content in both forms, only one is passed on.
       if (!hasText || bytesOf(field) === undefined) {
         set(fields, this.#plain(name) as string, this.#plain(field));
       }
@@ -232,7 +234,8 @@ class Writer {
   }
 
   #list(length: number, element: (at: number) => unknown): unknown[] {
-    // Before the first element: an array may be nothing but a length, and a proxy's length may be anything.
+    // This is checked before the first element, because an array may have nothing but a length, and a proxy's length
+    // may be anything.
     if (!Number.isSafeInteger(length) || length < 0) {
       throw new Unreadable("it has a list without a length");
     }
@@ -244,7 +247,7 @@ class Writer {
     return result;
   }
 
-  /** What can be read of an error. It is told to people, so that some of it is better than none. */
+  /** Returns what can be read of an error. It is shown to people, so part of it is better than nothing. */
   #error(error: Record<string, unknown>): Record<string, unknown> {
     const fields: Record<string, unknown> = {};
     const depth = this.#above.length;
@@ -263,14 +266,17 @@ function isError(value: object): boolean {
   return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
 }
 
-/** Not by assignment: a field may be called `__proto__`. */
+/** An assignment wouldn't work for a field called `__proto__`. */
 function set(fields: Record<string, unknown>, name: string, value: unknown): void {
   if (value !== undefined) {
     Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true });
   }
 }
 
-/** The bytes of an array buffer or a view onto one, of any realm; `undefined` for everything else, whatever it calls itself. */
+/**
+ * Returns the bytes of an array buffer or of a view of one, from any realm. Returns `undefined` for everything else,
+ * whatever it claims to be.
+ */
 export function bytesOf(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) {
     return value instanceof Uint8Array ? value : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
@@ -282,7 +288,7 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
     byteLength.call(value);
     return new Uint8Array(value as ArrayBuffer);
   } catch {
-    // A proxy that refuses, or something that only calls itself so.
+    // This is a proxy that throws, or something that only claims to be a buffer.
     return undefined;
   }
 }
