@@ -1,7 +1,9 @@
 // Converts AI SDK chunks to JSON. A chunk can be any JavaScript value: nearly all are plain objects, but files contain
 // bytes, errors are Error objects, tool inputs may contain dates or big integers, and a chunk may have a cycle, a
-// getter that throws or an array with four billion holes. Whatever it is, `chunkToJson` doesn't throw, reads each field
-// once, and says what can't be expressed. It knows no chunk by name; that is up to the core.
+// getter that throws or an array with four billion holes. Whatever it is, `chunkToJson` doesn't throw, does a bounded
+// amount of work, and never returns another value than the chunk has: a field that can't be expressed faithfully
+// becomes `[]`, which the core treats as absent, and never as the arguments of a call. It knows no chunk by name; that
+// is up to the core.
 
 import { toBase64 } from "./base64.js";
 
