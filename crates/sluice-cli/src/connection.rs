@@ -58,7 +58,7 @@ impl Connection {
         let client = Client::new(endpoint, key.transpose()?, Timeouts::default());
         let client = client.map_err(|error| error.to_string())?;
         if embedded.is_some() {
-            tell!("No AI_GATEWAY_API_KEY is set: the embedded gateway serves, a demo on this machine.");
+            tell!("No AI_GATEWAY_API_KEY is set, so the embedded gateway answers: a demo on this machine.");
         }
         Ok(Self { client, embedded })
     }

@@ -58,7 +58,7 @@ impl Decode {
             Ok(outcome) => Ok(exit_code(outcome.status)),
             Err(Stopped::Unwritable(error)) => Err(error),
             Err(Stopped::NoStream(Unrecognised { why })) => {
-                tell!("sluice: {} is no stream that can be replayed: it {why}", self.source());
+                tell!("sluice: {} is not a stream that can be replayed: it {why}", self.source());
                 tell!(
                     "Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; \
                      --dialect says which it is."

@@ -132,7 +132,7 @@ impl Reader {
                 let mut is_ai_sdk = asked.is_some();
                 let read = each_element(&all, &mut |json| is_ai_sdk = is_ai_sdk || is_ai_sdk_chunk(json));
                 if let Err(error) = read {
-                    return Err(Unrecognised { why: format!("starts with [, but is no JSON array: {error}") });
+                    return Err(Unrecognised { why: format!("starts with [, but is not a JSON array: {error}") });
                 }
                 if !is_ai_sdk {
                     return Err(Unrecognised::of(&all));

@@ -42,7 +42,7 @@ impl Tools {
         let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         serde_json::from_str(&text).map_err(|error| {
             format!(
-                "{} is no tools file ({error}). It should look like {{\"tools\": [{{\"name\": …}}]}}",
+                "{} is not a tools file ({error}). It should look like {{\"tools\": [{{\"name\": …}}]}}",
                 file.display()
             )
         })
@@ -91,7 +91,7 @@ impl Call<'_> {
     }
 
     pub fn one_too_many(&self) -> ChatPart {
-        self.result(Err(format!("This call was not run: at most {MAX_CALLS} calls of one answer are.")))
+        self.result(Err(format!("This call was not run: at most {MAX_CALLS} calls of one answer are run.")))
     }
 }
 

@@ -125,7 +125,7 @@ fn input_that_is_not_a_stream_is_reported_clearly() {
         &["-"],
         "<html>502</html>",
         expect![[r#"
-        sluice: standard input is no stream that can be replayed: it starts with <html>502</html>
+        sluice: standard input is not a stream that can be replayed: it starts with <html>502</html>
         Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
         exit 2
     "#]],
@@ -134,7 +134,7 @@ fn input_that_is_not_a_stream_is_reported_clearly() {
         &["-"],
         "",
         expect![[r#"
-        sluice: standard input is no stream that can be replayed: it is empty
+        sluice: standard input is not a stream that can be replayed: it is empty
         Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
         exit 2
     "#]],
@@ -143,7 +143,7 @@ fn input_that_is_not_a_stream_is_reported_clearly() {
         &["-"],
         "[{\"type\":\"start\"},",
         expect![[r#"
-        sluice: standard input is no stream that can be replayed: it starts with [, but is no JSON array: EOF while parsing a value at line 1 column 18
+        sluice: standard input is not a stream that can be replayed: it starts with [, but is not a JSON array: EOF while parsing a value at line 1 column 18
         Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
         exit 2
     "#]],
@@ -152,7 +152,7 @@ fn input_that_is_not_a_stream_is_reported_clearly() {
         &["-"],
         "{\"error\":{\"message\":\"no\"}}\n",
         expect![[r#"
-        sluice: standard input is no stream that can be replayed: it starts with {\"error\":{\"message\":\"no\"}}
+        sluice: standard input is not a stream that can be replayed: it starts with {\"error\":{\"message\":\"no\"}}
         Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
         exit 2
     "#]],
@@ -161,7 +161,7 @@ fn input_that_is_not_a_stream_is_reported_clearly() {
         &["-"],
         "[{\"role\":\"user\"}]",
         expect![[r#"
-        sluice: standard input is no stream that can be replayed: it starts with [{\"role\":\"user\"}]
+        sluice: standard input is not a stream that can be replayed: it starts with [{\"role\":\"user\"}]
         Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
         exit 2
     "#]],
@@ -170,7 +170,7 @@ fn input_that_is_not_a_stream_is_reported_clearly() {
         &["--dialect", "ui-message", "-"],
         "\n",
         expect![[r#"
-            sluice: standard input is no stream that can be replayed: it is empty
+            sluice: standard input is not a stream that can be replayed: it is empty
             Give the body of an Open Responses or AI SDK event stream, or AI SDK chunks as JSON lines or a JSON array; --dialect says which it is.
             exit 2
         "#]],

@@ -136,7 +136,7 @@ static FAULTS: [Fault; 82] = [
     fault("cr", "", Same, "lines end with CR"),
     fault("mixed-lines", "", Same, "every line ends in another way, by the seed"),
     fault("bom", "", Same, "a byte order mark comes first"),
-    fault("invalid-utf8", "", Completed, "a delta has bytes that are no UTF-8"),
+    fault("invalid-utf8", "", Completed, "a delta has bytes that are not UTF-8"),
     fault("multi-line-data", "", Same, "the JSON of an event is spread over several data lines"),
     fault("no-space", "", Same, "no space after the colon"),
     fault("id-and-retry", "", Same, "every event also has an id and a retry line"),
