@@ -1,7 +1,8 @@
 //! A key that must not leak: nothing that the program prints or writes contains it.
 
+mod support;
+
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Faults, Options, faults};
@@ -38,18 +39,8 @@ fn only_in_the_header(simulator: &Simulator) -> usize {
 
 /// Runs the real program with the canary as its key. Returns the exit code.
 fn sluice(url: &str, directory: &Path, arguments: &[&str]) -> Option<i32> {
-    let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
-        .args(arguments)
-        .current_dir(directory)
-        .env("SLUICE_API_KEY", CANARY)
-        .env("SLUICE_BASE_URL", url)
-        .env("SLUICE_HOME", directory)
-        .env("XDG_CACHE_HOME", directory)
-        .env_remove("AI_GATEWAY_API_KEY")
-        .env_remove("VERCEL_OIDC_TOKEN")
-        .env_remove("SLUICE_MODEL")
-        .output()
-        .unwrap();
+    let mut command = support::sluice(directory, arguments);
+    let output = command.env("SLUICE_API_KEY", CANARY).env("SLUICE_BASE_URL", url).output().unwrap();
     silent(&format!("the output of {arguments:?}"), &output.stdout);
     silent(&format!("the errors of {arguments:?}"), &output.stderr);
     output.status.code()

@@ -2,23 +2,15 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+mod support;
+
+use std::path::Path;
 
 use expect_test::{Expect, expect};
 
 fn check(arguments: &[&str], input: &[u8], expected: Expect) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
-        .arg("count")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // If an argument is refused, the input isn't read.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    let output = child.wait_with_output().unwrap();
+    let arguments = [&["count"], arguments].concat();
+    let output = support::run(&mut support::sluice(Path::new("."), &arguments), input);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let (out, err) = (text(output.stdout), text(output.stderr));
     expected.assert_eq(&format!("{out}{err}exit {}\n", output.status.code().unwrap()));

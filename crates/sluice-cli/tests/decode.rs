@@ -2,8 +2,9 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+mod support;
+
+use std::path::Path;
 
 use expect_test::{Expect, expect};
 
@@ -15,16 +16,8 @@ const COMPLETED: &str = "data: {\"type\":\"response.completed\",\"response\":{\"
 
 /// Returns the exit code, standard output and standard error. The time in the last line is replaced.
 fn run(arguments: &[&str], input: &str) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
-        .arg("decode")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let arguments = [&["decode"], arguments].concat();
+    let output = support::run(&mut support::sluice(Path::new("."), &arguments), input.as_bytes());
     let mut shown = String::from_utf8(output.stdout).unwrap();
     if let Some(time) = shown.rfind(" · ").filter(|_| shown.ends_with(" ms\n")) {
         shown.replace_range(time.., " · N ms\n");

@@ -1,10 +1,11 @@
 //! Text from others that would control a terminal or deceive its reader. The real program must print none of it.
 
+mod support;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -21,22 +22,8 @@ fn directory(name: &str) -> PathBuf {
 
 /// Returns standard output and standard error.
 fn sluice(directory: &Path, url: &str, arguments: &[&str], input: &str) -> (String, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
-        .args(arguments)
-        .current_dir(directory)
-        .env("SLUICE_BASE_URL", url)
-        .env("SLUICE_HOME", directory)
-        .env("XDG_CACHE_HOME", directory)
-        .env("COLUMNS", "999999")
-        .env_remove("AI_GATEWAY_API_KEY")
-        .env_remove("VERCEL_OIDC_TOKEN")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let mut command = support::sluice(directory, arguments);
+    let output = support::run(command.env("SLUICE_BASE_URL", url).env("COLUMNS", "999999"), input.as_bytes());
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 

@@ -3,10 +3,12 @@
 
 #![cfg(unix)]
 
+mod support;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 
 use serde_json::{Value, json};
 use sluice_simulator::server::{Config, Simulator};
@@ -32,26 +34,16 @@ impl Bench {
             {"name": "missing", "description": "", "command": ["no-such-program-anywhere"]},
         ]});
         fs::write(self.directory.join("tools.json"), tools.to_string()).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
-            .args(["chat", "-m", "sluice/tools", "--tools", "tools.json"])
-            .args(arguments)
-            .arg("-")
-            .current_dir(&self.directory)
+        let chat = ["chat", "-m", "sluice/tools", "--tools", "tools.json"];
+        let mut command = support::sluice(&self.directory, &[&chat, arguments, &["-"]].concat());
+        command
             .env("SLUICE_BASE_URL", self.simulator.url())
-            .env("SLUICE_HOME", &self.directory)
-            .env("XDG_CACHE_HOME", &self.directory)
             .env("AI_GATEWAY_API_KEY", "canary-gateway")
             .env("VERCEL_OIDC_TOKEN", "canary-vercel")
             .env("SLUICE_API_KEY", "canary-sluice")
             .env("ai_gateway_Api_Key", "canary-case")
-            .env("BYSTANDER", "inherited")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(prompt.as_bytes()).unwrap();
-        child
+            .env("BYSTANDER", "inherited");
+        support::start(&mut command, prompt.as_bytes())
     }
 
     fn run(&self, script: &str, prompt: &str, arguments: &[&str]) -> Vec<String> {

@@ -2,9 +2,9 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-use std::io::Write;
+mod support;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use expect_test::{Expect, expect};
 use sluice_client::Store;
@@ -20,18 +20,7 @@ fn home(name: &str) -> PathBuf {
 /// Returns the exit code, standard output and standard error. Without a key and an address, the embedded gateway
 /// answers.
 fn sluice(home: &Path, columns: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
-        .args(arguments)
-        .env("SLUICE_HOME", home)
-        .env("XDG_CACHE_HOME", home)
-        .env("COLUMNS", columns)
-        .env_remove("SLUICE_API_KEY")
-        .env_remove("AI_GATEWAY_API_KEY")
-        .env_remove("VERCEL_OIDC_TOKEN")
-        .env_remove("SLUICE_BASE_URL")
-        .env_remove("SLUICE_MODEL")
-        .output()
-        .unwrap();
+    let output = support::sluice(home, arguments).current_dir(".").env("COLUMNS", columns).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
@@ -247,21 +236,8 @@ fn chat_warns_about_a_full_window_and_sends_the_request() {
     let home = home("window");
     let simulator = Simulator::start(Config::recording()).unwrap();
     let run = |arguments: &[&str], input: &str| {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_sluice"))
-            .args(arguments)
-            .env("SLUICE_HOME", &home)
-            .env("XDG_CACHE_HOME", &home)
-            .env("SLUICE_BASE_URL", simulator.url())
-            .env_remove("SLUICE_API_KEY")
-            .env_remove("AI_GATEWAY_API_KEY")
-            .env_remove("VERCEL_OIDC_TOKEN")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
+        let mut command = support::sluice(&home, arguments);
+        let output = support::run(command.current_dir(".").env("SLUICE_BASE_URL", simulator.url()), input.as_bytes());
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
     };

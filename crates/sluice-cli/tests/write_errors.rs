@@ -2,6 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
+mod support;
+
 use std::fs::{self, File};
 use std::io::{Read, Write, pipe};
 use std::net::TcpListener;
@@ -19,17 +21,8 @@ fn directory(name: &str) -> PathBuf {
 }
 
 fn sluice(directory: &Path, url: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
-    command
-        .args(arguments)
-        .current_dir(directory)
-        .env("SLUICE_BASE_URL", url)
-        .env("SLUICE_HOME", directory)
-        .env("XDG_CACHE_HOME", directory)
-        .env_remove("AI_GATEWAY_API_KEY")
-        .env_remove("VERCEL_OIDC_TOKEN")
-        .env_remove("SLUICE_MODEL")
-        .stdin(Stdio::null());
+    let mut command = support::sluice(directory, arguments);
+    command.env("SLUICE_BASE_URL", url).stdin(Stdio::null());
     command
 }
 
