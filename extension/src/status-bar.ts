@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import type { StatusLine } from "../../packages/loader/src/core.js";
+import { localized } from "./messages.js";
 import { StatusItem } from "./notify.js";
 
 export class StatusBar {
@@ -36,10 +37,10 @@ export class StatusBar {
     const colour = background[line?.level ?? "normal"];
     this.#item.show({
       icon: this.#retrying !== undefined ? "sync~spin" : isBusy ? "loading~spin" : "dashboard",
-      text: line?.text ?? "Sluice",
+      text: line === undefined ? "Sluice" : localized(line.text, " · "),
       background: colour === undefined ? undefined : new vscode.ThemeColor(colour),
       note: this.#retrying,
-      table: line?.tooltip ?? [],
+      table: (line?.tooltip ?? []).map(({ label, value }) => ({ label: localized([label]), value: localized(value, ", ") })),
     });
   }
 }

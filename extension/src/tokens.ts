@@ -7,6 +7,7 @@ import type { ChatMessage, ChatModel, ChatRequest, Outcome, Part, StatusLine } f
 import type { BuiltRequest } from "../../packages/loader/src/requests.js";
 import type { HistoryRow, Tokens } from "../../packages/loader/src/tokens.js";
 import { type Log, modelName } from "./log.js";
+import { localized } from "./messages.js";
 import type { StatusBar } from "./status-bar.js";
 import type { Modules } from "./wasm.js";
 
@@ -61,7 +62,7 @@ export class TokenCounts {
         this.#log.warn(
           `${modelName(model.id)}: a request comes close to the limit of ${model.maxInputTokens} input tokens, or exceeds it.`,
         );
-        this.#log.trace(warning.message);
+        this.#log.trace(localized([warning.message]));
       }
       return tokens;
     });

@@ -12,6 +12,7 @@ use clap::Args;
 use sluice_client::Event;
 use sluice_core::{
     ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, NoteKind, Output, Part, Report, Role, Status,
+    join_messages,
 };
 use tokio::sync::Notify;
 
@@ -320,7 +321,7 @@ impl Conversation {
         if *verbose && !*json {
             tell!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
             if let Some(status) = ledger.status() {
-                tell!("· context: {}", status.text);
+                tell!("· context: {}", join_messages(&status.text, " · "));
             }
         }
         if !*json {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use sluice_core::FileState;
+use sluice_core::MessageCode;
 
 /// The HTTP client can't be set up on this system. Check its proxy settings and certificates.
 #[derive(Debug)]
@@ -88,8 +88,8 @@ impl fmt::Display for StoreError {
                 "token counts and usage are not saved yet: another process holds the lock in {}",
                 directory.display()
             ),
-            Self::StartedAnew => formatter.write_str(FileState::Damaged.note().unwrap_or_default()),
-            Self::Update => formatter.write_str(FileState::Newer.note().unwrap_or_default()),
+            Self::StartedAnew => formatter.write_str(MessageCode::MemoryDamaged.english().trim_end_matches('.')),
+            Self::Update => formatter.write_str(MessageCode::MemoryNewer.english().trim_end_matches('.')),
         }
     }
 }

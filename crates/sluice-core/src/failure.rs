@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::boundary::{Failure, FailureKind, Overflow};
+use crate::message::{Message, MessageCode, join_messages};
 use crate::receive::plain_line;
 use crate::secrets::Secrets;
 
@@ -64,12 +65,12 @@ impl Failure {
             ["x-vercel-id", "x-request-id", "request-id", "cf-ray"].into_iter().find_map(header).and_then(id);
         failure.retry_after_ms = retry::retry_after_ms(header, now);
         if failure.may_retry && failure.retry_after_ms.is_some_and(|wait| wait > retry::MAX_RETRY_AFTER_MS) {
-            "Try again after that, or choose another model.".clone_into(&mut failure.next);
+            failure = failure.with_next(MessageCode::TryAfterThat);
         }
         if header("x-should-retry") == Some("false") {
             failure.may_retry = false;
         }
-        failure
+        failure.with_wait()
     }
 
     /// Makes a failure from an `error` event or a failed response.
@@ -82,64 +83,46 @@ impl Failure {
         Self { status, ..Self::classified(&Said::of(message, code), status) }
     }
 
+    /// From a connection that failed. `host` is where it went.
     pub fn from_transport(transport: Transport, host: &str) -> Self {
         let host = plain_line(host, 120);
         let (kind, message, next) = match transport {
-            Transport::Connect => (
-                FailureKind::Network,
-                format!("No connection to {host}."),
-                "Check the network, the proxy settings and the base URL.",
-            ),
-            Transport::HeadersTimeout => (
-                FailureKind::Network,
-                format!("{host} did not answer in time."),
-                "Try again; if it stays silent, try another model.",
-            ),
-            Transport::Broken => (
-                FailureKind::Network,
-                format!("The connection to {host} broke before the answer was complete."),
-                "Try again.",
-            ),
-            Transport::Idle => (
-                FailureKind::Network,
-                format!("{host} stopped sending in the middle of the answer."),
-                "Try again; the idle time-out is a setting.",
-            ),
-            Transport::Redirect => (
-                FailureKind::BadRequest,
-                format!("{host} redirects to another address, and the key must not follow."),
-                "Set the base URL to the final address.",
-            ),
-            Transport::TooLarge => (
-                FailureKind::TooLarge,
-                format!("The response from {host} is too large and was not read to its end."),
-                "Check the base URL.",
-            ),
+            Transport::Connect => (FailureKind::Network, MessageCode::NoConnection, MessageCode::CheckNetwork),
+            Transport::HeadersTimeout => {
+                (FailureKind::Network, MessageCode::NoAnswerInTime, MessageCode::TryAnotherModel)
+            }
+            Transport::Broken => (FailureKind::Network, MessageCode::ConnectionBroke, MessageCode::TryAgain),
+            Transport::Idle => (FailureKind::Network, MessageCode::StoppedSending, MessageCode::RaiseIdleTimeout),
+            Transport::Redirect => (FailureKind::BadRequest, MessageCode::Redirects, MessageCode::UseFinalAddress),
+            Transport::TooLarge => (FailureKind::TooLarge, MessageCode::ResponseTooLarge, MessageCode::CheckBaseUrl),
         };
         let may_retry = kind == FailureKind::Network;
-        Self { may_retry, next: next.to_owned(), ..Self::new(kind, message) }
+        let failure = Self::new(kind, Message::new(message, [&host])).with_next(next);
+        Self { may_retry, ..failure }
     }
 
-    /// Makes a failure about a tool whose call can't be used. The reason is a verb and the rest of a sentence.
-    pub(crate) fn tool_call(tool: Option<&str>, reason: &str) -> Self {
+    /// Makes a failure about a tool whose call can't be used. The sentence has the tool's name as its argument.
+    pub(crate) fn tool_call(tool: Option<&str>, reason: MessageCode) -> Self {
         let tool = tool.and_then(id);
         let name = tool.as_deref().unwrap_or_default();
-        let message = format!("The model's call to the tool \"{name}\" {reason}. Ask again.");
-        Self { tool, ..Self::new(FailureKind::ToolCall, message) }
+        Self { tool: tool.clone(), ..Self::new(FailureKind::ToolCall, Message::new(reason, [&name])) }
     }
 
-    /// Every failure is made here. Our sentences contain names and numbers from servers too, so whatever the message
-    /// is, it becomes one line of bounded length, without control characters and without anything that looks like a
-    /// key.
-    pub(crate) fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
-        let (next, otherwise) = advice(kind);
-        let message = line(message.as_ref(), MAX_MESSAGE_CHARS).unwrap_or_else(|| format!("{otherwise}."));
+    /// Makes a failure that we have a sentence for.
+    pub(crate) fn new(kind: FailureKind, message: Message) -> Self {
+        Self::made_of(kind, message.to_string(), vec![message])
+    }
+
+    fn made_of(kind: FailureKind, message: String, mut text: Vec<Message>) -> Self {
+        let (next, _) = advice(kind);
+        text.push(next.into());
         Self {
             kind,
             message,
             code: None,
             tool: None,
-            next: next.to_owned(),
+            next: next.english().to_owned(),
+            text,
             status: None,
             request_id: None,
             generation_id: None,
@@ -149,17 +132,34 @@ impl Failure {
         }
     }
 
+    /// The last message says what to do next.
+    fn with_next(mut self, next: MessageCode) -> Self {
+        next.english().clone_into(&mut self.next);
+        self.text.pop();
+        self.text.push(next.into());
+        self
+    }
+
+    /// Servers write whatever they like, so their message becomes one line of bounded length, without control characters
+    /// and without what looks like a key.
     fn classified(said: &Said, status: Option<u16>) -> Self {
         let kind = said.kind(status);
-        let (_, otherwise) = advice(kind);
-        let status_words = status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
-        let message = said.message.as_deref().and_then(|message| line(message, MAX_MESSAGE_CHARS));
+        let failure = if let Some(message) = said.message.as_deref().and_then(|text| line(text, MAX_MESSAGE_CHARS)) {
+            let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };
+            let text = vec![Message::new(MessageCode::Plain, [&format!("{message}{end}")])];
+            Self::made_of(kind, message, text)
+        } else {
+            let (_, otherwise) = advice(kind);
+            let status = status.map(|status| Message::new(MessageCode::HttpStatus, [&status]));
+            let text: Vec<Message> = status.into_iter().chain([otherwise.into()]).collect();
+            Self::made_of(kind, join_messages(&text, " "), text)
+        };
         Self {
             code: said.code.as_deref().and_then(id),
             generation_id: said.generation_id.as_deref().and_then(id),
             overflow: if kind == FailureKind::ContextOverflow { said.overflow() } else { None },
             may_retry: matches!(kind, FailureKind::RateLimited | FailureKind::ServerDown | FailureKind::Network),
-            ..Self::new(kind, message.unwrap_or_else(|| format!("{otherwise}{status_words}.")))
+            ..failure
         }
     }
 }
@@ -176,28 +176,21 @@ fn id(text: &str) -> Option<String> {
 }
 
 /// Returns what the user can do, and what to say if the server said nothing.
-fn advice(kind: FailureKind) -> (&'static str, &'static str) {
+fn advice(kind: FailureKind) -> (MessageCode, MessageCode) {
     match kind {
-        FailureKind::SignIn => ("Enter a valid API key.", "The server does not accept the key"),
-        FailureKind::Forbidden => ("Ask for access, or choose another model.", "The server forbids this"),
-        FailureKind::NoCredit => ("Add credit or raise the budget.", "There is no credit left"),
-        FailureKind::ModelNotFound => {
-            ("Choose another model; the list may be out of date.", "The server does not know this model or address")
-        }
-        FailureKind::ContextOverflow => {
-            ("Start a new chat or let it be summarized.", "The conversation is too long for this model")
-        }
-        FailureKind::BadRequest => ("Check the settings for this model.", "The server refused the request"),
-        FailureKind::RateLimited => ("Wait a moment, then try again.", "Too many requests"),
-        FailureKind::ServerDown => ("Try again later or choose another model.", "The server has a problem"),
-        FailureKind::NotAStream => (
-            "Check the base URL: this does not look like an Open Responses endpoint.",
-            "The server answered with something that is not an event stream",
-        ),
-        FailureKind::Network => ("Check the connection and try again.", "The connection failed"),
-        FailureKind::Server => ("Try again.", "The server reported an error without saying which"),
-        FailureKind::ToolCall => ("Ask again.", "A tool call could not be used"),
-        FailureKind::TooLarge => ("Ask for less at once, or choose another model.", "The answer is too large"),
+        FailureKind::SignIn => (MessageCode::EnterKey, MessageCode::KeyRefused),
+        FailureKind::Forbidden => (MessageCode::AskForAccess, MessageCode::Forbidden),
+        FailureKind::NoCredit => (MessageCode::AddCredit, MessageCode::NoCreditLeft),
+        FailureKind::ModelNotFound => (MessageCode::ChooseListedModel, MessageCode::UnknownModel),
+        FailureKind::ContextOverflow => (MessageCode::StartNewChat, MessageCode::ConversationTooLong),
+        FailureKind::BadRequest => (MessageCode::CheckModelSettings, MessageCode::RequestRefused),
+        FailureKind::RateLimited => (MessageCode::WaitAMoment, MessageCode::TooManyRequests),
+        FailureKind::ServerDown => (MessageCode::TryLater, MessageCode::ServerProblem),
+        FailureKind::NotAStream => (MessageCode::CheckEndpoint, MessageCode::NotAnEventStream),
+        FailureKind::Network => (MessageCode::CheckConnection, MessageCode::ConnectionFailed),
+        FailureKind::Server => (MessageCode::TryAgain, MessageCode::UnnamedServerError),
+        FailureKind::ToolCall => (MessageCode::AskAgain, MessageCode::ToolCallUnusable),
+        FailureKind::TooLarge => (MessageCode::AskForLess, MessageCode::AnswerTooLarge),
     }
 }
 

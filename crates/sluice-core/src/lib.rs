@@ -64,6 +64,7 @@ mod fnv;
 mod image_type;
 mod ledger;
 mod memory;
+mod message;
 mod models;
 mod next_step;
 mod numbers;
@@ -94,6 +95,7 @@ pub use exchange::{
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
 pub use memory::{FileState, MAX_FILE, Memory};
+pub use message::{Message, MessageCode, join_messages};
 pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, similar_models};
 pub use next_step::{NextStep, next_step};
 pub use numbers::{date, fixed_count, grouped, short_count};

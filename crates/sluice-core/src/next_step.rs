@@ -39,7 +39,7 @@ pub fn next_step(outcome: &Outcome, attempt: u32, called_tool: bool, random: f64
     match Ending::of(outcome, called_tool) {
         Ending::Done => NextStep::Done,
         Ending::Cancelled => NextStep::Cancelled,
-        Ending::Rejected { message, kind } => NextStep::Reject { message, kind },
+        Ending::Rejected { message, kind, .. } => NextStep::Reject { message, kind },
     }
 }
 

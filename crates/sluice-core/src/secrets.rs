@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::boundary::{Failure, Note, Outcome, TokenDetails, Usage};
 use crate::exchange::{Ending, Report};
 use crate::failure::HttpAnswer;
+use crate::message::Message;
 
 use find::Needle;
 
@@ -105,11 +106,16 @@ impl Secrets {
         }
     }
 
+    fn mask_messages(&self, messages: &mut [Message]) {
+        messages.iter_mut().flat_map(|message| &mut message.args).for_each(|argument| self.mask_in_place(argument));
+    }
+
     /// Masks everything in a failure that a server wrote.
     pub fn mask_failure(&self, failure: &mut Failure) {
-        let Failure { message, code, tool, next, request_id, generation_id, .. } = failure;
+        let Failure { message, code, tool, next, text, request_id, generation_id, .. } = failure;
         let texts = [code, tool, request_id, generation_id].into_iter().flatten();
         texts.chain([message, next]).for_each(|text| self.mask_in_place(text));
+        self.mask_messages(text);
     }
 
     /// Masks everything in an outcome that a server wrote, including its failure.
@@ -135,8 +141,9 @@ impl Secrets {
     /// Masks everything in a report that a server wrote, except the answer itself, which the next request repeats.
     pub fn mask_report(&self, report: &mut Report) {
         self.mask_outcome(&mut report.outcome);
-        if let Ending::Rejected { message, .. } = &mut report.ending {
+        if let Ending::Rejected { message, text, .. } = &mut report.ending {
             self.mask_in_place(message);
+            self.mask_messages(text);
         }
     }
 

@@ -160,7 +160,7 @@ fn a_call_that_cannot_be_reported_fails_the_answer() {
         "#,
         expect![[r#"
             text "I will."
-            Failed, ToolCall None "The model's call to the tool \"f\" was not finished. Ask again." None
+            Failed, ToolCall None "The model's call to the tool \"f\" was not finished." None
         "#]],
     );
 }
@@ -174,7 +174,7 @@ fn input_that_is_not_an_object_fails_the_answer() {
         {"type":"finish","finishReason":"tool-calls"}
         "#,
         expect![[r#"
-            Failed, ToolCall None "The model's call to the tool \"f\" has arguments that are not a JSON object. Ask again." None, may retry
+            Failed, ToolCall None "The model's call to the tool \"f\" has arguments that are not a JSON object." None, may retry
         "#]],
     );
 }
@@ -281,7 +281,7 @@ fn a_call_with_a_lost_piece_is_not_reported() {
         "#,
         expect![[r#"
             note Malformed 
-            Failed, ToolCall None "The model's call to the tool \"f\" was not finished. Ask again." None, may retry
+            Failed, ToolCall None "The model's call to the tool \"f\" was not finished." None, may retry
         "#]],
     );
 }

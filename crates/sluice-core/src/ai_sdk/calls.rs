@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::boundary::{Failure, NoteKind, Part};
 use crate::call_id::{self, Taken};
+use crate::message::MessageCode;
 use crate::receive::{ArgumentsText, Object, Sink, protocol_word};
 use crate::send::ToolNames;
 use crate::wire::string;
@@ -227,9 +228,9 @@ impl Calls {
     pub(super) fn failure(&self) -> Option<Failure> {
         let call = self.open.first().and_then(|place| self.list.get(*place))?;
         let reason = match (call.state == State::Unusable || call.ended, &call.name) {
-            (_, None) => "has no tool name",
-            (true, _) => "has arguments that are not a JSON object",
-            (false, _) => "was not finished",
+            (_, None) => MessageCode::ToolCallWithoutName,
+            (true, _) => MessageCode::ToolCallNotAnObject,
+            (false, _) => MessageCode::ToolCallUnfinished,
         };
         Some(Failure::tool_call(call.name.as_deref(), reason))
     }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::message::Message;
+
 /// How an answer ended. Every stream has exactly one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -59,14 +61,16 @@ pub enum Empty {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Failure {
     pub kind: FailureKind,
-    /// One short line without markup and without secrets.
+    /// What happened, in English: one short line without markup and without secrets.
     pub message: String,
     /// The server's own error code or error type.
     pub code: Option<String>,
     /// The tool whose call could not be used.
     pub tool: Option<String>,
-    /// The suggested action, as a sentence for the user.
+    /// The suggested action, in English.
     pub next: String,
+    /// All there is to tell the user, sentence by sentence: what happened, when to come back, what to do.
+    pub text: Vec<Message>,
     pub status: Option<u16>,
     pub request_id: Option<String>,
     pub generation_id: Option<String>,

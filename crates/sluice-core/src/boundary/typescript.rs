@@ -7,6 +7,7 @@ use ts_rs::{Config, TS};
 use super::*;
 use crate::exchange::{CompletionDetails, PromptDetails, VsCodeUsage};
 use crate::failure::{HttpAnswer, Transport};
+use crate::message::{Message, MessageCode};
 use crate::models::ListState;
 use crate::next_step::NextStep;
 use crate::receive::BodyEnd;
@@ -76,9 +77,11 @@ fn typescript_types_are_fresh() {
         Activity::decl(&config),
         TooltipLine::decl(&config),
         Preflight::decl(&config),
+        Message::decl(&config),
     ];
     let mut file = String::from(
-        "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n",
+        "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n\n\
+         import type { MessageCode } from \"./messages.js\";\n",
     );
     for declaration in declarations {
         file.push_str("\nexport ");
@@ -86,4 +89,18 @@ fn typescript_types_are_fresh() {
         file.push('\n');
     }
     expect_file!["../../../../packages/loader/src/boundary.ts"].assert_eq(&file);
+}
+
+#[test]
+fn typescript_messages_are_fresh() {
+    let mut file = String::from(
+        "// Generated from crates/sluice-core/src/message.rs by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n\n\
+         /** Every sentence that the core has for people, in English. */\nexport const MESSAGES = {\n",
+    );
+    for code in MessageCode::ALL {
+        let (name, english) = (serde_json::json!(code), serde_json::json!(code.english()));
+        file.push_str(&format!("  {}: {english},\n", name.as_str().unwrap_or_default()));
+    }
+    file.push_str("} as const;\n\nexport type MessageCode = keyof typeof MESSAGES;\n");
+    expect_file!["../../../../packages/loader/src/messages.ts"].assert_eq(&file);
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::outcome::{Outcome, Status, Usage};
+use crate::message::{Message, MessageCode};
 
 /// The number of input tokens of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -37,13 +38,11 @@ impl FileState {
     }
 
     /// Returns what to tell the user, once.
-    pub fn note(self) -> Option<&'static str> {
+    pub fn message(self) -> Option<MessageCode> {
         match self {
             Self::Good | Self::Missing => None,
-            Self::Damaged => Some("what Sluice remembered of token counts and usage was damaged; it starts anew"),
-            Self::Newer => Some(
-                "token counts and usage are kept by a newer Sluice; this one leaves them alone. Update it to use them",
-            ),
+            Self::Damaged => Some(MessageCode::MemoryDamaged),
+            Self::Newer => Some(MessageCode::MemoryNewer),
         }
     }
 }
@@ -238,8 +237,8 @@ impl Serialize for Dollars {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatusLine {
-    /// For example `52.0k/128k · 41 %`, preceded by `~` while it is an estimate.
-    pub text: String,
+    /// For example `52.0k/128k · 41 %`, preceded by `~` while it is an estimate. Join with ` · `.
+    pub text: Vec<Message>,
     pub level: Level,
     pub activity: Activity,
     pub tooltip: Vec<TooltipLine>,
@@ -269,8 +268,10 @@ pub enum Activity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TooltipLine {
-    pub label: String,
-    pub value: String,
+    /// What the line is about.
+    pub label: Message,
+    /// The details, to be joined with commas.
+    pub value: Vec<Message>,
 }
 
 /// A warning before a request is sent. The request is sent anyway, because only the server knows the limit for certain.
@@ -278,7 +279,7 @@ pub struct TooltipLine {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Preflight {
     pub level: Level,
-    pub message: String,
+    pub message: Message,
 }
 
 impl Usage {

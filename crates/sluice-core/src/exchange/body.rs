@@ -7,6 +7,7 @@ use super::{Dialect, ExchangeOptions};
 use crate::ai_sdk::ChunkStream;
 use crate::boundary::{Failure, FailureKind, Outcome, Output, Status};
 use crate::failure::{HttpAnswer, Transport};
+use crate::message::{Message, MessageCode};
 use crate::receive::{BodyEnd, ResponseStream};
 use crate::wire::as_stream;
 
@@ -120,7 +121,7 @@ impl Body {
                 (Vec::new(), Outcome::new(Status::Cancelled))
             }
             Self::Whole { bytes, max_bytes, .. } if bytes.len() > max_bytes => {
-                let message = format!("The answer is larger than {max_bytes} bytes.");
+                let message = Message::new(MessageCode::AnswerLargerThan, [&max_bytes]);
                 (Vec::new(), Outcome::refused(Failure::new(FailureKind::TooLarge, message)))
             }
             Self::Whole { .. } if end != BodyEnd::Eof => {

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::boundary::{ChatPart, Empty, FailureKind, Outcome, Part, Status, ThinkingReplay, Usage};
 use crate::ledger::LedgerEntry;
+use crate::message::{Message, MessageCode, join_messages};
 use crate::send::Parameter;
 
 /// How an exchange ended and everything that follows from it.
@@ -34,7 +35,10 @@ pub enum Ending {
     Cancelled,
     /// Show the message. What was shown before stays.
     Rejected {
+        /// What to tell the user, in English.
         message: String,
+        /// The same, sentence by sentence, for shells that translate.
+        text: Vec<Message>,
         /// `None` if the server reported success and there is still nothing, or too little, to show.
         kind: Option<FailureKind>,
     },
@@ -63,28 +67,24 @@ impl Ending {
             return Self::Cancelled;
         }
         if let Some(failure) = &outcome.error {
-            return Self::Rejected { message: failure.sentence(), kind: Some(failure.kind) };
+            return Self::rejected(failure.text.clone(), Some(failure.kind));
         }
         let message = match (outcome.empty, outcome.reason.as_deref()) {
-            (Some(Empty::ThinkingOnly), _) => {
-                "The model thought and then said nothing. Ask again, lower the thinking effort, or choose another model."
-            }
-            (Some(Empty::Filtered), _) => {
-                "The provider's content filter took the answer away. Rephrase the question or choose another model."
-            }
-            (Some(Empty::Length), _) => {
-                "The output limit was used up before the first word. Lower the thinking effort or choose another model."
-            }
-            (Some(Empty::Nothing), _) => "The model sent an empty answer. Ask again, or choose another model.",
-            // An agent continues with the calls it got.
+            (Some(Empty::ThinkingOnly), _) => MessageCode::OnlyThought,
+            (Some(Empty::Filtered), _) => MessageCode::Filtered,
+            (Some(Empty::Length), _) => MessageCode::LimitBeforeFirstWord,
+            (Some(Empty::Nothing), _) => MessageCode::EmptyAnswer,
+            // An agent goes on with the calls it got.
             _ if outcome.status != Status::Incomplete || called_tool => return Self::Done,
-            (None, Some("content_filter")) => "The provider's content filter cut the answer off here.",
-            (None, Some("max_output_tokens")) => {
-                "The answer reached the model's output limit and is cut off here. Say \"go on\" to continue."
-            }
-            (None, _) => "The server ended the answer early, without saying why.",
+            (None, Some("content_filter")) => MessageCode::FilterCutOff,
+            (None, Some("max_output_tokens")) => MessageCode::LimitCutOff,
+            (None, _) => MessageCode::EndedEarly,
         };
-        Self::Rejected { message: message.to_owned(), kind: None }
+        Self::rejected(vec![message.into()], None)
+    }
+
+    fn rejected(text: Vec<Message>, kind: Option<FailureKind>) -> Self {
+        Self::Rejected { message: join_messages(&text, " "), text, kind }
     }
 }
 

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::boundary::{Failure, FailureKind};
+use crate::message::{Message, MessageCode, join_messages};
 
 /// The maximum number of attempts, including the first.
 pub const MAX_ATTEMPTS: u32 = 3;
@@ -31,21 +32,18 @@ pub fn retry_delay_ms(failure: &Failure, attempt: u32, part_given: bool, random:
 }
 
 impl Failure {
-    /// Returns what to tell the user: what happened, when to try again, and what to do.
+    /// Returns what to tell the user, in English: what happened, when to come back, what to do.
     pub fn sentence(&self) -> String {
-        let mut sentence = self.message.clone();
-        if !sentence.ends_with(['.', '!', '?']) {
-            sentence.push('.');
-        }
+        join_messages(&self.text, " ")
+    }
+
+    /// Adds how long the server asks to wait, before what to do next.
+    pub(super) fn with_wait(mut self) -> Self {
         let is_passing = self.may_retry || self.kind == FailureKind::RateLimited;
         if let Some(wait) = self.retry_after_ms.filter(|wait| is_passing && *wait > 0) {
-            sentence.push_str(&format!(" The server asks to wait {}.", duration(wait)));
+            self.text.insert(self.text.len().saturating_sub(1), wait_message(wait));
         }
-        if !sentence.ends_with(&self.next) {
-            sentence.push(' ');
-            sentence.push_str(&self.next);
-        }
-        sentence
+        self
     }
 }
 
@@ -58,14 +56,14 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-fn duration(ms: u64) -> String {
+fn wait_message(ms: u64) -> Message {
     let seconds = ms.div_ceil(1000);
     match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds.div_ceil(60)),
-        7_200..172_800 => format!("{} hours", seconds.div_ceil(3_600)),
-        172_800..31_536_000 => format!("{} days", seconds.div_ceil(86_400)),
-        _ => "more than a year".to_owned(),
+        0..120 => Message::new(MessageCode::WaitSeconds, [&seconds]),
+        120..7_200 => Message::new(MessageCode::WaitMinutes, [&seconds.div_ceil(60)]),
+        7_200..172_800 => Message::new(MessageCode::WaitHours, [&seconds.div_ceil(3_600)]),
+        172_800..31_536_000 => Message::new(MessageCode::WaitDays, [&seconds.div_ceil(86_400)]),
+        _ => MessageCode::WaitMoreThanAYear.into(),
     }
 }
 

@@ -22,6 +22,7 @@ use super::sse::EventTooLarge;
 use super::streamed::PartKey;
 use super::{Limits, StreamOptions};
 use crate::boundary::{Gateway, Note, NoteKind, Output, Part, Usage};
+use crate::message::{Message, MessageCode};
 use crate::wire::{Address, Channel, ContentPart, Item, Response, StreamEvent};
 
 #[derive(Clone, Debug)]
@@ -72,7 +73,7 @@ pub(crate) struct Sink {
     traced: usize,
     /// Notes that were one too many.
     left_out: usize,
-    pub over_limit: Option<String>,
+    pub over_limit: Option<Message>,
     pub gave_part: bool,
     pub gave_answer: bool,
     pub gave_thinking: bool,
@@ -118,7 +119,7 @@ impl Sink {
     pub(crate) fn retain(&mut self, bytes: usize) {
         self.retained += bytes;
         if self.retained > self.limits.max_answer_bytes {
-            self.over_limit("bytes of content", self.limits.max_answer_bytes);
+            self.over_limit(MessageCode::TooMuchContent, self.limits.max_answer_bytes);
         }
     }
 
@@ -126,7 +127,7 @@ impl Sink {
     pub(crate) fn has_room_for(&mut self, bytes: usize) -> bool {
         let has_room = self.retained + bytes <= self.limits.max_answer_bytes;
         if !has_room {
-            self.over_limit("bytes of content", self.limits.max_answer_bytes);
+            self.over_limit(MessageCode::TooMuchContent, self.limits.max_answer_bytes);
         }
         has_room
     }
@@ -142,7 +143,7 @@ impl Sink {
         self.waiting += bytes;
         let max = self.limits.max_answer_bytes / WAITING_SHARE;
         if self.waiting > max {
-            self.over_limit("bytes of tool arguments, sources and encrypted thinking", max);
+            self.over_limit(MessageCode::TooManyArguments, max);
         }
     }
 
@@ -152,8 +153,8 @@ impl Sink {
     }
 
     #[inline(never)]
-    pub(crate) fn over_limit(&mut self, what: &str, limit: usize) {
-        self.over_limit.get_or_insert_with(|| format!("The answer has more than {limit} {what}."));
+    pub(crate) fn over_limit(&mut self, message: MessageCode, limit: usize) {
+        self.over_limit.get_or_insert_with(|| Message::new(message, [&limit]));
     }
 }
 
@@ -185,8 +186,7 @@ impl Assembler {
             Frame::Note(note) => self.take_note(note),
             Frame::TooLarge => {
                 let max = self.sink.limits.max_event_bytes;
-                let message = format!("One event of the answer needs more than {max} bytes of memory.");
-                self.verdict = Some(Verdict::TooLarge(message));
+                self.verdict = Some(Verdict::TooLarge(Message::new(MessageCode::EventNeedsMemory, [&max])));
             }
         }
         let items = self.messages.len() + self.reasoning.len() + self.calls.len() + self.images.len();
@@ -204,7 +204,7 @@ impl Assembler {
         self.sink.retain(bytes - self.counted.1);
         self.counted = (items, bytes);
         if items > self.sink.limits.max_items {
-            self.sink.over_limit("output items", self.sink.limits.max_items);
+            self.sink.over_limit(MessageCode::TooManyItems, self.sink.limits.max_items);
         }
     }
 
@@ -218,7 +218,7 @@ impl Assembler {
     /// A verdict reached before the oversized event stands.
     #[inline(never)]
     pub(super) fn give_up(&mut self, error: EventTooLarge) {
-        self.verdict.get_or_insert(Verdict::TooLarge(error.to_string()));
+        self.verdict.get_or_insert(Verdict::TooLarge(error.into()));
     }
 
     fn take_event(&mut self, decoded: Decoded<'_>) {

@@ -16,6 +16,7 @@ use super::decode::protocol_word;
 use super::items::{Items, Pairing};
 use crate::boundary::{Failure, NoteKind, Part};
 use crate::call_id::{self, Taken};
+use crate::message::MessageCode;
 use crate::send::ToolNames;
 use crate::wire::{Address, Item};
 
@@ -207,9 +208,9 @@ impl Calls {
             let reason = match (call.state, call.arguments(self.losses)) {
                 (State::Settled, _) => continue,
                 (State::Open, Arguments::Unknown) if announced_again => continue,
-                (State::GivenUp, _) | (State::Open, Arguments::Unknown) => "was not finished",
-                (State::Open, Arguments::Unusable) => "has arguments that are not a JSON object",
-                (State::Open, Arguments::Object(_) | Arguments::Empty) => "has no tool name",
+                (State::GivenUp, _) | (State::Open, Arguments::Unknown) => MessageCode::ToolCallUnfinished,
+                (State::Open, Arguments::Unusable) => MessageCode::ToolCallNotAnObject,
+                (State::Open, Arguments::Object(_) | Arguments::Empty) => MessageCode::ToolCallWithoutName,
             };
             failure.get_or_insert_with(|| Failure::tool_call(call.name.as_deref(), reason));
         }

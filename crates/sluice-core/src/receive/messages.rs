@@ -8,6 +8,7 @@ use super::decode::protocol_word;
 use super::items::{Items, Pairing};
 use super::streamed::{PartKey, Settled, Streamed};
 use crate::boundary::{NoteKind, Part};
+use crate::message::MessageCode;
 use crate::wire::{Address, Annotation, Channel, ContentPart, Item};
 
 #[derive(Clone, Debug, Default)]
@@ -151,7 +152,7 @@ impl Message {
                 sink.retain(bytes);
                 sink.part(Part::Text { value: text.into_owned() });
             }
-            Err(_) => sink.over_limit("content parts in one item", sink.limits.max_content_parts),
+            Err(_) => sink.over_limit(MessageCode::TooManyContentParts, sink.limits.max_content_parts),
         }
     }
 

@@ -6,6 +6,7 @@ use super::BodyEnd;
 use super::assemble::{About, Sink};
 use super::citations::plain_line;
 use crate::boundary::{Empty, Failure, FailureKind, Gateway, Outcome, Status};
+use crate::message::Message;
 use crate::wire::ErrorField;
 
 /// What the server itself said about the end. This outweighs how the body ended.
@@ -16,7 +17,7 @@ pub(crate) enum Verdict {
     Failed(Failure),
     /// The stream ended without a terminal event; the string names what ended it, such as `done_marker` for `[DONE]`.
     CutOff(&'static str),
-    TooLarge(String),
+    TooLarge(Message),
     /// The server stopped because we asked it to.
     Cancelled,
 }

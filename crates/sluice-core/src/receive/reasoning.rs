@@ -6,6 +6,7 @@ use super::assemble::Sink;
 use super::items::{Items, Pairing};
 use super::streamed::{PartKey, Settled, Streamed};
 use crate::boundary::{NoteKind, Part, ReasoningItem, ThinkingReplay};
+use crate::message::MessageCode;
 use crate::wire::{Address, Channel, ContentPart, Item};
 
 #[derive(Clone, Debug, Default)]
@@ -139,7 +140,7 @@ impl Reasoning {
         }
         match thought.value.shown.append(key, &text, sink.limits.max_content_parts) {
             Ok(bytes) => sink.retain(bytes),
-            Err(_) => return sink.over_limit("content parts in one item", sink.limits.max_content_parts),
+            Err(_) => return sink.over_limit(MessageCode::TooManyContentParts, sink.limits.max_content_parts),
         }
         let ordinal = thought.value.shown.ordinal(key).unwrap_or(0);
         let id = self.block_id(slot, ordinal);

@@ -14,6 +14,7 @@ use memchr::memchr2_iter;
 use serde::de::IgnoredAny;
 
 use super::density::{Density, MAX_DENSE_BYTES};
+use crate::message::{Message, MessageCode};
 
 /// A dispatched event, still in bytes: most of them nobody needs as text. Line ends are ASCII, so decoding an event
 /// equals decoding the whole body.
@@ -72,19 +73,18 @@ pub enum EventTooLarge {
     },
 }
 
+impl From<EventTooLarge> for Message {
+    fn from(error: EventTooLarge) -> Self {
+        match error {
+            EventTooLarge::Longer { max_bytes } => Self::new(MessageCode::EventLargerThan, [&max_bytes]),
+            EventTooLarge::Denser { max_bytes } => Self::new(MessageCode::EventDenserThan, [&max_bytes]),
+        }
+    }
+}
+
 impl fmt::Display for EventTooLarge {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Longer { max_bytes } => {
-                write!(formatter, "One event of the answer is larger than {max_bytes} bytes.")
-            }
-            Self::Denser { max_bytes } => {
-                write!(
-                    formatter,
-                    "One event of the answer has more than {max_bytes} bytes of JSON that is not plain text."
-                )
-            }
-        }
+        Message::from(*self).fmt(formatter)
     }
 }
 

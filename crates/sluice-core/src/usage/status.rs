@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::{ConversationUsage, Open, freed};
 use crate::boundary::{Activity, Level, Preflight, RequestKind, RequestUsage, StatusLine, TooltipLine, Totals};
+use crate::message::{Message, MessageCode};
 use crate::numbers::{fixed_count, grouped, short_count};
 
 const WARNING_PERCENT: u64 = 75;
@@ -26,49 +27,50 @@ pub(super) fn line(conversation: &ConversationUsage, open: &[&Open]) -> StatusLi
     };
 
     let percent = tokens.zip(limit).and_then(|(tokens, limit)| percent(tokens, limit));
-    let mut text = match (tokens, limit, percent) {
+    let sign = if is_estimate { "~" } else { "" };
+    let mut text = vec![match (tokens, limit, percent) {
         (Some(tokens), Some(limit), Some(percent)) => {
-            format!("{}/{} · {percent} %", fixed_count(tokens), short_count(limit))
+            plain(&format!("{sign}{}/{} · {percent} %", fixed_count(tokens), short_count(limit)))
         }
-        (Some(tokens), ..) => format!("{} tokens", fixed_count(tokens)),
-        (None, ..) if open.is_empty() => "not counted".to_owned(),
-        (None, ..) => "…".to_owned(),
-    };
-    if is_estimate && tokens.is_some() {
-        text.insert(0, '~');
-    }
+        (Some(tokens), ..) => Message::new(MessageCode::Tokens, [&format!("{sign}{}", fixed_count(tokens))]),
+        (None, ..) if open.is_empty() => MessageCode::NotCounted.into(),
+        (None, ..) => plain(&"…"),
+    }];
     // Until the first answer after a summary, the freed tokens are an estimate.
     let shrinking = || tokens.zip(counted).and_then(|(tokens, counted)| freed(counted.input_tokens, tokens));
     let freed = if is_estimate { shrinking() } else { None }.or(conversation.freed.map(|freed| freed.tokens));
-    if let Some(freed) = freed {
-        text.push_str(&format!(" · ↓{}", fixed_count(freed)));
-    }
+    text.extend(freed.map(|freed| plain(&format!("↓{}", fixed_count(freed)))));
 
     let mut tooltip = Vec::new();
-    let mut say = |label: &str, value: String| tooltip.push(TooltipLine { label: label.to_owned(), value });
+    let mut say = |label: MessageCode, value: Vec<Message>| tooltip.push(TooltipLine { label: label.into(), value });
     let model = guessed.map(|start| &start.model).or(counted.map(|counted| &counted.usage.model));
     if let Some(model) = model {
-        say("Model", model.clone());
+        say(MessageCode::ModelLabel, vec![plain(model)]);
     }
     if let Some(tokens) = tokens {
-        let about = if is_estimate { "about " } else { "" };
-        let of = limit.map(|limit| format!(" of {}", grouped(limit))).unwrap_or_default();
-        say("Context", format!("{about}{}{of} tokens", grouped(tokens)));
+        let tokens = grouped(tokens);
+        let context = match (limit.map(grouped), is_estimate) {
+            (Some(limit), true) => Message::new(MessageCode::AboutTokensOf, [&tokens, &limit]),
+            (Some(limit), false) => Message::new(MessageCode::TokensOf, [&tokens, &limit]),
+            (None, true) => Message::new(MessageCode::AboutTokens, [&tokens]),
+            (None, false) => Message::new(MessageCode::Tokens, [&tokens]),
+        };
+        say(MessageCode::ContextLabel, vec![context]);
     }
     if let Some(freed) = freed {
-        say("Freed", format!("{} tokens", grouped(freed)));
+        say(MessageCode::FreedLabel, vec![Message::new(MessageCode::Tokens, [&grouped(freed)])]);
     }
     if let Some(counted) = counted {
         last_answer(&counted.usage, &mut say);
     }
     if conversation.totals.requests > 0 {
-        say("Conversation", sums(&conversation.totals));
+        say(MessageCode::ConversationLabel, sums(&conversation.totals));
     }
     let running = |kind| open.iter().filter(|open| open.start.kind == kind).count();
     match running(RequestKind::SubAgent) {
         0 => {}
-        1 => say("Running", "1 sub-agent".to_owned()),
-        many => say("Running", format!("{many} sub-agents")),
+        1 => say(MessageCode::RunningLabel, vec![MessageCode::OneSubAgent.into()]),
+        many => say(MessageCode::RunningLabel, vec![Message::new(MessageCode::SubAgents, [&many])]),
     }
     let activity = match () {
         () if running(RequestKind::Summary) > 0 => Activity::Summarizing,
@@ -78,46 +80,48 @@ pub(super) fn line(conversation: &ConversationUsage, open: &[&Open]) -> StatusLi
     StatusLine { text, level: percent.map_or(Level::Normal, level), activity, tooltip }
 }
 
-fn last_answer(usage: &RequestUsage, say: &mut dyn FnMut(&str, String)) {
-    let part = |tokens: Option<u64>, word: &str| {
-        tokens.filter(|tokens| *tokens > 0).map(|tokens| format!(" ({} {word})", grouped(tokens))).unwrap_or_default()
+fn last_answer(usage: &RequestUsage, say: &mut dyn FnMut(MessageCode, Vec<Message>)) {
+    let side = |tokens: Option<u64>, part: Option<u64>, alone, with_part| {
+        let tokens = tokens.map_or_else(|| "?".to_owned(), grouped);
+        match part.filter(|part| *part > 0) {
+            Some(part) => Message::new(with_part, [&tokens, &grouped(part)]),
+            None => Message::new(alone, [&tokens]),
+        }
     };
-    let side = |tokens: Option<u64>| tokens.map_or_else(|| "?".to_owned(), grouped);
     say(
-        "Last answer",
-        format!(
-            "{} in{}, {} out{}",
-            side(usage.input_tokens),
-            part(usage.cached_tokens, "cached"),
-            side(usage.output_tokens),
-            part(usage.reasoning_tokens, "reasoning")
-        ),
+        MessageCode::LastAnswerLabel,
+        vec![
+            side(usage.input_tokens, usage.cached_tokens, MessageCode::TokensIn, MessageCode::TokensInCached),
+            side(usage.output_tokens, usage.reasoning_tokens, MessageCode::TokensOut, MessageCode::TokensOutReasoning),
+        ],
     );
     if let Some(cost) = usage.cost {
-        say("Cost", cost.to_string());
+        say(MessageCode::CostLabel, vec![plain(&cost)]);
     }
     #[allow(clippy::cast_precision_loss, reason = "for display")]
-    let first_part = usage.first_part_ms.map(|ms| format!("first part after {:.1} s", ms as f64 / 1000.0));
-    let speed = usage.tokens_per_second.map(|rate| format!("{rate:.0} tokens/s"));
-    let speed: Vec<String> = first_part.into_iter().chain(speed).collect();
+    let first_part = usage.first_part_ms.map(|ms| format!("{:.1}", ms as f64 / 1000.0));
+    let first_part = first_part.map(|seconds| Message::new(MessageCode::FirstPartAfter, [&seconds]));
+    let rate = usage.tokens_per_second.map(|rate| Message::new(MessageCode::TokensPerSecond, [&format!("{rate:.0}")]));
+    let speed: Vec<Message> = first_part.into_iter().chain(rate).collect();
     if !speed.is_empty() {
-        say("Speed", speed.join(", "));
+        say(MessageCode::SpeedLabel, speed);
     }
 }
 
-fn sums(totals: &Totals) -> String {
-    let requests = if totals.requests == 1 { "request" } else { "requests" };
-    let mut line = format!(
-        "{} {requests}, {} in, {} out",
-        grouped(totals.requests),
-        grouped(totals.input_tokens),
-        grouped(totals.output_tokens)
-    );
-    if totals.cost.0 > 0 {
-        let more = if totals.unpriced > 0 { " and more" } else { "" };
-        line.push_str(&format!(", {}{more}", totals.cost));
-    }
-    line
+fn sums(totals: &Totals) -> Vec<Message> {
+    let requests = match totals.requests {
+        1 => MessageCode::OneRequest.into(),
+        many => Message::new(MessageCode::Requests, [&grouped(many)]),
+    };
+    let input = Message::new(MessageCode::TokensIn, [&grouped(totals.input_tokens)]);
+    let output = Message::new(MessageCode::TokensOut, [&grouped(totals.output_tokens)]);
+    let code = if totals.unpriced > 0 { MessageCode::AndMore } else { MessageCode::Plain };
+    let cost = (totals.cost.0 > 0).then(|| Message::new(code, [&totals.cost]));
+    [requests, input, output].into_iter().chain(cost).collect()
+}
+
+fn plain(text: &dyn ToString) -> Message {
+    Message::new(MessageCode::Plain, [text])
 }
 
 /// Returns a warning if a request comes close to the model's window. Nothing is refused: the estimate may be wrong, and
@@ -128,12 +132,8 @@ pub fn preflight(model: &str, estimate: u64, max_input_tokens: Option<u64>) -> O
     let (estimate, window) = (fixed_count(estimate), short_count(limit));
     let message = match percent {
         ..ERROR_PERCENT => return None,
-        ERROR_PERCENT..=100 => format!(
-            "This request has about {estimate} tokens, {percent} % of {model}'s input limit ({window}). Summarize the conversation soon, or start a new one."
-        ),
-        _ => format!(
-            "This request has about {estimate} tokens, but {model} accepts at most {window}, so it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window."
-        ),
+        ERROR_PERCENT..=100 => Message::new(MessageCode::NearlyFull, [&estimate, &percent, &model, &window]),
+        _ => Message::new(MessageCode::TooFull, [&estimate, &model, &window]),
     };
     Some(Preflight { level: level(percent), message })
 }

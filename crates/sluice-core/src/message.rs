@@ -1,0 +1,226 @@
+//! Text for people, as codes with arguments: the core decides what to say, and a shell in which language.
+//!
+//! There is one English sentence for each code, below. Shells that don't translate print it; the extension looks the
+//! sentence up in the bundle of the user's language. Text that a server wrote is an argument, never a code.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// One sentence, or one label, for people. Its [`Display`](fmt::Display) output is English.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Message {
+    /// Which sentence it is.
+    pub code: MessageCode,
+    /// What replaces `{0}`, `{1}` and so on.
+    pub args: Vec<String>,
+}
+
+impl Message {
+    pub(crate) fn new<const N: usize>(code: MessageCode, args: [&dyn ToString; N]) -> Self {
+        Self { code, args: args.iter().map(|argument| argument.to_string()).collect() }
+    }
+}
+
+impl From<MessageCode> for Message {
+    fn from(code: MessageCode) -> Self {
+        Self { code, args: Vec::new() }
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut pieces = self.code.english().split('{');
+        formatter.write_str(pieces.next().unwrap_or_default())?;
+        for piece in pieces {
+            let (number, rest) = piece.split_once('}').unwrap_or(("", piece));
+            let argument = number.parse::<usize>().ok().and_then(|number| self.args.get(number));
+            formatter.write_str(argument.map_or("", String::as_str))?;
+            formatter.write_str(rest)?;
+        }
+        Ok(())
+    }
+}
+
+/// Joins messages in English: sentences with a space, the details of a line with a comma.
+pub fn join_messages(messages: &[Message], separator: &str) -> String {
+    messages.iter().map(Message::to_string).collect::<Vec<_>>().join(separator)
+}
+
+macro_rules! messages {
+    ($($code:ident = $english:literal,)*) => {
+        /// Every sentence and label that the core has for people.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        #[serde(rename_all = "camelCase")]
+        #[cfg_attr(test, derive(ts_rs::TS))]
+        #[non_exhaustive]
+        pub enum MessageCode {
+            $(#[doc = $english] $code,)*
+        }
+
+        impl MessageCode {
+            /// Every code.
+            pub const ALL: &[Self] = &[$(Self::$code,)*];
+
+            /// Returns the English sentence, with `{0}`, `{1}` and so on for the arguments.
+            pub fn english(self) -> &'static str {
+                match self {
+                    $(Self::$code => $english,)*
+                }
+            }
+        }
+    };
+}
+
+messages! {
+    // What a server wrote, or what is the same in every language.
+    Plain = "{0}",
+
+    // What went wrong, if the server doesn't say.
+    HttpStatus = "HTTP {0}:",
+    KeyRefused = "The server does not accept the key.",
+    Forbidden = "The server forbids this.",
+    NoCreditLeft = "There is no credit left.",
+    UnknownModel = "The server does not know this model or address.",
+    ConversationTooLong = "The conversation is too long for this model.",
+    RequestRefused = "The server refused the request.",
+    TooManyRequests = "Too many requests.",
+    ServerProblem = "The server has a problem.",
+    NotAnEventStream = "The server answered with something that is not an event stream.",
+    ConnectionFailed = "The connection failed.",
+    UnnamedServerError = "The server reported an error without saying which.",
+    ToolCallUnusable = "A tool call could not be used.",
+    AnswerTooLarge = "The answer is too large.",
+
+    // What went wrong with the connection.
+    NoConnection = "No connection to {0}.",
+    NoAnswerInTime = "{0} did not answer in time.",
+    ConnectionBroke = "The connection to {0} broke before the answer was complete.",
+    StoppedSending = "{0} stopped sending in the middle of the answer.",
+    Redirects = "{0} redirects to another address, and the key must not follow.",
+    ResponseTooLarge = "The response from {0} is too large and was not read to its end.",
+
+    // What went wrong in an answer.
+    ToolCallUnfinished = "The model's call to the tool \"{0}\" was not finished.",
+    ToolCallNotAnObject = "The model's call to the tool \"{0}\" has arguments that are not a JSON object.",
+    ToolCallWithoutName = "The model's call to the tool \"{0}\" has no tool name.",
+    AnswerLargerThan = "The answer is larger than {0} bytes.",
+    EventLargerThan = "One event of the answer is larger than {0} bytes.",
+    EventDenserThan = "One event of the answer has more than {0} bytes of JSON that is not plain text.",
+    EventNeedsMemory = "One event of the answer needs more than {0} bytes of memory.",
+    TooManyItems = "The answer has more than {0} output items.",
+    TooManyContentParts = "The answer has more than {0} content parts in one item.",
+    TooMuchContent = "The answer has more than {0} bytes of content.",
+    TooManyArguments = "The answer has more than {0} bytes of tool arguments, sources and encrypted thinking.",
+
+    OutOfMemory = "This answer is too large: it used up the memory for one answer.",
+    Crashed = "Sluice crashed while it read this answer.",
+
+    // When to come back.
+    WaitSeconds = "The server asks to wait {0} s.",
+    WaitMinutes = "The server asks to wait {0} min.",
+    WaitHours = "The server asks to wait {0} hours.",
+    WaitDays = "The server asks to wait {0} days.",
+    WaitMoreThanAYear = "The server asks to wait more than a year.",
+
+    // What to do next.
+    EnterKey = "Enter a valid API key.",
+    AskForAccess = "Ask for access, or choose another model.",
+    AddCredit = "Add credit or raise the budget.",
+    ChooseListedModel = "Choose another model; the list may be out of date.",
+    StartNewChat = "Start a new chat or let it be summarized.",
+    CheckModelSettings = "Check the settings for this model.",
+    WaitAMoment = "Wait a moment, then try again.",
+    TryLater = "Try again later or choose another model.",
+    TryAfterThat = "Try again after that, or choose another model.",
+    CheckEndpoint = "Check the base URL: this does not look like an Open Responses endpoint.",
+    CheckConnection = "Check the connection and try again.",
+    TryAgain = "Try again.",
+    AskAgain = "Ask again.",
+    AskForLess = "Ask for less at once, or choose another model.",
+    CheckNetwork = "Check the network, the proxy settings and the base URL.",
+    TryAnotherModel = "Try again; if it stays silent, try another model.",
+    RaiseIdleTimeout = "Try again; the idle time-out is a setting.",
+    UseFinalAddress = "Set the base URL to the final address.",
+    CheckBaseUrl = "Check the base URL.",
+    AskForShorter = "Ask for a shorter answer.",
+    ReportCrash = "Ask again, and report this as a bug in Sluice if it happens again.",
+
+    // Answers that succeeded and still show nothing, or too little.
+    OnlyThought = "The model thought and then said nothing. Ask again, lower the thinking effort, or choose another model.",
+    Filtered = "The provider's content filter took the answer away. Rephrase the question or choose another model.",
+    LimitBeforeFirstWord = "The output limit was used up before the first word. Lower the thinking effort or choose another model.",
+    EmptyAnswer = "The model sent an empty answer. Ask again, or choose another model.",
+    FilterCutOff = "The provider's content filter cut the answer off here.",
+    LimitCutOff = "The answer reached the model's output limit and is cut off here. Say \"go on\" to continue.",
+    EndedEarly = "The server ended the answer early, without saying why.",
+
+    // The warning before a request.
+    NearlyFull = "This request has about {0} tokens, {1} % of {2}'s input limit ({3}). Summarize the conversation soon, or start a new one.",
+    TooFull = "This request has about {0} tokens, but {1} accepts at most {2}, so it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window.",
+
+    // The status line and its tooltip.
+    NotCounted = "not counted",
+    Tokens = "{0} tokens",
+    ModelLabel = "Model",
+    ContextLabel = "Context",
+    FreedLabel = "Freed",
+    LastAnswerLabel = "Last answer",
+    CostLabel = "Cost",
+    SpeedLabel = "Speed",
+    ConversationLabel = "Conversation",
+    RunningLabel = "Running",
+    TokensOf = "{0} of {1} tokens",
+    AboutTokens = "about {0} tokens",
+    AboutTokensOf = "about {0} of {1} tokens",
+    TokensIn = "{0} in",
+    TokensInCached = "{0} in ({1} cached)",
+    TokensOut = "{0} out",
+    TokensOutReasoning = "{0} out ({1} reasoning)",
+    FirstPartAfter = "first part after {0} s",
+    TokensPerSecond = "{0} tokens/s",
+    OneRequest = "1 request",
+    Requests = "{0} requests",
+    AndMore = "{0} and more",
+    OneSubAgent = "1 sub-agent",
+    SubAgents = "{0} sub-agents",
+
+    // The memory file.
+    MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts anew.",
+    MemoryNewer = "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Message, MessageCode, join_messages};
+
+    #[test]
+    fn arguments_replace_their_numbers() {
+        let message = |args: &[&str]| {
+            let args = args.iter().map(|argument| (*argument).to_owned()).collect();
+            Message { code: MessageCode::TokensOf, args }.to_string()
+        };
+        assert_eq!(message(&["1", "2"]), "1 of 2 tokens");
+        assert_eq!(message(&["{1}", "{0}"]), "{1} of {0} tokens");
+        assert_eq!(message(&[]), " of  tokens");
+    }
+
+    #[test]
+    fn sentences_are_joined_by_spaces() {
+        let messages = [Message::new(MessageCode::NoConnection, [&"a.example"]), MessageCode::CheckNetwork.into()];
+        assert_eq!(
+            join_messages(&messages, " "),
+            "No connection to a.example. Check the network, the proxy settings and the base URL."
+        );
+    }
+
+    #[test]
+    fn placeholders_are_numbered_from_zero_without_gaps() {
+        for code in MessageCode::ALL {
+            let english = code.english();
+            let holes = english.matches('{').count();
+            assert!((0..holes).all(|number| english.contains(&format!("{{{number}}}"))), "{english}");
+        }
+    }
+}
