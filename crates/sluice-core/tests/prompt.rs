@@ -139,7 +139,7 @@ fn rewritten(chat: &ChatRequest, other_text: bool) -> ChatRequest {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
-    /// The pieces that are hashed and counted are those that the request body carries.
+    /// Checks invariant R4: the pieces that are hashed and counted are those that the request body carries.
     #[test]
     fn pieces_are_what_the_request_body_carries(chat in any_chat()) {
         let (prompt, body) = (Prompt::of(&chat), body_of(&chat));
@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(pieces, sent(&body));
     }
 
-    /// Counting piece by piece and counting the request body give the same number.
+    /// Checks invariant R4: counting piece by piece and counting the request body give the same number.
     #[test]
     fn pieces_cost_what_the_request_body_costs(chat in any_chat()) {
         for model in [MODEL, "gpt-4o", "gpt-5.4", "claude-sonnet-4.5"] {
@@ -159,6 +159,7 @@ proptest! {
         }
     }
 
+    /// Checks invariant R4.
     #[test]
     fn fingerprints_are_the_same_exactly_if_the_visible_content_is(one in any_chat(), other in any_chat()) {
         let same_form = rewritten(&one, false);

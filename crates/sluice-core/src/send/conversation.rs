@@ -13,7 +13,7 @@ use crate::boundary::{ChatPart, ChatRequest, RequestKind, Role};
 /// The type of the data part that VS Code stores with an answer and passes back.
 const MARKER_TYPE: &str = "stateful_marker";
 /// The prefix of our markers; other providers leave markers too.
-const OURS: &str = "sluice-";
+const OUR_PREFIX: &str = "sluice-";
 
 /// Returns the caller's id for the conversation, or else VS Code's, or else the one in our last marker, or else the new
 /// id.
@@ -32,7 +32,7 @@ pub(super) fn conversation_id(chat: &ChatRequest) -> Option<String> {
 /// Returns the text of the marker. VS Code requires the model's id before a backslash; the rest must not contain
 /// another one.
 pub(super) fn marker(model: &str, conversation: &str) -> Option<String> {
-    is_markable(conversation).then(|| format!("{model}\\{OURS}{conversation}"))
+    is_markable(conversation).then(|| format!("{model}\\{OUR_PREFIX}{conversation}"))
 }
 
 fn is_markable(id: &str) -> bool {
@@ -49,7 +49,7 @@ fn marked(chat: &ChatRequest) -> Option<String> {
         })
         .find_map(|marker| {
             let (_, name) = std::str::from_utf8(&marker).ok()?.split_once('\\')?;
-            name.strip_prefix(OURS).filter(|id| is_markable(id)).map(str::to_owned)
+            name.strip_prefix(OUR_PREFIX).filter(|id| is_markable(id)).map(str::to_owned)
         })
 }
 
