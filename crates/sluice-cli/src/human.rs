@@ -120,7 +120,7 @@ impl Printer for Human {
         if let Some(empty) = outcome.empty {
             line.push_str(match empty {
                 Empty::ThinkingOnly => " · the model only thought",
-                Empty::Filtered => " · a content filter took the answer away",
+                Empty::Filtered => " · a content filter removed the answer",
                 Empty::Length => " · the output limit was used up before the first word",
                 Empty::Nothing => " · the answer is empty",
             });

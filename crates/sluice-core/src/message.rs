@@ -149,7 +149,7 @@ messages! {
 
     // Answers that succeeded and still show nothing, or too little.
     OnlyThought = "The model thought and then said nothing. Ask again, lower the thinking effort, or choose another model.",
-    Filtered = "The provider's content filter took the answer away. Rephrase the question or choose another model.",
+    Filtered = "The provider's content filter removed the answer. Rephrase the question or choose another model.",
     LimitBeforeFirstWord = "The output limit was used up before the first word. Lower the thinking effort or choose another model.",
     EmptyAnswer = "The model sent an empty answer. Ask again, or choose another model.",
     FilterCutOff = "The provider's content filter cut the answer off here.",
@@ -187,7 +187,7 @@ messages! {
     SubAgents = "{0} sub-agents",
 
     // The memory file.
-    MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts anew.",
+    MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
     MemoryNewer = "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
 }
 

@@ -74,7 +74,7 @@ fn an_empty_answer_is_explained() {
         incomplete("content_filter"),
         BodyEnd::Eof,
         expect![[
-            r#"{"type":"reject","message":"The provider's content filter took the answer away. Rephrase the question or choose another model.","kind":null}"#
+            r#"{"type":"reject","message":"The provider's content filter removed the answer. Rephrase the question or choose another model.","kind":null}"#
         ]],
     );
     check(

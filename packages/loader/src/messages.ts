@@ -63,7 +63,7 @@ export const MESSAGES = {
   askForShorter: "Ask for a shorter answer.",
   reportCrash: "Ask again, and report this as a bug in Sluice if it happens again.",
   onlyThought: "The model thought and then said nothing. Ask again, lower the thinking effort, or choose another model.",
-  filtered: "The provider's content filter took the answer away. Rephrase the question or choose another model.",
+  filtered: "The provider's content filter removed the answer. Rephrase the question or choose another model.",
   limitBeforeFirstWord: "The output limit was used up before the first word. Lower the thinking effort or choose another model.",
   emptyAnswer: "The model sent an empty answer. Ask again, or choose another model.",
   filterCutOff: "The provider's content filter cut the answer off here.",
@@ -95,7 +95,7 @@ export const MESSAGES = {
   andMore: "{0} and more",
   oneSubAgent: "1 sub-agent",
   subAgents: "{0} sub-agents",
-  memoryDamaged: "The file with token counts and usage was damaged. It has been set aside, and counting starts anew.",
+  memoryDamaged: "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
   memoryNewer: "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
 } as const;
 
