@@ -118,8 +118,10 @@ fn cargo_test() -> Command {
 fn export_streams() -> Done<PathBuf> {
     let directory = root().join("target/streams");
     let _ = std::fs::remove_dir_all(&directory);
-    run(cargo()
-        .args(["run", "--quiet", "--locked", "--package", "sluice-core", "--example", "export_streams", "--"])
-        .arg(&directory))?;
+    // The tests of the workspace have built this already. With `--package`, cargo would build the core and all its
+    // dependencies again, because the packages of the workspace together enable more features than each alone.
+    run(cargo().args(["build", "--quiet", "--locked", "--workspace", "--example", "export_streams"]))?;
+    let program = root().join("target/debug/examples").join(format!("export_streams{}", std::env::consts::EXE_SUFFIX));
+    run(Command::new(program).arg(&directory))?;
     Ok(directory)
 }
