@@ -158,7 +158,7 @@ impl Conversation {
         let keyboard = stdin().is_terminal().then(|| Keyboard::new(BufReader::new(stdin())));
         let interrupts = Interrupts::listen(!tools.is_empty());
         let interrupts = interrupts.map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
-        let ledger = ChatLedger::open(connection.client.endpoint(), &request.model);
+        let ledger = ChatLedger::open(&connection.client, &request.model);
         Ok(Self {
             connection,
             request,
@@ -311,6 +311,7 @@ impl Conversation {
             None => printer.outcome(&report.outcome, started.elapsed()).and_then(|()| printer.flush()),
         };
         ledger.end(&report.entry);
+        ChatLedger::learn_refused(connection.client.endpoint(), &request.model, &report.refused);
         if let Some(error) = &capture_error {
             tell!("sluice: cannot write the capture: {error}. It is not complete.");
             self.capture_failed = true;

@@ -4,9 +4,9 @@ use std::env;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use sluice_client::{Store, StoreError};
+use sluice_client::{Client, Store, StoreError};
 use sluice_core::{
-    ChatRequest, Counter, Endpoint, Estimate, Ledger, LedgerEntry, LedgerModel, ModelSettings, StatusLine,
+    ChatRequest, Counter, Endpoint, Estimate, Ledger, LedgerEntry, LedgerModel, ModelSettings, Parameter, StatusLine,
 };
 
 use crate::model_cache::ModelCache;
@@ -27,9 +27,11 @@ pub struct ChatLedger {
 
 impl ChatLedger {
     /// Opens the ledger for requests to a model, about which it knows what `sluice models` last saw.
-    pub fn open(endpoint: &Endpoint, model: &str) -> Self {
+    pub fn open(client: &Client, model: &str) -> Self {
+        let endpoint = client.endpoint();
         let (store, memory, error) = Store::open(directory());
         let (catalog, _) = ModelCache::of(endpoint).load(endpoint);
+        client.leave_out(model, &catalog.refused(model, u64::from(today()) * SECONDS_PER_DAY));
         let listed = catalog.models(&ModelSettings::default(), u64::from(today()) * SECONDS_PER_DAY).models;
         let model = match listed.into_iter().find(|listed| listed.id == model) {
             Some(listed) => LedgerModel {
@@ -66,6 +68,17 @@ impl ChatLedger {
         self.ledger.end(REQUEST, entry, self.now(), today());
         if let Err(error) = self.store.save(self.ledger.memory()) {
             self.complain(&error);
+        }
+    }
+
+    /// Remembers the parameters that the server refused, so that the next run doesn't send them.
+    pub fn learn_refused(endpoint: &Endpoint, model: &str, parameters: &[Parameter]) {
+        let cache = ModelCache::of(endpoint);
+        let (mut catalog, _) = cache.load(endpoint);
+        if catalog.learn_refused(model, parameters, u64::from(today()) * SECONDS_PER_DAY)
+            && let Err(message) = cache.save(&catalog)
+        {
+            tell!("sluice: {message}");
         }
     }
 

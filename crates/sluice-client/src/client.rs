@@ -1,7 +1,9 @@
 //! The HTTP client: sockets and time for the core's exchanges, and the requests for lists of models.
 
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -28,6 +30,8 @@ pub struct Client {
     /// Masks the key in everything that a server says, because servers quote keys that they refuse.
     secrets: Secrets,
     timeouts: Timeouts,
+    /// By model, the parameters that the server refused. Clones share it.
+    refused: Arc<Mutex<BTreeMap<String, Vec<Parameter>>>>,
 }
 
 /// How long a client waits before it gives up.
@@ -82,7 +86,7 @@ impl Client {
     pub fn new(endpoint: Endpoint, key: Option<ApiKey>, timeouts: Timeouts) -> Result<Self, SetupError> {
         let http = http(&endpoint, timeouts).build().map_err(SetupError)?;
         let secrets = key.as_ref().map(ApiKey::secrets).unwrap_or_default();
-        Ok(Self { http, endpoint, key, secrets, timeouts })
+        Ok(Self { http, endpoint, key, secrets, timeouts, refused: Arc::default() })
     }
 
     /// Returns the key, so that it can be masked in whatever of an answer is shown or stored.
@@ -93,6 +97,15 @@ impl Client {
     /// Returns the endpoint that the requests go to.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// Leaves parameters out of requests to a model, because its server refused them before. What it refuses from now on
+    /// the client leaves out by itself; [`Report::refused`] tells what to remember for the next client.
+    pub fn leave_out(&self, model: &str, parameters: &[Parameter]) {
+        if !parameters.is_empty() {
+            let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+            refused.entry(model.to_owned()).or_default().extend(parameters);
+        }
     }
 
     /// Sends a chat and reports the answer as it arrives, until the answer ends or `cancel` completes. Dropping the
@@ -109,6 +122,8 @@ impl Client {
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Report {
         let built = build_request(chat, &self.endpoint);
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).get(&chat.model).cloned();
+        let built = built.without(&refused.unwrap_or_default());
         for note in built.notes.clone() {
             on_event(Event::Output(Output::Note(note)));
         }
@@ -177,6 +192,7 @@ impl Client {
                     if let (Some(limits), Some(response)) = (report.drain, response) {
                         drain(response, limits).await;
                     }
+                    self.leave_out(&chat.model, &report.refused);
                     self.secrets.mask_report(&mut report);
                     return *report;
                 }
@@ -192,7 +208,7 @@ impl Client {
             idle_timeout_ms: milliseconds(self.timeouts.idle),
             output_timeout_ms: milliseconds(self.timeouts.output),
             refusal_timeout_ms: milliseconds(self.timeouts.small),
-            optional: Parameter::ALL.to_vec(),
+            optional: built.optional.clone(),
             random: fastrand::f64(),
             ..ExchangeOptions::default()
         }
@@ -377,7 +393,8 @@ mod tests {
         });
         let timeouts = Timeouts::default();
         let http = http(&endpoint, timeouts).http2_prior_knowledge().build().unwrap();
-        let client = Client { http, endpoint, key: None, secrets: Secrets::default(), timeouts };
+        let client =
+            Client { http, endpoint, key: None, secrets: Secrets::default(), timeouts, refused: Arc::default() };
         let (cancel, mut kinds) = (Notify::new(), Vec::new());
         let answer = client
             .respond(&ChatRequest::default(), cancel.notified(), &mut |event| {

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sluice_client::{Event, Timeouts};
-use sluice_core::{Endpoint, FailureKind, MAX_ATTEMPTS, ModelCatalog, Output, Refresh, Status};
+use sluice_core::{Endpoint, FailureKind, MAX_ATTEMPTS, ModelCatalog, Output, Parameter, Refresh, Status};
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Faults, Options, Request, Responder};
 
@@ -334,4 +334,46 @@ async fn a_missing_server_is_a_network_failure() {
     let heard = ask(&client(&url, None, PATIENT), &chat("sluice/echo", "Hello"), is_retry).await;
     assert_eq!(heard.retries[0].0.kind, FailureKind::Network);
     assert!(heard.retries[0].0.message.starts_with("No connection to http://127.0.0.1:"));
+}
+
+/// A server that refuses the parameter `caching` by name. The gateway knows all parameters.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_refused_parameter_is_left_out_from_then_on() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || -> Vec<bool> {
+        let answer = |socket: std::io::Result<std::net::TcpStream>| {
+            let mut socket = socket.unwrap();
+            let mut request = String::new();
+            while !request.ends_with('}') {
+                let mut bytes = [0; 4096];
+                let read = socket.read(&mut bytes).unwrap();
+                request.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+            }
+            let has_caching = request.contains("\"caching\"");
+            let (status, kind, body) = if has_caching {
+                ("400 Bad Request", "application/json", r#"{"error":{"message":"Unknown parameter: 'caching'."}}"#)
+            } else {
+                let completed = r#"data: {"type":"response.completed","response":{}}"#;
+                ("200 OK", "text/event-stream", completed)
+            };
+            let head = format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}\n\n");
+            socket.write_all(head.as_bytes()).unwrap();
+            has_caching
+        };
+        listener.incoming().take(4).map(answer).collect()
+    });
+    let mut question = chat("acme/m", "Hello");
+    question.options.automatic_caching = true;
+    let first = client(&url, None, PATIENT);
+    let mut refused = Vec::new();
+    for _ in 0..2 {
+        refused.push(first.respond(&question, pending(), &mut |_| {}).await.refused);
+    }
+    assert_eq!(refused, [vec![Parameter::Caching], vec![]]);
+    // What one client learned, the next can be told.
+    let second = client(&url, None, PATIENT);
+    second.leave_out("acme/m", &refused[0]);
+    assert_eq!(second.respond(&question, pending(), &mut |_| {}).await.outcome.status, Status::Completed);
+    assert_eq!(server.join().unwrap(), [true, false, false, false]);
 }

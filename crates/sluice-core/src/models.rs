@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::boundary::{
     ChatModel, LimitSetting, ModelList, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Prices,
 };
+use crate::send::Parameter;
 use crate::wire::{MOST_WORDS, Model, Models, ProviderEndpoint};
 
 use identity::Identity;
@@ -39,6 +40,7 @@ const MOST_NOTES: usize = 10;
 struct Facts {
     endpoints: Option<(Model, Vec<ProviderEndpoint>)>,
     learned: Option<u32>,
+    refused: Vec<Parameter>,
 }
 
 fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSettings) -> ModelList {
@@ -147,6 +149,7 @@ fn chat_model(id: String, mut model: Model, facts: &Facts, setting: Option<&Limi
         parameters: model.parameters,
         zero_data_retention: model.zero_data_retention,
         providers,
+        refused: facts.refused.clone(),
         id,
         name,
     };

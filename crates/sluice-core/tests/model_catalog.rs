@@ -9,8 +9,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatModel, Endpoint, HttpAnswer, ListState, ModelCatalog, ModelSettings, Refresh, finds_model, learned_limit,
-    short_count, similar_models,
+    ChatModel, Endpoint, HttpAnswer, ListState, ModelCatalog, ModelSettings, Parameter, Refresh, finds_model,
+    learned_limit, short_count, similar_models,
 };
 
 use support::{NOW, catalog, gateway, ok, only};
@@ -211,6 +211,22 @@ fn snapshots_restore_the_list() {
     let elsewhere = Endpoint::parse("https://other.example/v1").unwrap();
     let (restored, note) = ModelCatalog::restore(&snapshot, &elsewhere);
     assert_eq!((restored, note), (ModelCatalog::new(&elsewhere), None));
+}
+
+#[test]
+fn refused_parameters_are_left_out_for_a_month() {
+    let mut catalog = catalog(&json!([{"id": "acme/m"}, {"id": "acme/n"}]));
+    assert!(catalog.learn_refused("acme/m", &[Parameter::Store], NOW));
+    assert!(!catalog.learn_refused("acme/m", &[Parameter::Store], NOW));
+    assert!(catalog.learn_refused("acme/m", &[Parameter::Caching], NOW + 60));
+    let (catalog, note) = ModelCatalog::restore(&catalog.snapshot(), &gateway());
+    assert_eq!(note, None);
+    let refused = |now: u64| -> Vec<Vec<Parameter>> {
+        let models = catalog.models(&ModelSettings::default(), now).models;
+        models.into_iter().map(|model| model.refused).collect()
+    };
+    assert_eq!(refused(NOW + 100), [vec![Parameter::Caching, Parameter::Store], vec![]]);
+    assert_eq!(refused(NOW + 31 * 86_400), [vec![], vec![]], "the server may have learned them");
 }
 
 fn rich() -> Value {

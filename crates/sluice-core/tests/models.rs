@@ -295,6 +295,7 @@ fn a_model_has_all_its_details() {
             "reasoning"
           ],
           "zeroDataRetention": null,
-          "providers": []
+          "providers": [],
+          "refused": []
         }"#]].assert_eq(&serde_json::to_string_pretty(&model).unwrap());
 }

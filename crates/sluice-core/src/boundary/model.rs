@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Note;
+use crate::send::Parameter;
 
 /// The models to offer, the server's other models, and notes about problems in the list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -60,6 +61,8 @@ pub struct ChatModel {
     pub zero_data_retention: Option<bool>,
     /// The providers that serve the model. Empty until the model's endpoints have been fetched.
     pub providers: Vec<ModelProvider>,
+    /// Parameters that the server refused in requests to this model. They are left out of the next ones.
+    pub refused: Vec<Parameter>,
 }
 
 /// The source of a model's limits, from the least to the most trusted.

@@ -12,7 +12,7 @@ use crate::fnv::fnv1a;
 use crate::models::capabilities::other_kind;
 use crate::models::limits::learned_limit;
 use crate::receive::plain_line;
-use crate::send::Endpoint;
+use crate::send::{Endpoint, Parameter};
 use crate::wire::{Model, read_endpoints, read_models, write_endpoints, write_models};
 
 /// The version of the snapshot's format. Raise it when more fields of a list are read: a stored list has only the fields
@@ -23,7 +23,7 @@ const FRESH_SECONDS: u64 = 5 * 60;
 /// How long to wait after a bad response.
 const PAUSE_SECONDS: u64 = 60;
 const ENDPOINTS_FRESH_SECONDS: u64 = 60 * 60;
-/// How long a learned limit is used. Providers enlarge their windows now and then.
+/// How long a learned limit or a refusal is used. Providers enlarge their windows and learn parameters now and then.
 const LEARNED_SECONDS: u64 = 30 * 24 * 60 * 60;
 /// Limits on the size of a snapshot.
 const MOST_KEPT: usize = 200;
@@ -56,7 +56,10 @@ pub struct ModelCatalog {
     endpoints: BTreeMap<String, Kept>,
     #[serde(default)]
     learned: BTreeMap<String, Learned>,
-    /// The time of the last bad response.
+    /// By model, the parameters that its server refused.
+    #[serde(default)]
+    refused: BTreeMap<String, Refused>,
+    /// When an answer was last bad.
     #[serde(skip)]
     failed_at: Option<u64>,
 }
@@ -76,7 +79,14 @@ struct Learned {
     tokens: u32,
 }
 
-/// Whether the list can be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Refused {
+    at: u64,
+    parameters: Vec<Parameter>,
+}
+
+/// What to do with the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -110,6 +120,7 @@ impl ModelCatalog {
             checksum: 0,
             endpoints: BTreeMap::new(),
             learned: BTreeMap::new(),
+            refused: BTreeMap::new(),
             failed_at: None,
         }
     }
@@ -133,6 +144,7 @@ impl ModelCatalog {
         }
         if !found.list.is_empty() && fnv1a(found.list.as_bytes()) != found.checksum {
             catalog.learned = found.learned;
+            catalog.refused = found.refused;
             return (catalog, Some(note("The kept list of models is damaged; it will be fetched again")));
         }
         found.drop_old();
@@ -257,10 +269,33 @@ impl ModelCatalog {
         before.is_none_or(|before| before.tokens != tokens).then_some(tokens)
     }
 
-    /// Keeps the snapshot small by removing the oldest entries.
+    /// Remembers the parameters that a server refused in a request to this model (see [`Report`](crate::Report)), so that
+    /// the next request leaves them out at once. Returns whether that is news.
+    pub fn learn_refused(&mut self, id: &str, parameters: &[Parameter], now: u64) -> bool {
+        let mut all = self.refused(id, now);
+        let before = all.len();
+        all.extend(parameters);
+        all.sort_unstable();
+        all.dedup();
+        let is_news = all.len() > before;
+        if is_news {
+            self.refused.insert(id.to_owned(), Refused { at: now, parameters: all });
+            self.drop_old();
+        }
+        is_news
+    }
+
+    /// The parameters to leave out of a request to this model.
+    pub fn refused(&self, id: &str, now: u64) -> Vec<Parameter> {
+        let recent = |refused: &&Refused| now < refused.at.saturating_add(LEARNED_SECONDS);
+        self.refused.get(id).filter(recent).map(|refused| refused.parameters.clone()).unwrap_or_default()
+    }
+
+    /// Keeps the snapshot small: the oldest go first.
     fn drop_old(&mut self) {
         drop_oldest(&mut self.endpoints, |id, kept| (kept.fetched_at, id.len() + kept.body.len()));
         drop_oldest(&mut self.learned, |id, learned| (learned.at, id.len()));
+        drop_oldest(&mut self.refused, |id, refused| (refused.at, id.len()));
     }
 
     /// Returns the models to show. This parses the whole list, so keep the result until something changes.
@@ -272,6 +307,9 @@ impl ModelCatalog {
         let recent = |learned: &&Learned| now < learned.at.saturating_add(LEARNED_SECONDS);
         for (id, learned) in &self.learned {
             facts.entry(id.clone()).or_default().learned = Some(learned).filter(recent).map(|learned| learned.tokens);
+        }
+        for id in self.refused.keys() {
+            facts.entry(id.clone()).or_default().refused = self.refused(id, now);
         }
         model_list(read_models(&self.list).unwrap_or_default(), &facts, settings)
     }

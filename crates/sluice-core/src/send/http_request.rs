@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Endpoint;
 use super::conversation::{conversation_id, is_summary_request, marker};
 use super::extras::{extra_fields, extra_headers, is_header_value};
 use super::prompt::Prompt;
 use super::tools::{ToolNames, tool_choice};
+use super::{Endpoint, Parameter};
 use crate::boundary::{ChatRequest, HttpRequest, Note, NoteKind};
 use crate::wire::{CreateResponse, ProviderOptions, ReasoningOptions};
 
@@ -23,8 +23,22 @@ pub struct BuiltRequest {
     pub conversation_id: Option<String>,
     /// The text of a `stateful_marker` part to add to the answer. The next request recognizes the conversation by it.
     pub marker: Option<String>,
+    /// The parameters in it that it can do without, if the server refuses them by name.
+    pub optional: Vec<Parameter>,
     /// Notes about everything that was left out or repaired.
     pub notes: Vec<Note>,
+}
+
+impl BuiltRequest {
+    /// Returns the same request without some parameters.
+    #[must_use]
+    pub fn without(mut self, parameters: &[Parameter]) -> Self {
+        if !parameters.is_empty() {
+            self.request = self.request.without(parameters);
+            self.optional.retain(|parameter| !parameters.contains(parameter));
+        }
+        self
+    }
 }
 
 /// Builds the request for a chat. The same chat always gives the same bytes, because prompt caches depend on them.
@@ -85,8 +99,9 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     headers.extend(extra_headers(&options.extra_headers, &mut problems));
     notes.extend(problems.into_iter().map(|problem| Note::new(NoteKind::Setting, problem.message)));
     let url = format!("{}/responses", endpoint.base_url);
+    let optional = Parameter::in_body(&body);
     let body = serde_json::to_string(&body).unwrap_or_default();
     let request = HttpRequest { method: "POST".to_owned(), url, headers, body };
     let marker = conversation_id.as_deref().and_then(|id| marker(&chat.model, id));
-    BuiltRequest { request, tool_names, conversation_id, marker, notes }
+    BuiltRequest { request, tool_names, conversation_id, marker, optional, notes }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::boundary::{Failure, FailureKind, HttpRequest};
+use crate::wire::CreateResponse;
 
 /// A parameter of a request that the answer doesn't depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -48,6 +49,21 @@ impl Parameter {
             Self::ReasoningSummary => "reasoning.summary",
             Self::Store => "store",
         }
+    }
+
+    /// Returns the parameters that a request has.
+    pub(super) fn in_body(body: &CreateResponse) -> Vec<Self> {
+        let has = |parameter: &Self| match parameter {
+            Self::Caching => body.caching.is_some(),
+            Self::Include => !body.include.is_empty(),
+            Self::MaxOutputTokens => body.max_output_tokens.is_some(),
+            Self::PromptCacheKey => body.prompt_cache_key.is_some(),
+            Self::ProviderOptions => !body.provider_options.is_empty(),
+            Self::ReasoningEffort => body.reasoning.as_ref().is_some_and(|reasoning| reasoning.effort.is_some()),
+            Self::ReasoningSummary => body.reasoning.as_ref().is_some_and(|reasoning| reasoning.summary.is_some()),
+            Self::Store => true,
+        };
+        Self::ALL.into_iter().filter(has).collect()
     }
 
     /// Returns the parameter that a server refuses, if it names one of `candidates` that the request still has.

@@ -118,7 +118,7 @@ pub(crate) struct ProviderOptions {
 }
 
 impl ProviderOptions {
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.gateway.is_none() && self.anthropic.is_none()
     }
 }
