@@ -10,7 +10,7 @@ use std::path::Path;
 use std::{env, fs, io};
 
 use serde_json::{Value, json};
-use sluice_core::Output;
+use sluice_core::{Action, Exchange, ExchangeOptions, Output};
 
 fn main() -> io::Result<()> {
     let Some(directory) = env::args().nth(1) else {
@@ -19,7 +19,17 @@ fn main() -> io::Result<()> {
     let directory = Path::new(&directory);
     fs::create_dir_all(directory)?;
     for (name, bytes) in support::streams() {
-        let (outputs, outcome) = support::run_whole(&bytes);
+        let mut exchange = Exchange::reading(ExchangeOptions::default());
+        exchange.handle_bytes(&bytes);
+        exchange.handle_end();
+        let mut outputs = Vec::new();
+        let outcome = loop {
+            match exchange.poll(0) {
+                Action::Output(output) => outputs.push(output),
+                Action::End(report) => break report.outcome,
+                action => return Err(io::Error::other(format!("{action:?}"))),
+            }
+        };
         let outputs: Vec<Value> = outputs.iter().map(to_json).collect::<Result<_, _>>()?;
         let result = json!({"outputs": outputs, "outcome": outcome});
         fs::write(directory.join(format!("{name}.sse")), &bytes)?;

@@ -5,6 +5,7 @@ mod chat;
 mod model;
 mod outcome;
 mod part;
+mod questions;
 mod settings;
 mod tokens;
 #[cfg(test)]
@@ -18,6 +19,10 @@ pub use model::{
 };
 pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Usage};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+pub use questions::{
+    CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest, RequestsQuestion,
+    TokensQuestion,
+};
 pub use settings::{SettingKind, SettingProblem, Settings};
 pub use tokens::TokenBreakdown;
 pub use usage::{

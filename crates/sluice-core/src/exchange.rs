@@ -5,9 +5,12 @@ mod report;
 
 use std::collections::VecDeque;
 
-use crate::boundary::{Failure, Outcome, Output, Part, Status};
+use serde::{Deserialize, Serialize};
+
+use crate::boundary::{Failure, FailureKind, Outcome, Output, Part, Status};
 use crate::failure::{Transport, retry_delay_ms};
 use crate::ledger::LedgerEntry;
+use crate::message::MessageCode;
 use crate::receive::{BodyEnd, StreamOptions};
 use crate::send::Parameter;
 use body::{Body, Progress};
@@ -16,27 +19,39 @@ pub(crate) use report::{CompletionDetails, PromptDetails};
 pub use report::{Drain, Ending, Report, Transcript, VsCodeUsage};
 
 /// How a request is made and how long it may take.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ExchangeOptions {
     /// The endpoint's origin, for messages about the connection.
+    #[cfg_attr(test, ts(as = "Option<String>"))]
     pub origin: String,
     /// How the answer is read.
+    #[cfg_attr(test, ts(as = "Option<StreamOptions>"))]
     pub stream: StreamOptions,
+    #[cfg_attr(test, ts(as = "Option<Dialect>"))]
     pub dialect: Dialect,
     /// The longest wait for the head of a response, in milliseconds.
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub head_timeout_ms: u64,
     /// The longest silence in the middle of a body, in milliseconds.
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub idle_timeout_ms: u64,
     /// The longest wait for the next output of a stream, in milliseconds, so that a server can't keep a request alive
     /// with comments alone. A whole response must arrive within the same time.
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub output_timeout_ms: u64,
     /// The longest time that the body of a refusal may take, in milliseconds.
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub refusal_timeout_ms: u64,
     /// The maximum number of attempts, including the first.
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_attempts: u32,
     /// The parameters of the request that may be left out if the server refuses them by name.
+    #[cfg_attr(test, ts(as = "Option<Vec<Parameter>>"))]
     pub optional: Vec<Parameter>,
     /// A random number between 0 and 1, which spreads the retries of many clients.
+    #[cfg_attr(test, ts(as = "Option<f64>"))]
     pub random: f64,
 }
 
@@ -49,7 +64,7 @@ impl Default for ExchangeOptions {
             head_timeout_ms: 120_000,
             idle_timeout_ms: 300_000,
             output_timeout_ms: 3_600_000,
-            refusal_timeout_ms: 180_000,
+            refusal_timeout_ms: 30_000,
             max_attempts: crate::failure::MAX_ATTEMPTS,
             optional: Vec::new(),
             random: 0.0,
@@ -58,7 +73,9 @@ impl Default for ExchangeOptions {
 }
 
 /// The format of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Dialect {
     #[default]
     OpenResponses,
@@ -67,15 +84,31 @@ pub enum Dialect {
 }
 
 /// What a shell has to do next.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Action {
     /// Send the request, without the parameters in `without`.
-    Send { timeout_ms: u64, without: Vec<Parameter> },
+    Send {
+        #[cfg_attr(test, ts(type = "number"))]
+        timeout_ms: u64,
+        without: Vec<Parameter>,
+    },
     /// Read more of the body.
-    Read { timeout_ms: u64 },
+    Read {
+        #[cfg_attr(test, ts(type = "number"))]
+        timeout_ms: u64,
+    },
     /// Wait before the next attempt, whose number is `attempt`. Nothing has been shown to the user yet.
-    Wait { timeout_ms: u64, failure: Box<Failure>, attempt: u32 },
+    Wait {
+        #[cfg_attr(test, ts(type = "number"))]
+        timeout_ms: u64,
+        failure: Box<Failure>,
+        attempt: u32,
+    },
     /// Show this to the user.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
     Output(Output),
     /// The exchange is over. Close the connection, or read the rest of the body as [`Report::drain`] allows.
     End(Box<Report>),
@@ -259,10 +292,22 @@ impl Exchange {
 
     /// Ends the exchange because the caller no longer wants the answer. Outputs that have not been polled are dropped.
     pub fn cancel(&mut self) {
-        let state = std::mem::replace(&mut self.state, State::Sending);
-        let dropped_outputs = !self.outputs.is_empty();
+        self.cancel_with(!self.outputs.is_empty());
+    }
+
+    /// Ends the exchange like [`cancel`](Self::cancel), for a shell that has polled outputs that nobody will see. The answer
+    /// is cancelled even if the server has already completed it.
+    pub fn cancel_unseen(&mut self) {
+        self.cancel_with(true);
+    }
+
+    fn cancel_with(&mut self, dropped_outputs: bool) {
         self.outputs.clear();
+        let state = std::mem::replace(&mut self.state, State::Sending);
         let outcome = match state {
+            State::Finished(report) if dropped_outputs => {
+                Outcome { status: Status::Cancelled, error: None, empty: None, ..report.outcome }
+            }
             State::Finished(report) => {
                 self.state = State::Finished(report);
                 return;
@@ -277,6 +322,19 @@ impl Exchange {
         };
         self.drain = None;
         self.finish(outcome);
+    }
+
+    /// Ends the exchange because the program that reads the answer failed. A shell that lost an exchange in a crash tells
+    /// this to a new one, for the report.
+    pub fn handle_crash(&mut self, is_out_of_memory: bool) {
+        self.outputs.clear();
+        let (kind, message, next) = if is_out_of_memory {
+            (FailureKind::TooLarge, MessageCode::OutOfMemory, MessageCode::AskForShorter)
+        } else {
+            (FailureKind::Server, MessageCode::Crashed, MessageCode::ReportCrash)
+        };
+        let failure = Failure::new(kind, message.into()).with_next(next);
+        self.finish(Outcome { retry_safe: false, ..Outcome::refused(failure) });
     }
 
     fn end_body(&mut self, end: BodyEnd, may_drain: bool) {

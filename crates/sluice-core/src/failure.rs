@@ -85,7 +85,8 @@ impl Failure {
 
     /// From a connection that failed. `host` is where it went.
     pub fn from_transport(transport: Transport, host: &str) -> Self {
-        let host = plain_line(host, 120);
+        // Whoever only reads a stream doesn't know where it comes from.
+        let host = if host.is_empty() { "the server".to_owned() } else { plain_line(host, 120) };
         let (kind, message, next) = match transport {
             Transport::Connect => (FailureKind::Network, MessageCode::NoConnection, MessageCode::CheckNetwork),
             Transport::HeadersTimeout => {
@@ -133,7 +134,7 @@ impl Failure {
     }
 
     /// The last message says what to do next.
-    fn with_next(mut self, next: MessageCode) -> Self {
+    pub(crate) fn with_next(mut self, next: MessageCode) -> Self {
         next.english().clone_into(&mut self.next);
         self.text.pop();
         self.text.push(next.into());

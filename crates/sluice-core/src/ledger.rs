@@ -121,13 +121,6 @@ impl Ledger {
         Self { counter, memory, tracker, tree, running }
     }
 
-    /// Loads the memory of an installation into a ledger that was needed before the file was read.
-    pub fn load(&mut self, key: InstallKey, file: Option<&[u8]>) -> FileState {
-        let (memory, state) = Memory::read(key, file);
-        self.memory = memory;
-        state
-    }
-
     /// A request begins. `id` is any name that no other running request has.
     pub fn begin(&mut self, id: &str, conversation: &str, chat: ChatRequest, model: LedgerModel, now_ms: u64) -> Begun {
         let prompt = Prompt::of(&chat);

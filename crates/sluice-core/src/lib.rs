@@ -66,7 +66,6 @@ mod ledger;
 mod memory;
 mod message;
 mod models;
-mod next_step;
 mod numbers;
 mod receive;
 mod secrets;
@@ -83,6 +82,10 @@ pub use boundary::{
     Totals,
 };
 pub use boundary::{
+    CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest, RequestsQuestion,
+    TokensQuestion,
+};
+pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
     Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
     NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing,
@@ -97,15 +100,15 @@ pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
 pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, similar_models};
-pub use next_step::{NextStep, next_step};
 pub use numbers::{date, fixed_count, grouped, short_count};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{BadAddress, BuiltRequest, Endpoint, Parameter, Prompt, ToolNames, VERCEL, build_request, request_kind};
 pub use settings::check_settings;
+pub use surrogates::mend_surrogates;
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
 pub use usage::{History, Period, UsageTracker, preflight};
-pub use wire::{as_stream, is_open_responses_event};
+pub use wire::is_open_responses_event;
 
 /// SSE framing by itself, for other readers of event streams, benchmarks and fuzzing.
 pub use receive::sse;

@@ -46,6 +46,18 @@ impl Memory {
         (memory, state)
     }
 
+    /// Adds another file of the same installation. For shells that can't lock a file and therefore keep several, of which
+    /// each window writes one at a time: counts are merged and usage is added, so it doesn't matter which file has what.
+    pub fn add(&mut self, file: &[u8]) -> FileState {
+        let (read, state) = file::read(self.key, Some(file));
+        if let Some((known, calibration, history)) = read {
+            self.known.merge(known);
+            self.calibration.merge(&calibration);
+            self.history.merge(&history);
+        }
+        state
+    }
+
     /// Estimates the input tokens of a request. `family` selects the correction factor; `raw` counts a piece without
     /// any correction.
     pub fn estimate(&self, prompt: &Prompt, family: &str, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {

@@ -50,14 +50,22 @@ pub struct ResponseStream {
     assembler: Assembler,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// How an answer is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct StreamOptions {
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
     pub limits: Limits,
     /// The names the request gave to its tools, so that calls carry the ones VS Code knows.
+    #[cfg_attr(test, ts(as = "Option<std::collections::BTreeMap<String, String>>"))]
     pub tool_names: ToolNames,
     /// Call ids as the server gave them, without our prefix; for shells whose requests are not built here.
+    #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub plain_call_ids: bool,
     /// Give a note for every event read.
+    #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub trace: bool,
 }
 

@@ -2,7 +2,7 @@
 //! them and they can't be displayed: one in a message makes every request of the conversation fail until it is removed.
 
 /// Replaces `\uD800`-`\uDFFF` escapes that don't form a pair with `\uFFFD`.
-pub(crate) fn mend_surrogates(json: &str) -> String {
+pub fn mend_surrogates(json: &str) -> String {
     let mut mended = String::with_capacity(json.len());
     let mut rest = json;
     while let Some(at) = rest.find('\\') {

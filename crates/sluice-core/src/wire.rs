@@ -22,5 +22,4 @@ pub(crate) use request::{
     Content, CreateResponse, FunctionTool, InputItem, Output as ItemOutput, ProviderOptions,
     Reasoning as ReasoningOptions, ToolChoice,
 };
-pub use response::as_stream;
-pub(crate) use response::{ErrorField, Response};
+pub(crate) use response::{ErrorField, Response, as_stream};

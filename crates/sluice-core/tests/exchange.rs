@@ -371,3 +371,31 @@ fn cancelling_ends_the_exchange() {
     "#]],
     );
 }
+
+#[test]
+fn an_answer_whose_outputs_nobody_saw_is_cancelled() {
+    for input in [Completed, Overloaded, End] {
+        let mut exchange = start();
+        for input in [STREAM, Text, input] {
+            input.tell(&mut exchange);
+        }
+        while matches!(exchange.poll(0), Action::Output(_)) {}
+        exchange.cancel_unseen();
+        assert_eq!(line(&exchange.poll(0)).split(": ").nth(1), Some("Cancelled, cancelled"));
+    }
+}
+
+#[test]
+fn a_crash_is_reported_by_another_exchange() {
+    for (is_out_of_memory, expected) in [
+        (true, "This answer is too large: it used up the memory for one answer. Ask for a shorter answer."),
+        (
+            false,
+            "Sluice crashed while it read this answer. Ask again, and report this as a bug in Sluice if it happens again.",
+        ),
+    ] {
+        let mut exchange = start();
+        exchange.handle_crash(is_out_of_memory);
+        assert_eq!(line(&exchange.poll(0)), format!("end after 1 attempts: Failed, rejected: {expected}"));
+    }
+}

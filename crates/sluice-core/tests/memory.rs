@@ -71,6 +71,21 @@ fn same(one: &Memory, other: &Memory) -> bool {
 }
 
 #[test]
+fn files_of_several_windows_add_up() {
+    let file = |text: &str| {
+        let mut memory = Memory::new(KEY);
+        memory.learn(&chat(text), "family", None, &counted(260), &raw, 100);
+        memory.record(&used("acme/one", 10), 100);
+        memory.save(None).0.unwrap()
+    };
+    let mut memory = Memory::new(KEY);
+    let states = [file("one"), file("two"), vec![0; 40]].map(|file| memory.add(&file));
+    assert_eq!(states, [FileState::Good, FileState::Good, FileState::Damaged]);
+    assert!(is_exact(&memory, "one") && is_exact(&memory, "two"));
+    assert_eq!(memory.history().rows().map(|(_, _, totals)| totals.requests).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
 fn a_written_memory_is_read_back() {
     let (memory, bytes) = filled();
     let (read, state) = Memory::read(KEY, Some(&bytes));

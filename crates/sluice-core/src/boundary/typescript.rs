@@ -5,13 +5,15 @@ use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
 use super::*;
-use crate::exchange::{CompletionDetails, PromptDetails, VsCodeUsage};
+use crate::exchange::{
+    Action, CompletionDetails, Dialect, Drain, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
+};
 use crate::failure::{HttpAnswer, Transport};
+use crate::ledger::{Begun, Ended, LedgerModel};
 use crate::message::{Message, MessageCode};
 use crate::models::ListState;
-use crate::next_step::NextStep;
-use crate::receive::BodyEnd;
-use crate::send::Endpoint;
+use crate::receive::StreamOptions;
+use crate::send::{Endpoint, Parameter};
 
 #[test]
 fn typescript_types_are_fresh() {
@@ -44,8 +46,14 @@ fn typescript_types_are_fresh() {
         Endpoint::decl(&config),
         HttpAnswer::decl(&config),
         Transport::decl(&config),
-        BodyEnd::decl(&config),
-        NextStep::decl(&config),
+        ExchangeOptions::decl(&config),
+        StreamOptions::decl(&config),
+        Dialect::decl(&config),
+        Parameter::decl(&config),
+        Action::decl(&config),
+        Report::decl(&config),
+        Ending::decl(&config),
+        Drain::decl(&config),
         VsCodeUsage::decl(&config),
         PromptDetails::decl(&config),
         CompletionDetails::decl(&config),
@@ -66,10 +74,7 @@ fn typescript_types_are_fresh() {
         ListState::decl(&config),
         Estimate::decl(&config),
         FileState::decl(&config),
-        TokenBreakdown::decl(&config),
-        RequestStart::decl(&config),
         RequestKind::decl(&config),
-        RequestEnd::decl(&config),
         RequestUsage::decl(&config),
         Totals::decl(&config),
         StatusLine::decl(&config),
@@ -78,6 +83,17 @@ fn typescript_types_are_fresh() {
         TooltipLine::decl(&config),
         Preflight::decl(&config),
         Message::decl(&config),
+        LedgerModel::decl(&config),
+        Begun::decl(&config),
+        Ended::decl(&config),
+        RequestsQuestion::decl(&config),
+        PreparedRequest::decl(&config),
+        CatalogQuestion::decl(&config),
+        CatalogEvent::decl(&config),
+        CatalogView::decl(&config),
+        TokensQuestion::decl(&config),
+        HistoryPeriod::decl(&config),
+        HistoryRow::decl(&config),
     ];
     let mut file = String::from(
         "// Generated from crates/sluice-core/src/boundary by `UPDATE_EXPECT=1 cargo test -p sluice-core typescript`.\n\n\

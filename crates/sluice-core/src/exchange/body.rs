@@ -60,6 +60,8 @@ impl Body {
         match media_type.as_str() {
             "text/html" => Self::Refusal { head, now, bytes: Vec::new() },
             _ if !is_success => Self::Refusal { head, now, bytes: Vec::new() },
+            // A whole answer of the AI SDK doesn't exist.
+            "application/json" if options.dialect == Dialect::AiSdk => Self::Refusal { head, now, bytes: Vec::new() },
             "application/json" => Self::Whole {
                 head,
                 now,
@@ -115,7 +117,7 @@ impl Body {
         match self {
             Self::Stream(receiver) => {
                 let (outputs, outcome) = receiver.finish(end);
-                (outputs, outcome.with_host(end, origin))
+                (outputs, outcome.with_origin(end, origin))
             }
             Self::Whole { .. } | Self::Refusal { .. } if end == BodyEnd::Cancelled => {
                 (Vec::new(), Outcome::new(Status::Cancelled))
@@ -136,7 +138,7 @@ impl Body {
                 let mut outputs: Vec<Output> = receiver.push(stream.as_bytes()).collect();
                 let (rest, outcome) = receiver.finish(end);
                 outputs.extend(rest);
-                (outputs, outcome.with_host(end, origin))
+                (outputs, outcome.with_origin(end, origin))
             }
             // However the body ended: the part that arrived explains more than nothing.
             Self::Refusal { head, now, mut bytes } => {

@@ -2,13 +2,16 @@
 
 use serde::Serialize;
 
-use crate::boundary::{ChatPart, Empty, FailureKind, Outcome, Part, Status, ThinkingReplay, Usage};
+use crate::boundary::{ChatPart, Empty, Failure, FailureKind, Outcome, Part, Status, ThinkingReplay, Usage};
+use crate::failure::Transport;
 use crate::ledger::LedgerEntry;
 use crate::message::{Message, MessageCode, join_messages};
+use crate::receive::BodyEnd;
 use crate::send::Parameter;
 
 /// How an exchange ended and everything that follows from it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Report {
     pub outcome: Outcome,
     /// What to do about it.
@@ -16,6 +19,8 @@ pub struct Report {
     /// Token counts for VS Code, if the server reported them.
     pub usage: Option<VsCodeUsage>,
     /// What the ledger learns from it, including the assistant's message.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
     pub entry: LedgerEntry,
     /// The number of attempts.
     pub attempts: u32,
@@ -85,6 +90,38 @@ impl Ending {
 
     fn rejected(text: Vec<Message>, kind: Option<FailureKind>) -> Self {
         Self::Rejected { message: join_messages(&text, " "), text, kind }
+    }
+}
+
+impl Outcome {
+    /// An attempt that never became a stream.
+    pub fn refused(failure: Failure) -> Self {
+        Self { error: Some(failure), retry_safe: true, ..Self::new(Status::Failed) }
+    }
+
+    /// An outcome about which nothing else is known.
+    pub(crate) fn new(status: Status) -> Self {
+        Self {
+            status,
+            reason: None,
+            error: None,
+            empty: None,
+            response_id: None,
+            model: None,
+            usage: None,
+            gateway: None,
+            retry_safe: false,
+        }
+    }
+
+    /// A stream can't know where it came from; with the origin, one that was cut off gets its error.
+    #[must_use]
+    pub(super) fn with_origin(mut self, end: BodyEnd, origin: &str) -> Self {
+        if self.status == Status::Truncated {
+            let transport = if end == BodyEnd::IdleTimeout { Transport::Idle } else { Transport::Broken };
+            self.error = Some(Failure::from_transport(transport, origin));
+        }
+        self
     }
 }
 

@@ -63,7 +63,7 @@ fn read_usage(mut fields: Map<String, Value>) -> Option<Usage> {
 
 /// The one-event stream that says the same as a whole answer in JSON, for servers that do not stream. `None` if the JSON
 /// is no answer.
-pub fn as_stream(json: &str) -> Option<String> {
+pub(crate) fn as_stream(json: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Answer<'a> {
         #[serde(borrow)]

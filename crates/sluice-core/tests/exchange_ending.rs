@@ -1,0 +1,178 @@
+//! What the end of an attempt means for the user. The input is a stream and how its body ended, the output the ending
+//! and the counts for VS Code.
+
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use sluice_core::{Action, ConnectionError, Ending, Exchange, ExchangeOptions, Usage, VsCodeUsage};
+
+const HOST: &str = "https://gateway.example";
+
+fn event(value: Value) -> String {
+    format!("data: {value}\n\n")
+}
+
+fn text() -> String {
+    event(json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "Hi"}))
+}
+
+fn call() -> String {
+    let item = json!({"type": "function_call", "id": "f", "call_id": "c", "name": "look", "arguments": "{}", "status": "completed"});
+    event(json!({"type": "response.output_item.done", "output_index": 1, "item": item}))
+}
+
+fn incomplete(reason: &str) -> String {
+    event(json!({"type": "response.incomplete", "response": {"incomplete_details": {"reason": reason}}}))
+}
+
+fn failed(code: &str) -> String {
+    event(json!({"type": "response.failed", "response": {"error": {"code": code, "message": "It broke"}}}))
+}
+
+/// How the bytes of a body stop.
+#[derive(Clone, Copy)]
+enum BodyEnd {
+    Eof,
+    IdleTimeout,
+    Broken,
+    Cancelled,
+}
+
+fn check(body: String, end: BodyEnd, expected: Expect) {
+    let mut exchange = Exchange::new(ExchangeOptions { origin: HOST.to_owned(), ..ExchangeOptions::default() });
+    exchange.handle_head(200, Vec::new(), 0);
+    exchange.handle_bytes(body.as_bytes());
+    // Whatever came is shown before anything else happens.
+    let next = |exchange: &mut Exchange| loop {
+        match exchange.poll(0) {
+            Action::Output(_) => {}
+            action => break action,
+        }
+    };
+    next(&mut exchange);
+    match end {
+        BodyEnd::Eof => exchange.handle_end(),
+        BodyEnd::IdleTimeout => exchange.handle_timeout(),
+        BodyEnd::Broken => exchange.handle_connection_error(ConnectionError::Broken),
+        BodyEnd::Cancelled => exchange.cancel(),
+    }
+    let text = match next(&mut exchange) {
+        Action::End(report) => match report.ending {
+            Ending::Rejected { message, kind, .. } => format!("rejected, {kind:?}: {message}"),
+            ending => format!("{ending:?}"),
+        },
+        Action::Wait { timeout_ms, failure, .. } => format!("wait {timeout_ms} ms: {}", failure.message),
+        action => format!("{action:?}"),
+    };
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn an_answer_that_is_complete_is_done() {
+    let completed = event(json!({"type": "response.completed", "response": {}}));
+    check(text() + &completed, BodyEnd::Eof, expect!["Done"]);
+    check(call() + &completed, BodyEnd::Eof, expect!["Done"]);
+    // An agent continues with the calls it got.
+    check(call() + &incomplete("max_output_tokens"), BodyEnd::Eof, expect!["Done"]);
+}
+
+#[test]
+fn an_empty_answer_is_explained() {
+    let completed = event(json!({"type": "response.completed", "response": {}}));
+    let thinking =
+        event(json!({"type": "response.reasoning_text.delta", "output_index": 0, "content_index": 0, "delta": "Hm"}));
+    check(
+        completed.clone(),
+        BodyEnd::Eof,
+        expect!["rejected, None: The model sent an empty answer. Ask again, or choose another model."],
+    );
+    check(
+        thinking + &completed,
+        BodyEnd::Eof,
+        expect![
+            "rejected, None: The model thought and then said nothing. Ask again, lower the thinking effort, or choose another model."
+        ],
+    );
+    check(
+        incomplete("content_filter"),
+        BodyEnd::Eof,
+        expect![
+            "rejected, None: The provider's content filter took the answer away. Rephrase the question or choose another model."
+        ],
+    );
+    check(
+        incomplete("max_output_tokens"),
+        BodyEnd::Eof,
+        expect![
+            "rejected, None: The output limit was used up before the first word. Lower the thinking effort or choose another model."
+        ],
+    );
+}
+
+#[test]
+fn an_answer_that_was_cut_off_is_explained() {
+    check(
+        text() + &incomplete("max_output_tokens"),
+        BodyEnd::Eof,
+        expect![[
+            r#"rejected, None: The answer reached the model's output limit and is cut off here. Say "go on" to continue."#
+        ]],
+    );
+    check(
+        text() + &incomplete("content_filter"),
+        BodyEnd::Eof,
+        expect!["rejected, None: The provider's content filter cut the answer off here."],
+    );
+    check(
+        text() + &incomplete("other"),
+        BodyEnd::Eof,
+        expect!["rejected, None: The server ended the answer early, without saying why."],
+    );
+}
+
+#[test]
+fn a_broken_stream_is_retried_only_before_the_first_part() {
+    check(
+        String::new(),
+        BodyEnd::Eof,
+        expect!["wait 500 ms: The connection to https://gateway.example broke before the answer was complete."],
+    );
+    check(
+        String::new(),
+        BodyEnd::IdleTimeout,
+        expect!["wait 500 ms: https://gateway.example stopped sending in the middle of the answer."],
+    );
+    check(failed("server_error"), BodyEnd::Eof, expect!["wait 500 ms: It broke"]);
+    check(failed("invalid_prompt"), BodyEnd::Eof, expect!["rejected, Some(Server): It broke. Try again."]);
+    check(
+        text(),
+        BodyEnd::Broken,
+        expect![
+            "rejected, Some(Network): The connection to https://gateway.example broke before the answer was complete. Try again."
+        ],
+    );
+    check(
+        text() + &failed("server_error"),
+        BodyEnd::Eof,
+        expect!["rejected, Some(ServerDown): It broke. Try again later or choose another model."],
+    );
+    check(text(), BodyEnd::Cancelled, expect!["Cancelled"]);
+}
+
+#[test]
+fn counts_for_vscode_come_from_the_server_or_are_absent() {
+    let usage = |value: Value| {
+        let usage: Usage = serde_json::from_value(value).unwrap();
+        VsCodeUsage::of(&usage).map_or("none".to_owned(), |usage| serde_json::to_string(&usage).unwrap())
+    };
+    expect![[r#"{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}"#]].assert_eq(&usage(json!({
+        "input_tokens": 10, "output_tokens": 5, "total_tokens": 15,
+        "input_tokens_details": {"cached_tokens": 4}, "output_tokens_details": {"reasoning_tokens": 2},
+    })));
+    expect![[r#"{"prompt_tokens":10,"completion_tokens":0,"total_tokens":10}"#]]
+        .assert_eq(&usage(json!({"input_tokens": 10})));
+    expect![[r#"{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}"#]]
+        .assert_eq(&usage(json!({"output_tokens": 5, "total_tokens": 15})));
+    expect!["none"].assert_eq(&usage(json!({"output_tokens": 5})));
+}
