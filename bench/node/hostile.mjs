@@ -113,13 +113,13 @@ function read(input, body) {
       catalog({ endpointsAnswered: ["acme/m", answer(200, body.toString())] });
       return took();
     case "ErrorBody":
-      decide(answer(500, body.toString()));
+      whole(500, body);
       return took();
     case "RetryAfter":
-      decide(answer(500, "", [["retry-after", body.toString()]]));
+      whole(500, new Uint8Array(), [["retry-after", body.toString()]]);
       return took();
     case "WholeAnswer":
-      new Core(module).asStream(body.toString());
+      whole(200, body, [["content-type", "application/json"]]);
       return took();
     case "Masked":
       requests.mask(["canary-0123456789abcdef"], body.toString());
@@ -131,7 +131,7 @@ function read(input, body) {
 
 function readStream(input, body) {
   const core = new Core(module);
-  const stream = input === "AiSdk" ? core.openChunkStream() : core.openStream();
+  const stream = core.openStream(input === "AiSdk" ? { dialect: "aiSdk" } : undefined);
   let [longest, stopped] = [0, false];
   const start = performance.now();
   const timed = (work) => {
@@ -140,10 +140,10 @@ function readStream(input, body) {
     longest = Math.max(longest, performance.now() - before);
     stopped ||= performance.now() - start > PATIENCE_MS;
   };
-  for (let at = 0; at < body.length && !stream.isTerminal && !stopped; at += CHUNK) {
-    timed(() => stream.push(body.subarray(at, at + CHUNK)));
+  for (let at = 0; at < body.length && stream.report === undefined && !stopped; at += CHUNK) {
+    timed(() => stream.handleBytes(body.subarray(at, at + CHUNK)));
   }
-  timed(() => stream.finish("eof"));
+  timed(() => stream.handleEnd());
   return { time: performance.now() - start, push: longest, memory: memory.buffer.byteLength, stopped };
 }
 
@@ -151,9 +151,11 @@ function catalog(event) {
   requests.catalog({ baseUrl: "https://gateway.example/v1", snapshot: undefined, settings: {}, event });
 }
 
-function decide(answered) {
-  const circumstances = { host: "gateway.example", attempt: 1, calledTool: false };
-  new Core(module).decideWithoutStream(circumstances, { answer: answered });
+function whole(status, body, headers = []) {
+  const exchange = new Core(module).openExchange({ origin: "gateway.example" });
+  exchange.handleHead(status, headers);
+  exchange.handleBytes(body);
+  exchange.handleEnd();
 }
 
 function answer(status, body, headers = []) {

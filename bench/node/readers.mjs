@@ -48,18 +48,20 @@ export async function loadSluice({ loader, wasm }) {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      for (const output of stream.push(value)) parts.push(output);
+      for (const output of stream.handleBytes(value)) parts.push(output);
     }
-    for (const output of stream.finish("eof").outputs) parts.push(output);
+    for (const output of stream.handleEnd()) parts.push(output);
+    stream.close();
     return parts;
   };
   const readSync = (chunks) => {
     const parts = [];
     const stream = core.openStream();
     for (const chunk of chunks) {
-      for (const output of stream.push(chunk)) parts.push(output);
+      for (const output of stream.handleBytes(chunk)) parts.push(output);
     }
-    for (const output of stream.finish("eof").outputs) parts.push(output);
+    for (const output of stream.handleEnd()) parts.push(output);
+    stream.close();
     return parts;
   };
   return { name: "sluice", read, readSync, instantiate };

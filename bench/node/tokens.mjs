@@ -56,7 +56,7 @@ async function throughput(name, documents) {
   const megabytes = long.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6;
   let differing = 0;
   for (const text of documents) {
-    const [ours, theirs] = [tokens.countText(MODEL, text), peers["js-tiktoken"](text)];
+    const [ours, theirs] = [tokens.countText(MODEL, "", text), peers["js-tiktoken"](text)];
     // The port of OpenAI's own tokenizer is the reference; the other one splits some line endings differently.
     if (theirs !== ours) {
       wrong++;
@@ -65,7 +65,7 @@ async function throughput(name, documents) {
     differing += peers["gpt-tokenizer"](text) === theirs ? 0 : 1;
   }
   const exact = wrong === 0 ? "exact" : `${wrong} WRONG`;
-  const counters = { sluice: (text) => tokens.countText(MODEL, text), ...peers };
+  const counters = { sluice: (text) => tokens.countText(MODEL, "", text), ...peers };
   const times = await least(
     rounds,
     Object.entries(counters).map(([peer, count]) => ({
@@ -99,7 +99,7 @@ async function hostile() {
     ["100 KB of spaces", " ".repeat(100_000), undefined],
     ["100 KB of special tokens", "<|endoftext|>".repeat(7_700), undefined],
   ]) {
-    const [time] = await least(rounds, [{ run: () => tokens.countText(MODEL, text) }]);
+    const [time] = await least(rounds, [{ run: () => tokens.countText(MODEL, "", text) }]);
     if (limit) table.aim(name, `${time.toFixed(1)} ms`, time, { atMost: limit });
     else table.info(name, `${time.toFixed(1)} ms`);
   }
@@ -121,7 +121,7 @@ async function replayedTurn() {
     fresh.prepare(MODEL);
     for (const times of [cold, warm]) {
       const before = performance.now();
-      for (const text of calls) fresh.countText(MODEL, text);
+      for (const text of calls) fresh.countText(MODEL, "", text);
       times.push(performance.now() - before);
     }
   }

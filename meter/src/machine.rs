@@ -13,10 +13,10 @@ use crate::hostile::Input;
 
 /// The largest chunk that a network stack delivers at once.
 const CHUNK: usize = 64 << 10;
-/// Constants of `sluice-wasm`: the flag for AI SDK streams, and the kind of row that describes a problem with a
-/// question.
-const AI_SDK: u32 = 4;
-const PROBLEM: u8 = 10;
+/// From `sluice-bridge`: the kind of row with the answer to a question.
+const ANSWER: u32 = 1;
+/// From `sluice-wasm`: the event that the body has ended.
+const BODY_ENDED: u32 = 0;
 
 /// The cost of reading some input.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,21 +57,20 @@ impl Machine {
     /// Reads the input as a shell would. Fails if it takes more than `fuel`.
     pub fn read(&self, input: Input, body: &[u8], fuel: u64) -> Result<Cost, String> {
         let text = || String::from_utf8_lossy(body);
-        let error = |headers: Value, body: &str| json!({"status": 500, "headers": headers, "body": body});
         match input {
-            Input::OpenResponses => self.stream(0, body, CHUNK, fuel),
-            Input::AiSdk => self.stream(AI_SDK, body, CHUNK, fuel),
-            Input::WholeAnswer => self.decide(1, &json!(text()), fuel),
+            Input::OpenResponses => self.stream("openResponses", body, CHUNK, fuel),
+            Input::AiSdk => self.stream("aiSdk", body, CHUNK, fuel),
+            Input::WholeAnswer => self.whole(200, &json!([["content-type", "application/json"]]), body, fuel),
             Input::ErrorBody => {
-                let decided = self.decide(0, &attempt(&error(json!([]), &text())), fuel)?;
+                let decided = self.whole(500, &json!([]), body, fuel)?;
                 let learned = self.catalog(&[json!({"overflowed": ["acme/m", text()]})], fuel)?;
                 Ok(decided.and(learned))
             }
             Input::Masked => {
                 let secrets = ["canary-0123456789abcdef", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "%41%42%43%44%45"];
-                self.ask(4, &json!({"secrets": secrets, "value": text()}), fuel).map(|(_, cost)| cost)
+                self.ask(&json!({"mask": {"secrets": secrets, "value": text()}}), fuel).map(|(_, cost)| cost)
             }
-            Input::RetryAfter => self.decide(0, &attempt(&error(json!([["retry-after", text()]]), "")), fuel),
+            Input::RetryAfter => self.whole(500, &json!([["retry-after", text()]]), &[], fuel),
             Input::ModelList => self.catalog(&[json!({"listAnswered": ok(&text())}), Value::Null], fuel),
             Input::ModelEndpoints => {
                 let list = json!({"listAnswered": ok(r#"{"data":[{"id":"acme/m"}]}"#)});
@@ -81,36 +80,26 @@ impl Machine {
         }
     }
 
-    /// Feeds a body to a stream, in chunks of `chunk` bytes.
-    pub fn stream(&self, flags: u32, body: &[u8], chunk: usize, fuel: u64) -> Result<Cost, String> {
+    /// Feeds a body that is known to be a stream to an exchange, in pieces of `chunk` bytes.
+    pub fn stream(&self, dialect: &str, body: &[u8], chunk: usize, fuel: u64) -> Result<Cost, String> {
         let mut run = Run::new(self, &self.core, fuel)?;
-        let open = run.function::<(u32, u32), u32>("stream_open")?;
-        let push = run.function::<(u32, u32), ()>("stream_push")?;
-        let finish = run.function::<(u32, u32), ()>("stream_finish")?;
-        let stream = run.call(&open, (flags, 0))?;
-        for piece in body.chunks(chunk) {
-            let length = run.write(piece)?;
-            run.call(&push, (stream, length))?;
-        }
-        run.call(&finish, (stream, 0))?;
+        let open = run.function::<(u32, u32, f64), ()>("exchange_open")?;
+        let length = run.write(json!({ "dialect": dialect }).to_string().as_bytes())?;
+        run.call(&open, (length, 1, 0.0))?;
+        run.body(body, chunk)?;
         Ok(run.cost())
     }
 
-    /// Asks the core module one question.
-    fn decide(&self, number: u32, question: &Value, fuel: u64) -> Result<Cost, String> {
+    /// Feeds a response that isn't a stream to an exchange.
+    fn whole(&self, status: u16, headers: &Value, body: &[u8], fuel: u64) -> Result<Cost, String> {
         let mut run = Run::new(self, &self.core, fuel)?;
-        let ask = run.function::<(u32, u32), ()>("ask")?;
-        let header = run.function::<(), u32>("header")?;
-        let length = run.write(question.to_string().as_bytes())?;
-        run.call(&ask, (number, length))?;
-        let header = run.call(&header, ())? as usize;
-        let memory = run.memory.data(&run.store);
-        let word = |at: usize| memory.get(at..at + 4).and_then(|word| word.try_into().ok()).map(u32::from_le_bytes);
-        let table = word(header + 4).unwrap_or_default() as usize;
-        match memory.get(table) {
-            Some(&PROBLEM) => Err(format!("question {number} cannot be read")),
-            _ => Ok(run.cost()),
-        }
+        let open = run.function::<(u32, u32, f64), ()>("exchange_open")?;
+        let head = run.function::<(u32, f64), ()>("exchange_head")?;
+        run.call(&open, (0, 0, 0.0))?;
+        let length = run.write(json!({"status": status, "headers": headers, "now": 1_000_000}).to_string().as_bytes())?;
+        run.call(&head, (length, 0.0))?;
+        run.body(body, CHUNK)?;
+        Ok(run.cost())
     }
 
     /// Passes events to the catalog of models one by one, each time with the last snapshot.
@@ -121,24 +110,26 @@ impl Machine {
                 "baseUrl": "https://gateway.example/v1", "snapshot": snapshot, "settings": {}, "now": 1_000_000,
                 "event": event, "about": null
             });
-            let (mut answer, cost) = self.ask(2, &question, fuel)?;
+            let (mut answer, cost) = self.ask(&json!({ "catalog": question }), fuel)?;
             snapshot = answer["snapshot"].take();
             total = total.and(cost);
         }
         Ok(total)
     }
 
-    /// Asks the requests module one question.
-    fn ask(&self, number: u32, question: &Value, fuel: u64) -> Result<(Value, Cost), String> {
+    /// Asks the module for requests one question.
+    fn ask(&self, question: &Value, fuel: u64) -> Result<(Value, Cost), String> {
         let mut run = Run::new(self, &self.requests, fuel)?;
-        let ask = run.function::<(u32, u32), u32>("ask")?;
-        let output = run.function::<(), u32>("output")?;
-        let output_length = run.function::<(), u32>("output_length")?;
+        let ask = run.function::<u32, ()>("ask")?;
+        let header = run.function::<(), u32>("header")?;
         let length = run.write(question.to_string().as_bytes())?;
-        let is_answer = run.call(&ask, (number, length))? == 1;
-        let (start, length) = (run.call(&output, ())? as usize, run.call(&output_length, ())? as usize);
-        let answer = run.memory.data(&run.store).get(start..start + length).unwrap_or_default();
-        if !is_answer {
+        run.call(&ask, length)?;
+        let header = run.call(&header, ())? as usize;
+        let memory = run.memory.data(&run.store);
+        let word = |at: usize| memory.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes);
+        let [table, arena, arena_bytes] = [4, 8, 12].map(|field| word(header + field) as usize);
+        let answer = memory.get(arena..arena + arena_bytes).unwrap_or_default();
+        if word(table) != ANSWER {
             return Err(String::from_utf8_lossy(answer).into_owned());
         }
         let answer = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
@@ -148,13 +139,6 @@ impl Machine {
 
 fn ok(body: &str) -> Value {
     json!({"status": 200, "headers": [], "body": body})
-}
-
-fn attempt(answer: &Value) -> Value {
-    json!({
-        "host": "gateway.example", "attempt": 1, "calledTool": false, "random": 0.5, "end": null, "answer": answer,
-        "transport": null, "now": 1_000_000
-    })
 }
 
 impl Cost {
@@ -205,6 +189,17 @@ impl Run {
         let address = self.call(&window, length)? as usize;
         self.memory.write(&mut self.store, address, bytes).map_err(|error| error.to_string())?;
         Ok(length)
+    }
+
+    /// Feeds a body to the exchange, and its end.
+    fn body(&mut self, body: &[u8], chunk: usize) -> Result<(), String> {
+        let bytes = self.function::<(u32, f64), ()>("exchange_bytes")?;
+        let event = self.function::<(u32, f64), ()>("exchange_event")?;
+        for piece in body.chunks(chunk) {
+            let length = self.write(piece)?;
+            self.call(&bytes, (length, 0.0))?;
+        }
+        self.call(&event, (BODY_ENDED, 0.0))
     }
 
     fn left(&self) -> u64 {

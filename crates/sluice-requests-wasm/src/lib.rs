@@ -1,62 +1,100 @@
-//! What an editor asks the core before and around an answer: where requests go, what is sent, which models there are. A
-//! module of its own, because whoever only reads answers (the adapter package) needs none of it, and the first answer
-//! must not wait for it.
+//! What an editor asks the core before and around an answer: where requests go, what is sent, which models there are.
 //!
-//! Plain exports, as in `sluice-wasm`: JavaScript writes a question as JSON into the input window, [`ask`] answers it
-//! with JSON that lies where [`output`] says.
+//! It is a module of its own because the adapter package, which only reads answers, needs none of it, and because the
+//! first answer must not wait for it. How questions and answers cross is documented in `sluice-bridge`.
 
-mod questions;
+use sluice_bridge::to_json;
+use sluice_core::{
+    CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest, ModelCatalog,
+    Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, build_request, request_kind,
+};
 
-use std::cell::RefCell;
-
-#[derive(Debug, Default)]
-struct Face {
-    input: Vec<u8>,
-    output: String,
-}
-
-thread_local! {
-    static FACE: RefCell<Face> = RefCell::default();
-}
-
-/// The address where the next `length` bytes may be written.
+/// Answers the [`RequestsQuestion`] in the first `length` bytes of the window.
 #[unsafe(no_mangle)]
-pub extern "C" fn input_window(length: u32) -> u32 {
-    FACE.with_borrow_mut(|face| {
-        face.input.resize(length as usize, 0);
-        address(face.input.as_ptr())
+pub extern "C" fn ask(length: u32) {
+    sluice_bridge::answer(length, answer);
+}
+
+fn answer(question: RequestsQuestion) -> Result<String, String> {
+    match question {
+        RequestsQuestion::ParseEndpoint(address) => to_json(&parse(&address)?),
+        RequestsQuestion::BuildRequest { chat, base_url, without } => {
+            to_json(&prepare(&chat, &parse(&base_url)?, &without))
+        }
+        RequestsQuestion::LeaveOut { body, parameters } => {
+            let request = HttpRequest { method: String::new(), url: String::new(), headers: Vec::new(), body };
+            to_json(&request.without(&parameters).body)
+        }
+        RequestsQuestion::ExplainResponse { answer, now } => to_json(&Failure::from_http(&answer, now).sentence()),
+        RequestsQuestion::ExplainTransport { transport, origin } => {
+            to_json(&Failure::from_transport(transport, &origin).sentence())
+        }
+        RequestsQuestion::Catalog(question) => to_json(&catalog(*question)?),
+        RequestsQuestion::EstimateText { model, text } => to_json(&Counter::estimating().text(&model, &text)),
+        RequestsQuestion::EstimateMessage { model, message } => {
+            to_json(&Counter::estimating().message(&model, &message))
+        }
+        RequestsQuestion::Mask { secrets, mut value } => {
+            Secrets::new(secrets).mask_value(&mut value);
+            to_json(&value)
+        }
+    }
+}
+
+fn parse(address: &str) -> Result<Endpoint, String> {
+    Endpoint::parse(address).map_err(|problem| problem.0)
+}
+
+fn prepare(chat: &ChatRequest, endpoint: &Endpoint, without: &[Parameter]) -> PreparedRequest {
+    let built = build_request(chat, endpoint).without(without);
+    PreparedRequest {
+        request: built.request,
+        origin: endpoint.origin.clone(),
+        tool_names: built.tool_names,
+        conversation_id: built.conversation_id,
+        marker: built.marker,
+        kind: request_kind(chat),
+        optional: built.optional,
+        notes: built.notes,
+    }
+}
+
+/// The catalog lives in the snapshot that the shell keeps: it is restored, told what happened, and asked.
+fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
+    let CatalogQuestion { base_url, snapshot, settings, now, event, about } = question;
+    let endpoint = parse(&base_url)?;
+    let (mut catalog, note) = match snapshot {
+        Some(snapshot) => ModelCatalog::restore(&snapshot, &endpoint),
+        None => (ModelCatalog::new(&endpoint), None),
+    };
+    let mut notes: Vec<_> = note.into_iter().collect();
+    let refresh = match event {
+        Some(CatalogEvent::Refused(id, parameters)) if catalog.learn_refused(&id, &parameters, now) => Refresh::Changed,
+        None | Some(CatalogEvent::Refused(..)) => Refresh::Unchanged,
+        Some(CatalogEvent::ListAnswered(answer)) => catalog.list_answer(&answer, now),
+        Some(CatalogEvent::ListFailed(transport)) => {
+            catalog.list_failed(&Failure::from_transport(transport, &endpoint.origin), now)
+        }
+        Some(CatalogEvent::EndpointsAnswered(id, answer)) => catalog.endpoints_answer(&id, &answer, now),
+        Some(CatalogEvent::Overflowed(id, message)) => match catalog.learn(&id, &message, now) {
+            Some(_) => Refresh::Changed,
+            None => Refresh::Unchanged,
+        },
+    };
+    let list = catalog.models(&settings, now);
+    let changed = refresh == Refresh::Changed;
+    if let Refresh::Kept(note) = refresh {
+        notes.push(note);
+    }
+    notes.extend(list.notes);
+    Ok(CatalogView {
+        models: list.models,
+        others: list.others,
+        state: catalog.state(now),
+        list_request: catalog.list_request(),
+        endpoints_request: about.and_then(|id| catalog.endpoints_request(&id, now)),
+        changed,
+        notes,
+        snapshot: catalog.snapshot(),
     })
-}
-
-/// Where the last answer is; how long it is, [`output_length`] says.
-#[unsafe(no_mangle)]
-pub extern "C" fn output() -> u32 {
-    FACE.with_borrow(|face| address(face.output.as_ptr()))
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn output_length() -> u32 {
-    FACE.with_borrow(|face| u32::try_from(face.output.len()).unwrap_or_default())
-}
-
-/// Answers the question in the first `length` bytes of the input window: 1 with the answer as JSON, or 0 with what is
-/// wrong with the question.
-#[unsafe(no_mangle)]
-pub extern "C" fn ask(question: u32, length: u32) -> u32 {
-    FACE.with_borrow_mut(|face| {
-        // Long conversations leave long questions behind.
-        face.output = String::new();
-        let json = String::from_utf8_lossy(face.input.get(..length as usize).unwrap_or_default());
-        let (is_answer, output) = match questions::answer(question, &json) {
-            Ok(answer) => (1, answer),
-            Err(problem) => (0, problem),
-        };
-        face.output = output;
-        is_answer
-    })
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "linear memory has 32-bit addresses")]
-fn address<T>(pointer: *const T) -> u32 {
-    pointer as usize as u32
 }

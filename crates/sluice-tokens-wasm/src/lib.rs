@@ -1,167 +1,148 @@
-//! Token counts for JavaScript. A module of its own, because the vocabularies are megabytes and streaming must start at once:
-//! JavaScript loads it when there is time, and counts with the core's estimate until then.
+//! Token counts and the ledger for JavaScript, with the vocabularies.
 //!
-//! The same boundary as `sluice-wasm`: UTF-8 is written into the input window, one call counts it, only integers cross. What
-//! is more than a number lies as JSON at [`answer`].
-
-mod books;
+//! It is a module of its own because the vocabularies are megabytes and streaming must start at once: JavaScript loads it
+//! when there is time, and counts with the core's estimate until then. How questions and answers cross is documented in
+//! `sluice-bridge`; counts of text, which VS Code asks for thousands of times in a turn, cross as plain numbers.
 
 use std::cell::RefCell;
 
-use sluice_core::{ChatMessage, ChatRequest, Counter, Endpoint, FileState, InstallKey, TokenBreakdown, build_request};
+use sluice_bridge::to_json;
+use sluice_core::{Counter, FileState, HistoryPeriod, HistoryRow, InstallKey, Ledger, Memory, Period, TokensQuestion};
 
-use books::Books;
-
-/// What a count is that could not be made: the input was not what it should be.
-const BAD_INPUT: u32 = u32::MAX;
-
-#[derive(Debug, Default)]
-struct Face {
-    input: Vec<u8>,
-    answer: String,
-    books: Books,
-    /// The file of the books, to be written.
-    file: Vec<u8>,
+#[derive(Debug)]
+struct State {
+    ledger: Ledger,
+    /// The families that JavaScript knows by a number, see [`family`].
+    families: Vec<String>,
 }
 
 thread_local! {
-    static FACE: RefCell<Face> = RefCell::default();
+    /// Until a shell loads the memory of its installation, everything is hashed with a key that means nothing.
+    static STATE: RefCell<State> =
+        RefCell::new(State { ledger: Ledger::new(Counter::exact(), InstallKey([0; 16])), families: Vec::new() });
 }
 
-/// The address where the next `length` bytes may be written.
+/// Answers the [`TokensQuestion`] in the first `length` bytes of the window.
 #[unsafe(no_mangle)]
-pub extern "C" fn input_window(length: u32) -> u32 {
-    FACE.with_borrow_mut(|face| {
-        face.input.resize(length as usize, 0);
-        address(face.input.as_ptr())
-    })
+pub extern "C" fn ask(length: u32) {
+    sluice_bridge::answer(length, |question| STATE.with_borrow_mut(|state| answer(&mut state.ledger, question)));
 }
 
-/// The family of the model whose id stands in the window. Models of one family count alike.
+fn answer(ledger: &mut Ledger, question: TokensQuestion) -> Result<String, String> {
+    match question {
+        TokensQuestion::Begin { id, conversation, chat, model, now } => {
+            to_json(&ledger.begin(&id, &conversation, *chat, model, now))
+        }
+        TokensQuestion::Part { id, is_thinking, now } => {
+            ledger.part(&id, is_thinking, now);
+            to_json(&())
+        }
+        TokensQuestion::End { id, entry, now, today } => to_json(&ledger.end(&id, &entry, now, today)),
+        TokensQuestion::History(period) => to_json(&history(ledger, period)),
+        TokensQuestion::Message { model, family, message } => {
+            to_json(&ledger.message_tokens(&model, &family, &message))
+        }
+    }
+}
+
+fn history(ledger: &Ledger, period: HistoryPeriod) -> Vec<HistoryRow> {
+    let period = match period {
+        HistoryPeriod::Day => Period::Day,
+        HistoryPeriod::Month => Period::Month,
+    };
+    let rows = ledger.history().by(period).into_iter().flat_map(|(when, models)| {
+        models.into_iter().map(move |(model, totals)| HistoryRow {
+            when: when.clone(),
+            model,
+            totals,
+            tokens_per_second: totals.tokens_per_second(),
+        })
+    });
+    rows.collect()
+}
+
+/// Returns the number of the tokenizer family of the model whose id is in the window. Models of one family count alike.
+#[unsafe(no_mangle)]
+pub extern "C" fn tokenizer(length: u32) -> u32 {
+    with_text(length, |model| u32::try_from(Counter::family_index(model)).unwrap_or(0))
+}
+
+/// Returns the tokens of the text in the window. The first count of a tokenizer builds its vocabulary.
+#[unsafe(no_mangle)]
+pub extern "C" fn count_text(tokenizer: u32, length: u32) -> u32 {
+    with_text(length, |text| Counter::exact().text_in_family(tokenizer as usize, text))
+}
+
+/// Returns a number for the family in the window, for [`corrected`].
 #[unsafe(no_mangle)]
 pub extern "C" fn family(length: u32) -> u32 {
-    with_text(length, |_, model| u32::try_from(Counter::family_index(model)).unwrap_or(0))
-}
-
-/// The tokens of the text in the window. The first count of a family builds its vocabulary.
-#[unsafe(no_mangle)]
-pub extern "C" fn count_text(family: u32, length: u32) -> u32 {
-    with_text(length, |_, text| Counter::exact().text_in_family(family as usize, text))
-}
-
-/// The tokens of a message: the window holds `model_length` bytes of the model's id, then the message as JSON.
-#[unsafe(no_mangle)]
-pub extern "C" fn count_message(model_length: u32, length: u32) -> u32 {
-    with_text(length, |_, text| {
-        let Some((model, json)) = text.split_at_checked(model_length as usize) else { return BAD_INPUT };
-        match ChatMessage::from_json(json) {
-            Ok(message) => Counter::exact().message(model, &message),
-            Err(_) => BAD_INPUT,
-        }
+    with_text(length, |name| {
+        STATE.with_borrow_mut(|State { families, .. }| {
+            let known = families.iter().position(|known| known == name).unwrap_or_else(|| {
+                families.push(name.to_owned());
+                families.len() - 1
+            });
+            u32::try_from(known).unwrap_or(0)
+        })
     })
 }
 
-/// The breakdown of the chat (JSON) in the window; gives its length.
+/// Corrects a count by what servers counted for models of a family.
 #[unsafe(no_mangle)]
-pub extern "C" fn count_chat(length: u32) -> u32 {
-    with_text(length, |answer, text| match ChatRequest::from_json(text) {
-        Ok(chat) => {
-            let endpoint = Endpoint { origin: String::new(), base_url: String::new() };
-            let body = build_request(&chat, &endpoint).request.body;
-            write(answer, &Counter::exact().request_body(body.as_bytes()).unwrap_or_default())
-        }
-        Err(_) => BAD_INPUT,
+pub extern "C" fn corrected(family: u32, count: u32) -> u32 {
+    STATE.with_borrow(|State { ledger, families }| {
+        families.get(family as usize).map_or(count, |family| ledger.corrected(family, count))
     })
 }
 
-/// The breakdown of the request body in the window; gives its length.
+/// Begins with an empty memory. The first `length` bytes of the window are the installation's key of 16 bytes.
 #[unsafe(no_mangle)]
-pub extern "C" fn count_request(length: u32) -> u32 {
-    with_text(length, |answer, text| match Counter::exact().request_body(text.as_bytes()) {
-        Ok(breakdown) => write(answer, &breakdown),
-        Err(_) => BAD_INPUT,
-    })
-}
-
-/// The address of the last breakdown.
-#[unsafe(no_mangle)]
-pub extern "C" fn answer() -> u32 {
-    FACE.with_borrow(|face| address(face.answer.as_ptr()))
-}
-
-/// Answers a question to the books (`books.rs`) and gives the length of the answer, which is JSON; or of what is wrong with
-/// the question, with the highest bit set.
-#[unsafe(no_mangle)]
-pub extern "C" fn ask(question: u32, length: u32) -> u32 {
-    const PROBLEM: u32 = 1 << 31;
-    FACE.with_borrow_mut(|face| {
-        let Face { input, answer, books, .. } = face;
-        let json = String::from_utf8_lossy(input.get(..length as usize).unwrap_or_default());
-        let (flag, text) = match books.answer(question, &json) {
-            Ok(text) => (0, text),
-            Err(problem) => (PROBLEM, problem),
-        };
-        *answer = text;
-        u32::try_from(answer.len()).unwrap_or(0) | flag
-    })
-}
-
-/// Opens the books of an installation: the window holds its key of 16 bytes and, if there is one, the file. Gives what the
-/// file turned out to be: 0 good, 1 missing, 2 damaged, 3 of a newer version.
-#[unsafe(no_mangle)]
-pub extern "C" fn books_read(length: u32, has_file: u32) -> u32 {
-    FACE.with_borrow_mut(|face| {
-        let bytes = face.input.get(..length as usize).unwrap_or_default();
-        let Some((key, file)) = bytes.split_first_chunk::<16>() else { return BAD_INPUT };
-        match face.books.read(InstallKey(*key), (has_file != 0).then_some(file)) {
-            FileState::Good => 0,
-            FileState::Missing => 1,
-            FileState::Damaged => 2,
-            FileState::Newer => 3,
-        }
-    })
-}
-
-/// What to put in the place of the file whose bytes are in the window; gives its length, or 0 if it must be left alone.
-#[unsafe(no_mangle)]
-pub extern "C" fn books_save(length: u32, has_file: u32) -> u32 {
-    FACE.with_borrow_mut(|face| {
-        let file = face.input.get(..length as usize).unwrap_or_default();
-        face.file = face.books.save((has_file != 0).then_some(file)).unwrap_or_default();
-        u32::try_from(face.file.len()).unwrap_or(0)
-    })
-}
-
-/// Where those bytes are.
-#[unsafe(no_mangle)]
-pub extern "C" fn books_file() -> u32 {
-    FACE.with_borrow(|face| address(face.file.as_ptr()))
-}
-
-/// They are in the file now.
-#[unsafe(no_mangle)]
-pub extern "C" fn books_saved() {
-    FACE.with_borrow_mut(|face| {
-        face.file = Vec::new();
-        face.books.saved();
+pub extern "C" fn memory_open(length: u32) {
+    sluice_bridge::with(|bridge| {
+        let (key, _) = bridge.parts(length);
+        let key = InstallKey(key.try_into().unwrap_or_default());
+        STATE.with_borrow_mut(|state| *state.ledger.memory() = Memory::new(key));
     });
 }
 
-fn with_text(length: u32, count: impl FnOnce(&mut String, &str) -> u32) -> u32 {
-    FACE.with_borrow_mut(|face| {
-        let Face { input, answer, .. } = face;
-        let bytes = input.get(..length as usize).unwrap_or_default();
-        // JavaScript's encoder writes nothing else, so the copy is never made.
-        count(answer, &String::from_utf8_lossy(bytes))
+/// Adds the file in the window to the memory. Returns what it turned out to be: 0 good, 1 damaged, 2 of a newer version.
+#[unsafe(no_mangle)]
+pub extern "C" fn memory_add(length: u32) -> u32 {
+    sluice_bridge::with(|bridge| {
+        let (file, _) = bridge.parts(length);
+        match STATE.with_borrow_mut(|state| state.ledger.memory().add(file)) {
+            FileState::Good | FileState::Missing => 0,
+            FileState::Damaged => 1,
+            FileState::Newer => 2,
+        }
     })
 }
 
-fn write(answer: &mut String, breakdown: &TokenBreakdown) -> u32 {
-    *answer = serde_json::to_string(breakdown).unwrap_or_default();
-    u32::try_from(answer.len()).unwrap_or(BAD_INPUT)
+/// Answers with the bytes to write in place of the file in the window, or with nothing if the file must be left alone.
+#[unsafe(no_mangle)]
+pub extern "C" fn memory_save(length: u32, has_file: u32) {
+    sluice_bridge::with(|bridge| {
+        let (file, answer) = bridge.parts(length);
+        let file = (has_file != 0).then_some(file);
+        let (bytes, _) = STATE.with_borrow_mut(|state| state.ledger.memory().save(file));
+        answer.clear();
+        if let Some(bytes) = bytes {
+            answer.bytes_row(&bytes);
+        }
+        answer.publish([0; 2]);
+    });
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "linear memory has 32-bit addresses")]
-fn address<T>(pointer: *const T) -> u32 {
-    pointer as usize as u32
+/// Those bytes are in the file now.
+#[unsafe(no_mangle)]
+pub extern "C" fn memory_saved() {
+    STATE.with_borrow_mut(|state| state.ledger.memory().saved());
+}
+
+fn with_text(length: u32, count: impl FnOnce(&str) -> u32) -> u32 {
+    sluice_bridge::with(|bridge| {
+        let (bytes, _) = bridge.parts(length);
+        // JavaScript's encoder writes valid UTF-8, so the copy is never made.
+        count(&String::from_utf8_lossy(bytes))
+    })
 }

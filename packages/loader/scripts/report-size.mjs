@@ -10,7 +10,7 @@ const times = [];
 for (let round = 0; round < 20; round++) {
   const before = performance.now();
   const core = await loadCore(bytes);
-  core.openStream().finish("eof");
+  core.openStream().close();
   times.push(performance.now() - before);
 }
 times.sort((a, b) => a - b);

@@ -185,13 +185,103 @@ body: string, };
 
 export type Transport = "connect" | "headersTimeout" | "broken" | "idle" | "redirect" | "tooLarge";
 
-export type BodyEnd = "eof" | "cancelled" | "idleTimeout" | "broken";
-
-export type NextStep = { "type": "done" } | { "type": "cancelled" } | { "type": "retry", delayMs: number, message: string, } | { "type": "reject", message: string, 
+export type ExchangeOptions = { 
 /**
- * Absent where the server is content and the answer is not.
+ * The endpoint's origin, for messages about the connection.
+ */
+origin?: string, 
+/**
+ * How the answer is read.
+ */
+stream?: StreamOptions, dialect?: Dialect, 
+/**
+ * The longest wait for the head of a response, in milliseconds.
+ */
+headTimeoutMs?: number, 
+/**
+ * The longest silence in the middle of a body, in milliseconds.
+ */
+idleTimeoutMs?: number, 
+/**
+ * The longest wait for the next output of a stream, in milliseconds, so that a server can't keep a request alive
+ * with comments alone. A whole response must arrive within the same time.
+ */
+outputTimeoutMs?: number, 
+/**
+ * The longest time that the body of a refusal may take, in milliseconds.
+ */
+refusalTimeoutMs?: number, 
+/**
+ * The maximum number of attempts, including the first.
+ */
+maxAttempts?: number, 
+/**
+ * The parameters of the request that may be left out if the server refuses them by name.
+ */
+optional?: Array<Parameter>, 
+/**
+ * A random number between 0 and 1, which spreads the retries of many clients.
+ */
+random?: number, };
+
+export type StreamOptions = { 
+/**
+ * The names the request gave to its tools, so that calls carry the ones VS Code knows.
+ */
+toolNames?: { [key in string]: string }, 
+/**
+ * Call ids as the server gave them, without our prefix; for shells whose requests are not built here.
+ */
+plainCallIds?: boolean, 
+/**
+ * Give a note for every event read.
+ */
+trace?: boolean, };
+
+export type Dialect = "openResponses" | "aiSdk";
+
+export type Parameter = "caching" | "include" | "maxOutputTokens" | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningSummary" | "store";
+
+export type Action = { "type": "send", timeoutMs: number, without: Array<Parameter>, } | { "type": "read", timeoutMs: number, } | { "type": "wait", timeoutMs: number, failure: Failure, attempt: number, } | { "type": "end" } & Report;
+
+export type Report = { outcome: Outcome, 
+/**
+ * What to do about it.
+ */
+ending: Ending, 
+/**
+ * Token counts for VS Code, if the server reported them.
+ */
+usage: VsCodeUsage | null, 
+/**
+ * The number of attempts.
+ */
+attempts: number, 
+/**
+ * Parameters that the server refused by name, before it accepted the request without them. Leave them out next
+ * time.
+ */
+refused: Array<Parameter>, 
+/**
+ * Set if the connection may be reused once the rest of the body has been read.
+ */
+drain: Drain | null, };
+
+export type Ending = { "type": "done" } | { "type": "cancelled" } | { "type": "rejected", 
+/**
+ * What to tell the user, in English.
+ */
+message: string, 
+/**
+ * The same, sentence by sentence, for shells that translate.
+ */
+text: Array<Message>, 
+/**
+ * `None` if the server reported success and there is still nothing, or too little, to show.
  */
 kind: FailureKind | null, };
+
+export type Drain = { timeoutMs: number, maxBytes: number, };
 
 export type VsCodeUsage = { 
 /**
@@ -253,7 +343,11 @@ zeroDataRetention: boolean | null,
 /**
  * The providers that serve the model. Empty until the model's endpoints have been fetched.
  */
-providers: Array<ModelProvider>, };
+providers: Array<ModelProvider>, 
+/**
+ * Parameters that the server refused in requests to this model. They are left out of the next ones.
+ */
+refused: Array<Parameter>, };
 
 export type LimitsFrom = "assumed" | "list" | "providers" | "learned" | "setting";
 
@@ -337,57 +431,7 @@ known: number, };
 
 export type FileState = "good" | "missing" | "damaged" | "newer";
 
-export type TokenBreakdown = { input_tokens: number, model: string, 
-/**
- * The tokenizer whose rules were applied: `gpt-5`, `claude`, …
- */
-tokenizer: string, 
-/**
- * Whether the text was counted with the model's own vocabulary. If not, the count is an estimate.
- */
-own_vocabulary: boolean, instructions: number, messages: number, tool_calls: number, tool_results: number, reasoning: number, tools: number, 
-/**
- * The JSON schema that the answer must follow.
- */
-format: number, images: number, 
-/**
- * The overhead of every request.
- */
-framing: number, 
-/**
- * What could not be counted. The server's count will be higher.
- */
-notes: Array<string>, };
-
-export type RequestStart = { 
-/**
- * Any id that no other open request has.
- */
-id: string, conversation: string, model: string, kind?: RequestKind, 
-/**
- * The estimated number of input tokens.
- */
-estimate?: number, 
-/**
- * The model's input limit.
- */
-maxInputTokens?: number, };
-
 export type RequestKind = "main" | "subAgent" | "summary" | "utility";
-
-export type RequestEnd = { usage?: Usage, 
-/**
- * The gateway's own number, in US dollars.
- */
-cost?: string, 
-/**
- * The cost according to the model's prices, in US dollars. It is used if the gateway reports no cost.
- */
-costByPrices?: number, 
-/**
- * Whether the server said that the answer is over.
- */
-isAnswered?: boolean, };
 
 export type RequestUsage = { id: string, conversation: string, model: string, kind: RequestKind, isAnswered: boolean, estimate: number | null, inputTokens: number | null, cachedTokens: number | null, outputTokens: number | null, reasoningTokens: number | null, 
 /**
@@ -452,3 +496,82 @@ code: MessageCode,
  * What replaces `{0}`, `{1}` and so on.
  */
 args: Array<string>, };
+
+export type LedgerModel = { 
+/**
+ * The model's family, see [`ChatModel::family`](crate::ChatModel::family). Correction factors are learned for each
+ * family.
+ */
+family: string, maxInputTokens?: number, prices?: Prices, };
+
+export type Begun = { estimate: Estimate, kind: RequestKind, 
+/**
+ * A warning for the user before the request is sent.
+ */
+warning: Preflight | null, status: StatusLine | null, };
+
+export type Ended = { used: RequestUsage, status: StatusLine | null, 
+/**
+ * The sums of its conversation.
+ */
+conversation: Totals | null, };
+
+export type RequestsQuestion = { "parseEndpoint": string } | { "buildRequest": { chat: ChatRequest, baseUrl: string, 
+/**
+ * Parameters to leave out.
+ */
+without?: Array<Parameter>, } } | { "leaveOut": { body: string, parameters: Array<Parameter>, } } | { "explainResponse": { answer: HttpAnswer, 
+/**
+ * Seconds since 1970.
+ */
+now: number, } } | { "explainTransport": { transport: Transport, origin: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { model: string, text: string, } } | { "estimateMessage": { model: string, message: ChatMessage, } } | { "mask": { secrets: Array<string>, value: unknown, } };
+
+export type PreparedRequest = { request: HttpRequest, 
+/**
+ * Where it goes; a key belongs to one of these.
+ */
+origin: string, 
+/**
+ * The names of the tools as the server knows them, with the names that VS Code has for them.
+ */
+toolNames: { [sent: string]: string }, conversationId: string | null, 
+/**
+ * The text of a `stateful_marker` part to leave in the answer.
+ */
+marker: string | null, kind: RequestKind, 
+/**
+ * The parameters that can be left out if the server refuses them.
+ */
+optional: Array<Parameter>, notes: Array<Note>, };
+
+export type CatalogQuestion = { baseUrl: string, 
+/**
+ * What the last answer said to keep.
+ */
+snapshot?: string, settings: ModelSettings, 
+/**
+ * Seconds since 1970.
+ */
+now: number, event?: CatalogEvent, 
+/**
+ * A model to know more about.
+ */
+about?: string, };
+
+export type CatalogEvent = { "listAnswered": HttpAnswer } | { "listFailed": Transport } | { "endpointsAnswered": [string, HttpAnswer] } | { "overflowed": [string, string] } | { "refused": [string, Array<Parameter>] };
+
+export type CatalogView = { models: Array<ChatModel>, others: Array<OtherModel>, state: ListState, listRequest: HttpRequest, 
+/**
+ * The request for the providers of the model that was asked about; `None` if they are known well enough.
+ */
+endpointsRequest: HttpRequest | null, changed: boolean, notes: Array<Note>, snapshot: string, };
+
+export type TokensQuestion = { "begin": { id: string, conversation: string, chat: ChatRequest, model: LedgerModel, now: number, } } | { "part": { id: string, isThinking: boolean, now: number, } } | { "end": { id: string, entry: unknown, now: number, 
+/**
+ * Days since 1970.
+ */
+today: number, } } | { "history": HistoryPeriod } | { "message": { model: string, family: string, message: ChatMessage, } };
+
+export type HistoryPeriod = "day" | "month";
+
+export type HistoryRow = { when: string, model: string, totals: Totals, tokensPerSecond: number | null, };

@@ -1,27 +1,29 @@
-// The demo gateway (crates/sluice-demo-wasm) behind the shape of `fetch`: its bytes take the very same way as a server's.
+// The embedded gateway (crates/sluice-demo-wasm) behind the interface of `fetch`: its bytes take the same way as a server's.
 
-interface Exports {
-  readonly memory: WebAssembly.Memory;
-  input_window(length: number): number;
-  output(): number;
-  output_length(): number;
-  respond(length: number, now: number): number;
-  next(body: number): number;
+import { compile, Instance, type ModuleExports } from "./module.js";
+
+interface Exports extends ModuleExports {
+  respond(length: number, now: number): void;
+  next(body: number): void;
   close(body: number): void;
 }
 
+/** The delay at the end of a body. */
+const END = 0xffff_ffff;
+
 export async function loadDemo(wasm: BufferSource | WebAssembly.Module): Promise<DemoGateway> {
-  return new DemoGateway(wasm instanceof WebAssembly.Module ? wasm : await WebAssembly.compile(wasm));
+  return new DemoGateway(await compile(wasm));
 }
 
 export class DemoGateway {
-  readonly #exports: Exports;
+  readonly #instance: Instance<Exports>;
 
   constructor(module: WebAssembly.Module) {
-    this.#exports = new WebAssembly.Instance(module).exports as unknown as Exports;
+    this.#instance = new Instance(module);
   }
 
   async fetch(url: string, init: RequestInit): Promise<Response> {
+    const instance = this.#instance;
     const signal = init.signal ?? undefined;
     signal?.throwIfAborted();
     const { pathname, search } = new URL(url);
@@ -31,39 +33,33 @@ export class DemoGateway {
       headers: init.headers === undefined ? [] : [...new Headers(init.headers)],
       body: typeof init.body === "string" ? init.body : "",
     };
-    const json = new TextEncoder().encode(JSON.stringify(request));
-    const window = this.#exports.input_window(json.length);
-    new Uint8Array(this.#exports.memory.buffer).set(json, window);
-    const handle = this.#exports.respond(json.length, Date.now());
-    const head = JSON.parse(new TextDecoder().decode(this.#output())) as { status: number; headers: [string, string][] };
+    instance.run((exports) => exports.respond(instance.writeText(JSON.stringify(request)), Date.now()));
+    const handle = instance.extra(0);
+    const head = JSON.parse(instance.text()) as { status: number; headers: [string, string][] };
 
-    const exports = this.#exports;
     const body = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        const delay = exports.next(handle);
-        if (delay < 0) {
+        instance.run((exports) => exports.next(handle));
+        const delay = instance.extra(0);
+        if (delay === END) {
           controller.close();
           return;
         }
-        // Copied before the wait: another request may come meanwhile and use the same memory.
-        const bytes = this.#output();
+        // Copied before the wait: another request may use the same memory meanwhile.
+        const bytes = instance.bytes();
         try {
           await pause(delay, signal);
           controller.enqueue(bytes);
         } catch (error) {
-          exports.close(handle);
+          instance.run((exports) => exports.close(handle));
           controller.error(error);
         }
       },
-      cancel: () => exports.close(handle),
+      cancel: () => instance.run((exports) => exports.close(handle)),
     });
-    // A response of these statuses has no body, and the constructor insists.
+    // A response with one of these statuses has no body, and the constructor insists.
     const isBare = head.status === 204 || head.status === 304;
     return new Response(isBare ? null : body, head);
-  }
-
-  #output(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#exports.memory.buffer as ArrayBuffer, this.#exports.output(), this.#exports.output_length()).slice();
   }
 }
 

@@ -2,13 +2,20 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CoreError, loadCore } from "../src/core.js";
+import { CoreError, type Exchange, loadCore, type Outcome } from "../src/core.js";
 import { core, run, wasmBytes } from "./support.js";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const delta = (text: string): Uint8Array =>
   encode(`data: ${JSON.stringify({ type: "response.output_text.delta", output_index: 0, delta: text })}\n\n`);
 const completed = encode(`data: {"type":"response.completed","response":{"id":"r","usage":null}}\n\n`);
+
+/** Closes an exchange that is over. */
+function ended(exchange: Exchange): Outcome {
+  const { outcome } = exchange.report!;
+  exchange.close();
+  return outcome;
+}
 
 test("the module imports nothing", () => {
   assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(wasmBytes)), []);
@@ -30,7 +37,7 @@ test("hundreds of thousands of small pushes survive deoptimization and growing m
     const stream = core.openStream();
     let text = "";
     for (let at = 0; at < 10_000; at++) {
-      for (const output of stream.push(delta(at % 100 === 0 ? "ä😀" : "word "))) {
+      for (const output of stream.handleBytes(delta(at % 100 === 0 ? "ä😀" : "word "))) {
         // A property that comes and goes makes the compiler discard its assumptions.
         text += output.type === "text" ? output.value : "";
         if (at % 997 === 0) {
@@ -41,11 +48,11 @@ test("hundreds of thousands of small pushes survive deoptimization and growing m
     // One large event among small ones makes the memory grow, which detaches the views.
     const large = "x".repeat(round * 200_000);
     text += stream
-      .push(delta(large))
+      .handleBytes(delta(large))
       .map((output) => (output.type === "text" ? output.value : ""))
       .join("");
-    stream.push(completed);
-    assert.equal(stream.finish("eof").outcome.status, "completed");
+    stream.handleBytes(completed);
+    assert.equal(ended(stream).status, "completed");
     assert.equal(text.length, 9_900 * 5 + 100 * 3 + large.length);
   }
 });
@@ -53,15 +60,15 @@ test("hundreds of thousands of small pushes survive deoptimization and growing m
 test("the memory of a large answer is released, and other streams continue", async () => {
   const own = await loadCore(wasmBytes);
   const beside = own.openStream();
-  beside.push(delta("begun "));
+  beside.handleBytes(delta("begun "));
   const large = own.openStream();
-  large.push(delta("x".repeat(12 << 20)));
-  large.push(completed);
-  assert.equal(large.finish("eof").outcome.status, "completed");
+  large.handleBytes(delta("x".repeat(12 << 20)));
+  large.handleBytes(completed);
+  assert.equal(ended(large).status, "completed");
   assert.ok(own.memoryBytes < 8 << 20, `${own.memoryBytes} bytes are held`);
-  assert.deepEqual(beside.push(delta("and ended")), [{ type: "text", value: "and ended" }]);
-  beside.push(completed);
-  assert.equal(beside.finish("eof").outcome.status, "completed");
+  assert.deepEqual(beside.handleBytes(delta("and ended")), [{ type: "text", value: "and ended" }]);
+  beside.handleBytes(completed);
+  assert.equal(ended(beside).status, "completed");
 });
 
 test("concurrent streams do not mix", () => {
@@ -69,13 +76,16 @@ test("concurrent streams do not mix", () => {
   const texts = streams.map(() => "");
   for (let at = 0; at < 20; at++) {
     streams.forEach((stream, index) => {
-      for (const output of stream.push(delta(`${index},`))) {
+      for (const output of stream.handleBytes(delta(`${index},`))) {
         texts[index] += output.type === "text" ? output.value : "";
       }
     });
   }
   texts.forEach((text, index) => assert.equal(text, `${index},`.repeat(20)));
-  streams.forEach((stream) => assert.equal(stream.finish("cancelled").outcome.status, "cancelled"));
+  for (const stream of streams) {
+    stream.cancel();
+    assert.equal(ended(stream).status, "cancelled");
+  }
 });
 
 test("the text of one push is one part, and other parts keep their position", () => {
@@ -88,9 +98,17 @@ test("the text of one push is one part, and other parts keep their position", ()
   ]);
 });
 
-test("the ways a body can end are distinguished", () => {
-  const statuses = (["eof", "cancelled", "idleTimeout", "broken"] as const).map((end) => {
-    const { status, reason } = core.openStream().finish(end).outcome;
+test("the end of the body is told apart", () => {
+  const ends: ((stream: Exchange) => unknown)[] = [
+    (stream) => stream.handleEnd(),
+    (stream) => stream.cancel(),
+    (stream) => stream.handleTimeout(),
+    (stream) => stream.handleConnectionError("broken"),
+  ];
+  const statuses = ends.map((end) => {
+    const stream = core.openStream();
+    end(stream);
+    const { status, reason } = ended(stream);
     return [status, reason];
   });
   assert.deepEqual(statuses, [
@@ -101,46 +119,80 @@ test("the ways a body can end are distinguished", () => {
   ]);
 });
 
-test("a finished stream reports misuse", () => {
+test("a closed exchange says so, and after the end nothing changes", () => {
   const stream = core.openStream();
-  stream.finish("eof");
-  assert.throws(() => stream.push(completed), CoreError);
-  assert.throws(() => stream.finish("eof"), CoreError);
+  stream.handleBytes(completed);
+  const { report } = stream;
+  assert.deepEqual(stream.handleBytes(delta("more")), []);
+  stream.handleConnectionError("broken");
+  stream.cancel();
+  assert.deepEqual(stream.report, report);
+  stream.close();
+  assert.throws(() => stream.handleBytes(completed), CoreError);
+});
+
+test("an answer that was cancelled before all of it was seen is cancelled", () => {
+  const stream = core.openStream();
+  stream.handleBytes(Buffer.concat([delta("Hi"), completed]));
+  assert.equal(stream.report?.ending.type, "done");
+  stream.cancel({ unseenOutputs: true });
+  assert.equal(stream.report?.ending.type, "cancelled");
+});
+
+test("a whole exchange: sent, refused, sent again without the parameter, read, and reported", () => {
+  const exchange = core.openExchange({ origin: "https://a.example", optional: ["caching"], idleTimeoutMs: 1000, random: 0 });
+  assert.deepEqual(exchange.action, { type: "send", timeoutMs: 120_000, without: [] });
+  exchange.handleHead(400, [["content-type", "application/json"]]);
+  assert.deepEqual(exchange.handleBytes(encode(`{"error":{"message":"Unknown parameter: 'caching'."}}`)), []);
+  exchange.handleEnd();
+  assert.deepEqual(exchange.action, { type: "send", timeoutMs: 120_000, without: ["caching"] });
+  exchange.handleConnectionError("connect");
+  assert.equal(exchange.action.type === "wait" && exchange.action.failure.message, "No connection to https://a.example.");
+  exchange.handleTimeout();
+  exchange.handleHead(200, [["content-type", "text/event-stream"]]);
+  assert.deepEqual(exchange.action, { type: "read", timeoutMs: 1000 });
+  assert.equal(exchange.ledgerEntry, undefined);
+  assert.deepEqual(exchange.handleBytes(delta("Hi")), [{ type: "text", value: "Hi" }]);
+  exchange.handleBytes(completed);
+  const { report } = exchange;
+  assert.deepEqual([report?.ending, report?.refused, report?.attempts], [{ type: "done" }, ["caching"], 2]);
+  assert.deepEqual((JSON.parse(exchange.ledgerEntry!) as { answer: unknown }).answer, [{ type: "text", value: "Hi" }]);
+  exchange.close();
 });
 
 test("a stream that exhausts its memory fails alone, with a named error", async () => {
   const own = await loadCore(withMaximumMemory(wasmBytes, 32));
   const beside = Array.from({ length: 20 }, () => own.openStream());
-  beside.forEach((stream) => stream.push(delta("begun ")));
-  for (const end of ["finish", "conclude"] as const) {
-    const hostile = own.openStream();
-    for (let at = 0; at < 100 && !hostile.isTerminal; at++) {
-      hostile.push(delta("x".repeat(100_000)));
-    }
-    assert.ok(hostile.isTerminal, "the memory is not bounded");
-    assert.deepEqual(hostile.push(delta("more")), []);
-    const attempt = { host: "a.example", attempt: 1, calledTool: false };
-    const decision = end === "conclude" ? hostile.conclude("eof", attempt) : { step: null, ...hostile.finish("eof") };
-    assert.equal(decision.outcome.status, "failed");
-    assert.equal(decision.outcome.error?.kind, "tooLarge");
-    assert.match(decision.outcome.error.message, /too large: it used up the memory/);
-    if (end === "conclude") {
-      assert.deepEqual(decision.step, {
-        type: "reject",
-        kind: "tooLarge",
-        message: "This answer is too large: it used up the memory for one answer. Ask for a shorter answer.",
-      });
-    }
+  beside.forEach((stream) => stream.handleBytes(delta("begun ")));
+  const tooLarge = (stream: Exchange): void => {
+    assert.equal(stream.report?.outcome.status, "failed");
+    assert.deepEqual(stream.report.ending, {
+      type: "rejected",
+      kind: "tooLarge",
+      message: "This answer is too large: it used up the memory for one answer. Ask for a shorter answer.",
+    });
+    assert.equal(ended(stream).error?.kind, "tooLarge");
+  };
+  const hostile = own.openStream();
+  for (let at = 0; at < 100 && hostile.report === undefined; at++) {
+    hostile.handleBytes(delta("x".repeat(100_000)));
   }
-  // One AI SDK chunk and one JSON response that are too large by themselves.
-  const chunks = own.openChunkStream();
-  chunks.pushChunk(JSON.stringify({ type: "text-delta", text: "x".repeat(4 << 20) }));
-  assert.equal(chunks.finish("eof").outcome.error?.kind, "tooLarge");
-  assert.throws(() => own.asStream(JSON.stringify({ output: "x".repeat(4 << 20) })), CoreError);
+  assert.deepEqual(hostile.handleBytes(delta("more")), []);
+  tooLarge(hostile);
+  // One chunk of the AI SDK, and a whole answer, that are too large at once.
+  const chunks = own.openStream({ dialect: "aiSdk" });
+  chunks.handleChunk(JSON.stringify({ type: "text-delta", text: "x".repeat(4 << 20) }));
+  tooLarge(chunks);
+  const whole = own.openExchange({});
+  whole.handleHead(200, [["content-type", "application/json"]]);
+  for (let at = 0; at < 4; at++) {
+    whole.handleBytes(encode("x".repeat(1 << 20)));
+  }
+  tooLarge(whole);
   for (const stream of [...beside, own.openStream()]) {
-    assert.deepEqual(stream.push(delta("and ended")), [{ type: "text", value: "and ended" }]);
-    stream.push(completed);
-    assert.equal(stream.finish("eof").outcome.status, "completed");
+    assert.deepEqual(stream.handleBytes(delta("and ended")), [{ type: "text", value: "and ended" }]);
+    stream.handleBytes(completed);
+    assert.equal(ended(stream).status, "completed");
   }
 });
 
@@ -154,19 +206,21 @@ test("a large chunk is pushed in pieces, and the memory is released with the str
   const stream = own.openStream();
   // Comments are skipped: 64 MiB of them in one chunk need almost no memory.
   const comments = encode(`: ${"x".repeat(1021)}\n`.repeat(64 << 10));
-  assert.deepEqual(stream.push(comments), []);
-  stream.push(completed);
-  assert.equal(stream.finish("eof").outcome.status, "completed");
+  assert.deepEqual(stream.handleBytes(comments), []);
+  stream.handleBytes(completed);
+  assert.equal(ended(stream).status, "completed");
   assert.ok(own.memoryBytes > 0 && own.memoryBytes < 8 << 20, `${own.memoryBytes} bytes are held`);
 });
 
 test("idle instances are few and small, whatever ran before", async () => {
   const own = await loadCore(wasmBytes);
   const streams = Array.from({ length: 20 }, () => own.openStream());
-  streams.forEach((stream, at) => stream.push(delta("x".repeat(at % 4 === 0 ? 10 << 20 : 10))));
-  streams.forEach((stream) => stream.finish("cancelled"));
+  streams.forEach((stream, at) => stream.handleBytes(delta("x".repeat(at % 4 === 0 ? 10 << 20 : 10))));
+  streams.forEach((stream) => stream.close());
   assert.ok(own.memoryBytes < 32 << 20, `${own.memoryBytes} bytes are held`);
-  assert.equal(own.openStream().finish("eof").outcome.status, "truncated");
+  const next = own.openStream();
+  next.handleEnd();
+  assert.equal(ended(next).status, "truncated");
 });
 
 /** Returns the same module with another memory maximum, in pages of 64 KiB. */

@@ -43,13 +43,15 @@ export function testStreams(): TestStream[] {
 
 /** Runs a body through the core in the given chunks. */
 export function run(pieces: Iterable<Uint8Array>): Result {
-  const stream = core.openStream();
+  const exchange = core.openStream();
   const outputs: Output[] = [];
   for (const piece of pieces) {
-    outputs.push(...stream.push(piece));
+    outputs.push(...exchange.handleBytes(piece));
   }
-  const rest = stream.finish("eof");
-  return { outputs: [...outputs, ...rest.outputs], outcome: rest.outcome };
+  outputs.push(...exchange.handleEnd());
+  const { outcome } = exchange.report!;
+  exchange.close();
+  return { outputs, outcome };
 }
 
 export function* inPieces(body: Uint8Array, size: number): Generator<Uint8Array> {

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { loadTokens, Tokens, TokensError } from "../src/tokens.js";
+import { CoreError, QuestionError } from "../src/core.js";
+import { loadTokens, Tokens } from "../src/tokens.js";
 import { fromEnvironment, wasmBytes } from "./support.js";
 
 const tokensBytes = new Uint8Array(readFileSync(fromEnvironment("SLUICE_TOKENS_WASM")));
@@ -22,29 +23,29 @@ test("text of all kinds is counted repeatedly", () => {
     ["<|endoftext|><|im_start|>", 12],
     ["こんにちは世界", 2],
     ["Привет, мир!", 5],
-    ["\ud800 half a pair", tokens.countText("gpt-5", "\ufffd half a pair")],
-    ["x".repeat(49), tokens.countText("gpt-5", `${"x".repeat(24)}${"x".repeat(25)}`)],
+    ["\ud800 half a pair", tokens.countText("gpt-5", "", "\ufffd half a pair")],
+    ["x".repeat(49), tokens.countText("gpt-5", "", `${"x".repeat(24)}${"x".repeat(25)}`)],
   ];
   for (let round = 0; round < 3; round++) {
     for (const [text, count] of cases) {
-      assert.equal(tokens.countText("openai/gpt-5", text), count, JSON.stringify(text));
+      assert.equal(tokens.countText("openai/gpt-5", "", text), count, JSON.stringify(text));
     }
   }
-  assert.equal(tokens.countText("gpt-4", "こんにちは世界"), 4);
-  assert.equal(tokens.countText("gpt-5", "こんにちは世界"), 2);
+  assert.equal(tokens.countText("gpt-4", "", "こんにちは世界"), 4);
+  assert.equal(tokens.countText("gpt-5", "", "こんにちは世界"), 2);
 });
 
 test("small texts are counted after a large one has grown the memory", () => {
   const large = "The quick brown fox. ".repeat(500_000);
-  assert.equal(tokens.countText("gpt-5", large), 2_500_001);
-  assert.equal(tokens.countText("gpt-5", "hello world"), 2);
+  assert.equal(tokens.countText("gpt-5", "", large), 2_500_001);
+  assert.equal(tokens.countText("gpt-5", "", "hello world"), 2);
 });
 
 test("more texts than the cache holds are counted", () => {
   for (let at = 0; at < 50_000; at++) {
-    assert.ok(tokens.countText("gpt-5", `text ${at}`) >= 2);
+    assert.ok(tokens.countText("gpt-5", "", `text ${at}`) >= 2);
   }
-  assert.equal(tokens.countText("gpt-5", "text 7"), 3);
+  assert.equal(tokens.countText("gpt-5", "", "text 7"), 3);
 });
 
 test("a vocabulary that was built elsewhere works", () => {
@@ -53,37 +54,67 @@ test("a vocabulary that was built elsewhere works", () => {
   built.prepare("gpt-5");
   const memory = built.memory();
   const copies = [new Tokens(module, memory), new Tokens(module, memory)];
-  built.countText("gpt-5", "x".repeat(1_000_000));
+  built.countText("gpt-5", "", "x".repeat(1_000_000));
   for (const copy of copies) {
-    assert.equal(copy.countText("gpt-5", "こんにちは世界"), 2);
-    assert.equal(copy.countText("gpt-4", "こんにちは世界"), 4, "others are built beside it");
+    assert.equal(copy.countText("gpt-5", "", "こんにちは世界"), 2);
+    assert.equal(copy.countText("gpt-4", "", "こんにちは世界"), 4, "others are built beside it");
   }
 });
 
-test("messages, chats and requests are counted", () => {
-  const message = { role: "user" as const, content: [{ type: "text" as const, value: "hello \ud800 world" }] };
-  assert.equal(tokens.countMessage("gpt-5", message), tokens.countText("gpt-5", "hello \ufffd world") + 4);
-  const chat = tokens.countChat({ model: "gpt-5", messages: [message] });
-  assert.equal(chat.input_tokens, tokens.countMessage("gpt-5", message) + 2);
-  assert.equal(chat.tokenizer, "gpt-5");
-  assert.deepEqual(tokens.countRequest(`{"model":"gpt-4o","input":"hello world"}`).input_tokens, 9);
+test("messages, with half a character too", () => {
+  const message = (value: string) => ({ role: "user" as const, content: [{ type: "text" as const, value }] });
+  assert.equal(tokens.countMessage("gpt-5", "", message("hello \ud800 world")), tokens.countText("gpt-5", "", "hello \ufffd world") + 4);
+  assert.throws(() => tokens.countMessage("gpt-5", "", { role: "nobody" } as never), QuestionError);
+  assert.equal(tokens.countText("gpt-5", "", "still here"), 2);
 });
 
-test("an invalid message is refused, and the counter continues to work", () => {
-  assert.throws(() => tokens.countMessage("gpt-5", { role: "nobody" } as never), TypeError);
-  assert.throws(() => tokens.countRequest("hello"), TypeError);
-  assert.throws(() => tokens.countChat("hello" as never), TypeError);
-  assert.equal(tokens.countText("gpt-5", "still here"), 2);
+test("counts are corrected by what servers counted, for models of the family only", async () => {
+  const own = await loadTokens(tokensBytes);
+  own.openMemory(new Uint8Array(16));
+  const text = "The quick brown fox. ".repeat(400);
+  const before = own.countText("acme/m", "acme", text);
+  for (let at = 0; at < 20; at++) {
+    const chat = JSON.stringify({ model: "acme/m", messages: [{ role: "user", content: [{ type: "text", value: `${at} ${text}` }] }] });
+    const { estimate } = own.begin(`${at}`, "c", chat, { family: "acme" }, at);
+    own.part(`${at}`, false, at);
+    const input_tokens = Math.round(estimate.tokens * 1.2);
+    const usage = { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 };
+    assert.equal(own.end(`${at}`, JSON.stringify({ isAnswered: true, usage }), at)?.used.outputTokens, 1);
+  }
+  assert.ok(own.countText("acme/m", "acme", text) > before, "the cache does not hide the correction");
+  assert.equal(own.countText("acme/m", "other", text), before);
+  assert.equal(own.end("unknown", undefined, 0), null);
+  assert.equal(own.history("day")[0]?.totals.requests, 20);
+});
+
+test("memory goes into files and comes back, whatever is in which", async () => {
+  const key = new Uint8Array(16).fill(7);
+  const used = async (): Promise<Uint8Array> => {
+    const own = await loadTokens(tokensBytes);
+    own.openMemory(key);
+    own.begin("1", "c", JSON.stringify({ model: "acme/m", messages: [] }), { family: "acme" }, 0);
+    own.end("1", JSON.stringify({ isAnswered: true }), 1);
+    const file = own.saveMemory(undefined)!;
+    own.memorySaved();
+    return file;
+  };
+  const own = await loadTokens(tokensBytes);
+  own.openMemory(key);
+  assert.deepEqual(
+    [own.addMemory(await used()), own.addMemory(await used()), own.addMemory(new Uint8Array(40))],
+    ["good", "good", "damaged"],
+  );
+  assert.equal(own.history("month")[0]?.totals.requests, 2);
 });
 
 test("a trap becomes a named error, and the next count uses a new instance", async () => {
   // A module whose functions all trap.
   const trap = await loadTokens(trappingModule());
-  assert.throws(() => trap.countText("gpt-5", "x"), TokensError);
-  assert.throws(() => trap.countText("gpt-5", "x"), TokensError);
+  assert.throws(() => trap.countText("gpt-5", "", "x"), CoreError);
+  assert.throws(() => trap.countText("gpt-5", "", "x"), CoreError);
 });
 
-/** (module (memory (export "memory") 2) (func (export "input_window") …unreachable)) */
+/** (module (memory (export "memory") 2) (func (export "header") (export "input_window") …unreachable)) */
 function trappingModule(): Uint8Array<ArrayBuffer> {
   const name = (text: string): number[] => [text.length, ...new TextEncoder().encode(text)];
   const section = (id: number, bytes: number[]): number[] => [id, bytes.length, ...bytes];
@@ -92,7 +123,7 @@ function trappingModule(): Uint8Array<ArrayBuffer> {
     ...section(1, [1, 0x60, 1, 0x7f, 1, 0x7f]),
     ...section(3, [1, 0]),
     ...section(5, [1, 0, 2]),
-    ...section(7, [2, ...name("memory"), 2, 0, ...name("input_window"), 0, 0]),
+    ...section(7, [3, ...name("memory"), 2, 0, ...name("header"), 0, 0, ...name("input_window"), 0, 0]),
     ...section(10, [1, 3, 0, 0x00, 0x0b]),
   ]);
 }

@@ -1,0 +1,186 @@
+//! The boundary between the WebAssembly modules and JavaScript, the same for all of them.
+//!
+//! Only numbers cross. JavaScript writes bytes into a window of linear memory ([`input_window`]) and calls an export of
+//! the module with their length. The module leaves its answer in linear memory, where [`header`] says: a table of rows,
+//! and one arena with their contents. JavaScript decodes the arena once and slices it by the lengths in the table.
+//!
+//! Never let an export return an `externref`: Node 20 and 22 can abort the whole process on such a call.
+//!
+//! A module answers questions with [`answer`]: one row, [`ANSWER`] with the answer as JSON or [`PROBLEM`] with a sentence
+//! that says what is wrong with the question.
+
+use std::cell::RefCell;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sluice_core::mend_surrogates;
+
+/// The kind of a row that continues the one before it.
+pub const CONTINUED: u32 = 0;
+/// The kind of a row with the answer to a question, as JSON.
+pub const ANSWER: u32 = 1;
+/// The kind of a row that says what is wrong with a question.
+pub const PROBLEM: u32 = 2;
+/// The kind of a row whose content is not text.
+pub const BYTES: u32 = 3;
+/// The first kind that a module may give a meaning of its own.
+pub const FIRST_OWN: u32 = 8;
+
+/// What JavaScript reads after each call, at the address that [`header`] returns.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct Header {
+    rows: u32,
+    table: u32,
+    arena: u32,
+    arena_bytes: u32,
+    /// The length of the arena in UTF-16 units. If it equals `arena_bytes`, the arena is ASCII.
+    arena_units: u32,
+    /// Two numbers of the module's own.
+    extra: [u32; 2],
+}
+
+/// The window and the answer of this module.
+#[derive(Debug, Default)]
+pub struct Bridge {
+    window: Vec<u8>,
+    /// The answer to the last call.
+    pub answer: Answer,
+}
+
+/// The answer to a call: rows of text or bytes.
+#[derive(Debug, Default)]
+pub struct Answer {
+    header: Header,
+    /// Three numbers for each row: kind, length in bytes, length in UTF-16 units.
+    table: Vec<u32>,
+    arena: Vec<u8>,
+}
+
+thread_local! {
+    static BRIDGE: RefCell<Bridge> = RefCell::default();
+}
+
+/// Returns the fixed address of the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn header() -> u32 {
+    with(|bridge| address(&raw const bridge.answer.header))
+}
+
+/// Returns the address at which the next `length` bytes may be written.
+#[unsafe(no_mangle)]
+pub extern "C" fn input_window(length: u32) -> u32 {
+    with(|bridge| {
+        // One large chunk must not hold its memory for ever.
+        bridge.window.truncate(length as usize);
+        bridge.window.shrink_to(1 << 20);
+        bridge.window.resize(length as usize, 0);
+        address(bridge.window.as_ptr())
+    })
+}
+
+/// Gives access to the window and the answer.
+pub fn with<R>(use_bridge: impl FnOnce(&mut Bridge) -> R) -> R {
+    BRIDGE.with_borrow_mut(use_bridge)
+}
+
+/// Answers the question that stands as JSON in the first `length` bytes of the window.
+pub fn answer<Question: DeserializeOwned>(length: u32, reply: impl FnOnce(Question) -> Result<String, String>) {
+    with(|bridge| {
+        bridge.answer.clear();
+        match bridge.read(length).and_then(reply) {
+            Ok(json) => bridge.answer.row(ANSWER, &json),
+            Err(problem) => bridge.answer.row(PROBLEM, &problem),
+        }
+        bridge.answer.publish([0; 2]);
+    });
+}
+
+/// A value as the JSON of an answer.
+pub fn to_json(value: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|error| error.to_string())
+}
+
+impl Bridge {
+    /// The first `length` bytes of the window, and the answer to fill.
+    pub fn parts(&mut self, length: u32) -> (&[u8], &mut Answer) {
+        (self.window.get(..length as usize).unwrap_or_default(), &mut self.answer)
+    }
+
+    /// Reads JSON out of the window. Halves of surrogate pairs, which JavaScript writes and JSON doesn't allow, are
+    /// replaced.
+    pub fn read<T: DeserializeOwned>(&self, length: u32) -> Result<T, String> {
+        let text = String::from_utf8_lossy(self.window.get(..length as usize).unwrap_or_default());
+        let read = serde_json::from_str(&text)
+            .or_else(|error| serde_json::from_str(&mend_surrogates(&text)).map_err(|_| error));
+        read.map_err(|error| format!("the question cannot be read: {error}"))
+    }
+}
+
+impl Answer {
+    /// Removes all rows.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.table.shrink_to(1 << 16);
+        self.arena.clear();
+        // One large answer must not hold its memory for ever.
+        self.arena.shrink_to(1 << 20);
+        self.publish([0; 2]);
+    }
+
+    /// Adds a row of text.
+    pub fn row(&mut self, kind: u32, text: &str) {
+        self.arena.extend_from_slice(text.as_bytes());
+        self.table.extend([kind, length(text.len()), utf16_length(text)]);
+    }
+
+    /// Adds a row of JSON.
+    #[inline(never)]
+    pub fn json_row(&mut self, kind: u32, value: &impl Serialize) {
+        self.row(kind, &serde_json::to_string(value).unwrap_or_default());
+    }
+
+    /// Adds a row of bytes. It must be the only row: text and bytes are decoded differently.
+    pub fn bytes_row(&mut self, bytes: &[u8]) {
+        self.arena.extend_from_slice(bytes);
+        self.table.extend([BYTES, length(bytes.len()), 0]);
+    }
+
+    /// Appends to the last row if it is of this kind; says whether it was.
+    pub fn extend_row(&mut self, kind: u32, text: &str) -> bool {
+        let [.., last, bytes, units] = self.table.as_mut_slice() else { return false };
+        if *last != kind {
+            return false;
+        }
+        *bytes += length(text.len());
+        *units += utf16_length(text);
+        self.arena.extend_from_slice(text.as_bytes());
+        true
+    }
+
+    /// Writes the header, without which JavaScript sees nothing of the answer.
+    pub fn publish(&mut self, extra: [u32; 2]) {
+        self.header = Header {
+            rows: length(self.table.len() / 3),
+            table: address(self.table.as_ptr()),
+            arena: address(self.arena.as_ptr()),
+            arena_bytes: length(self.arena.len()),
+            arena_units: self.table.iter().skip(2).step_by(3).sum(),
+            extra,
+        };
+    }
+}
+
+fn utf16_length(text: &str) -> u32 {
+    length(if text.is_ascii() { text.len() } else { text.encode_utf16().count() })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "linear memory has 32-bit addresses")]
+fn length(length: usize) -> u32 {
+    length as u32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "linear memory has 32-bit addresses")]
+fn address<T>(pointer: *const T) -> u32 {
+    pointer as usize as u32
+}

@@ -1,0 +1,199 @@
+// The boundary to the WebAssembly modules, the same for all of them. How data crosses is documented in
+// crates/sluice-bridge/src/lib.rs.
+
+/** The core was used wrongly, or it crashed. After a crash, the next call gets a fresh instance. */
+export class CoreError extends Error {
+  override readonly name = "CoreError";
+}
+
+/** A question could not be answered. The message says what is wrong with it, in words for the user. */
+export class QuestionError extends Error {
+  override readonly name = "QuestionError";
+}
+
+/** What every module exports. */
+export interface ModuleExports {
+  readonly memory: WebAssembly.Memory;
+  header(): number;
+  input_window(length: number): number;
+}
+
+// The kinds of rows that all modules share, and the fields of the header.
+const ANSWER = 1;
+const ROWS = 0;
+const TABLE = 1;
+const ARENA = 2;
+const ARENA_BYTES = 3;
+const ARENA_UNITS = 4;
+const EXTRA = 5;
+
+const PAGE = 64 * 1024;
+const SMALLEST_WINDOW = 64 * 1024;
+/** A larger window is replaced before its next use, because one long text would hold its memory for ever. */
+const LARGEST_WINDOW = 4 * 1024 * 1024;
+const LONG_TEXT = 1 << 20;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Compiles a module, unless it is compiled already. */
+export async function compile(wasm: BufferSource | WebAssembly.Module): Promise<WebAssembly.Module> {
+  return wasm instanceof WebAssembly.Module ? wasm : WebAssembly.compile(wasm);
+}
+
+/** One instance of a module, with its window and the views onto its memory. */
+export class Instance<Exports extends ModuleExports> {
+  readonly exports: Exports;
+  /** A trap leaves the memory in an unknown state, so a crashed instance must not be used again. */
+  crashed = false;
+  /** The address of the header, in 32-bit words. */
+  readonly #header: number;
+  #bytes: Uint8Array<ArrayBuffer>;
+  #words: Uint32Array<ArrayBuffer>;
+  #windowAddress = 0;
+  #windowLength = 0;
+
+  /** Given the memory of another instance of the same module, it goes on where that one was. */
+  constructor(module: WebAssembly.Module, memory?: Uint8Array) {
+    this.exports = new WebAssembly.Instance(module).exports as unknown as Exports;
+    if (memory !== undefined) {
+      this.exports.memory.grow((memory.length - this.exports.memory.buffer.byteLength) / PAGE);
+      new Uint8Array(this.exports.memory.buffer).set(memory);
+    }
+    this.#header = this.run((exports) => exports.header()) >>> 2;
+    this.#bytes = new Uint8Array(this.exports.memory.buffer as ArrayBuffer);
+    this.#words = new Uint32Array(this.exports.memory.buffer as ArrayBuffer);
+  }
+
+  get memoryBytes(): number {
+    return this.exports.memory.buffer.byteLength;
+  }
+
+  /** Runs calls into the module. If one traps, the instance is lost. */
+  run<T>(calls: (exports: Exports) => T): T {
+    if (this.crashed) {
+      throw new CoreError("the core crashed earlier");
+    }
+    try {
+      return calls(this.exports);
+    } catch (cause) {
+      this.crashed = true;
+      throw new CoreError("the core crashed", { cause });
+    }
+  }
+
+  /** Asks a question, which is JSON, and returns the answer. */
+  ask<T>(question: string, ask: (exports: Exports, length: number) => void): T {
+    this.run((exports) => ask(exports, this.writeText(question)));
+    const text = this.text();
+    if (this.kind(0) !== ANSWER) {
+      throw new QuestionError(text);
+    }
+    return JSON.parse(text) as T;
+  }
+
+  /** Puts bytes into the window and returns how many. */
+  writeBytes(bytes: Uint8Array): number {
+    this.#makeRoom(bytes.length);
+    this.#bytes.set(bytes, this.#windowAddress);
+    return bytes.length;
+  }
+
+  /** Puts text into the window as UTF-8 and returns its length. Halves of surrogate pairs become U+FFFD. */
+  writeText(text: string): number {
+    const units = text.length;
+    // Short keys and values of tool schemas are written faster here than by the encoder behind a call.
+    if (units <= 48) {
+      this.#makeRoom(units);
+      const bytes = this.#bytes;
+      const start = this.#windowAddress;
+      let at = 0;
+      for (; at < units; at++) {
+        const unit = text.charCodeAt(at);
+        if (unit > 0x7f) {
+          break;
+        }
+        bytes[start + at] = unit;
+      }
+      if (at === units) {
+        return units;
+      }
+    }
+    // No UTF-16 unit takes more than three bytes. A long text is measured first, because that much room may be too much.
+    if (units > LONG_TEXT) {
+      return this.writeBytes(encoder.encode(text));
+    }
+    this.#makeRoom(units * 3);
+    const window = this.#bytes.subarray(this.#windowAddress, this.#windowAddress + this.#windowLength);
+    return encoder.encodeInto(text, window).written;
+  }
+
+  /** How many rows the last answer has. */
+  get rows(): number {
+    this.#refreshViews();
+    return this.#words[this.#header + ROWS]!;
+  }
+
+  /** The kind of a row. */
+  kind(row: number): number {
+    return this.#words[(this.#words[this.#header + TABLE]! >>> 2) + row * 3]!;
+  }
+
+  /** The length of a row in UTF-16 units. */
+  units(row: number): number {
+    return this.#words[(this.#words[this.#header + TABLE]! >>> 2) + row * 3 + 2]!;
+  }
+
+  /** One of the two numbers that come with every answer. */
+  extra(index: 0 | 1): number {
+    this.#refreshViews();
+    return this.#words[this.#header + EXTRA + index]!;
+  }
+
+  /** All rows of the last answer as one text. */
+  text(): string {
+    this.#refreshViews();
+    const address = this.#words[this.#header + ARENA]!;
+    const bytes = this.#words[this.#header + ARENA_BYTES]!;
+    // A few ASCII characters are put together faster here than in the decoder behind a call.
+    if (bytes === this.#words[this.#header + ARENA_UNITS] && bytes <= 24) {
+      let text = "";
+      for (let at = address; at < address + bytes; at++) {
+        text += String.fromCharCode(this.#bytes[at]!);
+      }
+      return text;
+    }
+    return decoder.decode(this.#bytes.subarray(address, address + bytes));
+  }
+
+  /** A copy of the last answer as bytes. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    this.#refreshViews();
+    const address = this.#words[this.#header + ARENA]!;
+    return this.#bytes.slice(address, address + this.#words[this.#header + ARENA_BYTES]!);
+  }
+
+  /** A copy of the whole memory, which is all that an instance knows. */
+  memory(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.exports.memory.buffer as ArrayBuffer).slice();
+  }
+
+  #makeRoom(length: number): void {
+    if (length > this.#windowLength || (this.#windowLength > LARGEST_WINDOW && length <= SMALLEST_WINDOW)) {
+      this.#reserve(length);
+    }
+    this.#refreshViews();
+  }
+
+  #reserve(length: number): void {
+    this.#windowLength = Math.max(length, SMALLEST_WINDOW);
+    this.#windowAddress = this.exports.input_window(this.#windowLength) >>> 0;
+  }
+
+  /** Memory that grew is a new buffer, and the views onto the old one are empty. */
+  #refreshViews(): void {
+    if (this.#bytes.length === 0) {
+      this.#bytes = new Uint8Array(this.exports.memory.buffer as ArrayBuffer);
+      this.#words = new Uint32Array(this.exports.memory.buffer as ArrayBuffer);
+    }
+  }
+}
