@@ -2,17 +2,16 @@
 
 import * as vscode from "vscode";
 
-import type { Core, Decision, HttpAnswer, HttpRequest, Transport } from "../../packages/loader/src/core.js";
+import type { ChatRequest, Core, HttpAnswer, HttpRequest, Report } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 import { exchange, get } from "./http.js";
+import { localized } from "./messages.js";
 import { chatOptions, modelSettings } from "./settings.js";
 
 const STEP_TIMEOUT_MS = 30_000;
 /** Some providers refuse a smaller number. */
 const FEW_TOKENS = 16;
-/** With this attempt number, the core doesn't retry: a test wants to know what happened to one attempt. */
-const LAST_ATTEMPT = 1000;
 
 export interface Step {
   readonly name: string;
@@ -36,6 +35,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
   const steps: Step[] = [];
   let listed: HttpAnswer | undefined;
   let model: string | undefined;
+  const explain = (why: { answer: HttpAnswer }): string => test.requests.explain(test.connection.endpoint.origin, why);
 
   const listRequest = test.requests.catalog({ baseUrl: test.connection.endpoint.baseUrl, snapshot: undefined, settings: {} }).listRequest;
   const all: [name: string, run: () => Promise<Omit<Step, "name" | "ms">>][] = [
@@ -64,7 +64,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
           answer = again;
         }
         if (answer.status !== 200) {
-          return failed(sentence(test, { answer }));
+          return failed(explain({ answer }));
         }
         const { baseUrl } = test.connection.endpoint;
         const { models, notes } = test.requests.catalog({
@@ -94,7 +94,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
           return ok(balance(answer.body));
         }
         if ([401, 402, 403].includes(answer.status)) {
-          return failed(sentence(test, { answer }));
+          return failed(explain({ answer }));
         }
         return skipped(vscode.l10n.t("This server can't check a key (HTTP {0}); the next step will show whether it works.", answer.status));
       },
@@ -103,13 +103,13 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
       vscode.l10n.t("Answer"),
       async () => {
         const started = Date.now();
-        const { step, outcome, usage } = await fewTokens(test, model!);
-        if (step.type === "cancelled") {
+        const { ending, outcome, usage } = await fewTokens(test, model!);
+        if (ending.type === "cancelled") {
           return skipped(vscode.l10n.t("Cancelled."));
         }
         // The request asked for a few tokens only, so being cut off is expected.
-        if (step.type === "reject" && !(step.kind === null && outcome.status === "incomplete")) {
-          return failed(`${model!}: ${step.message}`);
+        if (ending.type === "rejected" && !(ending.kind === null && outcome.status === "incomplete")) {
+          return failed(`${model!}: ${localized(ending.text)}`);
         }
         const tokens =
           usage === null
@@ -146,34 +146,26 @@ async function ask(test: ConnectionTest, request: HttpRequest, withKey: boolean)
     return answer;
   }
   const cause = answer.transport === "connect" ? causeOf(answer.cause) : undefined;
-  return { failure: [sentence(test, answer), cause].filter((text) => text !== undefined).join(" ") };
+  return { failure: [test.requests.explain(connection.endpoint.origin, answer), cause].filter((text) => text !== undefined).join(" ") };
 }
 
-/** Returns the core's message, as a chat would show it. */
-function sentence(test: ConnectionTest, why: { answer: HttpAnswer } | { transport: Transport }): string {
-  const { step } = test.core.decideWithoutStream({ host: test.connection.endpoint.origin, attempt: LAST_ATTEMPT, calledTool: false }, why);
-  return step.type === "reject" ? step.message : "";
-}
-
-function fewTokens({ connection, core, requests, cancellation, onProgress }: ConnectionTest, model: string): Promise<Decision> {
-  const built = requests.buildRequest(
-    {
-      model,
-      messages: [{ role: "user", content: [{ type: "text", value: "Say yes." }] }],
-      options: { ...chatOptions(connection.endpoint.origin), maxOutputTokens: FEW_TOKENS },
-    },
-    connection.endpoint.baseUrl,
-  );
-  return exchange(core, {
+async function fewTokens({ connection, core, requests, cancellation, onProgress }: ConnectionTest, model: string): Promise<Report> {
+  const chat: ChatRequest = {
+    model,
+    messages: [{ role: "user", content: [{ type: "text", value: "Say yes." }] }],
+    options: { ...chatOptions(connection.endpoint.origin), maxOutputTokens: FEW_TOKENS },
+  };
+  const prepared = requests.buildRequest(JSON.stringify(chat), connection.endpoint.baseUrl);
+  const { report } = await exchange(core, requests, {
     connection,
-    built,
+    prepared,
     idleTimeoutMs: STEP_TIMEOUT_MS,
     trace: false,
     cancellation,
     onOutput: () => undefined,
-    calledTool: () => false,
-    onRetry: onProgress,
+    onRetry: ({ text }) => onProgress(localized(text)),
   });
+  return report;
 }
 
 function balance(body: string): string {

@@ -22,7 +22,6 @@ export interface ReporterOptions {
 
 /** Reports the parts of one answer. Call `end` exactly once, or `abandon` after a cancellation. */
 export class Reporter {
-  calledTool = false;
   readonly #progress: vscode.Progress<vscode.LanguageModelResponsePart>;
   readonly #options: ReporterOptions;
   #pending: { type: "text" | "thinking"; id: string; value: string } | undefined;
@@ -53,7 +52,6 @@ export class Reporter {
         break;
       case "toolCall":
         this.#flush();
-        this.calledTool = true;
         this.#report(new vscode.LanguageModelToolCallPart(part.callId, part.name, JSON.parse(part.inputJson) as object));
         break;
       case "citations":

@@ -1,55 +1,51 @@
-// One response over HTTP: sent, read until the core says that it is over, and sent again where the core says so.
+// One response over HTTP: the loop that does what the core's exchange says.
 // The connection's `fetch` is the global one, so that VS Code's proxy and certificates apply; for this machine, one without a proxy.
 
 import * as vscode from "vscode";
 
 import type {
-  BodyEnd,
   Core,
-  Decision,
+  Drain,
+  Failure,
   HttpAnswer,
   HttpRequest,
-  Outcome,
   Output,
-  ResponseStream,
+  PreparedRequest,
+  Report,
   Transport,
 } from "../../packages/loader/src/core.js";
-import type { BuiltRequest } from "../../packages/loader/src/requests.js";
+import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 
-const HEADERS_TIMEOUT_MS = 120_000;
 /** The most time for a whole list of models, from the first byte sent to the last one read. */
 const LIST_TIMEOUT_MS = 30_000;
-/** The most time for the whole body of an error. */
-const ERROR_BODY_TIMEOUT_MS = 30_000;
-/** How long the end of a body is waited for once the answer is over, so that the connection can be used again. */
-const DRAIN_MS = 1_000;
-/** The most that is read of a body while waiting for its end. */
-const MAX_DRAIN = 64 << 10;
 // All sizes count inflated bytes: `fetch` decompresses, and a kilobyte on the wire can become a megabyte here.
 /** The most that is read of a list of models; a longer one is refused. */
 export const MAX_LIST_BODY = 8 << 20;
 /** The most that is read of an error; the rest is ignored. */
 export const MAX_ERROR_BODY = 64 << 10;
-/** The most that is read of an answer from a server that does not stream. */
-const MAX_JSON_BODY = 64 << 20;
 /** The most that the core reads in one go. It is synchronous, and everything else in the extension host waits for it. */
-const PUSH_BYTES = 16 << 10;
+const PIECE_BYTES = 16 << 10;
 /** After this much work, other extensions get their turn before the next piece is handled. */
 const BUSY_MS = 20;
 
-export interface Exchange {
+export interface ExchangeOptions {
   readonly connection: Connection;
-  readonly built: BuiltRequest;
+  readonly prepared: PreparedRequest;
   readonly idleTimeoutMs: number;
   /** Give a note for every event. */
   readonly trace: boolean;
   readonly cancellation: AbortSignal;
   readonly onOutput: (output: Output) => void;
-  /** Whether a tool call was among the outputs. */
-  readonly calledTool: () => boolean;
-  /** The message may quote the server; the outcome has the same in the protocol's words. */
-  readonly onRetry: (message: string, delayMs: number, outcome: Outcome) => void;
+  /** The request will be sent again. The failure may quote the server. */
+  readonly onRetry: (failure: Failure, delayMs: number) => void;
+}
+
+/** How an exchange ended. */
+export interface Answered {
+  readonly report: Report;
+  /** What the ledger learns from it. */
+  readonly ledgerEntry: string | undefined;
 }
 
 /** Why there is no response to read. */
@@ -107,184 +103,147 @@ export async function get(
   }
 }
 
-export async function exchange(core: Core, options: Exchange): Promise<Decision> {
-  for (let attempt = 1; ; attempt++) {
-    const decision = await new Attempt(core, options, attempt).run();
-    if (decision.step.type !== "retry") {
-      return decision;
+/** Sends a request, and hands on what comes, until the core says that it is over. Rejects only if the caller's code throws. */
+export async function exchange(core: Core, requests: Requests, options: ExchangeOptions): Promise<Answered> {
+  const { connection, prepared, cancellation, onOutput } = options;
+  const { request, origin } = prepared;
+  const exchange = core.openExchange({
+    origin,
+    optional: prepared.optional,
+    idleTimeoutMs: options.idleTimeoutMs,
+    stream: { toolNames: prepared.toolNames, trace: options.trace },
+  });
+  const turn = new Turn();
+  let secrets: string[] = [];
+  // Aborting it closes the socket.
+  let controller = new AbortController();
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let isDraining = false;
+
+  const give = async (outputs: Output[]): Promise<void> => {
+    for (const output of outputs) {
+      // Whoever hears an output may cancel there, with more of the same bytes to come.
+      if (cancellation.aborted) {
+        return exchange.cancel({ unseenOutputs: true });
+      }
+      onOutput(output);
+      await turn.end();
     }
-    options.onRetry(decision.step.message, decision.step.delayMs, decision.outcome);
-    await delay(decision.step.delayMs, options.cancellation);
+  };
+
+  try {
+    for (;;) {
+      const action = exchange.action;
+      if (cancellation.aborted && action.type !== "end") {
+        exchange.cancel();
+        continue;
+      }
+      switch (action.type) {
+        case "send": {
+          controller.abort();
+          const sending = (controller = new AbortController());
+          const bearer = await connection.bearerFor(origin);
+          secrets = bearer === undefined ? [] : [bearer];
+          const headers = withBearer(request, bearer);
+          const body = action.without.length === 0 ? request.body : requests.leaveOut(request.body, action.without);
+          const { url, method } = request;
+          // The key must not follow a redirect.
+          const response = connection.fetch(url, { method, headers, body, redirect: "manual", signal: sending.signal });
+          const result = await settled(response, action.timeoutMs, cancellation);
+          if (typeof result === "object") {
+            reader = result.value.body?.getReader();
+            await give(exchange.handleHead(result.value.status, result.value.headers));
+          } else if (result !== "cancelled") {
+            await give(result === "timeout" ? exchange.handleTimeout() : exchange.handleConnectionError("connect"));
+          }
+          break;
+        }
+        case "read": {
+          const result = await settled(reader?.read() ?? NO_BODY, action.timeoutMs, cancellation);
+          if (typeof result === "string") {
+            if (result !== "cancelled") {
+              await give(result === "timeout" ? exchange.handleTimeout() : exchange.handleConnectionError("broken"));
+            }
+          } else if (result.value.done) {
+            await give(exchange.handleEnd());
+          } else {
+            const bytes = result.value.value;
+            turn.begin();
+            for (let at = 0; at < bytes.length && exchange.action.type === "read"; at += PIECE_BYTES) {
+              await give(exchange.handleBytes(bytes.subarray(at, at + PIECE_BYTES)));
+              await turn.end();
+            }
+            turn.pause();
+          }
+          break;
+        }
+        case "wait":
+          options.onRetry(requests.mask(secrets, action.failure), action.timeoutMs);
+          if ((await settled(new Promise<never>(() => undefined), action.timeoutMs, cancellation)) === "timeout") {
+            await give(exchange.handleTimeout());
+          }
+          break;
+        case "end": {
+          const { ledgerEntry } = exchange;
+          if (action.drain !== null && reader !== undefined) {
+            isDraining = true;
+            void drain(reader, controller, action.drain);
+          }
+          return { report: action.outcome.error === null ? action : requests.mask(secrets, action), ledgerEntry };
+        }
+      }
+    }
+  } finally {
+    exchange.close();
+    if (!isDraining) {
+      controller.abort();
+    }
   }
 }
 
-class Attempt {
-  readonly #core: Core;
-  readonly #options: Exchange;
-  readonly #number: number;
-  /** Aborting it closes the socket. */
-  readonly #controller = new AbortController();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #timedOut = false;
-  /** Until it is concluded. */
-  #stream: ResponseStream | undefined;
-  /** Milliseconds of work since other extensions had their turn. */
-  #busyMs = 0;
+const NO_BODY = Promise.resolve({ done: true, value: undefined } as const);
 
-  constructor(core: Core, options: Exchange, number: number) {
-    this.#core = core;
-    this.#options = options;
-    this.#number = number;
-  }
-
-  async run(): Promise<Decision> {
-    const { cancellation } = this.#options;
-    const cancel = (): void => this.#controller.abort();
-    cancellation.addEventListener("abort", cancel);
-    try {
-      return await this.#exchange();
-    } catch (error) {
-      if (cancellation.aborted) {
-        this.#stream ??= this.#core.openStream();
-        return this.#conclude("cancelled");
-      }
-      if (!(error instanceof NetworkError)) {
-        // Not the server's fault: asking again would not help. Nothing of the attempt may stay behind.
-        this.#controller.abort();
-        this.#release();
-        throw error;
-      }
-      if (this.#stream !== undefined) {
-        return this.#conclude(this.#timedOut ? "idleTimeout" : "broken");
-      }
-      return this.#decide({ transport: this.#timedOut ? "headersTimeout" : "connect" });
-    } finally {
-      clearTimeout(this.#timer);
+/** The value of an operation, unless it fails, takes too long or is cancelled first. */
+function settled<T>(
+  operation: Promise<T>,
+  timeoutMs: number,
+  cancellation: AbortSignal,
+): Promise<{ value: T } | "failed" | "timeout" | "cancelled"> {
+  return new Promise((resolve) => {
+    const end = (result: { value: T } | "failed" | "timeout" | "cancelled"): void => {
+      clearTimeout(timer);
       cancellation.removeEventListener("abort", cancel);
-    }
-  }
-
-  async #exchange(): Promise<Decision> {
-    const { connection, built, cancellation, trace } = this.#options;
-    cancellation.throwIfAborted();
-    const bearer = await connection.bearerFor(built.origin);
-    const { method, url, body } = built.request;
-    this.#expectWithin(HEADERS_TIMEOUT_MS);
-    const response = await network(
-      connection.fetch(url, {
-        method,
-        headers: withBearer(built.request, bearer),
-        body,
-        // The key must not follow a redirect.
-        redirect: "manual",
-        signal: this.#controller.signal,
-      }),
-    );
-    if (isRedirect(response)) {
-      this.#controller.abort();
-      return this.#decide({ transport: "redirect" });
-    }
-    const kind = (response.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-    if (!response.ok || kind === "text/html") {
-      this.#expectWithin(ERROR_BODY_TIMEOUT_MS);
-      const { text } = await readText(response, MAX_ERROR_BODY);
-      this.#controller.abort();
-      cancellation.throwIfAborted();
-      return this.#decide({ answer: answerOf(response, text) });
-    }
-    const toolNames = built.toolNames;
-    if (kind === "application/json") {
-      const { text, end } = await readText(response, MAX_JSON_BODY, () => this.#expectWithin(this.#options.idleTimeoutMs));
-      cancellation.throwIfAborted();
-      if (end !== "whole") {
-        this.#controller.abort();
-        return this.#decide({ transport: end === "tooLarge" ? "tooLarge" : this.#timedOut ? "idle" : "broken" });
-      }
-      const frame = this.#core.asStream(text);
-      if (frame === null) {
-        return this.#decide({ answer: answerOf(response, text.slice(0, MAX_ERROR_BODY)) });
-      }
-      await this.#push((this.#stream = this.#core.openStream({ trace, toolNames })), new TextEncoder().encode(frame));
-      return this.#conclude("eof");
-    }
-
-    // Whatever else it calls itself, the core will tell whether it is a stream.
-    const stream = (this.#stream = this.#core.openStream({ trace, toolNames }));
-    const reader = response.body?.getReader();
-    for (;;) {
-      this.#expectWithin(this.#options.idleTimeoutMs);
-      const chunk = reader && (await network(reader.read()));
-      if (chunk === undefined || chunk.done) {
-        return this.#conclude("eof");
-      }
-      await this.#push(stream, chunk.value);
-      if (stream.isTerminal) {
-        // The answer is over, whether or not the server closes.
-        void drain(reader!, this.#controller);
-        return this.#conclude("eof");
-      }
-    }
-  }
-
-  /** Hands bytes to the core and what they give to the caller; pauses where that takes long, so that nobody else has to wait. */
-  async #push(stream: ResponseStream, bytes: Uint8Array): Promise<void> {
-    const { cancellation, onOutput } = this.#options;
-    let started = performance.now();
-    const isBusy = (): boolean => this.#busyMs + performance.now() - started > BUSY_MS;
-    const pause = async (): Promise<void> => {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      this.#busyMs = 0;
-      started = performance.now();
+      resolve(result);
     };
-    for (let at = 0; at < bytes.length && !stream.isTerminal; at += PUSH_BYTES) {
-      for (const output of stream.push(bytes.subarray(at, at + PUSH_BYTES))) {
-        // Whoever hears a part may cancel there, with more of the same bytes to come.
-        cancellation.throwIfAborted();
-        onOutput(output);
-        if (isBusy()) {
-          await pause();
-        }
-      }
-      if (isBusy()) {
-        await pause();
-      }
+    const cancel = (): void => end("cancelled");
+    const timer = setTimeout(() => end("timeout"), timeoutMs);
+    cancellation.addEventListener("abort", cancel);
+    operation.then(
+      (value) => end({ value }),
+      () => end("failed"),
+    );
+  });
+}
+
+/** Lets the rest of the extension host run after every 20 ms of work. */
+class Turn {
+  #worked = 0;
+  #since = performance.now();
+
+  begin(): void {
+    this.#since = performance.now();
+  }
+
+  pause(): void {
+    this.#worked += performance.now() - this.#since;
+  }
+
+  async end(): Promise<void> {
+    if (this.#worked + performance.now() - this.#since > BUSY_MS) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      this.#worked = 0;
+      this.begin();
     }
-    this.#busyMs += performance.now() - started;
-  }
-
-  #conclude(end: BodyEnd): Decision {
-    const { outputs, ...decision } = this.#stream!.conclude(end, this.#circumstances());
-    this.#stream = undefined;
-    if (end !== "cancelled") {
-      outputs.forEach(this.#options.onOutput);
-    }
-    return decision;
-  }
-
-  /** Frees what the core keeps of a stream that nobody will read to its end. */
-  #release(): void {
-    try {
-      this.#stream?.finish("cancelled");
-    } catch {
-      // The core crashed, and its memory is gone with it.
-    }
-    this.#stream = undefined;
-  }
-
-  #decide(why: { answer: HttpAnswer } | { transport: Transport }): Decision {
-    return this.#core.decideWithoutStream(this.#circumstances(), why);
-  }
-
-  #circumstances(): { host: string; attempt: number; calledTool: boolean } {
-    return { host: this.#options.built.origin, attempt: this.#number, calledTool: this.#options.calledTool() };
-  }
-
-  #expectWithin(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#timedOut = true;
-      this.#controller.abort();
-    }, ms);
   }
 }
 
@@ -305,7 +264,6 @@ async function network<T>(operation: Promise<T>): Promise<T> {
 export async function readText(
   response: Response,
   limit: number,
-  onChunk?: () => void,
 ): Promise<{ text: string; end: "whole" | "tooLarge" | "broken"; cause?: unknown }> {
   const decoder = new TextDecoder();
   const reader = response.body?.getReader();
@@ -320,7 +278,6 @@ export async function readText(
     if (chunk === undefined || chunk.done) {
       return { text: text + decoder.decode(), end: "whole" };
     }
-    onChunk?.();
     text += decoder.decode(chunk.value.subarray(0, left), { stream: true });
     left -= chunk.value.length;
     if (left < 0) {
@@ -360,10 +317,11 @@ function answerOf(response: Response, body: string): HttpAnswer {
   return { status: response.status, headers: [...response.headers], body };
 }
 
-async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, controller: AbortController): Promise<void> {
-  const timer = setTimeout(() => controller.abort(), DRAIN_MS);
+/** Reads the rest of a body, because a connection can serve the next request only if its body was read to the end. */
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, controller: AbortController, limits: Drain): Promise<void> {
+  const timer = setTimeout(() => controller.abort(), limits.timeoutMs);
   try {
-    for (let left = MAX_DRAIN; left > 0; ) {
+    for (let left = limits.maxBytes; left > 0; ) {
       const { done, value } = await reader.read();
       if (done) {
         return;
@@ -376,17 +334,4 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, controller
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Ends early when cancelled; the next attempt then ends at once. */
-function delay(ms: number, cancellation: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      cancellation.removeEventListener("abort", done);
-      resolve();
-    }
-    cancellation.addEventListener("abort", done);
-  });
 }

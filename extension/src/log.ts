@@ -6,7 +6,7 @@
 
 import * as vscode from "vscode";
 
-import type { Outcome } from "../../packages/loader/src/core.js";
+import type { Failure, Outcome } from "../../packages/loader/src/core.js";
 
 /** The maximum number of lines in a report. */
 const REMEMBERED = 200;
@@ -95,13 +95,14 @@ export class Log {
   /** Logs how a request ended, with the message that the user gets if it failed. */
   outcome(model: string, outcome: Outcome, message?: string): void {
     this.#write(message === undefined ? "debug" : "error", `${modelName(model)}: ${facts(outcome)}`);
-    this.#quote(model, outcome, message);
+    this.#quote(model, outcome.error, message);
   }
 
   /** Logs that a request is sent again. */
-  retry(model: string, outcome: Outcome, message: string, delayMs: number): void {
+  retry(model: string, error: Failure, delayMs: number): void {
+    const outcome = { status: "failed", reason: null, error, empty: null, usage: null } as const;
     this.#write("warn", `${modelName(model)}: ${facts(outcome)}. Asking again in ${(delayMs / 1000).toFixed(1)} s.`);
-    this.#quote(model, outcome, message);
+    this.#quote(model, error, error.message);
   }
 
   /** Masks secrets, anything that looks like one, and the user's name in paths. */
@@ -128,7 +129,7 @@ export class Log {
   }
 
   /** Logs what the server itself said about a request. */
-  #quote(model: string, { error }: Outcome, message: string | undefined): void {
+  #quote(model: string, error: Failure | null, message: string | undefined): void {
     if (message !== undefined || error !== null) {
       const said = [message, error?.code, error?.requestId === null ? null : `request ${error?.requestId}`];
       this.trace(`${model}: ${said.filter((text) => text !== null && text !== undefined).join(", ")}`);
@@ -198,7 +199,7 @@ const PROTOCOL_WORDS = new Set([
 ]);
 
 /** Describes how a request ended, in words that no server chose. */
-function facts({ status, reason, error, empty, usage }: Outcome): string {
+function facts({ status, reason, error, empty, usage }: Pick<Outcome, "status" | "reason" | "error" | "empty" | "usage">): string {
   const protocolWord = (word: string | null | undefined): string | null => (PROTOCOL_WORDS.has(word ?? "") ? word! : null);
   return [
     status,

@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 
-import type { Catalog, CatalogEvent } from "../../packages/loader/src/requests.js";
+import type { CatalogEvent, CatalogView } from "../../packages/loader/src/core.js";
 import type { Connection } from "./connections.js";
 import { get } from "./http.js";
 import type { Log } from "./log.js";
@@ -16,9 +16,9 @@ export class ModelLists {
   readonly #log: Log;
   readonly #changed = new vscode.EventEmitter<void>();
   /** Keyed by base URL. */
-  readonly #catalogs = new Map<string, Catalog>();
+  readonly #catalogs = new Map<string, CatalogView>();
   readonly #enriched = new Set<string>();
-  readonly #refreshing = new Map<string, Promise<Catalog>>();
+  readonly #refreshing = new Map<string, Promise<CatalogView>>();
   /** The notes that were logged last, keyed by base URL. */
   readonly #logged = new Map<string, string>();
   readonly onDidChange = this.#changed.event;
@@ -30,7 +30,7 @@ export class ModelLists {
   }
 
   /** Returns immediately if a list is known. It may be a little old; a change is announced later. */
-  async list(connection: Connection): Promise<Catalog> {
+  async list(connection: Connection): Promise<CatalogView> {
     const { baseUrl } = connection.endpoint;
     let known = this.#catalogs.get(baseUrl);
     if (known === undefined) {
@@ -47,7 +47,7 @@ export class ModelLists {
   }
 
   /** Asks the server. A bad response doesn't replace a known list. */
-  refresh(connection: Connection): Promise<Catalog> {
+  refresh(connection: Connection): Promise<CatalogView> {
     const { baseUrl } = connection.endpoint;
     const running = this.#refreshing.get(baseUrl);
     if (running !== undefined) {
@@ -80,9 +80,9 @@ export class ModelLists {
     }
   }
 
-  /** A conversation was too long for a model. The error may contain its real limit. */
-  async overflowed(connection: Connection, model: string, message: string): Promise<void> {
-    await this.#apply(connection, { overflowed: [model, message] });
+  /** Something about a model was learned from a request to it. */
+  async learn(connection: Connection, event: CatalogEvent): Promise<void> {
+    await this.#apply(connection, event);
   }
 
   /** The settings changed. */
@@ -91,7 +91,7 @@ export class ModelLists {
     this.#changed.fire();
   }
 
-  async #refresh(connection: Connection): Promise<Catalog> {
+  async #refresh(connection: Connection): Promise<CatalogView> {
     const requests = await this.#modules.requests();
     const { baseUrl } = connection.endpoint;
     const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
@@ -100,12 +100,12 @@ export class ModelLists {
     return this.#apply(connection, "transport" in answer ? { listFailed: answer.transport } : { listAnswered: answer });
   }
 
-  async #apply(connection: Connection, event?: CatalogEvent, restored?: string): Promise<Catalog> {
+  async #apply(connection: Connection, event?: CatalogEvent, restored?: string): Promise<CatalogView> {
     const requests = await this.#modules.requests();
     const { baseUrl } = connection.endpoint;
     const snapshot = restored ?? this.#catalogs.get(baseUrl)?.snapshot;
     const settings = modelSettings();
-    const catalog = requests.catalog({ baseUrl, snapshot, settings, ...(event === undefined ? {} : { event }) });
+    const catalog = requests.catalog({ baseUrl, snapshot, settings, event });
     this.#catalogs.set(baseUrl, catalog);
     this.#logNotes(connection, catalog);
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
@@ -118,7 +118,7 @@ export class ModelLists {
   }
 
   /** The list is read often and its notes stay the same, so they are logged once. */
-  #logNotes({ endpoint: { baseUrl, origin } }: Connection, { notes, models }: Catalog): void {
+  #logNotes({ endpoint: { baseUrl, origin } }: Connection, { notes, models }: CatalogView): void {
     const all = notes.map(({ kind, detail }) => `${kind} ${detail}`).join("\n");
     if (all === (this.#logged.get(baseUrl) ?? "")) {
       return;

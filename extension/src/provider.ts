@@ -2,11 +2,12 @@
 
 import * as vscode from "vscode";
 
-import type { ChatModel, ChatRequest, Decision } from "../../packages/loader/src/core.js";
+import type { ChatModel, ChatRequest, Report } from "../../packages/loader/src/core.js";
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
-import { exchange } from "./http.js";
+import { type Answered, exchange } from "./http.js";
 import { type Log, modelName } from "./log.js";
+import { localized } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { chatOptions, extraHeaders, idleTimeoutMs, thinkingFallback } from "./settings.js";
@@ -95,9 +96,10 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const { modules, log, counts, status, lists } = this.#services;
     const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
     const chat = chatRequest(model, connection, messages, options);
-    const built = requests.buildRequest(chat, connection.endpoint.baseUrl);
+    const chatJson = JSON.stringify(chat);
+    const prepared = requests.buildRequest(chatJson, connection.endpoint.baseUrl, model.refused);
     const trace = log.logLevel === vscode.LogLevel.Trace;
-    built.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
+    prepared.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
     this.#checkHeaders(connection.endpoint.origin, chat);
 
     const isChat = options.requestInitiator === "core" || isCopilot(options.requestInitiator);
@@ -114,12 +116,12 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (token.isCancellationRequested) {
       cancellation.abort();
     }
-    const books = counts.begin(chat, built, model);
-    let decision: Decision | undefined;
+    const ledger = counts.begin(chatJson, prepared, model);
+    let answered: Answered | undefined;
     try {
-      decision = await exchange(core, {
+      answered = await exchange(core, requests, {
         connection,
-        built,
+        prepared,
         idleTimeoutMs: idleTimeoutMs(),
         trace,
         cancellation: cancellation.signal,
@@ -128,26 +130,27 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
             log.trace(`${model.id}: ${output.kind} ${output.detail}`);
           } else {
             reporter.report(output);
-            books.part(output);
+            ledger.part(output);
           }
         },
-        calledTool: () => reporter.calledTool,
-        onRetry: (message, delayMs, outcome) => {
-          log.retry(model.id, outcome, message, delayMs);
-          status.retrying(message, delayMs);
+        onRetry: (failure, delayMs) => {
+          log.retry(model.id, failure, delayMs);
+          status.retrying(localized(failure.text.slice(0, -1)), delayMs);
         },
       });
     } finally {
       subscription.dispose();
       // Whatever happened, the status bar must not go on saying that a request is running.
-      books
-        .end(decision?.outcome ?? { status: "failed", usage: null, gateway: null })
-        .catch((error: unknown) => log.failure("error", "The books are not kept", error));
+      ledger.end(answered?.ledgerEntry).catch((error: unknown) => log.failure("error", "Usage could not be recorded", error));
     }
-    if (decision.step.type === "done" && !connection.isDemo) {
+    const { report } = answered;
+    if (report.ending.type === "done" && !connection.isDemo) {
       lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", modelName(model.id), error));
     }
-    await this.#finish(decision, reporter, built.marker, options, { model, connection });
+    if (report.refused.length > 0) {
+      await lists.learn(connection, { refused: [model.id, report.refused] });
+    }
+    await this.#finish(report, reporter, prepared.marker, options, { model, connection });
   }
 
   async provideTokenCount(
@@ -159,32 +162,33 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   }
 
   async #finish(
-    { step, usage, outcome }: Decision,
+    { ending, usage, outcome }: Report,
     reporter: Reporter,
     marker: string | null,
     options: vscode.ProvideLanguageModelChatResponseOptions,
     { model, connection }: Pick<SluiceModel, "model" | "connection">,
   ): Promise<void> {
     const { log, lists } = this.#services;
-    if (step.type === "cancelled") {
+    if (ending.type === "cancelled") {
       throw new vscode.CancellationError();
     }
     // Counts and text that came before an error stay, and stay true. The agent host would take a marker for a
     // response that the server can go on from.
     await reporter.end(usage, options.requestInitiator === "core" ? null : marker);
-    if (step.type !== "reject") {
+    if (ending.type !== "rejected") {
       log.outcome(model.id, outcome);
       return;
     }
-    log.outcome(model.id, outcome, step.message);
-    if (step.kind === "contextOverflow" && outcome.error !== null) {
-      await lists.overflowed(connection, model.id, outcome.error.message);
+    const message = localized(ending.text);
+    log.outcome(model.id, outcome, ending.message);
+    if (ending.kind === "contextOverflow" && outcome.error !== null) {
+      await lists.learn(connection, { overflowed: [model.id, outcome.error.message] });
     }
     // VS Code throws parts away that nobody has read when the error comes.
     await reporter.settled();
     throw isCopilot(options.requestInitiator) || options.requestInitiator === "core"
-      ? plainError(step.message)
-      : errorWithCode(step.message, step.kind);
+      ? plainError(message)
+      : errorWithCode(message, ending.kind);
   }
 
   /** Keeps the values of extra headers out of the log, and says so when headers in the settings are for another server. */

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 
+import type { ChatRequest } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import { settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
@@ -54,7 +55,7 @@ function headerProblems(requests: Requests, address: string, headers: { readonly
     ];
   }
   const { request } = requests.buildRequest(
-    { model: "none/none", messages: [], options: { extraHeaders: headers, extraBody: {} } },
+    JSON.stringify({ model: "none/none", messages: [], options: { extraHeaders: headers, extraBody: {} } } satisfies ChatRequest),
     NOWHERE,
   );
   const sent = new Set(request.headers.map(([name]) => name.toLowerCase()));

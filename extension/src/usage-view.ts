@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { HistoryRow } from "../../packages/loader/src/tokens.js";
+import type { HistoryRow } from "../../packages/loader/src/core.js";
 import { ListView, type Row } from "./notify.js";
 import type { TokenCounts } from "./tokens.js";
 

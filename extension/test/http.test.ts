@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 
-import type { Core, Output } from "../../packages/loader/src/core.js";
+import type { Core, Output, PreparedRequest } from "../../packages/loader/src/core.js";
 import { loadCore } from "../../packages/loader/src/core.js";
-import type { BuiltRequest } from "../../packages/loader/src/requests.js";
+import { loadRequests, type Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "../src/connections.js";
-import { type Exchange, exchange, get, MAX_ERROR_BODY, MAX_LIST_BODY } from "../src/http.js";
+import { type ExchangeOptions, exchange, get, MAX_ERROR_BODY, MAX_LIST_BODY } from "../src/http.js";
 import { keyed, modules, shown, start, streamed } from "./harness.js";
 import { fake } from "./vscode.js";
 
@@ -87,6 +87,7 @@ test("every command that reads a list reports that it is too large", async () =>
 
 /** An endless body that delivers single bytes from time to time. */
 function dripping(status: number) {
+  const clock = { now: 0 };
   let more = (): void => undefined;
   const fetch: Connection["fetch"] = async (_url, { signal }) =>
     new Response(
@@ -103,10 +104,11 @@ function dripping(status: number) {
     for (let at = 0; at < seconds; at += 10) {
       more();
       await new Promise((resolve) => setImmediate(resolve));
+      clock.now += 10_000;
       context.mock.timers.tick(10_000);
     }
   };
-  return { fetch, pass };
+  return { fetch, pass, clock };
 }
 
 test("a list has to arrive in time, even if it keeps trickling in", async (context) => {
@@ -119,38 +121,44 @@ test("a list has to arrive in time, even if it keeps trickling in", async (conte
   assert.equal(transport, "headersTimeout");
 });
 
-const built: BuiltRequest = {
+const prepared: PreparedRequest = {
   request: { method: "POST", url: "https://gateway.example/v1/responses", headers: [], body: "{}" },
   origin: "https://gateway.example",
   toolNames: {},
   conversationId: null,
   marker: null,
-  kind: "chat",
+  kind: "main",
+  optional: [],
   notes: [],
-} as unknown as BuiltRequest;
+};
 
-async function ask(fetch: Connection["fetch"], more: Partial<Exchange> & { core?: Core } = {}) {
+async function ask(fetch: Connection["fetch"], more: Partial<ExchangeOptions> & { core?: Core; requests?: Requests } = {}) {
   const outputs: Output[] = [];
-  const { core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>), ...options } = more;
-  const decision = await exchange(core, {
+  const {
+    core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>),
+    requests = await loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>),
+    ...options
+  } = more;
+  const { report } = await exchange(core, requests, {
     connection: connectionWith(fetch),
-    built,
+    prepared,
     idleTimeoutMs: 300_000,
     trace: false,
     cancellation: new AbortController().signal,
     onOutput: (output) => outputs.push(output),
-    calledTool: () => false,
     onRetry: () => undefined,
     ...options,
   });
-  return { ...decision, outputs };
+  return { ...report, outputs };
 }
 
 test("an error has to arrive in time, and the part that arrived is used", async (context) => {
   const core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>);
+  const requests = await loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>);
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  const { fetch, pass } = dripping(400);
-  const answer = ask(fetch, { core });
+  const { fetch, pass, clock } = dripping(400);
+  context.mock.method(performance, "now", () => clock.now);
+  const answer = ask(fetch, { core, requests });
   await new Promise((resolve) => setImmediate(resolve));
   await pass(context, 30);
   assert.equal((await answer).outcome.error?.status, 400);
@@ -160,8 +168,8 @@ test("a response that isn't a stream is read up to a limit", async () => {
   const { taken, fetch } = endless(200, new Uint8Array(1 << 20).fill(0x20));
   const json: Connection["fetch"] = async (url, init) =>
     new Response((await fetch(url, init)).body, { headers: { "content-type": "application/json" } });
-  const { step } = await ask(json);
-  assert(step.type === "reject" && step.kind === "tooLarge");
+  const { ending } = await ask(json);
+  assert(ending.type === "rejected" && ending.kind === "tooLarge");
   assert(taken.bytes < 70 << 20 && taken.signal?.aborted);
 });
 
@@ -189,7 +197,7 @@ test("an error of the caller's is not taken for a broken connection", async () =
 test("errors of fetch mean no connection, and errors of a body mean a broken one", async () => {
   for (const thrown of [new TypeError("fetch failed"), new DOMException("aborted", "AbortError"), new Error("net::ERR_FAILED")]) {
     const refused = await ask(async () => Promise.reject(thrown), { onRetry: () => undefined });
-    assert.match(refused.step.type === "reject" ? refused.step.message : "", /^No connection to/);
+    assert.match(refused.ending.type === "rejected" ? refused.ending.message : "", /^No connection to/);
     const cut: Connection["fetch"] = async () => {
       const bytes = new TextEncoder().encode(`data: ${JSON.stringify(delta("Hello"))}\n\n`);
       const pieces = [bytes];
@@ -240,7 +248,7 @@ test("long work is split, so that other code gets its turn", async (context) => 
   });
   const events = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? thought(at) : delta("y")));
   let outputs = 0;
-  const work = (options: Partial<Exchange>) =>
+  const work = (options: Partial<ExchangeOptions>) =>
     ask(async () => streamed(...events, completed), {
       core,
       ...options,
@@ -258,22 +266,25 @@ test("long work is split, so that other code gets its turn", async (context) => 
   assert.equal(outputs, 1500, "a cancellation is heard in between");
 });
 
-test("a large chunk is read in pieces", async () => {
+test("a large chunk is read in pieces", async (context) => {
   const sizes: number[] = [];
-  const stream = {
-    isTerminal: false,
-    push(bytes: Uint8Array) {
+  const core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>);
+  const open = core.openExchange.bind(core);
+  context.mock.method(core, "openExchange", (options: object) => {
+    const opened = open(options);
+    const handle = opened.handleBytes.bind(opened);
+    context.mock.method(opened, "handleBytes", (bytes: Uint8Array) => {
       sizes.push(bytes.length);
-      return [];
-    },
-    conclude: () => ({ outputs: [], step: { type: "done" } }),
-  };
-  const core = { openStream: () => stream } as unknown as Core;
-  await ask(async () => new Response(new Uint8Array(300_000)), { core });
+      return handle(bytes);
+    });
+    return opened;
+  });
+  const body = `${": a comment\n".repeat(25_000)}data: ${JSON.stringify(completed)}\n\n`;
+  await ask(async () => new Response(body), { core });
   assert(Math.max(...sizes) <= 16_384);
   assert.equal(
     sizes.reduce((sum, size) => sum + size, 0),
-    300_000,
+    body.length,
   );
 });
 

@@ -225,13 +225,12 @@ export const workspace = {
     },
     writeFile: async ({ path }: Uri, bytes: Uint8Array): Promise<void> => void fake.files.set(path, bytes),
     delete: async ({ path }: Uri): Promise<void> => void fake.files.delete(path),
-    stat: async ({ path }: Uri): Promise<{ mtime: number }> => {
-      if (!fake.files.has(path)) {
+    readDirectory: async ({ path }: Uri): Promise<[string, number][]> =>
+      [...fake.files.keys()].filter((file) => file.startsWith(`${path}/`)).map((file) => [file.slice(path.length + 1), 1]),
+    rename: async (from: Uri, to: Uri, { overwrite }: { overwrite?: boolean } = {}): Promise<void> => {
+      if (!fake.files.has(from.path)) {
         throw new FileSystemError("FileNotFound");
       }
-      return { mtime: Date.now() };
-    },
-    rename: async (from: Uri, to: Uri, { overwrite }: { overwrite?: boolean } = {}): Promise<void> => {
       if (overwrite !== true && fake.files.has(to.path)) {
         throw new FileSystemError("FileExists");
       }
