@@ -1,7 +1,7 @@
 // One stream from its first item to its outcome: items go to the core, outputs come back, the end resolves or rejects.
 
 import { bytesOf, chunkToJson } from "../../loader/src/chunks.js";
-import type { ChunkStream, Core, Note, Outcome, Output, ResponseStream } from "../../loader/src/core.js";
+import type { Core, Exchange, ExchangeOptions, Note, Outcome, Output } from "../../loader/src/core.js";
 import { lookUpVSCode, PartMaker, type VSCodeClasses } from "./parts.js";
 import { type Cancellation, type Item, type Items, isCancelled, itemsOf, onCancel, quietly, unlessCancelled } from "./source.js";
 import { theCore } from "./wasm.js";
@@ -53,14 +53,15 @@ export class Session {
   outcome: Outcome | undefined;
   readonly #settings: Settings;
   readonly #parts: PartMaker;
-  readonly #stream: ResponseStream;
+  readonly #exchange: Exchange;
   readonly #items: Items;
+  /** The stream is the body of a response, so that what it throws says nothing but that the connection broke. */
+  readonly #isResponse: boolean;
   readonly #cancellation: Cancellation | undefined;
   readonly #encoder = new TextEncoder();
   /** Ends the wait for an item. */
   #wake: (() => void) | undefined;
   #stopListening: () => void = () => {};
-  #isFinished = false;
   #notes = 0;
   /** When this turn of the event loop began, or the first one. */
   #turnBegan = Date.now();
@@ -68,12 +69,20 @@ export class Session {
   /** The first half of a character that a text was cut in. */
   #half = "";
 
-  private constructor(core: Core, vscode: VSCodeClasses, settings: Settings, items: Items, cancellation?: Cancellation) {
-    const options = { plainCallIds: !settings.prefixCallIds };
-    this.#stream = settings.dialect === "aiSdk" ? core.openChunkStream(options) : core.openStream(options);
+  private constructor(core: Core, vscode: VSCodeClasses, settings: Settings, source: unknown, cancellation?: Cancellation) {
+    const options: ExchangeOptions = { dialect: settings.dialect, stream: { plainCallIds: !settings.prefixCallIds } };
+    this.#isResponse = isResponse(source);
+    if (isResponse(source)) {
+      // The request was somebody else's, so it isn't sent again.
+      const origin = URL.canParse(source.url) ? new URL(source.url).host : "";
+      this.#exchange = core.openExchange({ ...options, origin, maxAttempts: 1 });
+      this.#exchange.handleHead(source.status, source.headers);
+    } else {
+      this.#exchange = core.openStream(options);
+    }
     this.#parts = new PartMaker(vscode, settings.enableReasoning, (message) => this.#log("warn", message));
     this.#settings = settings;
-    this.#items = items;
+    this.#items = itemsOf(isResponse(source) ? (source.body ?? []) : source);
     this.#cancellation = cancellation;
     this.#stopListening = onCancel(cancellation, () => {
       this.#items.stop();
@@ -91,8 +100,7 @@ export class Session {
         itemsOf(isResponse(late) ? late.body : late).stop();
       });
     }
-    const items = itemsOf(isResponse(stream) ? await bodyOf(stream, core, cancellation) : stream);
-    return new Session(core, vscode, settings, items, cancellation);
+    return new Session(core, vscode, settings, stream, cancellation);
   }
 
   /** Reads all there is. Throws if the end is not how an answer should end. */
@@ -152,36 +160,33 @@ export class Session {
 
   #take(done: boolean | undefined, value: unknown, report: (part: object) => void): boolean {
     if (isCancelled(this.#cancellation)) {
-      this.#finish("cancelled", report);
-      return false;
+      this.#exchange.cancel();
+    } else {
+      this.#give(done ? this.#exchange.handleEnd() : this.#push(value), report, value);
     }
-    if (done) {
-      this.#finish("eof", report);
-      return false;
+    if (this.#exchange.action.type === "read") {
+      return true;
     }
-    for (const output of this.#push(value)) {
-      this.#give(output, report, value);
-    }
-    if (this.#stream.isTerminal) {
-      this.#finish("eof", report);
-    }
-    return !this.#stream.isTerminal;
+    this.#finish(report);
+    return false;
   }
 
   /** Nobody reads any more. */
   close(): void {
     quietly(this.#stopListening);
     this.#items.stop();
-    // Left in the middle: by the caller, or because a part could not be reported.
-    if (this.outcome === undefined && !this.#isFinished) {
-      this.outcome = this.#stream.finish("cancelled").outcome;
+    if (this.outcome === undefined) {
+      // Left in the middle: by the caller, or because a part could not be reported.
+      this.#exchange.cancel({ unseenOutputs: true });
+      this.outcome = this.#exchange.report?.outcome;
     }
+    this.#exchange.close();
   }
 
   #push(item: unknown): Output[] {
     const bytes = typeof item === "string" ? this.#encode(item) : bytesOf(item);
     if (bytes !== undefined) {
-      return this.#stream.push(bytes);
+      return this.#exchange.handleBytes(bytes);
     }
     const isAiSdk = this.#settings.dialect === "aiSdk";
     const { json, problem } = chunkToJson(item);
@@ -192,9 +197,9 @@ export class Session {
     // come from JSON, so that nothing in them is unreadable by accident.
     const text = json === undefined || (problem !== undefined && !isAiSdk) ? UNREADABLE : json;
     if (isAiSdk) {
-      return (this.#stream as ChunkStream).pushChunk(text);
+      return this.#exchange.handleChunk(text);
     }
-    return this.#stream.push(this.#encoder.encode(`data: ${text}\n\n`));
+    return this.#exchange.handleBytes(this.#encoder.encode(`data: ${text}\n\n`));
   }
 
   /** A logger that throws is not the answer's problem. */
@@ -211,11 +216,13 @@ export class Session {
     return this.#encoder.encode(isHalf ? whole.slice(0, -1) : whole);
   }
 
-  #give(output: Output, report: (part: object) => void, item?: unknown): void {
-    if (output.type === "note") {
-      this.#note(output, item);
-    } else {
-      this.#parts.make(output, report);
+  #give(outputs: Output[], report: (part: object) => void, item?: unknown): void {
+    for (const output of outputs) {
+      if (output.type === "note") {
+        this.#note(output, item);
+      } else {
+        this.#parts.make(output, report);
+      }
     }
   }
 
@@ -236,64 +243,44 @@ export class Session {
     }
   }
 
-  #finish(end: "eof" | "cancelled" | "broken", report: (part: object) => void, cause?: unknown): void {
-    this.#isFinished = true;
-    const circumstances = { host: "", attempt: 1, calledTool: false };
-    const { outputs, outcome, usage } = this.#settings.reportUsage
-      ? this.#stream.conclude(end, circumstances)
-      : { ...this.#stream.finish(end), usage: null };
+  /** The exchange is over: throws if the answer failed, and says in the log what else there is to say. */
+  #finish(report: (part: object) => void, cause?: unknown): void {
+    const { outcome, ending, usage } = this.#exchange.report!;
     this.outcome = outcome;
-    for (const output of outputs) {
-      this.#give(output, report);
-    }
-    if (usage !== null && end !== "cancelled") {
+    if (usage !== null && ending.type !== "cancelled" && this.#settings.reportUsage) {
       this.#parts.makeUsage(usage, report);
     }
     for (const name of this.#parts.missing) {
       this.#log("debug", `this VS Code has no ${name}: parts that need it were left out`);
     }
-    switch (outcome.status) {
-      case "completed":
-        break;
-      case "incomplete":
-        this.#log("warn", `the answer is incomplete: ${word(outcome.reason) ?? "no reason given"}`);
-        break;
-      case "cancelled":
-        // The SDK was aborted, and not by the caller of this stream.
-        if (this.#cancellation !== undefined && !isCancelled(this.#cancellation)) {
-          throw failed("The answer was aborted.", outcome, cause);
-        }
-        break;
-      case "failed":
-        throw failed(outcome.error?.message ?? "The answer failed.", outcome, cause);
-      case "truncated":
-        throw failed(`The answer ended before it was complete (${outcome.reason ?? "cut off"}). Try again.`, outcome, cause);
+    if (ending.type === "cancelled" && this.#cancellation !== undefined && !isCancelled(this.#cancellation)) {
+      // The SDK was aborted, and not by the caller of this stream.
+      throw failed("The answer was aborted.", outcome, cause);
+    }
+    if (ending.type === "rejected" && ending.kind === null) {
+      // The server completed the answer. What is odd about it is the caller's to judge.
+      this.#log("warn", ending.message);
+    } else if (ending.type === "rejected") {
+      const words = cause === undefined || this.#isResponse || outcome.status !== "truncated" ? "" : firstLine(cause);
+      throw failed(words === "" ? ending.message : `The answer broke off: ${words}`, outcome, cause);
     }
   }
 
   /** The source threw. */
   #broken(error: unknown, report: (part: object) => void): void {
     if (isCancelled(this.#cancellation) || field(error, "name") === "AbortError") {
-      this.#isFinished = true;
-      this.outcome = this.#stream.finish("cancelled").outcome;
+      this.#exchange.cancel();
+      this.outcome = this.#exchange.report?.outcome;
       return;
     }
     this.#log("error", `the stream broke: ${identified(error)}`);
-    try {
-      this.#finish("broken", report, error);
-    } catch (failure) {
-      const message = typeof error === "string" ? error : field(error, "message");
-      const words = typeof message === "string" ? message.slice(0, 1000).split("\n", 1)[0]!.trim().slice(0, 300) : "";
-      if (this.outcome?.status === "truncated" && words !== "") {
-        throw failed(`The answer broke off: ${words}`, this.outcome, error);
-      }
-      throw failure;
-    }
+    this.#give(this.#exchange.handleConnectionError("broken"), report);
+    this.#finish(report, error);
   }
 }
 
 /** Stands in for a chunk that cannot be read, in both dialects. */
-const UNREADABLE = JSON.stringify({ type: "error", error: { message: "A part of the answer cannot be read. Ask again." } });
+const UNREADABLE = JSON.stringify({ type: "error", error: { message: "A part of the answer cannot be read" } });
 const MAX_NOTES = 200;
 /** Notes that a developer wants to see without asking. */
 const LOUD = new Set<Note["kind"]>(["malformed", "ranElsewhere", "droppedCall", "orphanArguments", "takenBack"]);
@@ -312,6 +299,12 @@ function failed(message: string, outcome: Outcome, cause: unknown): Error {
   const error = cause === undefined ? new Error(message) : new Error(message, { cause });
   error.stack = `Error: ${message}`;
   return Object.assign(error, { outcome, failure: outcome.error });
+}
+
+/** The first line of an error's message, or as much of it as fits into a message. */
+function firstLine(error: unknown): string {
+  const message = typeof error === "string" ? error : field(error, "message");
+  return typeof message === "string" ? message.slice(0, 1000).split("\n", 1)[0]!.trim().slice(0, 300) : "";
 }
 
 /** What may be logged of an error: which one it is. Its message, and more so its other fields, may say what the user said. */
@@ -339,45 +332,3 @@ function isResponse(source: unknown): source is Response {
   const headers = field(source, "headers");
   return typeof field(source, "status") === "number" && typeof field(headers, "get") === "function" && field(source, "body") !== undefined;
 }
-
-/** The body, if it is a stream. Otherwise throws what the server said instead. */
-async function bodyOf(response: Response, core: Core, cancellation: Cancellation | undefined): Promise<unknown> {
-  const type = response.headers.get("content-type") ?? "";
-  const isStream = response.ok && response.body !== null && !/json|html/i.test(type);
-  if (isStream) {
-    return response.body;
-  }
-  const body = await beginningOf(response.body, cancellation);
-  if (isCancelled(cancellation)) {
-    return [];
-  }
-  const answer = { status: response.status, headers: [...response.headers], body };
-  const host = URL.canParse(response.url) ? new URL(response.url).host : "The server";
-  const { outcome } = core.decideWithoutStream({ host, attempt: 1, calledTool: false }, { answer });
-  throw failed(outcome.error?.message ?? "The server gave no stream.", outcome, undefined);
-}
-
-/** The first 64 KiB of a body, or as much as came before it broke off. The rest is not read. */
-async function beginningOf(body: ReadableStream<Uint8Array> | null, cancellation: Cancellation | undefined): Promise<string> {
-  let text = "";
-  if (body === null) {
-    return text;
-  }
-  const items = itemsOf(body);
-  const decoder = new TextDecoder();
-  try {
-    while (text.length < MAX_ERROR_BODY) {
-      const { done, value } = await unlessCancelled(items.next(), cancellation, { done: true });
-      if (done) {
-        break;
-      }
-      text += decoder.decode((value as Uint8Array).subarray(0, MAX_ERROR_BODY), { stream: true });
-    }
-  } catch {
-    // What came is still worth telling.
-  }
-  items.stop();
-  return text.slice(0, MAX_ERROR_BODY);
-}
-
-const MAX_ERROR_BODY = 64 << 10;

@@ -62,7 +62,7 @@ export function itemsOf(source: unknown): Items {
   if (typeof source === "string") {
     return itemsOf([source]);
   }
-  throw new TypeError("This is no stream: give a Response, a ReadableStream or something to iterate over.");
+  throw new TypeError("Not a stream: give a Response, a ReadableStream or something to iterate over.");
 }
 
 /** Calls foreign code. Nothing is thrown here, whether it throws immediately or returns a promise that rejects. */

@@ -84,8 +84,8 @@ describe("VSCodeStreamAdapter", () => {
       assert.deepEqual(parts, [{ text: "ab" }], name);
       assert.deepEqual(usage, { inputTokens: 10, outputTokens: 5 }, name);
     }
-    await assert.rejects(read(5), /This is no stream/);
-    await assert.rejects(read({}), /This is no stream/);
+    await assert.rejects(read(5), /Not a stream/);
+    await assert.rejects(read({}), /Not a stream/);
   });
 
   test("adaptStream returns the same parts, and leaving it early stops the source", async () => {
@@ -109,7 +109,7 @@ describe("VSCodeStreamAdapter", () => {
 
     const failing = adapter.adaptStream(streamOf({ type: "text-delta", text: "a" }, { type: "error", error: new Error("boom") }));
     assert.equal((await failing.next()).value.value, "a");
-    await assert.rejects(failing.next(), { message: "boom" });
+    await assert.rejects(failing.next(), { message: "boom. Try again." });
   });
 
   test("unknown chunks go to the callback, never to the output", async () => {
@@ -193,17 +193,20 @@ describe("VSCodeStreamAdapter", () => {
       assert.equal(parts.length, 1);
       return thrown;
     };
-    await reject("boom", "boom");
-    await reject(new Error("boom"), "boom");
-    await reject({ message: "boom", code: "server_error" }, "boom");
-    await reject(undefined, "The server reported an error without saying which.");
+    await reject("boom", "boom. Try again.");
+    await reject(new Error("boom"), "boom. Try again.");
+    await reject({ message: "boom", code: "server_error" }, "boom. Try again later or choose another model.");
+    await reject(undefined, "The server reported an error without saying which. Try again.");
     const api = Object.assign(new Error("Bad"), {
       name: "AI_APICallError",
       statusCode: 401,
       requestBodyValues: { messages: "secret" },
       responseBody: '{"error":{"message":"Invalid key sk-abcdefghijklmnop","type":"authentication_error"}}',
     });
-    const thrown = await reject(Object.assign(new Error("Failed after 3 attempts"), { lastError: api }), "Invalid key [hidden]");
+    const thrown = await reject(
+      Object.assign(new Error("Failed after 3 attempts"), { lastError: api }),
+      "Invalid key [hidden]. Enter a valid API key.",
+    );
     assert.equal(thrown.failure.kind, "signIn");
     assert.equal(thrown.failure.status, 401);
   });
@@ -214,8 +217,8 @@ describe("VSCodeStreamAdapter", () => {
       throw new Error("socket hang up\n    at nowhere");
     }
     await assert.rejects(read(breaking()), { message: "The answer broke off: socket hang up" });
-    await assert.rejects(read([{ type: "text-start", id: "0" }]), /ended before it was complete/);
-    await assert.rejects(read(streamOf('data: {"type":"text-delta","delta":"a"}\n\n')), /ended before it was complete/);
+    await assert.rejects(read([{ type: "text-start", id: "0" }]), /broke before the answer was complete/);
+    await assert.rejects(read(streamOf('data: {"type":"text-delta","delta":"a"}\n\n')), /broke before the answer was complete/);
   });
 
   test("a streamed call without its final chunk is reported, a truncated one is not", async () => {
@@ -323,18 +326,35 @@ describe("OpenResponsesStreamAdapter", () => {
     }
   });
 
-  test("a response that isn't a stream is read", async () => {
+  test("a response that is not an answer", async () => {
     const body = '{"error":{"message":"Slow down","type":"rate_limit_exceeded"}}';
     const run = read(new Response(body, { status: 429, headers: { "retry-after": "3" } }), {}, OpenResponsesStreamAdapter);
     const thrown = await run.catch((error) => error);
-    assert.equal(thrown.message, "Slow down");
+    assert.equal(thrown.message, "Slow down. The server asks to wait 3 s. Wait a moment, then try again.");
     assert.equal(thrown.failure.retryAfterMs, 3000);
     const html = new Response("<html>hi</html>", { headers: { "content-type": "text/html" } });
     await assert.rejects(read(html, {}, OpenResponsesStreamAdapter), /not an event stream/);
   });
 
-  test("a body without a terminal event rejects", async () => {
-    await assert.rejects(read([sse.slice(0, -60)], {}, OpenResponsesStreamAdapter), /ended before it was complete/);
+  test("a whole answer in JSON is an answer too, but not of the AI SDK", async () => {
+    const message = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hi" }] };
+    const whole = () => Response.json({ id: "r", object: "response", status: "completed", output: [message] });
+    assert.deepEqual((await read(whole(), {}, OpenResponsesStreamAdapter)).parts, [{ text: "Hi" }]);
+    await assert.rejects(read(whole()), /not an event stream/);
+    await assert.rejects(read(Response.json({ hello: 1 }), {}, OpenResponsesStreamAdapter), /not an event stream/);
+  });
+
+  test("an answer that was cut off is given as it is, and the log says so", async () => {
+    const warned = [];
+    const cut = [events[0], { type: "response.incomplete", response: { incomplete_details: { reason: "max_output_tokens" } } }];
+    const logger = { ...quiet, warn: (text) => warned.push(text) };
+    const { parts, outcome } = await read(streamOf(...cut), { logger }, OpenResponsesStreamAdapter);
+    assert.deepEqual([parts, outcome.status], [[{ text: "Hi 😀" }], "incomplete"]);
+    assert.deepEqual(warned, ['The answer reached the model\'s output limit and is cut off here. Say "go on" to continue.']);
+  });
+
+  test("a body without an end", async () => {
+    await assert.rejects(read([sse.slice(0, -60)], {}, OpenResponsesStreamAdapter), /broke before the answer was complete/);
   });
 });
 

@@ -16,6 +16,7 @@ const WEB = [
   "ReadableStream",
   "Response",
   "queueMicrotask",
+  "performance",
 ];
 
 test("the ES module runs in a context without Node", {
