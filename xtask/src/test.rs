@@ -10,6 +10,12 @@ use crate::{Done, adapter, extension, javascript, meter, recordings, tidy, token
 
 pub fn all() -> Done {
     let mut summary = Summary { started: Instant::now(), lines: Vec::new() };
+    let done = steps(&mut summary);
+    summary.print(done.is_ok());
+    done
+}
+
+fn steps(summary: &mut Summary) -> Done {
     summary.step("formatting", || run(cargo().args(["fmt", "--all", "--check"])))?;
     summary.step("lints", || {
         run(cargo().args(["clippy", "--quiet", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
@@ -57,18 +63,13 @@ pub fn all() -> Done {
         summary.skip("recorded streams and token counts", &format!("there is no folder {}", recorded.display()));
     }
     let name = "the extension in a real VS Code";
-    match vscode::prepare()? {
+    match summary.step("installation of VS Code and a browser", vscode::prepare)? {
         Machine::Ready(tools) => {
-            let mut notes = Vec::new();
-            summary.step(name, || {
-                notes = vscode::test(&tools, &extension::pack()?, None, false)?;
-                Ok(())
-            })?;
+            let notes = summary.step(name, || vscode::test(&tools, &extension::pack()?, None, false))?;
             summary.lines.extend(notes.iter().map(|note| format!("   {note}")));
         }
         Machine::Cannot(reason) => summary.skip(name, &reason),
     }
-    summary.print();
     Ok(())
 }
 
@@ -79,14 +80,16 @@ struct Summary {
 }
 
 impl Summary {
-    fn step(&mut self, name: &str, check: impl FnOnce() -> Done) -> Done {
+    fn step<T>(&mut self, name: &str, check: impl FnOnce() -> Done<T>) -> Done<T> {
         println!("\n── {name}");
         let started = Instant::now();
-        check().map_err(|error| format!("{name}: {error}"))?;
+        let done = check();
         let seconds = started.elapsed().as_secs_f64();
+        let failed = if done.is_ok() { "" } else { "FAILED: " };
+        self.lines.push(format!("{seconds:8.1} s  {failed}{name}"));
+        let value = done.map_err(|error| format!("{name}: {error}"))?;
         println!("   ok, {seconds:.1} s");
-        self.lines.push(format!("{seconds:8.1} s  {name}"));
-        Ok(())
+        Ok(value)
     }
 
     fn skip(&mut self, name: &str, reason: &str) {
@@ -94,12 +97,16 @@ impl Summary {
         self.lines.push(format!("   SKIPPED: {name}, because {reason}"));
     }
 
-    fn print(&self) {
+    fn print(&self, passed: bool) {
         println!("\n── summary");
         self.lines.iter().for_each(|line| println!("{line}"));
         let skipped = self.lines.iter().filter(|line| line.contains("SKIPPED: ")).count();
-        let all = if skipped == 0 { "All tests passed".to_owned() } else { format!("Passed, but {skipped} SKIPPED,") };
-        println!("{all} in {:.0} s.", self.started.elapsed().as_secs_f64());
+        let result = match (passed, skipped) {
+            (false, _) => "Stopped at the first failure,".to_owned(),
+            (true, 0) => "All tests passed".to_owned(),
+            (true, _) => format!("The other tests passed, but {skipped} SKIPPED,"),
+        };
+        println!("{result} after {:.0} s.", self.started.elapsed().as_secs_f64());
     }
 }
 
