@@ -189,6 +189,14 @@ messages! {
     // The memory file.
     MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
     MemoryNewer = "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
+
+    // Settings that don't work as written.
+    HeaderNameInvalid = "The extra header {0} is not sent: its name has characters that header names can't have.",
+    HeaderReserved = "The extra header {0} is not sent: Sluice sets it.",
+    HeaderSetTwice = "The extra header {0} is not sent: it is set twice.",
+    HeaderEmpty = "The extra header {0} is not sent: its value is empty. If it names an environment variable, set that variable.",
+    HeaderValueInvalid = "The extra header {0} is not sent: its value is too long or has characters other than printable ASCII.",
+    BodyFieldReserved = "The extra body field {0} is not sent: Sluice sets it.",
 }
 
 #[cfg(test)]

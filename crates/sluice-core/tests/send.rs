@@ -345,14 +345,14 @@ fn settings_that_are_not_sent_leave_a_note() {
     let built = build(json!({"model": "acme/m-1", "messages": [user("Hi")], "options": options}));
     let notes: Vec<String> = built.notes.iter().map(|note| note.detail.clone()).collect();
     expect![[r#"
-        The extra body field `model` is not sent: Sluice sets it
-        The extra body field `stream` is not sent: Sluice sets it
-        The extra header `accept` is not sent: Sluice sets it
-        The extra header `authorization` is not sent: Sluice sets it
-        The extra header `x y` is not sent: its name has characters that header names can't have
-        The extra header `x-empty` is not sent: its value is empty. If it names an environment variable, set that variable
-        The extra header `x-fine` is not sent: it is set twice
-        The extra header `x-team` is not sent: its value is too long or has characters other than printable ASCII"#]]
+        The extra body field model is not sent: Sluice sets it.
+        The extra body field stream is not sent: Sluice sets it.
+        The extra header accept is not sent: Sluice sets it.
+        The extra header authorization is not sent: Sluice sets it.
+        The extra header x y is not sent: its name has characters that header names can't have.
+        The extra header x-empty is not sent: its value is empty. If it names an environment variable, set that variable.
+        The extra header x-fine is not sent: it is set twice.
+        The extra header x-team is not sent: its value is too long or has characters other than printable ASCII."#]]
     .assert_eq(&notes.join("\n"));
 }
 
@@ -376,8 +376,8 @@ fn settings_are_checked_without_a_request() {
         Favourites: The pattern `!` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
         Default: The pattern `acme/{a,b}` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
         Limits: The pattern `` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        ExtraHeaders: The extra header `host` is not sent: Sluice sets it
-        ExtraBody: The extra body field `input` is not sent: Sluice sets it"#]].assert_eq(&lines.join("\n"));
+        ExtraHeaders: The extra header host is not sent: Sluice sets it.
+        ExtraBody: The extra body field input is not sent: Sluice sets it."#]].assert_eq(&lines.join("\n"));
     assert_eq!(check_settings(&Settings::default()), []);
 }
 

@@ -417,7 +417,7 @@ export type SettingProblem = { setting: SettingKind,
 /**
  * What is wrong and what to do about it. Values of headers are never part of it.
  */
-message: string, };
+message: Message, };
 
 export type SettingKind = "baseUrl" | "hide" | "favourites" | "default" | "limits" | "extraHeaders" | "extraBody";
 

@@ -97,6 +97,12 @@ export const MESSAGES = {
   subAgents: "{0} sub-agents",
   memoryDamaged: "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
   memoryNewer: "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
+  headerNameInvalid: "The extra header {0} is not sent: its name has characters that header names can't have.",
+  headerReserved: "The extra header {0} is not sent: Sluice sets it.",
+  headerSetTwice: "The extra header {0} is not sent: it is set twice.",
+  headerEmpty: "The extra header {0} is not sent: its value is empty. If it names an environment variable, set that variable.",
+  headerValueInvalid: "The extra header {0} is not sent: its value is too long or has characters other than printable ASCII.",
+  bodyFieldReserved: "The extra body field {0} is not sent: Sluice sets it.",
 } as const;
 
 export type MessageCode = keyof typeof MESSAGES;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::ModelSettings;
+use crate::message::Message;
 
 /// The settings that [`check_settings`](crate::check_settings) looks at.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -27,7 +28,7 @@ pub struct Settings {
 pub struct SettingProblem {
     pub setting: SettingKind,
     /// What is wrong and what to do about it. Values of headers are never part of it.
-    pub message: String,
+    pub message: Message,
 }
 
 /// The setting that a problem is in.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::boundary::{SettingKind, SettingProblem};
+use crate::message::{Message, MessageCode};
 use crate::receive::plain_line;
 
 /// Headers that Sluice sets itself.
@@ -40,24 +41,24 @@ pub(crate) fn extra_headers(
     for (name, value) in extra {
         let name = name.to_ascii_lowercase();
         let problem = if !is_header_name(&name) {
-            "its name has characters that header names can't have"
+            MessageCode::HeaderNameInvalid
         } else if OUR_HEADERS.contains(&name.as_str())
             || RESERVED_HEADERS.contains(&name.as_str())
             || name.starts_with("proxy-")
         {
-            "Sluice sets it"
+            MessageCode::HeaderReserved
         } else if sent.iter().any(|(taken, _)| *taken == name) {
-            "it is set twice"
+            MessageCode::HeaderSetTwice
         } else if value.is_empty() {
-            "its value is empty. If it names an environment variable, set that variable"
+            MessageCode::HeaderEmpty
         } else if !is_header_value(value) {
-            "its value is too long or has characters other than printable ASCII"
+            MessageCode::HeaderValueInvalid
         } else {
             sent.push((name, value.clone()));
             continue;
         };
         // The value may be a secret, so it isn't shown.
-        let message = format!("The extra header `{}` is not sent: {problem}", plain_line(&name, 60));
+        let message = Message::new(problem, [&plain_line(&name, 60)]);
         problems.push(SettingProblem { setting: SettingKind::ExtraHeaders, message });
     }
     sent
@@ -68,7 +69,7 @@ pub(crate) fn extra_fields(extra: &Map<String, Value>, problems: &mut Vec<Settin
     let mut sent = Map::new();
     for (name, value) in extra {
         if OUR_FIELDS.contains(&name.as_str()) {
-            let message = format!("The extra body field `{name}` is not sent: Sluice sets it");
+            let message = Message::new(MessageCode::BodyFieldReserved, [name]);
             problems.push(SettingProblem { setting: SettingKind::ExtraBody, message });
         } else if !name.starts_with('_') && !OPTION_FIELDS.contains(&name.as_str()) {
             sent.insert(name.clone(), value.clone());
