@@ -58,8 +58,8 @@ impl Failure {
             let found = answer.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
             found.map(|(_, value)| value.as_str())
         };
-        let said = Said::in_body(&answer.body);
-        let mut failure = Self::classified(&said, Some(answer.status));
+        let error = ErrorBody::parse(&answer.body);
+        let mut failure = Self::classified(&error, Some(answer.status));
         failure.status = Some(answer.status);
         failure.request_id =
             ["x-vercel-id", "x-request-id", "request-id", "cf-ray"].into_iter().find_map(header).and_then(id);
@@ -75,12 +75,12 @@ impl Failure {
 
     /// Makes a failure from an `error` event or a failed response.
     pub(crate) fn from_stream(message: Option<&str>, code: Option<&str>) -> Self {
-        Self::classified(&Said::of(message, code), None)
+        Self::classified(&ErrorBody::of(message, code), None)
     }
 
     /// Makes a failure from an error that another library made from an HTTP response or an error event.
     pub(crate) fn from_library(message: Option<&str>, code: Option<&str>, status: Option<u16>) -> Self {
-        Self { status, ..Self::classified(&Said::of(message, code), status) }
+        Self { status, ..Self::classified(&ErrorBody::of(message, code), status) }
     }
 
     /// From a connection that failed. `host` is where it went.
@@ -143,9 +143,9 @@ impl Failure {
 
     /// Servers write whatever they like, so their message becomes one line of bounded length, without control characters
     /// and without what looks like a key.
-    fn classified(said: &Said, status: Option<u16>) -> Self {
-        let kind = said.kind(status);
-        let failure = if let Some(message) = said.message.as_deref().and_then(|text| line(text, MAX_MESSAGE_CHARS)) {
+    fn classified(error: &ErrorBody, status: Option<u16>) -> Self {
+        let kind = error.kind(status);
+        let failure = if let Some(message) = error.message.as_deref().and_then(|text| line(text, MAX_MESSAGE_CHARS)) {
             let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };
             let text = vec![Message::new(MessageCode::Plain, [&format!("{message}{end}")])];
             Self::made_of(kind, message, text)
@@ -156,9 +156,9 @@ impl Failure {
             Self::made_of(kind, join_messages(&text, " "), text)
         };
         Self {
-            code: said.code.as_deref().and_then(id),
-            generation_id: said.generation_id.as_deref().and_then(id),
-            overflow: if kind == FailureKind::ContextOverflow { said.overflow() } else { None },
+            code: error.code.as_deref().and_then(id),
+            generation_id: error.generation_id.as_deref().and_then(id),
+            overflow: if kind == FailureKind::ContextOverflow { error.overflow() } else { None },
             may_retry: matches!(kind, FailureKind::RateLimited | FailureKind::ServerDown | FailureKind::Network),
             ..failure
         }
@@ -197,7 +197,7 @@ fn advice(kind: FailureKind) -> (MessageCode, MessageCode) {
 
 /// What an error body says, regardless of its shape.
 #[derive(Debug, Default)]
-struct Said {
+struct ErrorBody {
     message: Option<String>,
     code: Option<String>,
     generation_id: Option<String>,
@@ -205,13 +205,13 @@ struct Said {
     is_html: bool,
 }
 
-impl Said {
+impl ErrorBody {
     fn of(message: Option<&str>, code: Option<&str>) -> Self {
         let message = message.map(|message| excerpt(message).into_owned());
         Self { message, code: code.map(|code| excerpt(code).into_owned()), ..Self::default() }
     }
 
-    fn in_body(body: &str) -> Self {
+    fn parse(body: &str) -> Self {
         if body.len() > MAX_BODY {
             return Self::default();
         }
