@@ -98,7 +98,7 @@ fn an_empty_answer_is_explained() {
         incomplete("content_filter"),
         BodyEnd::Eof,
         expect![
-            "rejected, None: The provider's content filter took the answer away. Rephrase the question or choose another model."
+            "rejected, None: The provider's content filter removed the answer. Rephrase the question or choose another model."
         ],
     );
     check(
