@@ -1,5 +1,5 @@
-// One response over HTTP: the loop that does what the core's exchange says.
-// The connection's `fetch` is the global one, so that VS Code's proxy and certificates apply; for this machine, one without a proxy.
+// Sends requests: a loop that carries out the actions of the core's exchange. The connection's `fetch` is the global
+// one, so that VS Code's proxy and certificates apply; for this machine, it is one without a proxy.
 
 import * as vscode from "vscode";
 
@@ -17,14 +17,17 @@ import type {
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 
-/** The most time for a whole list of models, from the first byte sent to the last one read. */
+/** The time limit for a whole list of models, from the first byte sent to the last byte read. */
 const LIST_TIMEOUT_MS = 30_000;
 // All sizes count inflated bytes: `fetch` decompresses, and a kilobyte on the wire can become a megabyte here.
-/** The most that is read of a list of models; a longer one is refused. */
+/** The maximum size of a list of models. A longer one is refused. */
 export const MAX_LIST_BODY = 8 << 20;
-/** The most that is read of an error; the rest is ignored. */
+/** The maximum size of an error that is read. The rest is ignored. */
 export const MAX_ERROR_BODY = 64 << 10;
-/** The most that the core reads in one go. It is synchronous, and everything else in the extension host waits for it. */
+/**
+ * The most bytes that the core reads at once. It is synchronous, and everything else in the extension host waits for
+ * it.
+ */
 const PIECE_BYTES = 16 << 10;
 /** After this much work, other extensions get their turn before the next piece is handled. */
 const BUSY_MS = 20;
@@ -33,7 +36,7 @@ export interface ExchangeOptions {
   readonly connection: Connection;
   readonly prepared: PreparedRequest;
   readonly idleTimeoutMs: number;
-  /** Give a note for every event. */
+  /** Whether there is a note for every event. */
   readonly trace: boolean;
   readonly cancellation: AbortSignal;
   readonly onOutput: (output: Output) => void;
@@ -51,17 +54,17 @@ export interface Answered {
 /** Why there is no response to read. */
 export interface NoAnswer {
   readonly transport: Transport;
-  /** What `fetch` threw. */
+  /** The error that `fetch` threw. */
   readonly cause?: unknown;
 }
 
 export interface GetOptions {
-  /** Send the key with it, which is the default. */
+  /** Whether the key is sent, which is the default. */
   readonly withKey?: boolean;
   readonly cancellation?: AbortSignal;
 }
 
-/** Asks for something small, such as the list of models. Both its size and its time are limited. */
+/** Requests something small, such as the list of models. Both its size and its time are limited. */
 export async function get(
   connection: Connection,
   request: HttpRequest,
@@ -98,12 +101,15 @@ export async function get(
   } finally {
     clearTimeout(timer);
     cancellation?.removeEventListener("abort", cancel);
-    // Whatever was not read is not sent either.
+    // This stops the transfer of the unread rest.
     controller.abort();
   }
 }
 
-/** Sends a request, and hands on what comes, until the core says that it is over. Rejects only if the caller's code throws. */
+/**
+ * Sends a request and passes on the outputs, until the core says that it is over. Rejects only if the caller's code
+ * throws.
+ */
 export async function exchange(core: Core, requests: Requests, options: ExchangeOptions): Promise<Answered> {
   const { connection, prepared, cancellation, onOutput } = options;
   const { request, origin } = prepared;
@@ -122,7 +128,7 @@ export async function exchange(core: Core, requests: Requests, options: Exchange
 
   const give = async (outputs: Output[]): Promise<void> => {
     for (const output of outputs) {
-      // Whoever hears an output may cancel there, with more of the same bytes to come.
+      // The listener may cancel while there are more outputs from the same bytes.
       if (cancellation.aborted) {
         return exchange.cancel({ unseenOutputs: true });
       }
@@ -203,7 +209,7 @@ export async function exchange(core: Core, requests: Requests, options: Exchange
 
 const NO_BODY = Promise.resolve({ done: true, value: undefined } as const);
 
-/** The value of an operation, unless it fails, takes too long or is cancelled first. */
+/** Returns the result of an operation, unless it fails, takes too long or is cancelled first. */
 function settled<T>(
   operation: Promise<T>,
   timeoutMs: number,
@@ -247,7 +253,10 @@ class Turn {
   }
 }
 
-/** What `fetch` or the reader of a body threw: a connection that failed, broke or was aborted. No other error counts as one. */
+/**
+ * An error of `fetch` or of the reader of a body: a connection that failed, broke or was aborted. No other error counts
+ * as one.
+ */
 class NetworkError extends Error {
   override readonly name = "NetworkError";
 }
@@ -260,7 +269,7 @@ async function network<T>(operation: Promise<T>): Promise<T> {
   }
 }
 
-/** Reads a body as text, up to a limit. Abort the request afterwards unless it is whole. */
+/** Reads a body as text, up to a limit. Abort the request afterwards unless the body is complete. */
 export async function readText(
   response: Response,
   limit: number,
@@ -286,7 +295,7 @@ export async function readText(
   }
 }
 
-/** Whether a key can be sent at all. Anything else in it was not meant to be: a line break, a space, a typographic quote. */
+/** Returns whether a key can be sent. Other characters are mistakes: a line break, a space, a typographic quote. */
 export function isHeaderSafe(key: string): boolean {
   return /^[\x21-\x7e]+$/.test(key);
 }
@@ -308,7 +317,7 @@ function withBearer({ headers }: HttpRequest, bearer: string | undefined): [stri
   return [...headers, ["authorization", `Bearer ${bearer}`]];
 }
 
-/** Browsers do not even tell the status. */
+/** Browsers don't even report the status. */
 function isRedirect(response: Response): boolean {
   return response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
 }
@@ -330,7 +339,7 @@ async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, controller
     }
     controller.abort();
   } catch {
-    // The answer is complete; how its connection ends is of no interest.
+    // The answer is complete, so it doesn't matter how its connection ends.
   } finally {
     clearTimeout(timer);
   }

@@ -11,15 +11,18 @@ import * as vscode from "vscode";
 import type { Tokens } from "../../packages/loader/src/tokens.js";
 import type { Log } from "./log.js";
 
-/** A file by its first name, which it has unless somebody is writing it. */
+/** The normal name of a file, which it has unless a window is writing it. */
 const FREE = /^memory(-[\w-]+)?$/;
-/** Its names, in the order in which they are tried: to replace the content of a taken file, `.tmp` is renamed over it. */
+/**
+ * All its names, in the order in which they are tried. To replace the content of a taken file, `.tmp` is renamed over
+ * it.
+ */
 const NAMES = ["", ".taken", "", ".tmp"];
 
 export class MemoryFiles {
   readonly #folder: vscode.Uri;
   readonly #log: Log;
-  /** Saving and loading take turns, because loading forgets what is not saved. */
+  /** Saving and loading never overlap, because loading forgets what isn't saved. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(folder: vscode.Uri, log: Log) {
@@ -27,7 +30,7 @@ export class MemoryFiles {
     this.#log = log;
   }
 
-  /** Replaces what the ledger remembers by what the files say. */
+  /** Replaces the ledger's memory by the contents of the files. */
   load(tokens: Tokens): Promise<void> {
     return this.#inTurn(async () => {
       tokens.openMemory(await this.#key());
@@ -58,7 +61,7 @@ export class MemoryFiles {
         await this.#rename(`${name}.taken`, name);
         return true;
       } catch (error) {
-        // The next answer tries again. Everything is still in memory.
+        // It is tried again after the next answer. Everything is still in memory.
         this.#log.failure("warn", "Token counts and usage could not be saved", error);
         return false;
       }
@@ -114,7 +117,7 @@ export class MemoryFiles {
     return entries.map(([name]) => name).sort();
   }
 
-  /** Reads a file, whatever its name is now: another window may be renaming it. */
+  /** Reads a file under any of its names, because another window may be renaming it. */
   async #readAny(name: string): Promise<Uint8Array | undefined> {
     for (const suffix of NAMES) {
       const bytes = await this.#read(name + suffix);
@@ -129,7 +132,7 @@ export class MemoryFiles {
     return vscode.workspace.fs.readFile(this.#file(name)).then(undefined, () => undefined);
   }
 
-  /** Fails if there is no such file, or if there is another one of the new name. */
+  /** Fails if there is no such file, or if the new name is taken. */
   async #rename(from: string, to: string): Promise<void> {
     await vscode.workspace.fs.rename(this.#file(from), this.#file(to), { overwrite: false });
   }

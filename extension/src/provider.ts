@@ -1,4 +1,4 @@
-// What VS Code asks of a provider of models: which there are, an answer, and how many tokens something has.
+// The language model provider: lists models, answers requests and counts tokens.
 
 import * as vscode from "vscode";
 
@@ -32,10 +32,13 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   readonly #services: Services;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeLanguageModelChatInformation = this.#changed.event;
-  /** A group with a key came in this round of VS Code's, which asks without a configuration first. */
+  /**
+   * Whether a group with a key was part of VS Code's current round of questions, which starts with one without a
+   * configuration.
+   */
   #keyInRound = false;
   #demoIsShown = false;
-  /** Origins that get no extra headers although there are some. */
+  /** Origins that get no extra headers although the settings contain some. */
   readonly #saidNoHeaders = new Set<string>();
 
   constructor(services: Services) {
@@ -43,12 +46,12 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     services.lists.onDidChange(() => this.#changed.fire());
   }
 
-  /** Other models may be there now: somebody signed in or out, or changed a setting. */
+  /** The models may have changed: the user signed in or out, or changed a setting. */
   refresh(): void {
     this.#changed.fire();
   }
 
-  /** VS Code asks once without a configuration and once for each group that the user set up; and often. */
+  /** VS Code asks once without a configuration and once for each group that the user set up, and does so often. */
   async provideLanguageModelChatInformation(
     { silent, configuration }: vscode.PrepareLanguageModelChatModelOptions,
     _token: vscode.CancellationToken,
@@ -60,7 +63,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       this.#keyInRound = false;
       connection = (await connections.fromSignIn()) ?? (await connections.fromEnvironment(silent));
       if (connection === undefined && hadKey) {
-        // The key may be gone since. If no group comes, another round shows the demo.
+        // The key may have been removed. If there is no group, another round shows the demo.
         setTimeout(() => this.#keyInRound || this.#changed.fire(), GROUPS_COME_WITHIN_MS);
         return [];
       }
@@ -79,7 +82,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     }
     const { models, notes } = await lists.list(connection);
     if (models.length === 0) {
-      // VS Code shows the reason where the models would be.
+      // VS Code shows the reason in place of the models.
       throw plainError(notes.at(-1)?.detail ?? vscode.l10n.t("{0} lists no models.", connection.label));
     }
     const shown = connection.isDemo ? models.filter(({ id }) => id === DEMO_MODEL) : models;
@@ -140,7 +143,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       });
     } finally {
       subscription.dispose();
-      // Whatever happened, the status bar must not go on saying that a request is running.
+      // Whatever happened, the status bar must not continue to say that a request is running.
       ledger.end(answered?.ledgerEntry).catch((error: unknown) => log.failure("error", "Usage could not be recorded", error));
     }
     const { report } = answered;
@@ -172,8 +175,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (ending.type === "cancelled") {
       throw new vscode.CancellationError();
     }
-    // Counts and text that came before an error stay, and stay true. The agent host would take a marker for a
-    // response that the server can go on from.
+    // Counts and text from before an error stay valid. A marker must not be reported, because the agent host would
+    // consider it a response that the server can continue from.
     await reporter.end(usage, options.requestInitiator === "core" ? null : marker);
     if (ending.type !== "rejected") {
       log.outcome(model.id, outcome);
@@ -184,14 +187,14 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (ending.kind === "contextOverflow" && outcome.error !== null) {
       await lists.learn(connection, { overflowed: [model.id, outcome.error.message] });
     }
-    // VS Code throws parts away that nobody has read when the error comes.
+    // VS Code discards parts that haven't been read when the error arrives.
     await reporter.settled();
     throw isCopilot(options.requestInitiator) || options.requestInitiator === "core"
       ? plainError(message)
       : errorWithCode(message, ending.kind);
   }
 
-  /** Keeps the values of extra headers out of the log, and says so when headers in the settings are for another server. */
+  /** Masks the values of extra headers in the log, and logs if headers in the settings are for another server. */
   #checkHeaders(origin: string, { options }: ChatRequest): void {
     const { log } = this.#services;
     const all = extraHeaders();
@@ -238,14 +241,14 @@ function isCopilot(initiator: string | undefined): boolean {
   return initiator?.toLowerCase().startsWith("github.copilot") ?? false;
 }
 
-/** Chat shows the message and behind it the stack, unless there is none. */
+/** The chat shows the message and then the stack, unless there is none. */
 function plainError(message: string): Error {
   const error = new Error(message);
   error.stack = "";
   return error;
 }
 
-/** For extensions that act on the code. */
+/** For extensions that check the code. */
 function errorWithCode(message: string, kind: string | null): Error {
   switch (kind) {
     case "signIn":

@@ -1,4 +1,5 @@
-// Token counts: by the vocabularies once they are loaded, by an estimate until then. And the ledger of what requests used.
+// Token counts and the ledger of what requests used. Counts come from the vocabularies once they are loaded, and from
+// an estimate until then.
 
 import type * as vscode from "vscode";
 
@@ -18,9 +19,9 @@ import { localized } from "./messages.js";
 import type { StatusBar } from "./status-bar.js";
 import type { Modules } from "./wasm.js";
 
-/** At most one write in this time. */
+/** There is at most one write in this time. */
 const SAVE_AFTER_MS = 5_000;
-/** The most estimates that are kept until the vocabularies are there. */
+/** The maximum number of estimates that are kept until the vocabularies are loaded. */
 const MAX_ESTIMATES = 16_384;
 
 export class TokenCounts {
@@ -40,7 +41,7 @@ export class TokenCounts {
     this.#status = status;
   }
 
-  /** VS Code asks thousands of times a turn and waits each time, so nothing here waits for anything once it is loaded. */
+  /** VS Code asks thousands of times in a turn and waits each time, so nothing here waits once the module is loaded. */
   async count({ id, family }: ChatModel, what: string | ChatMessage): Promise<number> {
     const tokens = this.#tokens;
     if (tokens === undefined) {
@@ -50,11 +51,11 @@ export class TokenCounts {
     return typeof what === "string" ? tokens.countText(id, family, what) : tokens.countMessage(id, family, what);
   }
 
-  /** A request begins; `chat` is its JSON. The answer doesn't wait for the counting. */
+  /** A request begins. `chat` is its JSON. The answer doesn't wait for the count. */
   begin(chat: string, { conversationId, kind }: PreparedRequest, model: ChatModel): RequestLedger {
     const id = crypto.randomUUID();
     const started = performance.now();
-    // Titles and the like say nothing about the conversation.
+    // Requests for titles and the like say nothing about the conversation.
     const show = (line: StatusLine | null): void => (kind === "utility" ? undefined : this.#status.show(line));
     const begun = new Promise<void>((resolve) => setTimeout(resolve, 0)).then(async () => {
       const tokens = await this.#load(model.id);
@@ -84,17 +85,17 @@ export class TokenCounts {
     };
   }
 
-  /** Everything that was ever used on this machine, by all windows. */
+  /** Returns the usage of all windows on this machine. */
   async history(period: HistoryPeriod): Promise<HistoryRow[]> {
     const tokens = await this.#load();
-    // What isn't saved would be forgotten.
+    // Loading forgets what isn't saved, so that is saved first.
     if (await this.#save()) {
       await this.#files.load(tokens);
     }
     return tokens.history(period);
   }
 
-  /** Before VS Code closes. */
+  /** Called before VS Code closes. */
   async dispose(): Promise<void> {
     if (this.#saveTimer !== undefined) {
       await this.#save();
@@ -109,7 +110,7 @@ export class TokenCounts {
       this.#estimates.clear();
       return (this.#tokens = tokens);
     };
-    // What failed once may work the next time.
+    // Loading may succeed the next time.
     this.#loading ??= load().catch((error: unknown) => {
       this.#loading = undefined;
       throw error;

@@ -23,7 +23,7 @@ pub const ANSWER: u32 = 1;
 pub const PROBLEM: u32 = 2;
 /// The kind of a row whose content is not text.
 pub const BYTES: u32 = 3;
-/// The first kind that a module may give a meaning of its own.
+/// The first kind that a module can define itself.
 pub const FIRST_OWN: u32 = 8;
 
 /// What JavaScript reads after each call, at the address that [`header`] returns.
@@ -36,7 +36,7 @@ struct Header {
     arena_bytes: u32,
     /// The length of the arena in UTF-16 units. If it equals `arena_bytes`, the arena is ASCII.
     arena_units: u32,
-    /// Two numbers of the module's own.
+    /// Two numbers with a meaning that the module defines.
     extra: [u32; 2],
 }
 
@@ -71,7 +71,7 @@ pub extern "C" fn header() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn input_window(length: u32) -> u32 {
     with(|bridge| {
-        // One large chunk must not hold its memory for ever.
+        // One large chunk must not occupy memory forever.
         bridge.window.truncate(length as usize);
         bridge.window.shrink_to(1 << 20);
         bridge.window.resize(length as usize, 0);
@@ -79,12 +79,12 @@ pub extern "C" fn input_window(length: u32) -> u32 {
     })
 }
 
-/// Gives access to the window and the answer.
+/// Provides access to the window and the answer.
 pub fn with<R>(use_bridge: impl FnOnce(&mut Bridge) -> R) -> R {
     BRIDGE.with_borrow_mut(use_bridge)
 }
 
-/// Answers the question that stands as JSON in the first `length` bytes of the window.
+/// Answers the question in the first `length` bytes of the window, which is JSON.
 pub fn answer<Question: DeserializeOwned>(length: u32, reply: impl FnOnce(Question) -> Result<String, String>) {
     with(|bridge| {
         bridge.answer.clear();
@@ -96,19 +96,18 @@ pub fn answer<Question: DeserializeOwned>(length: u32, reply: impl FnOnce(Questi
     });
 }
 
-/// A value as the JSON of an answer.
+/// Returns a value as the JSON of an answer.
 pub fn to_json(value: &impl Serialize) -> Result<String, String> {
     serde_json::to_string(value).map_err(|error| error.to_string())
 }
 
 impl Bridge {
-    /// The first `length` bytes of the window, and the answer to fill.
+    /// Returns the first `length` bytes of the window, and the answer to fill.
     pub fn parts(&mut self, length: u32) -> (&[u8], &mut Answer) {
         (self.window.get(..length as usize).unwrap_or_default(), &mut self.answer)
     }
 
-    /// Reads JSON out of the window. Halves of surrogate pairs, which JavaScript writes and JSON doesn't allow, are
-    /// replaced.
+    /// Reads JSON from the window. Unpaired surrogates, which JavaScript writes and JSON doesn't allow, are replaced.
     pub fn read<T: DeserializeOwned>(&self, length: u32) -> Result<T, String> {
         let text = String::from_utf8_lossy(self.window.get(..length as usize).unwrap_or_default());
         let read = serde_json::from_str(&text)
@@ -123,7 +122,7 @@ impl Answer {
         self.table.clear();
         self.table.shrink_to(1 << 16);
         self.arena.clear();
-        // One large answer must not hold its memory for ever.
+        // One large answer must not occupy memory forever.
         self.arena.shrink_to(1 << 20);
         self.publish([0; 2]);
     }
@@ -146,7 +145,7 @@ impl Answer {
         self.table.extend([BYTES, length(bytes.len()), 0]);
     }
 
-    /// Appends to the last row if it is of this kind; says whether it was.
+    /// Appends to the last row if it is of this kind, and returns whether it was.
     pub fn extend_row(&mut self, kind: u32, text: &str) -> bool {
         let [.., last, bytes, units] = self.table.as_mut_slice() else { return false };
         if *last != kind {
@@ -158,7 +157,7 @@ impl Answer {
         true
     }
 
-    /// Writes the header, without which JavaScript sees nothing of the answer.
+    /// Writes the header, through which JavaScript finds the answer.
     pub fn publish(&mut self, extra: [u32; 2]) {
         self.header = Header {
             rows: length(self.table.len() / 3),

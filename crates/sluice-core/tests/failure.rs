@@ -266,7 +266,7 @@ fn keys_quoted_by_a_server_are_masked() {
     assert_eq!(message("sk-short and skip-this-very-long-word"), "sk-short and skip-this-very-long-word");
 }
 
-/// What a shell that translates gets: codes with arguments.
+/// A shell that translates gets codes with arguments.
 #[test]
 fn the_text_is_codes_with_arguments() {
     let check =

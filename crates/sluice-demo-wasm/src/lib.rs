@@ -1,5 +1,5 @@
-//! The embedded gateway inside the extension: its responder behind plain exports. It is a module of its own because nobody
-//! who has a key ever loads it. How data crosses is documented in `sluice-bridge`.
+//! The embedded gateway inside the extension: its responder behind plain exports. It is a separate module because users
+//! with a key never load it. How data crosses is documented in `sluice-bridge`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use serde_json::json;
 use sluice_bridge::ANSWER;
 use sluice_simulator::{Chunks, Options, Request, Responder};
 
-/// The delay that [`next`] gives at the end of a body.
+/// The delay that [`next`] returns at the end of a body.
 const END: u32 = u32::MAX;
 
 struct State {
@@ -33,8 +33,8 @@ struct Question {
     body: String,
 }
 
-/// Answers the request that stands as JSON in the first `length` bytes of the window: the head of the response as JSON, and
-/// as the first extra number a handle for its body.
+/// Answers the request in the first `length` bytes of the window, which is JSON. The answer is the head of the response
+/// as JSON; the first extra number is a handle for its body.
 #[unsafe(no_mangle)]
 pub extern "C" fn respond(length: u32, now_ms: f64) {
     sluice_bridge::with(|bridge| {
@@ -52,8 +52,8 @@ pub extern "C" fn respond(length: u32, now_ms: f64) {
     });
 }
 
-/// Answers with the next piece of a body, and as the first extra number how many milliseconds it has to wait; at the end
-/// with nothing and [`END`], which also frees the handle.
+/// Answers with the next chunk of a body; the first extra number says how many milliseconds to wait before it. At the
+/// end, the answer is empty and the number is [`END`], which also frees the handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn next(body: u32) {
     sluice_bridge::with(|bridge| {
@@ -70,7 +70,7 @@ pub extern "C" fn next(body: u32) {
     });
 }
 
-/// Frees the handle of a body that nobody reads to its end.
+/// Frees the handle of a body that isn't read to its end.
 #[unsafe(no_mangle)]
 pub extern "C" fn close(body: u32) {
     STATE.with_borrow_mut(|State { bodies, .. }| bodies.remove(&body));

@@ -1,6 +1,7 @@
-//! What an editor asks the core before and around an answer: where requests go, what is sent, which models there are.
+//! Everything that an editor asks the core apart from reading answers: where requests go, what is sent, which models
+//! there are.
 //!
-//! It is a module of its own because the adapter package, which only reads answers, needs none of it, and because the
+//! It is a separate module because the adapter package, which only reads answers, needs none of it, and because the
 //! first answer must not wait for it. How questions and answers cross is documented in `sluice-bridge`.
 
 use sluice_bridge::to_json;
@@ -59,7 +60,7 @@ fn prepare(chat: &ChatRequest, endpoint: &Endpoint, without: &[Parameter]) -> Pr
     }
 }
 
-/// The catalog lives in the snapshot that the shell keeps: it is restored, told what happened, and asked.
+/// The catalog is in the snapshot that the shell keeps. It is restored, updated and queried.
 fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
     let CatalogQuestion { base_url, snapshot, settings, now, event, about } = question;
     let endpoint = parse(&base_url)?;

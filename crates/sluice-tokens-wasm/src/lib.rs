@@ -1,8 +1,8 @@
 //! Token counts and the ledger for JavaScript, with the vocabularies.
 //!
-//! It is a module of its own because the vocabularies are megabytes and streaming must start at once: JavaScript loads it
-//! when there is time, and counts with the core's estimate until then. How questions and answers cross is documented in
-//! `sluice-bridge`; counts of text, which VS Code asks for thousands of times in a turn, cross as plain numbers.
+//! It is a separate module because the vocabularies are megabytes and streaming must start immediately. JavaScript
+//! loads it when there is time, and uses the core's estimate until then. How questions and answers cross is documented
+//! in `sluice-bridge`. Counts of text, which VS Code requests thousands of times in a turn, cross as plain numbers.
 
 use std::cell::RefCell;
 
@@ -12,12 +12,12 @@ use sluice_core::{Counter, FileState, HistoryPeriod, HistoryRow, InstallKey, Led
 #[derive(Debug)]
 struct State {
     ledger: Ledger,
-    /// The families that JavaScript knows by a number, see [`family`].
+    /// The families that JavaScript knows by a number; see [`family`].
     families: Vec<String>,
 }
 
 thread_local! {
-    /// Until a shell loads the memory of its installation, everything is hashed with a key that means nothing.
+    /// Until a shell loads the memory of its installation, everything is hashed with a placeholder key.
     static STATE: RefCell<State> =
         RefCell::new(State { ledger: Ledger::new(Counter::exact(), InstallKey([0; 16])), families: Vec::new() });
 }
@@ -105,7 +105,7 @@ pub extern "C" fn memory_open(length: u32) {
     });
 }
 
-/// Adds the file in the window to the memory. Returns what it turned out to be: 0 good, 1 damaged, 2 of a newer version.
+/// Adds the file in the window to the memory. Returns its state: 0 good, 1 damaged, 2 written by a newer version.
 #[unsafe(no_mangle)]
 pub extern "C" fn memory_add(length: u32) -> u32 {
     sluice_bridge::with(|bridge| {
@@ -118,7 +118,7 @@ pub extern "C" fn memory_add(length: u32) -> u32 {
     })
 }
 
-/// Answers with the bytes to write in place of the file in the window, or with nothing if the file must be left alone.
+/// Answers with the bytes that replace the file in the window, or with nothing if the file must be left alone.
 #[unsafe(no_mangle)]
 pub extern "C" fn memory_save(length: u32, has_file: u32) {
     sluice_bridge::with(|bridge| {
@@ -133,7 +133,7 @@ pub extern "C" fn memory_save(length: u32, has_file: u32) {
     });
 }
 
-/// Those bytes are in the file now.
+/// The bytes have been written to the file.
 #[unsafe(no_mangle)]
 pub extern "C" fn memory_saved() {
     STATE.with_borrow_mut(|state| state.ledger.memory().saved());

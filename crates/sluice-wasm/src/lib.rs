@@ -27,7 +27,7 @@ use serde::Deserialize;
 use sluice_bridge::{ANSWER, Answer, CONTINUED, FIRST_OWN};
 use sluice_core::{Action, ConnectionError, Exchange, ExchangeOptions, Output, Part};
 
-// The kinds of rows, as `core.ts` numbers them.
+// The kinds of rows, with the same numbers as in `core.ts`.
 pub const TEXT: u32 = FIRST_OWN;
 pub const THINKING: u32 = FIRST_OWN + 1;
 pub const THINKING_REPLAY: u32 = FIRST_OWN + 2;
@@ -40,7 +40,7 @@ pub const ACTION: u32 = FIRST_OWN + 7;
 /// The first extra number if the shell has to read more of the body.
 pub const READ: u32 = 1;
 
-// What a shell can tell an exchange without any data.
+// Events without data that a shell can report to an exchange.
 pub const BODY_ENDED: u32 = 0;
 pub const CANNOT_CONNECT: u32 = 1;
 pub const CONNECTION_BROKE: u32 = 2;
@@ -68,8 +68,8 @@ pub extern "C" fn ran_out_of_memory() -> u32 {
 }
 
 /// Starts an exchange. The first `length` bytes of the window are [`ExchangeOptions`] as JSON, or nothing. With
-/// `is_reading` it starts in the body of a response, else with sending the request. `now_ms` is, here and below, the time
-/// in milliseconds on any clock that doesn't jump.
+/// `is_reading`, it starts in the body of a response, otherwise by sending the request. Here and below, `now_ms` is the
+/// time in milliseconds of any monotonic clock.
 #[unsafe(no_mangle)]
 pub extern "C" fn exchange_open(length: u32, is_reading: u32, now_ms: f64) {
     let options = if length == 0 { ExchangeOptions::default() } else { options(length) };
@@ -78,7 +78,7 @@ pub extern "C" fn exchange_open(length: u32, is_reading: u32, now_ms: f64) {
     tell(0, now_ms, |_, _| {});
 }
 
-/// Tells the exchange the head of a response, which is JSON in the first `length` bytes of the window.
+/// Passes the head of a response to the exchange. It is JSON in the first `length` bytes of the window.
 #[unsafe(no_mangle)]
 pub extern "C" fn exchange_head(length: u32, now_ms: f64) {
     #[derive(Deserialize)]
@@ -106,7 +106,7 @@ pub extern "C" fn exchange_chunk(length: u32, now_ms: f64) {
     tell(length, now_ms, |exchange, json| exchange.handle_chunk(str::from_utf8(json).unwrap_or_default()));
 }
 
-/// Tells the exchange that something happened: one of the constants from [`BODY_ENDED`] to [`RAN_OUT_OF_MEMORY`].
+/// Reports an event to the exchange: one of the constants from [`BODY_ENDED`] to [`RAN_OUT_OF_MEMORY`].
 #[unsafe(no_mangle)]
 pub extern "C" fn exchange_event(event: u32, now_ms: f64) {
     tell(0, now_ms, |exchange, _| match event {
@@ -132,7 +132,7 @@ pub extern "C" fn exchange_entry() {
     });
 }
 
-/// Forgets the exchange.
+/// Drops the exchange.
 #[unsafe(no_mangle)]
 pub extern "C" fn exchange_close() {
     EXCHANGE.set(None);
@@ -143,7 +143,7 @@ fn options(length: u32) -> ExchangeOptions {
     sluice_bridge::with(|bridge| bridge.read(length)).unwrap_or_default()
 }
 
-/// Tells the exchange something and publishes what follows from it.
+/// Passes something to the exchange and publishes the result.
 fn tell(length: u32, now_ms: f64, what: impl FnOnce(&mut Exchange, &[u8])) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the time on a clock that starts at 0")]
     let now_ms = now_ms as u64;
@@ -178,7 +178,7 @@ fn with_exchange(length: u32, use_exchange: impl FnOnce(&mut Exchange, &[u8], &m
 
 fn write(output: &Output, answer: &mut Answer) {
     match output {
-        // The text of one chunk crosses as one piece: a shell would join it anyway.
+        // The text of one chunk crosses as one row, because a shell would join it anyway.
         Output::Part(Part::Text { value }) => {
             if !answer.extend_row(TEXT, value) {
                 answer.row(TEXT, value);

@@ -528,15 +528,15 @@ now: number, } } | { "explainTransport": { transport: Transport, origin: string,
 
 export type PreparedRequest = { request: HttpRequest, 
 /**
- * Where it goes; a key belongs to one of these.
+ * The origin that it is sent to. A key belongs to one origin.
  */
 origin: string, 
 /**
- * The names of the tools as the server knows them, with the names that VS Code has for them.
+ * The tool names that were sent, with VS Code's names for them.
  */
 toolNames: { [sent: string]: string }, conversationId: string | null, 
 /**
- * The text of a `stateful_marker` part to leave in the answer.
+ * The text of a `stateful_marker` part to add to the answer.
  */
 marker: string | null, kind: RequestKind, 
 /**
@@ -546,7 +546,7 @@ optional: Array<Parameter>, notes: Array<Note>, };
 
 export type CatalogQuestion = { baseUrl: string, 
 /**
- * What the last answer said to keep.
+ * The snapshot from the last answer.
  */
 snapshot?: string, settings: ModelSettings, 
 /**
@@ -554,7 +554,7 @@ snapshot?: string, settings: ModelSettings,
  */
 now: number, event?: CatalogEvent, 
 /**
- * A model to know more about.
+ * A model whose providers are of interest.
  */
 about?: string, };
 
@@ -562,7 +562,7 @@ export type CatalogEvent = { "listAnswered": HttpAnswer } | { "listFailed": Tran
 
 export type CatalogView = { models: Array<ChatModel>, others: Array<OtherModel>, state: ListState, listRequest: HttpRequest, 
 /**
- * The request for the providers of the model that was asked about; `None` if they are known well enough.
+ * The request for the providers of the model in question; `None` if they are known well enough.
  */
 endpointsRequest: HttpRequest | null, changed: boolean, notes: Array<Note>, snapshot: string, };
 

@@ -13,7 +13,7 @@ import { CoreError, Instance, type ModuleExports } from "./module.js";
 export type * from "./boundary.js";
 export { CoreError, QuestionError } from "./module.js";
 
-/** Something for the reader: parts to show, notes to log. */
+/** An output for the reader: a part to show, or a note to log. */
 export type Output = Part | ({ type: "note" } & Note);
 
 /** Compiles the core and starts its first instance. Later instances reuse the compiled module. */
@@ -24,12 +24,12 @@ export async function loadCore(wasm: BufferSource | WebAssembly.Module): Promise
 }
 
 const MAX_IDLE = 4;
-/** WebAssembly never gives memory back, so an instance that a large answer made large isn't kept. */
+/** WebAssembly never releases memory, so an instance that a large answer has enlarged isn't kept. */
 const MAX_IDLE_MEMORY = 8 << 20;
 
 /**
- * Opens exchanges. Each one that runs has an instance of the module to itself, so an exchange that uses up its memory or crashes
- * ends alone. An idle instance is given to the next exchange.
+ * Opens exchanges. Each running exchange has its own instance of the module, so one that exhausts its memory or crashes
+ * fails alone. An idle instance is reused for the next exchange.
  */
 export class Core {
   readonly #module: WebAssembly.Module;
@@ -40,7 +40,7 @@ export class Core {
     this.#idle = [new Instance(module)];
   }
 
-  /** Starts an exchange with sending the request. */
+  /** Starts an exchange by sending the request. */
   openExchange(options: ExchangeOptions): Exchange {
     return new Exchange(this, { random: Math.random(), ...options }, false);
   }
@@ -50,7 +50,7 @@ export class Core {
     return new Exchange(this, options, true);
   }
 
-  /** How much memory the idle instances hold. */
+  /** Returns how much memory the idle instances hold. */
   get memoryBytes(): number {
     return this.#idle.reduce((sum, instance) => sum + instance.memoryBytes, 0);
   }
@@ -64,7 +64,10 @@ export class Core {
     }
   }
 
-  /** Keeps the instance of an exchange that is over. One whose exchange is never closed is collected together with it. */
+  /**
+   * Keeps the instance of an exchange that is over. If an exchange is never closed, its instance is garbage-collected
+   * with it.
+   */
   giveBack(instance: Instance<CoreExports>): void {
     if (!instance.crashed && instance.memoryBytes <= MAX_IDLE_MEMORY && this.#idle.length < MAX_IDLE) {
       this.#idle.push(instance);
@@ -83,7 +86,7 @@ interface CoreExports extends ModuleExports {
   exchange_close(): void;
 }
 
-// Kinds of rows and events, as crates/sluice-wasm/src/lib.rs numbers them.
+// The kinds of rows and events, with the same numbers as in crates/sluice-wasm/src/lib.rs.
 const TEXT = 8;
 const THINKING = 9;
 const THINKING_REPLAY = 10;
@@ -102,7 +105,7 @@ const CANCEL_UNSEEN = 5;
 const CRASHED = 6;
 const RAN_OUT_OF_MEMORY = 7;
 
-/** Larger chunks cross in pieces of this size, so that the core never holds all of one beside what it made of it. */
+/** Larger chunks cross in pieces of this size, so that the core never holds a whole one in addition to its results. */
 const MAX_PIECE = 1 << 20;
 
 /** One request from start to finish. After `close`, only `action` may be used. */
@@ -142,7 +145,7 @@ export class Exchange {
     return this.#tell((instance, now) => instance.exports.exchange_head(instance.writeText(head), now), []);
   }
 
-  /** More of the body has arrived, however it was cut. */
+  /** More of the body has arrived, in any chunks. */
   handleBytes(chunk: Uint8Array): Output[] {
     const outputs: Output[] = [];
     if (chunk.length <= MAX_PIECE) {
@@ -165,7 +168,7 @@ export class Exchange {
     return this.#happen(BODY_ENDED);
   }
 
-  /** There is no connection, or no longer. */
+  /** The connection failed or broke. */
   handleConnectionError(error: "connect" | "broken"): Output[] {
     return this.#happen(error === "connect" ? CANNOT_CONNECT : CONNECTION_BROKE);
   }
@@ -175,7 +178,9 @@ export class Exchange {
     return this.#happen(TIME_IS_UP);
   }
 
-  /** Ends the exchange because the caller no longer wants the answer. Say so if it hasn't seen every output it was given. */
+  /**
+   * Ends the exchange because the caller no longer wants the answer. Pass whether the caller hasn't seen every output.
+   */
   cancel({ unseenOutputs = false } = {}): void {
     this.#happen(unseenOutputs ? CANCEL_UNSEEN : CANCEL);
   }
@@ -208,7 +213,7 @@ export class Exchange {
     return outputs;
   }
 
-  /** What the core knew is lost with its instance; a fresh one tells how such an exchange ends. */
+  /** The core's state is lost with its instance. A new one reports how such an exchange ends. */
   #crash(): void {
     const event = this.#instance.exports.ran_out_of_memory() === 1 ? RAN_OUT_OF_MEMORY : CRASHED;
     const fresh = (this.#instance = this.#core.take());
@@ -232,7 +237,7 @@ export class Exchange {
       }
     }
     const arena = instance.text();
-    // By far the most frequent case: some text and nothing else.
+    // This is by far the most frequent case: some text and nothing else.
     if (rows === 1 && instance.kind(0) === TEXT) {
       outputs.push({ type: "text", value: arena });
       return;

@@ -1,4 +1,5 @@
-// The embedded gateway (crates/sluice-demo-wasm) behind the interface of `fetch`: its bytes take the same way as a server's.
+// The embedded gateway (crates/sluice-demo-wasm) with the interface of `fetch`: its bytes take the same path as a
+// server's.
 
 import { compile, Instance, type ModuleExports } from "./module.js";
 
@@ -45,7 +46,7 @@ export class DemoGateway {
           controller.close();
           return;
         }
-        // Copied before the wait: another request may use the same memory meanwhile.
+        // The bytes are copied before the wait, because another request may use the same memory in the meantime.
         const bytes = instance.bytes();
         try {
           await pause(delay, signal);
@@ -57,7 +58,7 @@ export class DemoGateway {
       },
       cancel: () => instance.run((exports) => exports.close(handle)),
     });
-    // A response with one of these statuses has no body, and the constructor insists.
+    // The constructor throws if a response with one of these statuses has a body.
     const isBare = head.status === 204 || head.status === 304;
     return new Response(isBare ? null : body, head);
   }

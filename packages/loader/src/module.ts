@@ -1,12 +1,12 @@
 // The boundary to the WebAssembly modules, the same for all of them. How data crosses is documented in
 // crates/sluice-bridge/src/lib.rs.
 
-/** The core was used wrongly, or it crashed. After a crash, the next call gets a fresh instance. */
+/** The core was used incorrectly, or it crashed. After a crash, the next call gets a new instance. */
 export class CoreError extends Error {
   override readonly name = "CoreError";
 }
 
-/** A question could not be answered. The message says what is wrong with it, in words for the user. */
+/** A question couldn't be answered. The message says what is wrong with it, in words for the user. */
 export class QuestionError extends Error {
   override readonly name = "QuestionError";
 }
@@ -29,7 +29,7 @@ const EXTRA = 5;
 
 const PAGE = 64 * 1024;
 const SMALLEST_WINDOW = 64 * 1024;
-/** A larger window is replaced before its next use, because one long text would hold its memory for ever. */
+/** A larger window is replaced before its next use, because one long text would occupy memory forever. */
 const LARGEST_WINDOW = 4 * 1024 * 1024;
 const LONG_TEXT = 1 << 20;
 const encoder = new TextEncoder();
@@ -52,7 +52,7 @@ export class Instance<Exports extends ModuleExports> {
   #windowAddress = 0;
   #windowLength = 0;
 
-  /** Given the memory of another instance of the same module, it goes on where that one was. */
+  /** Given the memory of another instance of the same module, it continues from there. */
   constructor(module: WebAssembly.Module, memory?: Uint8Array) {
     this.exports = new WebAssembly.Instance(module).exports as unknown as Exports;
     if (memory !== undefined) {
@@ -91,17 +91,17 @@ export class Instance<Exports extends ModuleExports> {
     return JSON.parse(text) as T;
   }
 
-  /** Puts bytes into the window and returns how many. */
+  /** Writes bytes into the window and returns their number. */
   writeBytes(bytes: Uint8Array): number {
     this.#makeRoom(bytes.length);
     this.#bytes.set(bytes, this.#windowAddress);
     return bytes.length;
   }
 
-  /** Puts text into the window as UTF-8 and returns its length. Halves of surrogate pairs become U+FFFD. */
+  /** Writes text into the window as UTF-8 and returns its length. Unpaired surrogates become U+FFFD. */
   writeText(text: string): number {
     const units = text.length;
-    // Short keys and values of tool schemas are written faster here than by the encoder behind a call.
+    // Short keys and values of tool schemas are encoded faster here than by a call to the encoder.
     if (units <= 48) {
       this.#makeRoom(units);
       const bytes = this.#bytes;
@@ -118,7 +118,7 @@ export class Instance<Exports extends ModuleExports> {
         return units;
       }
     }
-    // No UTF-16 unit takes more than three bytes. A long text is measured first, because that much room may be too much.
+    // A UTF-16 unit takes at most three bytes. A long text is measured first, because that much space may be too much.
     if (units > LONG_TEXT) {
       return this.writeBytes(encoder.encode(text));
     }
@@ -127,7 +127,7 @@ export class Instance<Exports extends ModuleExports> {
     return encoder.encodeInto(text, window).written;
   }
 
-  /** How many rows the last answer has. */
+  /** The number of rows in the last answer. */
   get rows(): number {
     this.#refreshViews();
     return this.#words[this.#header + ROWS]!;
@@ -154,7 +154,7 @@ export class Instance<Exports extends ModuleExports> {
     this.#refreshViews();
     const address = this.#words[this.#header + ARENA]!;
     const bytes = this.#words[this.#header + ARENA_BYTES]!;
-    // A few ASCII characters are put together faster here than in the decoder behind a call.
+    // A few ASCII characters are decoded faster here than by a call to the decoder.
     if (bytes === this.#words[this.#header + ARENA_UNITS] && bytes <= 24) {
       let text = "";
       for (let at = address; at < address + bytes; at++) {
@@ -165,14 +165,14 @@ export class Instance<Exports extends ModuleExports> {
     return decoder.decode(this.#bytes.subarray(address, address + bytes));
   }
 
-  /** A copy of the last answer as bytes. */
+  /** Returns a copy of the last answer as bytes. */
   bytes(): Uint8Array<ArrayBuffer> {
     this.#refreshViews();
     const address = this.#words[this.#header + ARENA]!;
     return this.#bytes.slice(address, address + this.#words[this.#header + ARENA_BYTES]!);
   }
 
-  /** A copy of the whole memory, which is all that an instance knows. */
+  /** Returns a copy of the whole memory, which is the complete state of an instance. */
   memory(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.exports.memory.buffer as ArrayBuffer).slice();
   }
@@ -189,7 +189,7 @@ export class Instance<Exports extends ModuleExports> {
     this.#windowAddress = this.exports.input_window(this.#windowLength) >>> 0;
   }
 
-  /** Memory that grew is a new buffer, and the views onto the old one are empty. */
+  /** Memory that has grown is a new buffer, and views of the old one are empty. */
   #refreshViews(): void {
     if (this.#bytes.length === 0) {
       this.#bytes = new Uint8Array(this.exports.memory.buffer as ArrayBuffer);

@@ -20,14 +20,14 @@ interface RequestsExports extends ModuleExports {
 /** JSON has no `undefined`, so a field that is undefined is the same as one that is missing. */
 type WithUndefined<T> = { [Field in keyof T]: T[Field] | undefined };
 
-/** WebAssembly gives no memory back: what one long conversation took goes with its instance. */
+/** WebAssembly never releases memory, so an instance that one long conversation has enlarged is dropped. */
 const MAX_MEMORY = 64 << 20;
 
 export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Promise<Requests> {
   return new Requests(await compile(wasm));
 }
 
-/** Answers questions. One that the core crashes on is lost; the next one gets a fresh instance. */
+/** Answers questions. If the core crashes on one, it is lost, and the next one gets a new instance. */
 export class Requests {
   readonly #module: WebAssembly.Module;
   #instance: Instance<RequestsExports> | undefined;
@@ -66,7 +66,7 @@ export class Requests {
     return this.#ask({ catalog: { ...question, now: Math.floor(Date.now() / 1000) } as CatalogQuestion });
   }
 
-  /** Estimates tokens without a vocabulary: at once, and some per cent too many. */
+  /** Estimates tokens without a vocabulary: immediately, and some per cent too high. */
   estimateTokens(model: string, what: string | ChatMessage): number {
     return this.#ask(typeof what === "string" ? { estimateText: { model, text: what } } : { estimateMessage: { model, message: what } });
   }

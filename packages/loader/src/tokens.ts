@@ -1,5 +1,5 @@
-// The loader of the token counter and the ledger (crates/sluice-tokens-wasm). It is loaded when there is time, never on the
-// way to the first answer.
+// The loader of the token counter and the ledger (crates/sluice-tokens-wasm). It is loaded when there is time, never
+// before the first answer.
 //
 //   const tokens = await loadTokens(bytes);
 //   tokens.countText("openai/gpt-5", "gpt-5", "hello");  // one number; VS Code asks thousands of times in a turn
@@ -40,16 +40,18 @@ interface ModelCounts {
   readonly cache: Cache;
 }
 
-/** Counts tokens and keeps the ledger. If the core crashes, the ledger is lost, and the next call gets a fresh instance. */
+/**
+ * Counts tokens and keeps the ledger. If the core crashes, the ledger is lost, and the next call gets a new instance.
+ */
 export class Tokens {
   readonly #module: WebAssembly.Module;
   #instance: Instance<TokensExports> | undefined;
   readonly #caches = new Map<number, Cache>();
   readonly #models = new Map<string, ModelCounts>();
-  /** The model of the last count: nearly all counts of a turn are for one. */
+  /** The model of the last count. Nearly all counts of a turn are for the same model. */
   #last: ModelCounts | undefined;
 
-  /** Given the memory of another counter, it goes on where that one was. */
+  /** Given the memory of another counter, it continues from there. */
   constructor(module: WebAssembly.Module, memory?: Uint8Array) {
     this.#module = module;
     if (memory !== undefined) {
@@ -57,7 +59,9 @@ export class Tokens {
     }
   }
 
-  /** Builds the vocabulary of a model, so that no later call has to wait for it. It takes a tenth of a second or two. */
+  /**
+   * Builds the vocabulary of a model, so that no later call has to wait for it. This takes a tenth of a second or two.
+   */
   prepare(model: string): void {
     this.countText(model, "", "a");
   }
@@ -85,25 +89,28 @@ export class Tokens {
     return instance.exports.corrected(counts.family, count);
   }
 
-  /** Counts a message: what a server counted for it, else our own count, corrected. */
+  /** Returns the tokens of a message: the server's count if there is one, otherwise our own, corrected. */
   countMessage(model: string, family: string, message: ChatMessage): number {
     return this.#ask({ message: { model, family, message } });
   }
 
-  /** Begins with an empty memory of an installation, whose key has 16 bytes. */
+  /** Starts with an empty memory for an installation, whose key has 16 bytes. */
   openMemory(key: Uint8Array): void {
     const instance = this.#use();
     instance.run((exports) => exports.memory_open(instance.writeBytes(key)));
   }
 
-  /** Adds a file to the memory: counts are merged, and usage is added. Returns what the file turned out to be. */
+  /** Adds a file to the memory: counts are merged, and usage is added. Returns the state of the file. */
   addMemory(file: Uint8Array): FileState {
     const instance = this.#use();
     const state = instance.run((exports) => exports.memory_add(instance.writeBytes(file)));
     return FILE_STATES[state] ?? "damaged";
   }
 
-  /** Returns what to write in place of this file; nothing if it must be left alone. Call `memorySaved` when it is written. */
+  /**
+   * Returns the bytes that replace this file, or nothing if it must be left alone. Call `memorySaved` after writing
+   * them.
+   */
   saveMemory(file: Uint8Array | undefined): Uint8Array | undefined {
     const instance = this.#use();
     const length = instance.run(() => instance.writeBytes(file ?? new Uint8Array()));
@@ -121,12 +128,15 @@ export class Tokens {
     return this.#askJson(`{"begin":{"chat":${chat},${rest.slice(1)}}`);
   }
 
-  /** The first part of an answer has come. */
+  /** The first part of an answer has arrived. */
   part(id: string, isThinking: boolean, now: number): void {
     this.#ask({ part: { id, isThinking, now: Math.round(now) } });
   }
 
-  /** A request is over; `entry` is what its exchange says, nothing if it never became one. Returns what it used. */
+  /**
+   * A request is over. `entry` is the ledger entry of its exchange, or nothing if there was no exchange. Returns what
+   * it used.
+   */
   end(id: string, entry: string | undefined, now: number): Ended | null {
     const rest = JSON.stringify({ id, now: Math.round(now), today: Math.floor(Date.now() / 86_400_000) });
     return this.#askJson(`{"end":{"entry":${entry ?? "{}"},${rest.slice(1)}}`);
@@ -164,7 +174,7 @@ export class Tokens {
 
   #use(): Instance<TokensExports> {
     if (this.#instance === undefined || this.#instance.crashed) {
-      // Numbers that the old instance gave mean nothing to the new one.
+      // Numbers from the old instance mean nothing to the new one.
       this.#models.clear();
       this.#last = undefined;
       this.#instance = new Instance(this.#module);

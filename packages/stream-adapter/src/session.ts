@@ -1,4 +1,5 @@
-// One stream from its first item to its outcome: items go to the core, outputs come back, the end resolves or rejects.
+// One stream from its first item to its outcome: items are passed to the core, outputs are reported, and the end
+// resolves or rejects.
 
 import { bytesOf, chunkToJson } from "../../loader/src/chunks.js";
 import type { Core, Exchange, ExchangeOptions, Note, Outcome, Output } from "../../loader/src/core.js";
@@ -13,13 +14,13 @@ export interface AdapterLogger {
 }
 
 export interface StreamAdapterOptions {
-  /** The `vscode` module, or what is used of it. Looked up when not given. */
+  /** The `vscode` module, or the parts of it that are used. It is looked up if not given. */
   vscode?: VSCodeClasses;
-  /** Forward the model's thinking, where this VS Code can show it. Default: true. */
+  /** Reports the model's thinking, if this VS Code can show it. Default: true. */
   enableReasoning?: boolean;
-  /** Gets every chunk of a kind that is not known. It never becomes output. */
+  /** Gets every chunk of an unknown type. Such chunks never become output. */
   onUnknownChunk?: (chunk: unknown) => void;
-  /** Default: `console`. Never gets what the model or the user said. */
+  /** It never gets what the model or the user said. Default: `console`. */
   logger?: AdapterLogger;
   /**
    * Prefix call ids with `gw-`, so that they cannot be confused with another provider's in the same conversation. Default: true for
@@ -33,7 +34,7 @@ export interface StreamAdapterOptions {
   reportUsage?: boolean;
 }
 
-/** What the server counted; `null` where it said nothing. */
+/** The server's counts; `null` if it didn't report them. */
 export interface StreamUsage {
   inputTokens: number | null;
   outputTokens: number | null;
@@ -48,14 +49,14 @@ export const NO_USAGE: StreamUsage = { inputTokens: null, outputTokens: null };
 
 const NOTHING: unknown[] = [];
 
-/** One stream being read. `step` until it says that there is no more; `close` in any case. */
+/** A stream that is being read. Call `step` until it returns that there is no more, and `close` in any case. */
 export class Session {
   outcome: Outcome | undefined;
   readonly #settings: Settings;
   readonly #parts: PartMaker;
   readonly #exchange: Exchange;
   readonly #items: Items;
-  /** The stream is the body of a response, so that what it throws says nothing but that the connection broke. */
+  /** Whether the stream is the body of a response, so that an error only means that the connection broke. */
   readonly #isResponse: boolean;
   readonly #cancellation: Cancellation | undefined;
   readonly #encoder = new TextEncoder();
@@ -63,17 +64,17 @@ export class Session {
   #wake: (() => void) | undefined;
   #stopListening: () => void = () => {};
   #notes = 0;
-  /** When this turn of the event loop began, or the first one. */
+  /** When this turn of the event loop began. */
   #turnBegan = Date.now();
   #taken = 0;
-  /** The first half of a character that a text was cut in. */
+  /** The first half of a character that was split between two texts. */
   #half = "";
 
   private constructor(core: Core, vscode: VSCodeClasses, settings: Settings, source: unknown, cancellation?: Cancellation) {
     const options: ExchangeOptions = { dialect: settings.dialect, stream: { plainCallIds: !settings.prefixCallIds } };
     this.#isResponse = isResponse(source);
     if (isResponse(source)) {
-      // The request was somebody else's, so it isn't sent again.
+      // The caller made the request, so it isn't sent again.
       const origin = URL.canParse(source.url) ? new URL(source.url).host : "";
       this.#exchange = core.openExchange({ ...options, origin, maxAttempts: 1 });
       this.#exchange.handleHead(source.status, source.headers);
@@ -94,7 +95,7 @@ export class Session {
     const given = unlessCancelled(source, cancellation, NOTHING);
     const [core, vscode, stream] = await Promise.all([theCore(), settings.vscode ?? lookUpVSCode(), given]);
     if (stream === NOTHING) {
-      // Whatever comes of it later, nobody reads it.
+      // Nothing reads it later.
       quietly(async () => {
         const late = await source;
         itemsOf(isResponse(late) ? late.body : late).stop();
@@ -103,9 +104,9 @@ export class Session {
     return new Session(core, vscode, settings, stream, cancellation);
   }
 
-  /** Reads all there is. Throws if the end is not how an answer should end. */
+  /** Reads the whole stream. Throws if the answer doesn't end properly. */
   async run(report: (part: object) => void): Promise<void> {
-    // Not by `step`, which would cost every item another promise.
+    // This doesn't use `step`, which would create another promise for every item.
     for (;;) {
       let done: boolean | undefined;
       let value: unknown;
@@ -120,7 +121,7 @@ export class Session {
     }
   }
 
-  /** Reads the next item only, and says whether there may be more. */
+  /** Reads the next item only, and returns whether there may be more. */
   async step(report: (part: object) => void): Promise<boolean> {
     let done: boolean | undefined;
     let value: unknown;
@@ -145,8 +146,8 @@ export class Session {
   }
 
   /**
-   * A source that has everything at hand never lets the event loop turn: nobody could cancel it, and nothing else in this process
-   * would go on.
+   * A source that already has everything would block the event loop: it couldn't be cancelled, and nothing else in this
+   * process could run.
    */
   #isTimeToPause(): boolean {
     this.#taken++;
@@ -171,12 +172,12 @@ export class Session {
     return false;
   }
 
-  /** Nobody reads any more. */
+  /** Reading has ended. */
   close(): void {
     quietly(this.#stopListening);
     this.#items.stop();
     if (this.outcome === undefined) {
-      // Left in the middle: by the caller, or because a part could not be reported.
+      // The stream was abandoned, by the caller or because a part couldn't be reported.
       this.#exchange.cancel({ unseenOutputs: true });
       this.outcome = this.#exchange.report?.outcome;
     }
@@ -193,8 +194,8 @@ export class Session {
     if (problem !== undefined) {
       this.#log("warn", `a chunk cannot be read: ${problem}`);
     }
-    // It may have been a call, or an error: an answer without it must not pass for complete. The parsed events of Open Responses
-    // come from JSON, so that nothing in them is unreadable by accident.
+    // It may have been a call or an error, so an answer without it must not count as complete. The parsed events of
+    // Open Responses come from JSON, so unreadable values in them are no accident.
     const text = json === undefined || (problem !== undefined && !isAiSdk) ? UNREADABLE : json;
     if (isAiSdk) {
       return this.#exchange.handleChunk(text);
@@ -202,7 +203,7 @@ export class Session {
     return this.#exchange.handleBytes(this.#encoder.encode(`data: ${text}\n\n`));
   }
 
-  /** A logger that throws is not the answer's problem. */
+  /** A logger that throws must not affect the answer. */
   #log(level: keyof AdapterLogger, message: string): void {
     const { logger } = this.#settings;
     quietly(() => logger[level](message));
@@ -243,7 +244,7 @@ export class Session {
     }
   }
 
-  /** The exchange is over: throws if the answer failed, and says in the log what else there is to say. */
+  /** The exchange is over. Throws if the answer failed, and logs the rest. */
   #finish(report: (part: object) => void, cause?: unknown): void {
     const { outcome, ending, usage } = this.#exchange.report!;
     this.outcome = outcome;
@@ -258,7 +259,7 @@ export class Session {
       throw failed("The answer was aborted.", outcome, cause);
     }
     if (ending.type === "rejected" && ending.kind === null) {
-      // The server completed the answer. What is odd about it is the caller's to judge.
+      // The server completed the answer. If it is unusual, that is up to the caller.
       this.#log("warn", ending.message);
     } else if (ending.type === "rejected") {
       const words = cause === undefined || this.#isResponse || outcome.status !== "truncated" ? "" : firstLine(cause);
@@ -279,10 +280,10 @@ export class Session {
   }
 }
 
-/** Stands in for a chunk that cannot be read, in both dialects. */
+/** Replaces a chunk that can't be read, in both dialects. */
 const UNREADABLE = JSON.stringify({ type: "error", error: { message: "A part of the answer cannot be read" } });
 const MAX_NOTES = 200;
-/** Notes that a developer wants to see without asking. */
+/** Notes that a developer should always see. */
 const LOUD = new Set<Note["kind"]>(["malformed", "ranElsewhere", "droppedCall", "orphanArguments", "takenBack"]);
 const EXPLAINED: Partial<Record<Note["kind"], string>> = {
   unknownEvent: "a chunk of an unknown kind",
@@ -294,27 +295,30 @@ const EXPLAINED: Partial<Record<Note["kind"], string>> = {
   takenBack: "parts that VS Code has already cannot be taken back",
 };
 
-/** Plain, short, and without a stack: VS Code shows it to people. */
+/** Plain, short, and without a stack, because VS Code shows it to the user. */
 function failed(message: string, outcome: Outcome, cause: unknown): Error {
   const error = cause === undefined ? new Error(message) : new Error(message, { cause });
   error.stack = `Error: ${message}`;
   return Object.assign(error, { outcome, failure: outcome.error });
 }
 
-/** The first line of an error's message, or as much of it as fits into a message. */
+/** Returns the first line of an error's message, shortened if necessary. */
 function firstLine(error: unknown): string {
   const message = typeof error === "string" ? error : field(error, "message");
   return typeof message === "string" ? message.slice(0, 1000).split("\n", 1)[0]!.trim().slice(0, 300) : "";
 }
 
-/** What may be logged of an error: which one it is. Its message, and more so its other fields, may say what the user said. */
+/**
+ * Returns what may be logged of an error: its name and code. Its message and its other fields may repeat what the user
+ * said.
+ */
 function identified(error: unknown): string {
   const cause = field(error, "cause");
   const words = [error, cause].flatMap((each) => [field(each, "name"), field(each, "code"), field(each, "statusCode")]);
   return [...new Set(words.map(word).filter((each) => each !== undefined))].join(", ") || "an error without a name";
 }
 
-/** A field of anything, however hard it resists. */
+/** Returns a field of any value, even if reading it throws. */
 function field(value: unknown, name: string): unknown {
   try {
     return (value as Record<string, unknown> | null | undefined)?.[name];
@@ -323,7 +327,7 @@ function field(value: unknown, name: string): unknown {
   }
 }
 
-/** A name or a number, but no prose. */
+/** Returns a name or a number, but no prose. */
 function word(value: unknown): string | undefined {
   return (typeof value === "string" || typeof value === "number") && /^[\w.-]{1,60}$/.test(`${value}`) ? `${value}` : undefined;
 }

@@ -1,5 +1,5 @@
-//! What JavaScript asks the WebAssembly modules, and the answers. A question is an object with one field, whose name says
-//! which question it is: `{"parseEndpoint": "https://…"}`.
+//! The questions that JavaScript asks the WebAssembly modules, and their answers. A question is an object with one
+//! field, whose name identifies the question: `{"parseEndpoint": "https://…"}`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::models::ListState;
 use crate::send::{Parameter, ToolNames};
 
-/// What an editor asks before and around an answer.
+/// The questions of an editor, apart from reading answers and counting tokens.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -29,24 +29,24 @@ pub enum RequestsQuestion {
         #[cfg_attr(test, ts(as = "Option<Vec<Parameter>>", optional))]
         without: Vec<Parameter>,
     },
-    /// Takes parameters out of the body of a request: the new body.
+    /// Removes parameters from the body of a request: the new body.
     LeaveOut { body: String, parameters: Vec<Parameter> },
-    /// What a response that isn't an answer means, as a sentence for the user.
+    /// Explains a response that isn't an answer: a sentence for the user.
     ExplainResponse {
         answer: HttpAnswer,
         /// Seconds since 1970.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
-    /// Why there is no response, as a sentence for the user.
+    /// Explains why there is no response: a sentence for the user.
     ExplainTransport { transport: Transport, origin: String },
-    /// What is known about an endpoint's models, after something happened: [`CatalogView`].
+    /// Updates what is known about an endpoint's models, and returns it: [`CatalogView`].
     Catalog(Box<CatalogQuestion>),
-    /// The tokens of a text, without a vocabulary.
+    /// Estimates the tokens of a text without a vocabulary.
     EstimateText { model: String, text: String },
-    /// The tokens of a message, without a vocabulary.
+    /// Estimates the tokens of a message without a vocabulary.
     EstimateMessage { model: String, message: ChatMessage },
-    /// Any value without secrets in its strings.
+    /// Masks secrets in the strings of any value.
     Mask {
         secrets: Vec<String>,
         #[cfg_attr(test, ts(type = "unknown"))]
@@ -54,19 +54,19 @@ pub enum RequestsQuestion {
     },
 }
 
-/// A request that is ready to be sent, and what its answer has to be read with. The key is not in it.
+/// A request that is ready to be sent, and everything that is needed to read its answer. It doesn't contain the key.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PreparedRequest {
     pub request: HttpRequest,
-    /// Where it goes; a key belongs to one of these.
+    /// The origin that it is sent to. A key belongs to one origin.
     pub origin: String,
-    /// The names of the tools as the server knows them, with the names that VS Code has for them.
+    /// The tool names that were sent, with VS Code's names for them.
     #[cfg_attr(test, ts(type = "{ [sent: string]: string }"))]
     pub tool_names: ToolNames,
     pub conversation_id: Option<String>,
-    /// The text of a `stateful_marker` part to leave in the answer.
+    /// The text of a `stateful_marker` part to add to the answer.
     pub marker: Option<String>,
     pub kind: RequestKind,
     /// The parameters that can be left out if the server refuses them.
@@ -79,14 +79,14 @@ pub struct PreparedRequest {
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct CatalogQuestion {
     pub base_url: String,
-    /// What the last answer said to keep.
+    /// The snapshot from the last answer.
     pub snapshot: Option<String>,
     pub settings: ModelSettings,
     /// Seconds since 1970.
     #[cfg_attr(test, ts(type = "number"))]
     pub now: u64,
     pub event: Option<CatalogEvent>,
-    /// A model to know more about.
+    /// A model whose providers are of interest.
     pub about: Option<String>,
 }
 
@@ -95,19 +95,19 @@ pub struct CatalogQuestion {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum CatalogEvent {
-    /// The list was asked for and answered.
+    /// There was a response to the request for the list.
     ListAnswered(HttpAnswer),
-    /// The list was asked for and did not come.
+    /// There was no response to the request for the list.
     ListFailed(Transport),
-    /// The providers of a model were asked for.
+    /// There was a response to the request for a model's providers.
     EndpointsAnswered(String, HttpAnswer),
     /// A request to a model ended with this message, because the conversation was too long.
     Overflowed(String, String),
-    /// The server refused these parameters in a request to a model, and was content without them.
+    /// The server refused these parameters in a request to a model, and accepted the request without them.
     Refused(String, Vec<Parameter>),
 }
 
-/// What is known about an endpoint's models. A shell keeps the snapshot; a list that was known is never lost.
+/// What is known about an endpoint's models. A shell keeps the snapshot; a known list is never lost.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -116,14 +116,14 @@ pub struct CatalogView {
     pub others: Vec<OtherModel>,
     pub state: ListState,
     pub list_request: HttpRequest,
-    /// The request for the providers of the model that was asked about; `None` if they are known well enough.
+    /// The request for the providers of the model in question; `None` if they are known well enough.
     pub endpoints_request: Option<HttpRequest>,
     pub changed: bool,
     pub notes: Vec<Note>,
     pub snapshot: String,
 }
 
-/// What an editor asks the module that has the vocabularies.
+/// The questions to the module with the vocabularies.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -137,7 +137,7 @@ pub enum TokensQuestion {
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
-    /// The first part of its answer has come.
+    /// The first part of its answer has arrived.
     Part {
         id: String,
         is_thinking: bool,
@@ -154,9 +154,9 @@ pub enum TokensQuestion {
         /// Days since 1970.
         today: u32,
     },
-    /// What was used, by day or month and by model, the oldest first: a list of [`HistoryRow`].
+    /// Returns the usage by day or month and by model, the oldest first: a list of [`HistoryRow`].
     History(HistoryPeriod),
-    /// The tokens of a message.
+    /// Counts the tokens of a message.
     Message { model: String, family: String, message: ChatMessage },
 }
 
@@ -168,7 +168,7 @@ pub enum HistoryPeriod {
     Month,
 }
 
-/// What was used in a day or a month with one model.
+/// The usage in a day or a month with one model.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
