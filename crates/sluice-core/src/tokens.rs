@@ -83,13 +83,13 @@ impl Counter {
     }
 
     /// Returns the index of a model's tokenizer. Callers that count many short texts look it up once and then use
-    /// [`Counter::text_in_family`].
-    pub fn family_index(model: &str) -> usize {
+    /// [`Counter::text_with_tokenizer`].
+    pub fn tokenizer_index(model: &str) -> usize {
         Tokenizer::index_of(model)
     }
 
-    /// Like [`Counter::text`], for a tokenizer that [`Counter::family_index`] returned.
-    pub fn text_in_family(self, index: usize, text: &str) -> u32 {
+    /// Like [`Counter::text`], for a tokenizer that [`Counter::tokenizer_index`] returned.
+    pub fn text_with_tokenizer(self, index: usize, text: &str) -> u32 {
         self.text_of(Tokenizer::at(index), text)
     }
 

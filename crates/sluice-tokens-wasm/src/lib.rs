@@ -64,13 +64,13 @@ fn history(ledger: &Ledger, period: HistoryPeriod) -> Vec<HistoryRow> {
 /// Returns the number of the tokenizer family of the model whose id is in the window. Models of one family count alike.
 #[unsafe(no_mangle)]
 pub extern "C" fn tokenizer(length: u32) -> u32 {
-    with_text(length, |model| u32::try_from(Counter::family_index(model)).unwrap_or(0))
+    with_text(length, |model| u32::try_from(Counter::tokenizer_index(model)).unwrap_or(0))
 }
 
 /// Returns the tokens of the text in the window. The first count of a tokenizer builds its vocabulary.
 #[unsafe(no_mangle)]
 pub extern "C" fn count_text(tokenizer: u32, length: u32) -> u32 {
-    with_text(length, |text| Counter::exact().text_in_family(tokenizer as usize, text))
+    with_text(length, |text| Counter::exact().text_with_tokenizer(tokenizer as usize, text))
 }
 
 /// Returns a number for the family in the window, for [`corrected`].
