@@ -169,6 +169,10 @@ test("a stream that exhausts its memory fails alone, with a named error", async 
     assert.deepEqual(stream.report.ending, {
       type: "rejected",
       kind: "tooLarge",
+      text: [
+        { code: "outOfMemory", args: [] },
+        { code: "askForShorter", args: [] },
+      ],
       message: "This answer is too large: it used up the memory for one answer. Ask for a shorter answer.",
     });
     assert.equal(ended(stream).error?.kind, "tooLarge");
