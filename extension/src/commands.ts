@@ -6,6 +6,7 @@ import type { ChatModel } from "../../packages/loader/src/core.js";
 import { type Step, testConnection } from "./connection-test.js";
 import { type Connections, isLoopback, type Known, settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
+import { noteText } from "./messages.js";
 import type { ModelLists } from "./models.js";
 import { confirm, pick, showError, showInformation, showWarning, withCancellableProgress, withProgress } from "./notify.js";
 import { type ReportedList, redactedReport } from "./report.js";
@@ -59,7 +60,7 @@ async function refreshModels({ connections, lists, refreshProvider }: CommandSer
   const problems = known.flatMap((way) => ("problem" in way ? [`${way.label}: ${way.problem}`] : []));
   // If the list couldn't be refreshed, a note says so; the models known before are still there.
   catalogs.forEach((catalog, index) => {
-    problems.push(...catalog.notes.filter(({ kind }) => kind === "modelList").map(({ detail }) => `${usable[index]!.label}: ${detail}`));
+    problems.push(...catalog.notes.filter(({ kind }) => kind === "modelList").map((note) => `${usable[index]!.label}: ${noteText(note)}`));
   });
   if (problems.length > 0) {
     const test = vscode.l10n.t("Test the Connection");

@@ -6,7 +6,7 @@ import type { ChatRequest, Core, HttpAnswer, HttpRequest, Report } from "../../p
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 import { exchange, get } from "./http.js";
-import { localized } from "./messages.js";
+import { localized, noteText } from "./messages.js";
 import { chatOptions, modelSettings } from "./settings.js";
 
 const STEP_TIMEOUT_MS = 30_000;
@@ -75,7 +75,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
         });
         model = (models.find(({ isDefault }) => isDefault) ?? models[0])?.id;
         return model === undefined
-          ? failed([vscode.l10n.t("The server lists no model that can chat."), ...notes.map(({ detail }) => detail)].join(" "))
+          ? failed([vscode.l10n.t("The server lists no model that can chat."), ...notes.map(noteText)].join(" "))
           : ok(vscode.l10n.t("{0} models can chat.", models.length));
       },
     ],

@@ -3,10 +3,15 @@
 
 import * as vscode from "vscode";
 
-import type { Message } from "../../packages/loader/src/boundary.js";
+import type { Message, Note } from "../../packages/loader/src/boundary.js";
 import { MESSAGES } from "../../packages/loader/src/messages.js";
 
 /** Joins messages in the user's language: sentences with a space, the details of a line with a comma. */
 export function localized(messages: readonly Message[], separator = " "): string {
   return messages.map(({ code, args }) => vscode.l10n.t(MESSAGES[code], ...args)).join(separator);
+}
+
+/** What a note says to the user. Notes without sentences are for logs. */
+export function noteText({ detail, text }: Note): string {
+  return text === undefined ? detail : localized(text);
 }

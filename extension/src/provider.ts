@@ -7,7 +7,7 @@ import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import { type Answered, exchange } from "./http.js";
 import { type Log, modelName } from "./log.js";
-import { localized } from "./messages.js";
+import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { chatOptions, extraHeaders, idleTimeoutMs, thinkingFallback } from "./settings.js";
@@ -83,7 +83,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const { models, notes } = await lists.list(connection);
     if (models.length === 0) {
       // VS Code shows the reason in place of the models.
-      throw plainError(notes.at(-1)?.detail ?? vscode.l10n.t("{0} lists no models.", connection.label));
+      const last = notes.at(-1);
+      throw plainError(last === undefined ? vscode.l10n.t("{0} lists no models.", connection.label) : noteText(last));
     }
     const shown = connection.isDemo ? models.filter(({ id }) => id === DEMO_MODEL) : models;
     return shown.map((model) => information(model, connection));

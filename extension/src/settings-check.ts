@@ -6,6 +6,7 @@ import type { ChatRequest } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import { settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
+import { noteText } from "./messages.js";
 import { showWarning } from "./notify.js";
 import { extraHeaders, modelSettings, originOf } from "./settings.js";
 import type { Modules } from "./wasm.js";
@@ -31,9 +32,9 @@ export function settingProblems(requests: Requests): SettingProblem[] {
   for (const [name, list] of Object.entries(patterns)) {
     // Without a list of models, only patterns that no model could match are reported.
     const { notes } = requests.catalog({ baseUrl: NOWHERE, snapshot: undefined, settings: { hide: list ?? [] } });
-    for (const { kind, detail } of notes) {
-      if (kind === "setting") {
-        problems.push({ setting: `sluice.${name}`, message: detail });
+    for (const note of notes) {
+      if (note.kind === "setting") {
+        problems.push({ setting: `sluice.${name}`, message: noteText(note) });
       }
     }
   }

@@ -186,6 +186,42 @@ messages! {
     OneSubAgent = "1 sub-agent",
     SubAgents = "{0} sub-agents",
 
+    // Problems with the base URL.
+    AddressCharacters = "The base URL has white space, a backslash or control characters in it. It should look like {0}",
+    AddressScheme = "The base URL does not start with https://. It should look like {0}",
+    AddressQuery = "The base URL must have no query and no fragment. It should look like {0}",
+    AddressCredentials = "The base URL must not contain a user name or password. It should look like {0}",
+    AddressPort = "The base URL has no proper port. It should look like {0}",
+    AddressNotHttps = "The base URL must be https, except on this machine (127.0.0.1, localhost). It should look like {0}",
+    AddressSegments = "The base URL must not have a path with empty segments or with dots for a segment. It should look like {0}",
+    AddressEncoding = "The base URL has characters in its path that have to be percent-encoded. It should look like {0}",
+    AddressIpv6 = "The base URL has no proper IPv6 address. It should look like {0}",
+    AddressInternational = "The base URL has an international host name, which is not supported; use one in ASCII. It should look like {0}",
+    AddressHost = "The base URL has no proper host name. It should look like {0}",
+    AddressNumber = "The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1. It should look like {0}",
+
+    // Problems with other settings.
+    PatternEmpty = "The pattern `{0}` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`",
+    PatternTooLong = "The pattern `{0}` is longer than any id; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`",
+    PatternWhiteSpace = "The pattern `{0}` has white space in it; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`, one id or pattern for each entry",
+    PatternCharacters = "The pattern `{0}` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`",
+    FavouriteUnknown = "`{0}` in favourites matches no model that is shown",
+    DefaultUnknown = "`{0}` in default matches no model that is shown",
+    EverythingHidden = "The rules hide every model, so none is hidden; take one back with `!creator/model`",
+
+    // The list of models.
+    ListTooLong = "The list is too long: its last {0} entries are left out",
+    ListUnreadable = "Left out because they have no usable id or cannot be read: {0} entries",
+    ListedTwice = "{0} is listed twice",
+    MoreListedTwice = "{0} more models are listed twice",
+    KeptListTooLarge = "The kept list of models is too large; it will be fetched again",
+    KeptListDamaged = "The kept list of models is damaged; it will be fetched again",
+    KeptListOfAnotherVersion = "The kept list of models is of another version; it will be fetched again",
+    NotAList = "The answer (HTTP {0}) is not a list of models; check the base URL.",
+    NoModelChats = "The server lists no model that chats.",
+    ModelsStay = "The models known before stay.",
+    ProvidersUnknown = "The server does not tell who serves {0}",
+
     // The memory file.
     MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
     MemoryNewer = "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",

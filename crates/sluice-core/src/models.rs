@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::boundary::{
     ChatModel, LimitSetting, ModelList, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Prices,
 };
+use crate::message::{Message, MessageCode};
 use crate::send::Parameter;
 use crate::wire::{MOST_WORDS, Model, Models, ProviderEndpoint};
 
@@ -80,28 +81,28 @@ fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSet
     hide_models(&mut list, &hide, &mut problems);
     let ids: Vec<&str> = list.models.iter().map(|model| model.id.as_str()).collect();
     let chosen = default.first_of(&ids).map(str::to_owned);
-    for (what, rules) in [("favourites", &favourites), ("default", &default)] {
+    for (code, rules) in [(MessageCode::FavouriteUnknown, &favourites), (MessageCode::DefaultUnknown, &default)] {
         // Before the first list is there, no pattern can match. That is not a mistake.
         let unknown = rules.idle(&ids).filter(|_| !ids.is_empty());
-        problems.extend(unknown.map(|pattern| format!("`{pattern}` in {what} matches no model that is shown")));
+        problems.extend(unknown.map(|pattern| Message::new(code, [&pattern])));
     }
     for model in &mut list.models {
         model.is_default = chosen.as_ref() == Some(&model.id);
     }
     list.models.sort_by_key(|model| !model.is_favourite);
 
-    let mut note = |detail: String| list.notes.push(Note::new(NoteKind::ModelList, detail));
+    let mut note = |message| list.notes.push(Note::for_people(NoteKind::ModelList, vec![message]));
     if wire.left_out > 0 {
-        note(format!("The list is too long: its last {} entries are left out", wire.left_out));
+        note(Message::new(MessageCode::ListTooLong, [&wire.left_out]));
     }
     if nameless > 0 {
-        note(format!("Left out because they have no usable id or cannot be read: {nameless} entries"));
+        note(Message::new(MessageCode::ListUnreadable, [&nameless]));
     }
-    repeated.iter().take(MOST_NOTES).for_each(|id| note(format!("{id} is listed twice")));
+    repeated.iter().take(MOST_NOTES).for_each(|id| note(Message::new(MessageCode::ListedTwice, [id])));
     if repeated.len() > MOST_NOTES {
-        note(format!("{} more models are listed twice", repeated.len() - MOST_NOTES));
+        note(Message::new(MessageCode::MoreListedTwice, [&(repeated.len() - MOST_NOTES)]));
     }
-    list.notes.extend(problems.into_iter().map(|problem| Note::new(NoteKind::Setting, problem)));
+    list.notes.extend(problems.into_iter().map(|problem| Note::for_people(NoteKind::Setting, vec![problem])));
     list
 }
 
@@ -228,9 +229,9 @@ fn merged_setting(limits: &[(Pattern, &LimitSetting)], id: &str) -> Option<Limit
 
 /// Moves hidden models to the other models. If the rules hide every model, none is hidden, because VS Code forgets the
 /// selected model as soon as a list is empty.
-fn hide_models(list: &mut ModelList, hide: &Rules, problems: &mut Vec<String>) {
+fn hide_models(list: &mut ModelList, hide: &Rules, problems: &mut Vec<Message>) {
     if !list.models.is_empty() && list.models.iter().all(|model| hide.hold_for(&model.id)) {
-        problems.push("The rules hide every model, so none is hidden; take one back with `!creator/model`".to_owned());
+        problems.push(MessageCode::EverythingHidden.into());
         return;
     }
     let (hidden, shown) = std::mem::take(&mut list.models).into_iter().partition(|model| hide.hold_for(&model.id));

@@ -147,9 +147,10 @@ impl Secrets {
         }
     }
 
-    /// Masks a note's detail.
+    /// Masks the texts of a note.
     pub fn mask_note(&self, note: &mut Note) {
         self.mask_in_place(&mut note.detail);
+        self.mask_messages(&mut note.text);
     }
 
     /// Masks the header values and the body of a response.

@@ -1,7 +1,6 @@
 //! Checks the user's settings before anything is sent.
 
 use crate::boundary::{SettingKind, SettingProblem, Settings};
-use crate::message::{Message, MessageCode};
 use crate::models::Pattern;
 use crate::send::{Endpoint, extra_fields, extra_headers};
 
@@ -9,9 +8,8 @@ use crate::send::{Endpoint, extra_fields, extra_headers};
 /// model is only known with the list of models.
 pub fn check_settings(settings: &Settings) -> Vec<SettingProblem> {
     let mut problems = Vec::new();
-    if let Some(Err(bad)) = settings.base_url.as_deref().map(Endpoint::parse) {
-        problems
-            .push(SettingProblem { setting: SettingKind::BaseUrl, message: Message::new(MessageCode::Plain, [&bad]) });
+    if let Some(Err(message)) = settings.base_url.as_deref().map(Endpoint::check) {
+        problems.push(SettingProblem { setting: SettingKind::BaseUrl, message });
     }
     let models = &settings.models;
     let limits: Vec<String> = models.limits.iter().map(|limit| limit.model.clone()).collect();
@@ -22,7 +20,7 @@ pub fn check_settings(settings: &Settings) -> Vec<SettingProblem> {
         (SettingKind::Limits, &limits),
     ] {
         let bad = patterns.iter().filter_map(|pattern| Pattern::parse(pattern).err());
-        problems.extend(bad.map(|bad| SettingProblem { setting, message: Message::new(MessageCode::Plain, [&bad]) }));
+        problems.extend(bad.map(|message| SettingProblem { setting, message }));
     }
     extra_headers(&settings.extra_headers, &mut problems);
     extra_fields(&settings.extra_body, &mut problems);

@@ -28,9 +28,13 @@ sourceId?: string, mediaType?: string, filename?: string, };
 
 export type Note = { kind: NoteKind, 
 /**
- * Protocol terms only: an event type, an item type, a tool's name.
+ * Protocol terms only: an event type, an item type, a tool's name; or the text in English.
  */
-detail: string, };
+detail: string, 
+/**
+ * What to tell the user, sentence by sentence. Empty if the note is for logs only.
+ */
+text?: Array<Message>, };
 
 export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "moreNotes" | "leftOut" | "repaired" | "ranElsewhere" | "takenBack" | "modelList" | "setting";
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::message::{Message, join_messages};
+
 /// One output of the stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
@@ -76,8 +78,12 @@ pub struct Citation {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Note {
     pub kind: NoteKind,
-    /// Protocol terms only: an event type, an item type, a tool's name.
+    /// Protocol terms only: an event type, an item type, a tool's name; or the text in English.
     pub detail: String,
+    /// What to tell the user, sentence by sentence. Empty if the note is for logs only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<Message>>", optional))]
+    pub text: Vec<Message>,
 }
 
 /// What a note is about.
@@ -127,6 +133,11 @@ pub enum NoteKind {
 
 impl Note {
     pub fn new(kind: NoteKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into() }
+        Self { kind, detail: detail.into(), text: Vec::new() }
+    }
+
+    /// Returns a note that is shown to the user.
+    pub(crate) fn for_people(kind: NoteKind, text: Vec<Message>) -> Self {
+        Self { kind, detail: join_messages(&text, " "), text }
     }
 }

@@ -9,6 +9,7 @@ use super::{Facts, model_list};
 use crate::boundary::{Failure, FailureKind, HttpRequest, ModelList, ModelSettings, Note, NoteKind};
 use crate::failure::HttpAnswer;
 use crate::fnv::fnv1a;
+use crate::message::{Message, MessageCode};
 use crate::models::capabilities::other_kind;
 use crate::models::limits::learned_limit;
 use crate::receive::plain_line;
@@ -130,13 +131,13 @@ impl ModelCatalog {
     pub fn restore(snapshot: &str, endpoint: &Endpoint) -> (Self, Option<Note>) {
         let mut catalog = Self::new(endpoint);
         if snapshot.len() > LONGEST_SNAPSHOT {
-            return (catalog, Some(note("The kept list of models is too large; it will be fetched again")));
+            return (catalog, Some(note(vec![MessageCode::KeptListTooLarge.into()])));
         }
         let Ok(mut found) = serde_json::from_str::<Self>(snapshot) else {
-            return (catalog, Some(note("The kept list of models is damaged; it will be fetched again")));
+            return (catalog, Some(note(vec![MessageCode::KeptListDamaged.into()])));
         };
         if found.version != VERSION {
-            return (catalog, Some(note("The kept list of models is of another version; it will be fetched again")));
+            return (catalog, Some(note(vec![MessageCode::KeptListOfAnotherVersion.into()])));
         }
         // The snapshot is of another endpoint, which has other models. That is no reason for a note.
         if found.base_url != catalog.base_url {
@@ -145,7 +146,7 @@ impl ModelCatalog {
         if !found.list.is_empty() && fnv1a(found.list.as_bytes()) != found.checksum {
             catalog.learned = found.learned;
             catalog.refused = found.refused;
-            return (catalog, Some(note("The kept list of models is damaged; it will be fetched again")));
+            return (catalog, Some(note(vec![MessageCode::KeptListDamaged.into()])));
         }
         found.drop_old();
         (found, None)
@@ -192,16 +193,16 @@ impl ModelCatalog {
         }
         let failure = (!(200..=299).contains(&answer.status)).then(|| Failure::from_http(answer, now));
         if let Some(failure) = failure.as_ref().filter(|failure| failure.kind != FailureKind::NotAStream) {
-            return self.kept(&failure.sentence(), now);
+            return self.kept(failure.text.clone(), now);
         }
         let models = read_models(&answer.body).filter(|_| failure.is_none());
         let Some(models) = models else {
             let status = answer.status;
-            return self.kept(&format!("The answer (HTTP {status}) is not a list of models; check the base URL"), now);
+            return self.kept(vec![Message::new(MessageCode::NotAList, [&status])], now);
         };
         let chats = |model: &Model| model.id.as_ref().is_some_and(|id| other_kind(model, id).is_none());
         if !models.models.iter().any(chats) {
-            return self.kept("The server lists no model that chats", now);
+            return self.kept(vec![MessageCode::NoModelChats.into()], now);
         }
         let etag = answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")).map(|(_, value)| value);
         let is_usable = |etag: &&String| etag.len() <= 512 && etag.chars().all(|c| c.is_ascii_graphic() || c == ' ');
@@ -219,14 +220,13 @@ impl ModelCatalog {
 
     /// Records that there was no response at all.
     pub fn list_failed(&mut self, failure: &Failure, now: u64) -> Refresh {
-        self.kept(&failure.sentence(), now)
+        self.kept(failure.text.clone(), now)
     }
 
-    fn kept(&mut self, why: &str, now: u64) -> Refresh {
+    fn kept(&mut self, mut text: Vec<Message>, now: u64) -> Refresh {
         self.failed_at = Some(now);
-        let stays = if self.list.is_empty() { "" } else { " The models known before stay." };
-        let end = if why.ends_with('.') { "" } else { "." };
-        Refresh::Kept(note(&format!("{why}{end}{stays}")))
+        text.extend((!self.list.is_empty()).then(|| MessageCode::ModelsStay.into()));
+        Refresh::Kept(note(text))
     }
 
     /// Returns the request for a model's providers, or `None` if they are known well enough or the id can't be part of
@@ -246,11 +246,11 @@ impl ModelCatalog {
 
     pub fn endpoints_answer(&mut self, id: &str, answer: &HttpAnswer, now: u64) -> Refresh {
         if !(200..=299).contains(&answer.status) {
-            return Refresh::Kept(note(&Failure::from_http(answer, now).sentence()));
+            return Refresh::Kept(note(Failure::from_http(answer, now).text));
         }
         let Some((model, endpoints)) = read_endpoints(&answer.body).filter(|(_, endpoints)| !endpoints.is_empty())
         else {
-            return Refresh::Kept(note(&format!("The server does not tell who serves {}", plain_line(id, 200))));
+            return Refresh::Kept(note(vec![Message::new(MessageCode::ProvidersUnknown, [&plain_line(id, 200)])]));
         };
         let body = write_endpoints(&model, &endpoints);
         let before = self.endpoints.insert(id.to_owned(), Kept { fetched_at: now, body: body.clone() });
@@ -320,8 +320,8 @@ fn get(url: String) -> HttpRequest {
     HttpRequest { method: "GET".to_owned(), url, headers, body: String::new() }
 }
 
-fn note(detail: &str) -> Note {
-    Note::new(NoteKind::ModelList, detail)
+fn note(text: Vec<Message>) -> Note {
+    Note::for_people(NoteKind::ModelList, text)
 }
 
 /// Keeps as many of the newest entries as the limits allow. `measure` returns an entry's time and its size in bytes.

@@ -1,5 +1,7 @@
 //! Patterns for model ids. They select the models that are hidden, favourites or the default.
 
+use crate::message::{Message, MessageCode};
+
 /// The maximum length of a pattern in characters. No id is longer.
 const LONGEST: usize = 200;
 
@@ -12,27 +14,24 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     /// Parses a pattern. The error says what is wrong and what to do about it.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Message> {
         let text = text.trim();
         let (is_negative, rest) = match text.strip_prefix('!') {
             Some(rest) => (true, rest.trim_start()),
             None => (false, text),
         };
-        let advice = "write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`";
         let shown: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
         if rest.is_empty() {
-            return Err(format!("The pattern `{shown}` names no model; {advice}"));
+            return Err(Message::new(MessageCode::PatternEmpty, [&shown]));
         }
         if rest.chars().count() > LONGEST {
-            return Err(format!("The pattern `{shown}…` is longer than any id; {advice}"));
+            return Err(Message::new(MessageCode::PatternTooLong, [&format!("{shown}…")]));
         }
         if rest.chars().any(|c| c.is_whitespace() || c.is_control()) {
-            return Err(format!(
-                "The pattern `{shown}` has white space in it; {advice}, one id or pattern for each entry"
-            ));
+            return Err(Message::new(MessageCode::PatternWhiteSpace, [&shown]));
         }
         if rest.starts_with('!') || rest.contains(['{', '}', '\\', '^', '$', '|', '(', ')']) {
-            return Err(format!("The pattern `{shown}` has characters that no id has; {advice}"));
+            return Err(Message::new(MessageCode::PatternCharacters, [&shown]));
         }
         Ok(Self { is_negative, characters: folded(rest) })
     }
@@ -55,7 +54,7 @@ impl Pattern {
 pub(crate) struct Rules(Vec<Pattern>);
 
 impl Rules {
-    pub(super) fn parse(patterns: &[String], problems: &mut Vec<String>) -> Self {
+    pub(super) fn parse(patterns: &[String], problems: &mut Vec<Message>) -> Self {
         let parsed = patterns.iter().filter_map(|text| Pattern::parse(text).map_err(|bad| problems.push(bad)).ok());
         Self(parsed.collect())
     }

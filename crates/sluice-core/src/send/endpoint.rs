@@ -9,6 +9,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::Serialize;
 
+use crate::message::{Message, MessageCode};
+
 /// A base URL that was checked, such as `https://ai-gateway.vercel.sh/v1`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -37,24 +39,29 @@ pub const VERCEL: &str = "https://ai-gateway.vercel.sh/v1";
 impl Endpoint {
     /// Checks a base URL.
     pub fn parse(address: &str) -> Result<Self, BadAddress> {
-        let refuse = |what: &str| Err(BadAddress(format!("The base URL {what}. It should look like {VERCEL}")));
+        Self::check(address).map_err(|problem| BadAddress(problem.to_string()))
+    }
+
+    /// Checks a base URL. The error says what is wrong with it.
+    pub(crate) fn check(address: &str) -> Result<Self, Message> {
+        let refuse = |problem| Err(Message::new(problem, [&VERCEL]));
         let address = address.trim_matches(|c: char| c <= ' ');
         if address.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
-            return refuse("has white space, a backslash or control characters in it");
+            return refuse(MessageCode::AddressCharacters);
         }
         let Some((scheme, rest)) = address.split_once("://") else {
-            return refuse("does not start with https://");
+            return refuse(MessageCode::AddressScheme);
         };
         let scheme = scheme.to_ascii_lowercase();
         if scheme != "https" && scheme != "http" {
-            return refuse("does not start with https://");
+            return refuse(MessageCode::AddressScheme);
         }
         if rest.contains(['?', '#']) {
-            return refuse("must have no query and no fragment");
+            return refuse(MessageCode::AddressQuery);
         }
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         if authority.contains('@') {
-            return refuse("must not contain a user name or password");
+            return refuse(MessageCode::AddressCredentials);
         }
         let (host, port) = match authority.rsplit_once(':') {
             Some((host, port)) if !port.contains(']') => (host, Some(port)),
@@ -66,20 +73,20 @@ impl Endpoint {
         };
         let digits = |port: &&str| port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
         let port = match port.map(|port| Some(port).filter(digits).and_then(|port| port.parse::<u16>().ok())) {
-            Some(None | Some(0)) => return refuse("has no proper port"),
+            Some(None | Some(0)) => return refuse(MessageCode::AddressPort),
             Some(port) => port,
             None => None,
         };
         if scheme == "http" && !host.is_this_machine() {
-            return refuse("must be https, except on this machine (127.0.0.1, localhost)");
+            return refuse(MessageCode::AddressNotHttps);
         }
         let segments: Vec<&str> = path.trim_end_matches('/').split('/').collect();
         let is_dots = |segment: &&str| segment.to_ascii_lowercase().replace("%2e", ".").chars().all(|c| c == '.');
         if !path.trim_end_matches('/').is_empty() && segments.iter().any(is_dots) {
-            return refuse("must not have a path with empty segments or with dots for a segment");
+            return refuse(MessageCode::AddressSegments);
         }
         if !segments.iter().all(|segment| is_plain_segment(segment)) {
-            return refuse("has characters in its path that have to be percent-encoded");
+            return refuse(MessageCode::AddressEncoding);
         }
         let default_port = if scheme == "https" { 443 } else { 80 };
         let port = port.filter(|port| *port != default_port).map(|port| format!(":{port}")).unwrap_or_default();
@@ -108,29 +115,28 @@ enum Host {
 
 impl Host {
     /// Parses a host. The error says what is wrong with it.
-    fn parse(host: &str) -> Result<Self, &'static str> {
+    fn parse(host: &str) -> Result<Self, MessageCode> {
         if let Some(inside) = host.strip_prefix('[') {
             let address = inside.strip_suffix(']').and_then(|inside| inside.parse::<Ipv6Addr>().ok());
             let address = address.filter(|address| address.to_ipv4_mapped().is_none());
-            return address.map(Self::V6).ok_or("has no proper IPv6 address");
+            return address.map(Self::V6).ok_or(MessageCode::AddressIpv6);
         }
         let host = host.to_ascii_lowercase();
         if !host.is_ascii() || host.split('.').any(|label| label.starts_with("xn--")) {
-            return Err("has an international host name, which is not supported; use one in ASCII");
+            return Err(MessageCode::AddressInternational);
         }
         let is_label = |label: &str| {
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
             (1..=63).contains(&label.len()) && label.chars().all(plain) && !label.starts_with('-')
         };
         if host.len() > 253 || !host.split('.').all(is_label) {
-            return Err("has no proper host name");
+            return Err(MessageCode::AddressHost);
         }
         // URL parsers read every host that ends in a number as an IPv4 address: `127.1`, `0x7f.1`, `2130706433`.
         let last = host.rsplit('.').next().unwrap_or_default();
         if last.starts_with(|c: char| c.is_ascii_digit()) {
             let address = host.parse().map(Self::V4);
-            return address
-                .map_err(|_| "has a host that ends in a number; write an address as four, such as 127.0.0.1");
+            return address.map_err(|_| MessageCode::AddressNumber);
         }
         Ok(Self::Name(host))
     }

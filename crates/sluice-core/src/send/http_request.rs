@@ -97,7 +97,7 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
         headers.push(("x-session-affinity".to_owned(), id.to_owned()));
     }
     headers.extend(extra_headers(&options.extra_headers, &mut problems));
-    notes.extend(problems.into_iter().map(|problem| Note::new(NoteKind::Setting, problem.message.to_string())));
+    notes.extend(problems.into_iter().map(|problem| Note::for_people(NoteKind::Setting, vec![problem.message])));
     let url = format!("{}/responses", endpoint.base_url);
     let optional = Parameter::in_body(&body);
     let body = serde_json::to_string(&body).unwrap_or_default();
