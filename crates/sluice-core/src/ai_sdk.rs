@@ -21,6 +21,7 @@ use std::vec::Drain;
 use crate::boundary::{NoteKind, Outcome, Output};
 use crate::receive::sse::{EventTooLarge, SseEvent, SseParser};
 use crate::receive::{BodyEnd, StreamOptions, judge};
+use crate::wire::LongRuns;
 use assemble::Assembler;
 use chunk::Chunk;
 use fields::Fields;
@@ -39,7 +40,7 @@ pub struct ChunkStream {
 
 impl ChunkStream {
     pub fn new(options: StreamOptions) -> Self {
-        let parser = SseParser::new(options.limits.max_event_bytes);
+        let parser = SseParser::taking_out_long_runs(options.limits.max_event_bytes);
         Self { parser, is_body: false, assembler: Assembler::new(options) }
     }
 
@@ -49,7 +50,7 @@ impl ChunkStream {
         if json.len() > max_bytes {
             self.assembler.give_up(EventTooLarge::Longer { max_bytes });
         } else {
-            self.assembler.take(json);
+            self.assembler.handle(json, &LongRuns::default());
         }
         self.assembler.outputs()
     }
@@ -60,7 +61,7 @@ impl ChunkStream {
         self.is_body = true;
         let assembler = &mut self.assembler;
         if assembler.verdict.is_none()
-            && let Err(error) = self.parser.push(body, &mut |event| take(assembler, event))
+            && let Err(error) = self.parser.push(body, &mut |event| handle_event(assembler, event))
         {
             assembler.give_up(error);
         }
@@ -76,7 +77,7 @@ impl ChunkStream {
     pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
         let mut assembler = self.assembler;
         if assembler.verdict.is_none() && end != BodyEnd::Cancelled {
-            let leftover = self.parser.finish(&mut |event| take(&mut assembler, event));
+            let leftover = self.parser.finish(&mut |event| handle_event(&mut assembler, event));
             if leftover {
                 assembler.sink.note(NoteKind::Leftover, "");
             }
@@ -99,14 +100,14 @@ pub fn is_ai_sdk_chunk(json: &str) -> bool {
     }
 }
 
-fn take(assembler: &mut Assembler, event: SseEvent<'_>) {
-    let data = match event.data_within(assembler.sink.limits.max_event_bytes / 32) {
+fn handle_event(assembler: &mut Assembler, event: SseEvent<'_>) {
+    let data = match event.data_within(assembler.sink.limits.max_event_bytes / 16) {
         Ok(data) => data,
         Err(error) => return assembler.give_up(error),
     };
     match data.trim_ascii() {
         "" => {}
         "[DONE]" => assembler.done(),
-        json => assembler.take(json),
+        json => assembler.handle(json, event.long_runs),
     }
 }

@@ -10,9 +10,9 @@ mod calls;
 mod citations;
 mod decode;
 mod delta;
-mod density;
 mod images;
 mod items;
+mod long_line;
 mod messages;
 mod outcome;
 mod reasoning;
@@ -28,7 +28,8 @@ pub(crate) use arguments::{ArgumentsText, Object};
 pub(crate) use assemble::{About, Sink};
 pub(crate) use citations::{citations_part, is_hidden, plain_line};
 pub(crate) use decode::protocol_word;
-pub(crate) use images::{checked_base64, image_type_of_base64};
+pub(crate) use images::{checked_base64, image_type_of_base64, padded};
+pub(crate) use long_line::MAX_PLAIN_BYTES;
 pub(crate) use outcome::{Verdict, judge};
 
 use crate::boundary::{NoteKind, Outcome, Output};
@@ -69,15 +70,16 @@ pub struct StreamOptions {
     pub trace: bool,
 }
 
-/// Bounds that no honest answer reaches. Past one of them the answer fails by name instead of filling the memory. While it is
-/// read in chunks of up to 64 KiB, a stream takes at most four times the larger of the first two in memory, and what these are by
-/// default also bounds how long one chunk can take.
+/// Bounds that no honest answer reaches. An answer that passes one fails with a message that names it. While it is read in
+/// chunks of up to 64 KiB, a stream takes at most four times the larger of the first two in memory. The defaults also bound
+/// how long one chunk can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// One SSE event, and the memory that reading it takes. A generated image is a single event, of 25 megabytes at most today.
+    /// One SSE event, and the memory that reading it takes. The largest are generated images; everything else in an event
+    /// may have a quarter of the default.
     pub max_event_bytes: usize,
-    /// All that is kept of one answer: text, thinking, arguments, ids, names, sources. Encrypted
-    /// thinking may be a quarter of it, arguments an eighth.
+    /// All that is kept of one answer: text, thinking, arguments, ids, names, sources. Encrypted thinking may be a fifth of
+    /// it, arguments a tenth.
     pub max_answer_bytes: usize,
     pub max_items: usize,
     pub max_content_parts: usize,
@@ -85,7 +87,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_event_bytes: 32 << 20, max_answer_bytes: 16 << 20, max_items: 4_096, max_content_parts: 1_024 }
+        Self { max_event_bytes: 16 << 20, max_answer_bytes: 8 << 20, max_items: 1_024, max_content_parts: 1_024 }
     }
 }
 
@@ -104,14 +106,17 @@ pub enum BodyEnd {
 
 impl ResponseStream {
     pub fn new(options: StreamOptions) -> Self {
-        Self { parser: SseParser::new(options.limits.max_event_bytes), assembler: Assembler::new(options) }
+        Self {
+            parser: SseParser::taking_out_long_runs(options.limits.max_event_bytes),
+            assembler: Assembler::new(options),
+        }
     }
 
     /// Takes the next bytes and gives what they complete. The buffer behind the iterator is used again and again.
     pub fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
         let assembler = &mut self.assembler;
         if assembler.verdict.is_none()
-            && let Err(error) = self.parser.push(body, &mut |event| take(assembler, event))
+            && let Err(error) = self.parser.push(body, &mut |event| handle_event(assembler, event))
         {
             assembler.give_up(error);
         }
@@ -129,7 +134,7 @@ impl ResponseStream {
     pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
         // After a cancellation nobody wants to hear more.
         if !self.is_terminal() && end != BodyEnd::Cancelled {
-            self.take_leftover();
+            self.handle_leftover();
         }
         let mut assembler = self.assembler;
         assembler.sink.sum_up_notes();
@@ -138,38 +143,44 @@ impl ResponseStream {
     }
 
     #[inline(never)]
-    fn take_leftover(&mut self) {
+    fn handle_leftover(&mut self) {
         let assembler = &mut self.assembler;
-        let leftover = self.parser.finish(&mut |event| take(assembler, event));
+        let leftover = self.parser.finish(&mut |event| handle_event(assembler, event));
         if leftover {
             assembler.sink.note(NoteKind::Leftover, "");
         }
     }
 }
 
-fn take(assembler: &mut Assembler, event: SseEvent<'_>) {
+fn handle_event(assembler: &mut Assembler, event: SseEvent<'_>) {
     match decode_delta(event) {
-        Some(frame) => assembler.take(frame),
-        None => take_general(assembler, event),
+        Some(frame) => assembler.handle(frame),
+        None => handle_general(assembler, event),
     }
 }
 
 #[inline(never)]
-fn take_general(assembler: &mut Assembler, event: SseEvent<'_>) {
+fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>) {
     let max_bytes = assembler.sink.limits.max_event_bytes;
     // An event with text that must be mended is copied, and slow to read. None of them is long.
-    let max_copy = max_bytes / 32;
+    let max_copy = max_bytes / 16;
     let data = match event.data_within(max_copy) {
         Ok(data) => data,
         Err(error) => return assembler.give_up(error),
     };
     let name = event.name();
     let max_memory = max_bytes.max(64 << 10);
-    match decode(&data, &name, max_memory) {
-        // Not JSON, unless for half a surrogate pair, which JavaScript servers write when they cut text between UTF-16 units.
-        Frame::Note(_) if data.len() <= max_copy && data.contains("\\u") => {
-            assembler.take(decode(&mend_surrogates(&data), &name, max_memory));
+    let may_be_mended = || data.len() <= max_copy && data.contains("\\u");
+    // The long strings of an event can be taken once, so that it cannot be read again if it turns out not to be JSON.
+    if !event.long_runs.is_empty() && may_be_mended() {
+        return assembler.handle(decode(&mend_surrogates(&data), event.long_runs, &name, max_memory));
+    }
+    match decode(&data, event.long_runs, &name, max_memory) {
+        // This is not JSON, or it is but for half a surrogate pair, which JavaScript servers write when they cut text between
+        // UTF-16 units.
+        Frame::Note(_) if may_be_mended() => {
+            assembler.handle(decode(&mend_surrogates(&data), event.long_runs, &name, max_memory));
         }
-        frame => assembler.take(frame),
+        frame => assembler.handle(frame),
     }
 }

@@ -6,14 +6,16 @@
 mod event;
 mod item;
 mod json;
+mod long_runs;
 mod models;
 mod request;
 mod response;
 
 pub use event::is_open_responses_event;
 pub(crate) use event::{Address, Channel, StreamEvent};
-pub(crate) use item::{Annotation, ContentPart, Item};
-pub(crate) use json::{Fields, Unreadable, string};
+pub(crate) use item::{Annotation, Base64, ContentPart, Item, ItemKind};
+pub(crate) use json::{FieldName, Fields, MAX_ID_BYTES, Unreadable, string};
+pub(crate) use long_runs::{LongRuns, is_base64};
 pub(crate) use models::{
     MOST_WORDS, Model, Models, Pricing, ProviderEndpoint, ReasoningOption, Tier, read_endpoints, read_models,
     write_endpoints, write_models,

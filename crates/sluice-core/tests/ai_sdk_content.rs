@@ -245,7 +245,7 @@ fn unpaired_surrogates_do_no_harm() {
         "#,
         expect![[r#"
             text "a�"
-            call gw-c f {"a":"\ude00"}
+            call gw-c f {"a":"\uFFFD"}
             Completed
         "#]],
     );

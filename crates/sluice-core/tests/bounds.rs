@@ -96,7 +96,7 @@ fn every_piece_of_thinking_has_a_short_id() {
 
 #[test]
 fn deep_nesting_costs_only_the_field_it_is_in() {
-    for depth in [100, 126, 127, 128, 1000, 100_000] {
+    for depth in [100, 126, 127, 128, 1000, 50_000] {
         let deep = ["[".repeat(depth), "]".repeat(depth)].concat();
         for field in ["usage", "provider_metadata", "providerMetadata", "output", "error", "id", "model", "anything"] {
             let text = "data: {\"type\":\"response.output_text.delta\",\"delta\":\"a\"}\n\n";
@@ -201,8 +201,21 @@ fn large_events_must_be_images_and_others_fail_the_answer() {
         let item = json!({"type": "image_generation_call", "result": "A".repeat(bytes)});
         event(&json!({"type": "response.output_item.done", "item": item}))
     };
-    let (outputs, _) = run(image(6 << 20).as_bytes(), 64 << 10);
-    assert!(matches!(&outputs[..], [Output::Part(Part::Data { base64, .. })] if base64.len() == 6 << 20));
+    for bytes in [6 << 20, (6 << 20) + 2, (15 << 20) + 3] {
+        let (outputs, _) = run(image(bytes).as_bytes(), 64 << 10);
+        let padded = bytes.next_multiple_of(4);
+        assert!(matches!(&outputs[..], [Output::Part(Part::Data { base64, .. })] if base64.len() == padded));
+    }
+    // Several in one event, the first and the last of them with padding where none belongs.
+    let image = |letter: &str, padding: &str| {
+        format!(r#"{{"type":"image_generation_call","result":"{}{padding}"}}"#, letter.repeat(2 << 20))
+    };
+    let images = [image("A", r"\u003d="), image("B", ""), image("C", "==")].join(",");
+    let body = format!("data: {{\"type\":\"response.completed\",\"response\":{{\"output\":[{images}]}}}}\n\n");
+    let whole = run_whole(body.as_bytes());
+    assert_eq!(whole, run(body.as_bytes(), 1000));
+    let is_b = |output: &Output| matches!(output, Output::Part(Part::Data { base64, .. }) if base64.starts_with('B'));
+    assert_eq!(whole.0.iter().map(is_b).collect::<Vec<_>>(), [false, true, false]);
 
     let list = |element: &str, bytes: usize| vec![element; bytes / (element.len() + 1)].join(",");
     let event_with = |field: &str, bytes: usize| {
@@ -212,28 +225,41 @@ fn large_events_must_be_images_and_others_fail_the_answer() {
         event(&json!({"type": "response.output_text.delta", "delta": piece.repeat(bytes / piece.len())}))
     };
     let messages = [
-        ("tools", message(&event_with("tools", 900 << 10))),
+        ("tools", message(&event_with("tools", 250 << 10))),
         ("many tools", message(&event_with("tools", 2 << 20))),
-        ("output", message(&event_with("output", 900 << 10))),
+        ("output", message(&event_with("output", 250 << 10))),
         ("ASCII", message(&text("text ", 3 << 20))),
-        ("Chinese", message(&text("漢字", 1500 << 10))),
+        ("Chinese", message(&text("漢字", 900 << 10))),
         ("much Chinese", message(&text("漢字", 3 << 20))),
-        ("much ASCII", message(&text("text ", 17 << 20))),
-        ("more ASCII", message(&text("text ", 33 << 20))),
+        ("much ASCII", message(&text("text ", 5 << 20))),
+        ("base64", message(&text("text", 3 << 20))),
+        ("much base64", message(&text("text", 5 << 20))),
+        ("more base64", message(&text("text", 17 << 20))),
+        (
+            "a long id",
+            message(&event(
+                &json!({"type": "response.output_text.delta", "item_id": "i".repeat(3 << 20), "delta": "a"}),
+            )),
+        ),
+        ("many texts", message(&text("text ", 3 << 20).repeat(3))),
         ("line ends", message(&text("line\n", 3 << 20))),
         ("lines", message(&"data: 1,\n".repeat(200 << 10))),
     ];
     expect![[r#"
         tools: 
-        many tools: One event of the answer has more than 1048576 bytes of JSON that is not plain text.
-        output: One event of the answer needs more than 33554432 bytes of memory.
+        many tools: One event of the answer has more than 262144 bytes of JSON that is not plain text.
+        output: One event of the answer needs more than 16777216 bytes of memory.
         ASCII: 
         Chinese: 
-        much Chinese: One event of the answer has more than 1048576 bytes of JSON that is not plain text.
-        much ASCII: The answer has more than 16777216 bytes of content.
-        more ASCII: One event of the answer is larger than 33554432 bytes.
-        line ends: One event of the answer has more than 1048576 bytes of JSON that is not plain text.
-        lines: 
+        much Chinese: One event of the answer has more than 262144 bytes of JSON that is not plain text.
+        much ASCII: One event of the answer is larger than 4194304 bytes.
+        base64: 
+        much base64: One event of the answer needs more than 16777216 bytes of memory.
+        more base64: One event of the answer is larger than 16777216 bytes.
+        a long id: 
+        many texts: The answer has more than 8388608 bytes of content.
+        line ends: One event of the answer has more than 262144 bytes of JSON that is not plain text.
+        lines: One event of the answer has more than 262144 bytes of JSON that is not plain text.
     "#]]
     .assert_eq(&messages.map(|(name, message)| format!("{name}: {message}\n")).concat());
 }
@@ -317,4 +343,16 @@ fn many_calls_with_one_id_get_different_ids() {
     let (whole, short) = (format!("gw-{long}"), format!("gw-{}-2", "c".repeat(59)));
     assert_eq!(ids, ["gw-c", "gw-c-2", "gw-c-3", "gw-c-4", &whole, &short]);
     assert_eq!(summary.notes.iter().filter(|note| note.kind == NoteKind::RepeatedCall).count(), 1);
+}
+
+#[test]
+fn too_many_items_in_the_final_output_are_noticed_before_any_is_given() {
+    let completed = |count: usize| {
+        let item = json!({"type": "message", "content": [{"type": "output_text", "text": "a"}]});
+        let body = event(&json!({"type": "response.completed", "response": {"output": vec![item; count]}}));
+        let (outputs, outcome) = run_whole(body.as_bytes());
+        (outputs.len(), outcome.status)
+    };
+    assert_eq!(completed(1024), (1024, Status::Completed));
+    assert_eq!(completed(1025), (0, Status::Failed));
 }

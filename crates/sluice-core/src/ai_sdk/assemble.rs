@@ -13,7 +13,8 @@ use super::usage;
 use crate::boundary::{Failure, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
 use crate::message::MessageCode;
 use crate::receive::sse::EventTooLarge;
-use crate::receive::{About, BodyEnd, Sink, StreamOptions, Verdict, protocol_word};
+use crate::receive::{About, BodyEnd, MAX_PLAIN_BYTES, Sink, StreamOptions, Verdict, protocol_word};
+use crate::wire::LongRuns;
 
 const MAX_BLOCK_ID_BYTES: usize = 200;
 /// What a thing that is kept by its id takes in memory besides the id.
@@ -58,15 +59,18 @@ impl Assembler {
         }
     }
 
-    /// Takes the JSON of one chunk. After the verdict nothing is looked at any more.
-    pub(super) fn take(&mut self, json: &str) {
+    /// Handles the JSON of one chunk. After the verdict, chunks are ignored.
+    pub(super) fn handle(&mut self, json: &str, long_runs: &LongRuns) {
         if self.verdict.is_some() {
             return;
         }
         let fields = Fields::read(json);
         let kind = fields.as_ref().and_then(|fields| fields.word(&["type"]));
+        if !long_runs.is_empty() && !kind.as_deref().is_some_and(Chunk::is_file) {
+            return self.handle_whole(&long_runs.put_back(json));
+        }
         if let (Some(fields), Some(kind)) = (&fields, &kind) {
-            self.take_chunk(kind, fields);
+            self.handle_chunk(kind, fields, long_runs);
         } else {
             // What cannot be read may have been a piece of a call.
             self.calls.doubt_open_calls();
@@ -85,6 +89,16 @@ impl Assembler {
         }
     }
 
+    /// Handles a chunk that has a long text although it is not a file.
+    #[inline(never)]
+    fn handle_whole(&mut self, json: &str) {
+        if json.len() > MAX_PLAIN_BYTES {
+            self.give_up(EventTooLarge::Longer { max_bytes: MAX_PLAIN_BYTES });
+        } else {
+            self.handle(json, &LongRuns::default());
+        }
+    }
+
     /// A verdict reached before the oversized chunk stands.
     #[inline(never)]
     pub(super) fn give_up(&mut self, error: EventTooLarge) {
@@ -98,7 +112,7 @@ impl Assembler {
         self.sink.outputs.drain(..)
     }
 
-    fn take_chunk(&mut self, kind: &str, fields: &Fields<'_>) {
+    fn handle_chunk(&mut self, kind: &str, fields: &Fields<'_>, long_runs: &LongRuns) {
         if self.trace {
             self.sink.note(NoteKind::Event, protocol_word(kind));
         }
@@ -154,7 +168,7 @@ impl Assembler {
                 self.calls.ran(id.as_deref(), sink);
             }
 
-            Chunk::File => Data::file(fields, sink),
+            Chunk::File => Data::file(fields, long_runs, sink),
             Chunk::Source => self.data.source(fields, sink),
             Chunk::Data { name } => Data::custom(name, fields, sink),
 

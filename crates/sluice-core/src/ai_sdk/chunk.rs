@@ -143,6 +143,11 @@ impl<'a> Chunk<'a> {
         }
     }
 
+    /// Whether this is the name of the chunk that has a file in it.
+    pub(super) fn is_file(kind: &str) -> bool {
+        matches!(Chunk::named(kind, &Fields::default()), Chunk::File)
+    }
+
     /// Whether a chunk with this name is one of this dialect's, for telling dialects apart.
     pub(super) fn knows(kind: &str) -> bool {
         !matches!(Chunk::named(kind, &Fields::default()), Chunk::Unknown)

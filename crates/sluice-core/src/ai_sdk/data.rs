@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use super::fields::Fields;
 use crate::boundary::{Citation, NoteKind, Part};
-use crate::receive::{Sink, checked_base64, citations_part, image_type_of_base64, plain_line, protocol_word};
-use crate::wire::string;
+use crate::receive::{Sink, checked_base64, citations_part, image_type_of_base64, padded, plain_line, protocol_word};
+use crate::wire::{LongRuns, string};
 
 /// More sources would bury the answer.
 const MAX_SOURCES: usize = 1000;
@@ -22,9 +22,12 @@ const MAX_SOURCES: usize = 1000;
 const MAX_URL_BYTES: usize = 8192;
 const MAX_TITLE_CHARS: usize = 300;
 /// Longer data URLs are base64, which has nothing to percent-decode.
-const MAX_PERCENT_DECODED: usize = 1 << 20;
+const MAX_PERCENT_DECODED: usize = 256 << 10;
 /// Longer content is in the usual alphabet already. Rewriting it goes byte by byte.
-const MAX_REWRITTEN: usize = 4 << 20;
+const MAX_REWRITTEN: usize = 1 << 20;
+
+/// The longest list of numbers that is read as a file. Files of some size come as base64.
+const MAX_NUMBERS: usize = 128 << 10;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Data {
@@ -34,13 +37,13 @@ pub(super) struct Data {
 
 impl Data {
     /// `file` (the SDK's file object, or the fields of one), a data URL, or an address.
-    pub(super) fn file(chunk: &Fields<'_>, sink: &mut Sink) {
+    pub(super) fn file(chunk: &Fields<'_>, long_runs: &LongRuns, sink: &mut Sink) {
         let file = chunk.object(&["file"]).unwrap_or_else(|| chunk.clone());
         let named = file.word(&["mediaType", "mimeType"]).or_else(|| chunk.word(&["mediaType", "mimeType"]));
         let url = file.word(&["url"]).or_else(|| chunk.word(&["url"]));
         let bytes = ["base64", "base64Data", "data", "uint8Array", "uint8ArrayData"];
-        let content = bytes.iter().find_map(|name| file.json(&[name]).and_then(base64_of));
-        let in_url = || url.as_deref().and_then(data_url);
+        let content = bytes.iter().find_map(|name| file.json(&[name]).and_then(|json| base64_of(json, long_runs)));
+        let in_url = || data_url(url.as_deref()?, long_runs);
         match content.map(|base64| (None, base64)).or_else(in_url) {
             Some((in_url, base64)) => {
                 let named = named.map(Cow::into_owned).or(in_url).filter(|name| !name.trim().is_empty());
@@ -54,7 +57,7 @@ impl Data {
                 }
             }
             None => match url {
-                Some(url) if !url.starts_with("data:") && url.len() <= MAX_URL_BYTES => {
+                Some(url) if !url.starts_with("data:") && long_runs.put_back(&url).len() <= MAX_URL_BYTES => {
                     let mut reference = Map::new();
                     reference.insert("type".to_owned(), "file".into());
                     reference.insert("url".to_owned(), url.into());
@@ -126,7 +129,7 @@ impl Data {
     pub(super) fn image_of_tool(output: &str, sink: &mut Sink) {
         let Some(result) = Fields::read(output).and_then(|output| output.text(&["result"])) else { return };
         let Some(mime_type) = image_type_of_base64(&result) else { return };
-        match checked_base64(&result) {
+        match checked_base64(result) {
             Some(base64) => {
                 sink.part(Part::Data { mime_type: mime_type.to_owned(), base64: base64.into_owned() });
             }
@@ -154,20 +157,32 @@ fn media_type(name: &str) -> Option<String> {
 
 /// The content of a file, however it was written: base64 text, a list of bytes, what `JSON.stringify` makes of a
 /// `Uint8Array` (`{"0":137,…}`) or of a Node buffer (`{"type":"Buffer","data":[…]}`).
-fn base64_of(json: &str) -> Option<String> {
+fn base64_of(json: &str, long_runs: &LongRuns) -> Option<String> {
     if let Some(text) = string(json) {
-        return match data_url(&text) {
+        return match data_url(&text, long_runs) {
             Some((_, base64)) => Some(base64),
-            None => standard_base64(text.as_bytes()),
+            None => long_base64(&text, long_runs).or_else(|| standard_base64(text.as_bytes())),
         };
+    }
+    if json.len() > MAX_NUMBERS {
+        return None;
     }
     let Bytes(bytes) = serde_json::from_str(json).ok()?;
     (!bytes.is_empty()).then(|| STANDARD.encode(bytes))
 }
 
+/// Base64 that was taken out of the chunk.
+fn long_base64(text: &str, long_runs: &LongRuns) -> Option<String> {
+    if long_runs.is_empty() {
+        return None;
+    }
+    let run = long_runs.take(text).map(|base64| padded(base64.into()).map(Cow::into_owned));
+    run.unwrap_or_else(|| standard_base64(long_runs.put_back(text).as_bytes()))
+}
+
 /// Base64 in the usual alphabet, without white space and with padding.
 fn standard_base64(text: &[u8]) -> Option<String> {
-    if let Some(base64) = str::from_utf8(text).ok().and_then(checked_base64) {
+    if let Some(base64) = str::from_utf8(text).ok().and_then(|text| checked_base64(text.into())) {
         return Some(base64.into_owned());
     }
     if text.len() > MAX_REWRITTEN {
@@ -179,11 +194,7 @@ fn standard_base64(text: &[u8]) -> Option<String> {
         b'_' => b'/',
         byte => *byte,
     }));
-    let standard = String::from_utf8(standard).ok()?;
-    match checked_base64(&standard)? {
-        Cow::Borrowed(_) => Some(standard),
-        Cow::Owned(padded) => Some(padded),
-    }
+    checked_base64(String::from_utf8(standard).ok()?.into()).map(Cow::into_owned)
 }
 
 /// Bytes that were written as numbers. They are never parsed into anything larger: a number of two characters would take
@@ -228,7 +239,7 @@ impl<'de> Deserialize<'de> for Bytes {
 }
 
 /// Media type and base64 content of a data URL.
-fn data_url(url: &str) -> Option<(Option<String>, String)> {
+fn data_url(url: &str, long_runs: &LongRuns) -> Option<(Option<String>, String)> {
     let (scheme, rest) = url.split_at_checked(5)?;
     if !scheme.eq_ignore_ascii_case("data:") {
         return None;
@@ -239,6 +250,13 @@ fn data_url(url: &str) -> Option<(Option<String>, String)> {
         _ => (head, false),
     };
     let kind = Some(kind.split(';').next().unwrap_or_default().to_owned()).filter(|kind| !kind.is_empty());
+    if is_encoded && let Some(base64) = long_base64(content, long_runs) {
+        return Some((kind, base64));
+    }
+    let content = &*long_runs.put_back(content);
+    if content.len() > MAX_REWRITTEN && !is_encoded {
+        return None;
+    }
     if content.len() > MAX_PERCENT_DECODED && content.contains('%') {
         return None;
     }

@@ -9,7 +9,15 @@ use std::hash::Hasher;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use siphasher::sip::SipHasher13;
 
+use super::long_line::dense_bytes;
+use crate::surrogates::mend_surrogates;
+
 const WORK_FOR_A_BYTE: usize = 2;
+/// Longer objects are compared by their spelling: hashing what each value means takes ten times as long.
+const MAX_COMPARED_BY_MEANING: usize = 64 << 10;
+
+/// The most that arguments may contain outside of JSON strings. No model writes that many numbers or brackets.
+const MAX_DENSE_ARGUMENTS: usize = 128 << 10;
 
 /// A text that arrives in pieces, or whole and perhaps more than once.
 #[derive(Clone, Debug)]
@@ -75,6 +83,7 @@ impl ArgumentsText {
             && let Some(credit) = self.credit.checked_sub(self.text.len())
         {
             self.credit = credit;
+            mend(&mut self.text);
             self.found = object_hash(&self.text).map_or(Found::NoObject, Found::Object);
         }
         matches!(self.found, Found::Object(_))
@@ -104,7 +113,9 @@ pub(crate) struct Object {
 
 impl Object {
     pub(crate) fn read(text: &str) -> Option<Self> {
-        object_hash(text).map(|hash| Self { hash, json: text.trim().to_owned() })
+        let mut json = text.trim().to_owned();
+        mend(&mut json);
+        object_hash(&json).map(|hash| Self { json, hash })
     }
 
     pub(crate) fn empty() -> Self {
@@ -117,16 +128,31 @@ impl Object {
     }
 }
 
+/// Mends half surrogate pairs, which many parsers reject.
+fn mend(json: &mut String) {
+    if json.contains("\\ud") || json.contains("\\uD") {
+        *json = mend_surrogates(json);
+    }
+}
+
 /// `None` if the text is not a JSON object.
 fn object_hash(text: &str) -> Option<u64> {
     if !text.trim_start().starts_with('{') {
         return None;
     }
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let meaning = Meaning.deserialize(&mut deserializer).and_then(|meaning| deserializer.end().map(|()| meaning));
-    // What is nested too deep for a parser is compared as text.
+    let meaning = || {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let meaning = Meaning.deserialize(&mut deserializer)?;
+        deserializer.end().map(|()| meaning)
+    };
+    // An object that is very long, or nested too deep for a parser, is compared as text.
     let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
-    meaning.ok().or_else(|| is_json().then(|| hash(text.as_bytes())))
+    let is_long = text.len() > MAX_COMPARED_BY_MEANING;
+    if is_long && dense_bytes(text) > MAX_DENSE_ARGUMENTS {
+        return None;
+    }
+    let known = if is_long { None } else { meaning().ok() };
+    known.or_else(|| is_json().then(|| hash(text.as_bytes())))
 }
 
 /// Hashes a value without keeping any of it.
@@ -225,6 +251,8 @@ mod tests {
             assert!(!same(a, b), "{a} {b}");
         }
         assert_ne!(hash("f", "{}"), hash("g", "{}"));
+        assert!(same(r#"{"a":"\ud83d"}"#, r#"{"a":"\uFFFD"}"#));
+        assert_eq!(Object::read(r#"{"a":"\uDE00"}"#).map(|object| object.json).as_deref(), Some(r#"{"a":"\uFFFD"}"#));
         assert_eq!(["", "[]", "1", "{", "{}x", "{\"a\":}", "null"].map(|text| hash("f", text)), [None; 7]);
         let deep = |inside: &str| format!("{}{inside}{}", r#"{"a":"#.repeat(200), "}".repeat(200));
         assert!(same(&deep("1"), &deep("1")) && !same(&deep("1"), &deep("2")));

@@ -15,6 +15,7 @@ use super::calls::Calls;
 use super::citations::plain_line;
 use super::decode::{Decoded, Frame, protocol_word};
 use super::images::Images;
+use super::items::Pairing;
 use super::messages::{Messages, text_of};
 use super::outcome::Verdict;
 use super::reasoning::Reasoning;
@@ -23,7 +24,7 @@ use super::streamed::PartKey;
 use super::{Limits, StreamOptions};
 use crate::boundary::{Gateway, Note, NoteKind, Output, Part, Usage};
 use crate::message::{Message, MessageCode};
-use crate::wire::{Address, Channel, ContentPart, Item, Response, StreamEvent};
+use crate::wire::{Address, Channel, ContentPart, Item, ItemKind, Response, StreamEvent};
 
 #[derive(Clone, Debug)]
 pub(super) struct Assembler {
@@ -56,7 +57,7 @@ const MAX_TRACED: usize = 65_536;
 /// A megabyte of links, or sixteen of other text.
 const BYTES_TO_SEARCH: usize = 1 << 20;
 /// The share of an answer's limit, as a divisor, that may be held for later: encrypted thinking, open calls and sources.
-const WAITING_SHARE: usize = 4;
+const WAITING_SHARE: usize = 5;
 
 /// The one way out: every part and note goes through here, and is counted.
 #[derive(Clone, Debug, Default)]
@@ -175,15 +176,15 @@ impl Assembler {
         }
     }
 
-    /// Takes one frame. After the verdict nothing is looked at any more.
-    pub(super) fn take(&mut self, frame: Frame<'_>) {
+    /// Handles one frame. After the verdict, frames are ignored.
+    pub(super) fn handle(&mut self, frame: Frame<'_>) {
         if self.verdict.is_some() {
             return;
         }
         match frame {
-            Frame::Event(decoded) => self.take_event(decoded),
+            Frame::Event(decoded) => self.handle_event(decoded),
             Frame::Done => self.verdict = Some(Verdict::CutOff("done_marker")),
-            Frame::Note(note) => self.take_note(note),
+            Frame::Note(note) => self.handle_unreadable(note),
             Frame::TooLarge => {
                 let max = self.sink.limits.max_event_bytes;
                 self.verdict = Some(Verdict::TooLarge(Message::new(MessageCode::EventNeedsMemory, [&max])));
@@ -210,7 +211,7 @@ impl Assembler {
 
     /// A frame that cannot be read may have been a piece of a call.
     #[inline(never)]
-    fn take_note(&mut self, note: Note) {
+    fn handle_unreadable(&mut self, note: Note) {
         self.calls.doubt_open_calls();
         self.sink.note(note.kind, note.detail);
     }
@@ -221,7 +222,7 @@ impl Assembler {
         self.verdict.get_or_insert(Verdict::TooLarge(error.into()));
     }
 
-    fn take_event(&mut self, decoded: Decoded<'_>) {
+    fn handle_event(&mut self, decoded: Decoded<'_>) {
         if self.trace {
             self.sink.note(NoteKind::Event, protocol_word(&decoded.name));
         }
@@ -238,13 +239,13 @@ impl Assembler {
                 }
                 Channel::Arguments => self.calls.delta(&at, &delta, sink),
             },
-            event => self.take_other(event, &decoded.name),
+            event => self.handle_other(event, &decoded.name),
         }
     }
 
     /// Handles every event except deltas.
     #[inline(never)]
-    fn take_other(&mut self, event: StreamEvent<'_>, name: &str) {
+    fn handle_other(&mut self, event: StreamEvent<'_>, name: &str) {
         let sink = &mut self.sink;
         let response_id = self.about.response_id.as_deref();
         match event {
@@ -257,11 +258,13 @@ impl Assembler {
                 }
                 Channel::Arguments => self.calls.arguments_done(&at, &whole, response_id, sink),
             },
-            StreamEvent::ContentPartDone { at, content_index, part } => self.take_part(&at, content_index, &part),
+            StreamEvent::ContentPartDone { at, content_index, part } => {
+                self.handle_content_part(&at, content_index, &part);
+            }
             StreamEvent::AnnotationAdded { at, annotation } => self.messages.annotate(&at, &annotation, sink),
 
             StreamEvent::ItemAdded { at, item } => self.item_added(&at, &item),
-            StreamEvent::ItemDone { at, item } => self.item_done(&at, &item),
+            StreamEvent::ItemDone { at, item } => self.item_done(&at, *item),
 
             StreamEvent::Started(response) => self.about.learn(*response),
             StreamEvent::Completed(response) => self.completed(*response),
@@ -287,7 +290,7 @@ impl Assembler {
         self.last_sequence = Some(number);
     }
 
-    fn take_part(&mut self, at: &Address<'_>, index: Option<u64>, part: &ContentPart<'_>) {
+    fn handle_content_part(&mut self, at: &Address<'_>, index: Option<u64>, part: &ContentPart<'_>) {
         let text = part.text.as_deref().unwrap_or_default();
         let is_reasoning = match part.kind.as_deref() {
             Some(kind) => kind == "reasoning_text",
@@ -311,30 +314,31 @@ impl Assembler {
     fn item_added(&mut self, at: &Address<'_>, item: &Item<'_>) {
         let at = &item_address(at, item);
         match item.kind() {
-            "message" => self.messages.added(at),
-            "reasoning" => self.reasoning.added(at),
-            "function_call" => self.calls.added(at, item, &mut self.sink),
-            // Said once, when it is done.
-            _ => {}
+            ItemKind::Message => self.messages.added(at),
+            ItemKind::Reasoning => self.reasoning.added(at),
+            ItemKind::FunctionCall => self.calls.added(at, item, &mut self.sink),
+            // These get their note when they are done.
+            ItemKind::ImageGenerationCall | ItemKind::Other(_) => {}
         }
     }
 
-    fn item_done(&mut self, at: &Address<'_>, item: &Item<'_>) {
-        let at = &item_address(at, item);
-        let sink = &mut self.sink;
+    fn item_done(&mut self, at: &Address<'_>, mut item: Item<'_>) {
+        let at = &item_address(at, &item);
+        let result = item.result.take();
+        let (item, sink) = (&item, &mut self.sink);
         match item.kind() {
-            "message" => self.messages.done(at, item, sink),
-            "reasoning" => self.reasoning.done(at, item, sink),
-            "function_call" => self.calls.done(at, item, self.about.response_id.as_deref(), sink),
-            "image_generation_call" => self.images.done(item, sink),
-            kind => sink.note(NoteKind::IgnoredItem, protocol_word(kind)),
+            ItemKind::Message => self.messages.done(at, item, sink),
+            ItemKind::Reasoning => self.reasoning.done(at, item, sink),
+            ItemKind::FunctionCall => self.calls.done(at, item, self.about.response_id.as_deref(), sink),
+            ItemKind::ImageGenerationCall => self.images.handle_done(result, item.output_format.as_deref(), sink),
+            ItemKind::Other(kind) => sink.note(NoteKind::IgnoredItem, protocol_word(kind)),
         }
     }
 
     fn completed(&mut self, mut response: Response<'_>) {
         let output = mem::take(&mut response.output);
         self.about.learn(response);
-        self.settle(&output, true);
+        self.settle(output, true);
         let failure = self.calls.complete_all(self.about.response_id.as_deref(), &mut self.sink);
         self.close();
         self.verdict = Some(failure.map_or(Verdict::Completed, Verdict::Failed));
@@ -344,28 +348,50 @@ impl Assembler {
         let output = mem::take(&mut response.output);
         let reason = response.incomplete_reason.as_deref().map(protocol_word);
         self.about.learn(response);
-        self.settle(&output, false);
+        self.settle(output, false);
         self.calls.drop_all(&mut self.sink);
         self.close();
         self.verdict = Some(Verdict::Incomplete(reason));
     }
 
     /// Compares the final output with what was streamed and gives what is missing, in the output's order.
-    fn settle(&mut self, output: &[Item<'_>], completed: bool) {
-        let messages = self.messages.pair_with_final(output);
-        let reasoning = self.reasoning.pair_with_final(output);
-        let calls = self.calls.pair_with_final(output);
-        let response_id = self.about.response_id.as_deref();
-        for (((item, message), thought), call) in output.iter().zip(messages).zip(reasoning).zip(calls) {
-            let sink = &mut self.sink;
+    fn settle(&mut self, output: Vec<Item<'_>>, completed: bool) {
+        let pairings = self.pair_with_final(&output);
+        // One event can bring more items than an answer may have: that must be known before any of them is given.
+        let is_new = |(item, pairing): (&Item<'_>, &Pairing)| {
+            *pairing == Pairing::New && !matches!(item.kind(), ItemKind::Other(_))
+        };
+        let new = output.iter().zip(&pairings).filter(|pair| is_new(*pair)).count();
+        if self.counted.0 + new > self.sink.limits.max_items {
+            self.sink.over_limit(MessageCode::TooManyItems, self.sink.limits.max_items);
+            return;
+        }
+        for (mut item, pairing) in output.into_iter().zip(pairings) {
+            let result = item.result.take();
+            let (item, sink) = (&item, &mut self.sink);
             match item.kind() {
-                "message" => self.messages.settle_final(message, item, sink),
-                "reasoning" => self.reasoning.settle_final(thought, item, sink),
-                "function_call" => self.calls.settle_final(call, item, completed, response_id, sink),
-                "image_generation_call" => self.images.done(item, sink),
-                _ => {}
+                ItemKind::Message => self.messages.settle_final(pairing, item, sink),
+                ItemKind::Reasoning => self.reasoning.settle_final(pairing, item, sink),
+                ItemKind::FunctionCall => {
+                    let response_id = self.about.response_id.as_deref();
+                    self.calls.settle_final(pairing, item, completed, response_id, sink);
+                }
+                ItemKind::ImageGenerationCall => self.images.handle_done(result, item.output_format.as_deref(), sink),
+                ItemKind::Other(_) => {}
+            }
+            if self.sink.over_limit.is_some() {
+                return;
             }
         }
+    }
+
+    /// What each item of the final output is to us.
+    fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
+        let mut pairings = vec![Pairing::New; output.len()];
+        self.messages.pair_with_final(output, &mut pairings);
+        self.reasoning.pair_with_final(output, &mut pairings);
+        self.calls.pair_with_final(output, &mut pairings);
+        pairings
     }
 
     fn close(&mut self) {

@@ -18,7 +18,7 @@ use crate::boundary::{Failure, NoteKind, Part};
 use crate::call_id::{self, Taken};
 use crate::message::MessageCode;
 use crate::send::ToolNames;
-use crate::wire::{Address, Item};
+use crate::wire::{Address, Item, ItemKind};
 
 #[derive(Clone, Debug, Default)]
 struct Call {
@@ -67,9 +67,9 @@ const MAX_NAME_CHARS: usize = 256;
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
     Id,
-    PlaceAndCallId,
+    IndexAndCallId,
     CallId,
-    Place,
+    Index,
 }
 
 /// What the arguments of a call amount to.
@@ -141,31 +141,37 @@ impl Calls {
         self.finish(slot, item, response_id, sink);
     }
 
-    /// Calls have an id, a call id and a place. Two calls with the same call id are told apart by the other two.
-    pub(super) fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
+    /// Calls have an id, a call id and an index. Two calls with the same call id are told apart by the other two.
+    pub(super) fn pair_with_final(&self, output: &[Item<'_>], pairings: &mut [Pairing]) {
         let call_id_of = |slot: usize| self.items.get(slot).and_then(|entry| entry.value.id.as_deref());
         // Of the calls with each call id, how many at the start are paired.
         let mut paired: BTreeMap<&str, usize> = BTreeMap::new();
-        let evidence = [Evidence::Id, Evidence::PlaceAndCallId, Evidence::CallId, Evidence::Place];
-        self.items.pair_with_final(output, "function_call", &evidence, |unpaired, evidence, item, place| {
-            let fits = |slot: &usize| may_be(&self.items, *slot, item);
-            let call_id = item.call_id.as_deref().filter(|call_id| !call_id.is_empty());
-            match evidence {
-                Evidence::Id => unpaired.with_id(item.id.as_deref()).filter(fits),
-                Evidence::PlaceAndCallId => {
-                    unpaired.at(place).filter(|slot| call_id.is_some() && call_id_of(*slot) == call_id)
+        let evidence = [Evidence::Id, Evidence::IndexAndCallId, Evidence::CallId, Evidence::Index];
+        self.items.pair_with_final(
+            output,
+            pairings,
+            ItemKind::FunctionCall,
+            &evidence,
+            |unpaired, evidence, item, output_index| {
+                let fits = |slot: &usize| may_be(&self.items, *slot, item);
+                let call_id = item.call_id.as_deref().filter(|call_id| !call_id.is_empty());
+                match evidence {
+                    Evidence::Id => unpaired.with_id(item.id.as_deref()).filter(fits),
+                    Evidence::IndexAndCallId => {
+                        unpaired.at(output_index).filter(|slot| call_id.is_some() && call_id_of(*slot) == call_id)
+                    }
+                    Evidence::CallId => {
+                        let (known, same) = self.by_call_id.get_key_value(call_id?)?;
+                        let paired = paired.entry(known).or_default();
+                        let rest = same.get(*paired..)?;
+                        let found = rest.iter().position(|slot| unpaired.contains(*slot));
+                        *paired += found.map_or(rest.len(), |found| found + 1);
+                        rest.get(found?).copied()
+                    }
+                    Evidence::Index => unpaired.at(output_index).filter(fits),
                 }
-                Evidence::CallId => {
-                    let (known, same) = self.by_call_id.get_key_value(call_id?)?;
-                    let paired = paired.entry(known).or_default();
-                    let rest = same.get(*paired..)?;
-                    let found = rest.iter().position(|slot| unpaired.contains(*slot));
-                    *paired += found.map_or(rest.len(), |found| found + 1);
-                    rest.get(found?).copied()
-                }
-                Evidence::Place => unpaired.at(place).filter(fits),
-            }
-        })
+            },
+        );
     }
 
     #[inline(never)]

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::delta::{Delta, read_delta};
 use super::sse::SseEvent;
 use crate::boundary::{Note, NoteKind};
-use crate::wire::{Address, Channel, ErrorField, Fields, StreamEvent, Unreadable};
+use crate::wire::{Address, Channel, ErrorField, FieldName, Fields, LongRuns, MAX_ID_BYTES, StreamEvent, Unreadable};
 
 #[derive(Debug)]
 pub(crate) struct Decoded<'a> {
@@ -31,10 +31,9 @@ pub(crate) enum Frame<'a> {
     TooLarge,
 }
 
-/// The shortcut for deltas. `None` only means that the event must go the general way.
+/// The shortcut for deltas. `None` only means that the event must go the general way, which also knows which ids are too long.
 pub(crate) fn decode_delta(event: SseEvent<'_>) -> Option<Frame<'_>> {
-    const LONGEST: usize = 1 << 20;
-    if event.data.len() > LONGEST {
+    if event.data.len() > MAX_ID_BYTES || !event.long_runs.is_empty() {
         return None;
     }
     let Delta { name, output_index, item_id, content_index, summary_index, sequence_number, piece } =
@@ -48,24 +47,24 @@ pub(crate) fn decode_delta(event: SseEvent<'_>) -> Option<Frame<'_>> {
 }
 
 /// The general way. `line_name` is what the `event:` line said, and `max_bytes` bounds the memory that reading takes.
-pub(crate) fn decode<'a>(data: &'a str, line_name: &'a str, max_bytes: usize) -> Frame<'a> {
+pub(crate) fn decode<'a>(data: &'a str, long_runs: &LongRuns, line_name: &'a str, max_bytes: usize) -> Frame<'a> {
     let data = data.trim_ascii();
     if data == "[DONE]" {
         return Frame::Done;
     }
-    let mut fields = match Fields::read(data, max_bytes) {
+    let mut fields = match Fields::read(data, long_runs, max_bytes) {
         Ok(fields) => fields,
         Err(Unreadable::TooMuch) => return Frame::TooLarge,
         Err(Unreadable::NotAnObject) => {
             return Frame::Note(Note::new(NoteKind::Malformed, protocol_word(line_name)));
         }
     };
-    let json_name = fields.text("type").filter(|name| !name.is_empty());
+    let json_name = fields.text(FieldName::Type).filter(|name| !name.is_empty());
     let names_differ = json_name.as_deref().is_some_and(|name| !line_name.is_empty() && name != line_name);
-    let sequence_number = fields.index("sequence_number");
+    let sequence_number = fields.index(FieldName::SequenceNumber);
     if json_name.is_none() {
         // A bare `{"error": …}`: some gateways send it after a 200, without any type.
-        let error = ErrorField::read(fields.take("error"));
+        let error = ErrorField::read(fields.take(FieldName::Error));
         if !error.is_empty() {
             let (event, name) = (StreamEvent::Error(Box::new(error)), Cow::Borrowed("error"));
             return Frame::Event(Decoded { event, name, sequence_number, names_differ });

@@ -10,7 +10,7 @@ use super::assemble::Sink;
 use crate::boundary::{NoteKind, Part};
 use crate::fnv::fnv1a;
 use crate::image_type::image_type;
-use crate::wire::Item;
+use crate::wire::{Base64, ItemKind, is_base64};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Images {
@@ -20,19 +20,30 @@ pub(super) struct Images {
 
 impl Images {
     #[inline(never)]
-    pub(super) fn done(&mut self, item: &Item<'_>, sink: &mut Sink) {
-        let Some(base64) = item.result.as_deref().filter(|result| !result.is_empty()) else {
-            sink.note(NoteKind::IgnoredItem, "image_generation_call");
-            return;
+    pub(super) fn handle_done(&mut self, result: Option<Base64<'_>>, format: Option<&str>, sink: &mut Sink) {
+        let name = ItemKind::ImageGenerationCall.name();
+        let text = match &result {
+            Some(Base64::Checked(text)) => text.as_str(),
+            Some(Base64::Unchecked(text)) => text,
+            None => "",
         };
-        if !self.given.insert(content_hash(base64.as_bytes())) {
+        if text.is_empty() {
+            sink.note(NoteKind::IgnoredItem, name);
             return;
         }
-        let Some(base64) = checked_base64(base64) else {
-            sink.note(NoteKind::IgnoredContent, "image_generation_call");
+        if !self.given.insert(content_hash(text.as_bytes())) {
+            return;
+        }
+        let base64 = match result {
+            Some(Base64::Checked(text)) => padded(Cow::Owned(text)),
+            Some(Base64::Unchecked(text)) => checked_base64(text),
+            None => None,
+        };
+        let Some(base64) = base64 else {
+            sink.note(NoteKind::IgnoredContent, name);
             return;
         };
-        let mime_type = mime_type(&base64, item.output_format.as_deref()).to_owned();
+        let mime_type = mime_type(&base64, format).to_owned();
         sink.part(Part::Data { mime_type, base64: base64.into_owned() });
     }
 
@@ -52,23 +63,23 @@ fn content_hash(bytes: &[u8]) -> u64 {
 }
 
 /// The text if every decoder takes it, with the padding that it may lack.
-pub(crate) fn checked_base64(text: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn checked_base64(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
+    let (blocks, rest) = without_padding(text.as_bytes()).as_chunks::<64>();
+    let is_base64 = blocks.iter().all(|block| is_base64(block)) && is_base64(rest);
+    if is_base64 { padded(text) } else { None }
+}
+
+fn without_padding(bytes: &[u8]) -> &[u8] {
+    bytes.strip_suffix(b"==").or_else(|| bytes.strip_suffix(b"=")).unwrap_or(bytes)
+}
+
+/// The same for a text that is known to have only characters of base64.
+pub(crate) fn padded(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
     let bytes = text.as_bytes();
-    let content = bytes.strip_suffix(b"==").or_else(|| bytes.strip_suffix(b"=")).unwrap_or(bytes);
-    // Without branches and without a way out of the loop, so that many bytes are looked at in one step.
-    let is_wrong = |byte: u8| {
-        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
-        let is_digit = byte.wrapping_sub(b'0') < 10;
-        u8::from(!is_letter) & u8::from(!is_digit) & u8::from(byte != b'+') & u8::from(byte != b'/')
-    };
-    let (blocks, rest) = content.as_chunks::<64>();
-    let in_block = |block: &[u8; 64]| block.iter().fold(0, |wrong, byte| wrong | is_wrong(*byte)) != 0;
-    if blocks.iter().any(in_block) || rest.iter().any(|byte| is_wrong(*byte) != 0) {
-        return None;
-    }
+    let content = without_padding(bytes);
     // The last letter of a group that is not full has bits that mean nothing, and strict decoders want them to be zero.
     let ends = match content.len() % 4 {
-        0 => return (content.len() == bytes.len() && !bytes.is_empty()).then_some(Cow::Borrowed(text)),
+        0 => return (content.len() == bytes.len() && !bytes.is_empty()).then_some(text),
         2 => "AQgw",
         3 => "AEIMQUYcgkosw048",
         _ => return None,
@@ -77,9 +88,9 @@ pub(crate) fn checked_base64(text: &str) -> Option<Cow<'_, str>> {
     if !content.last().is_some_and(|last| ends.as_bytes().contains(last)) {
         None
     } else if bytes.len().is_multiple_of(4) {
-        Some(Cow::Borrowed(text))
+        Some(text)
     } else {
-        (content.len() == bytes.len()).then(|| Cow::Owned([text, padding].concat()))
+        (content.len() == bytes.len()).then(|| text + padding)
     }
 }
 
@@ -97,7 +108,8 @@ fn mime_type(base64: &str, format: Option<&str>) -> &'static str {
 pub(crate) fn image_type_of_base64(base64: &str) -> Option<&'static str> {
     const ENOUGH: usize = 16;
     let start = base64.get(..ENOUGH).unwrap_or(base64).trim_end_matches('=');
-    image_type(&STANDARD_NO_PAD.decode(start).ok()?)
+    let full_groups = start.get(..start.len() / 4 * 4).unwrap_or_default();
+    image_type(&STANDARD_NO_PAD.decode(start).or_else(|_| STANDARD_NO_PAD.decode(full_groups)).ok()?)
 }
 
 #[cfg(test)]
@@ -111,10 +123,10 @@ mod tests {
     #[test]
     fn only_base64_that_every_decoder_takes() {
         let taken = ["AAAA", "AA==", "AAA=", "iVBORw0KGgoAAA==", "+/8=", "AQ", "AAE"];
-        assert_eq!(taken.map(|text| checked_base64(text).is_some()), [true; 7]);
+        assert_eq!(taken.map(|text| checked_base64(text.into()).is_some()), [true; 7]);
         let refused =
             ["", "=", "==", "A", "A===", "AA=", "AAA==", "AAAA=", "AAAA==", "AA=A", "=AAA", "AB==", "AAB=", "A-_A"];
-        assert_eq!(refused.map(|text| checked_base64(text).is_some()), [false; 14]);
+        assert_eq!(refused.map(|text| checked_base64(text.into()).is_some()), [false; 14]);
     }
 
     proptest! {
@@ -123,7 +135,7 @@ mod tests {
             let counts = if text.ends_with('=') { 0..1 } else { 0..3 };
             let padded = || counts.map(|count| text.clone() + &"=".repeat(count)).find(|text| STANDARD.decode(text).is_ok());
             let expected = padded().filter(|_| !text.is_empty());
-            prop_assert_eq!(checked_base64(&text).map(Cow::into_owned), expected);
+            prop_assert_eq!(checked_base64(Cow::Borrowed(&text)).map(Cow::into_owned), expected);
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::wire::{Address, Item};
+use crate::wire::{Address, Item, ItemKind};
 
 /// The items of one kind, in the order they were first heard of.
 #[derive(Clone, Debug)]
@@ -142,30 +142,29 @@ impl<T: Default> Items<T> {
         self.entries.get_mut(slot)
     }
 
-    /// Pairs the items of the final output with those that were streamed. `find` looks for the counterpart of an
-    /// item (and its place in the output) by one kind of evidence; the strongest kind comes first, and an item is
+    /// Pairs the items of one kind in the final output with those that were streamed. `find` gets an item and its index in
+    /// the output and looks for its counterpart by one kind of evidence; the strongest kind comes first, and an item is
     /// paired at most once.
     pub(super) fn pair_with_final<E: Copy>(
         &self,
         output: &[Item<'_>],
-        kind: &str,
+        pairings: &mut [Pairing],
+        kind: ItemKind<'_>,
         evidence: &[E],
         mut find: impl FnMut(&Unpaired<'_, T>, E, &Item<'_>, u64) -> Option<usize>,
-    ) -> Vec<Pairing> {
-        let mut pairs = vec![Pairing::New; output.len()];
+    ) {
         let mut unpaired = Unpaired { items: self, slots: (0..self.entries.len()).collect() };
         for evidence in evidence {
-            for ((item, pair), place) in output.iter().zip(&mut pairs).zip(0..) {
-                if item.kind() != kind || *pair != Pairing::New {
+            for ((item, pairing), output_index) in output.iter().zip(&mut *pairings).zip(0..) {
+                if item.kind() != kind || *pairing != Pairing::New {
                     continue;
                 }
-                if let Some(slot) = find(&unpaired, *evidence, item, place) {
-                    *pair = Pairing::Streamed(slot);
+                if let Some(slot) = find(&unpaired, *evidence, item, output_index) {
+                    *pairing = Pairing::Streamed(slot);
                     unpaired.slots.remove(&slot);
                 }
             }
         }
-        pairs
     }
 
     /// What a final item is to us: the one it was paired with, or a new one.

@@ -9,7 +9,7 @@ use super::items::{Items, Pairing};
 use super::streamed::{PartKey, Settled, Streamed};
 use crate::boundary::{NoteKind, Part};
 use crate::message::MessageCode;
-use crate::wire::{Address, Annotation, Channel, ContentPart, Item};
+use crate::wire::{Address, Annotation, Channel, ContentPart, Item, ItemKind};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Message {
@@ -25,7 +25,7 @@ pub(super) struct Messages {
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
     Id,
-    Place,
+    Index,
     Text,
     Nothing,
 }
@@ -86,36 +86,42 @@ impl Messages {
         message.value.cite(sink);
     }
 
-    /// Messages have an id, a place and a text. What is left over on both sides contradicts each other; a message
+    /// Messages have an id, an index and a text. What is left over on both sides contradicts each other; a message
     /// without any counterpart is new.
-    pub(super) fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
+    pub(super) fn pair_with_final(&self, output: &[Item<'_>], pairings: &mut [Pairing]) {
         const CANDIDATES_TO_COMPARE: usize = 64;
         // Comparing every text with many others must not take longer than reading them.
         const LOOKS_AT_EACH_BYTE: usize = 4;
         let bytes: usize = output.iter().flat_map(text_parts).map(|(_, text)| 64 + text.len()).sum();
         let mut to_look_at = LOOKS_AT_EACH_BYTE * bytes;
-        let evidence = [Evidence::Id, Evidence::Place, Evidence::Text, Evidence::Nothing];
-        self.items.pair_with_final(output, "message", &evidence, |unpaired, evidence, item, place| {
-            let continues = |slot: &usize, whole: &[(PartKey, &str)]| {
-                let settled = self.items.get(*slot).map(|entry| entry.value.shown.settle(whole));
-                matches!(settled, Some(Settled::Missing(_)))
-            };
-            match evidence {
-                Evidence::Id => unpaired.with_id(item.id.as_deref()),
-                Evidence::Place => unpaired.at(place).filter(|slot| continues(slot, &text_parts(item))),
-                Evidence::Text => {
-                    let whole = text_parts(item);
-                    let cost: usize = whole.iter().map(|(_, text)| 64 + text.len()).sum();
-                    let mut may_look = || {
-                        to_look_at = to_look_at.saturating_sub(cost);
-                        to_look_at > 0
-                    };
-                    let candidates = unpaired.iter().take(CANDIDATES_TO_COMPARE).take_while(|_| may_look());
-                    candidates.into_iter().find(|slot| continues(slot, &whole))
+        let evidence = [Evidence::Id, Evidence::Index, Evidence::Text, Evidence::Nothing];
+        self.items.pair_with_final(
+            output,
+            pairings,
+            ItemKind::Message,
+            &evidence,
+            |unpaired, evidence, item, output_index| {
+                let continues = |slot: &usize, whole: &[(PartKey, &str)]| {
+                    let settled = self.items.get(*slot).map(|entry| entry.value.shown.settle(whole));
+                    matches!(settled, Some(Settled::Missing(_)))
+                };
+                match evidence {
+                    Evidence::Id => unpaired.with_id(item.id.as_deref()),
+                    Evidence::Index => unpaired.at(output_index).filter(|slot| continues(slot, &text_parts(item))),
+                    Evidence::Text => {
+                        let whole = text_parts(item);
+                        let cost: usize = whole.iter().map(|(_, text)| 64 + text.len()).sum();
+                        let mut may_look = || {
+                            to_look_at = to_look_at.saturating_sub(cost);
+                            to_look_at > 0
+                        };
+                        let candidates = unpaired.iter().take(CANDIDATES_TO_COMPARE).take_while(|_| may_look());
+                        candidates.into_iter().find(|slot| continues(slot, &whole))
+                    }
+                    Evidence::Nothing => unpaired.iter().next(),
                 }
-                Evidence::Nothing => unpaired.iter().next(),
-            }
-        })
+            },
+        );
     }
 
     pub(super) fn settle_final(&mut self, pair: Pairing, item: &Item<'_>, sink: &mut Sink) {

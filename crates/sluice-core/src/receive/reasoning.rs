@@ -7,7 +7,7 @@ use super::items::{Items, Pairing};
 use super::streamed::{PartKey, Settled, Streamed};
 use crate::boundary::{NoteKind, Part, ReasoningItem, ThinkingReplay};
 use crate::message::MessageCode;
-use crate::wire::{Address, Channel, ContentPart, Item};
+use crate::wire::{Address, Channel, ContentPart, Item, ItemKind};
 
 #[derive(Clone, Debug, Default)]
 struct Thought {
@@ -23,7 +23,7 @@ pub(super) struct Reasoning {
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
     Id,
-    Place,
+    Index,
     Order,
 }
 
@@ -60,14 +60,20 @@ impl Reasoning {
         self.finish(slot, item, sink);
     }
 
-    /// Thoughts have an id and a place; without either, their order counts.
-    pub(super) fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
-        let evidence = [Evidence::Id, Evidence::Place, Evidence::Order];
-        self.items.pair_with_final(output, "reasoning", &evidence, |unpaired, evidence, item, place| match evidence {
-            Evidence::Id => unpaired.with_id(item.id.as_deref()),
-            Evidence::Place => unpaired.at(place),
-            Evidence::Order => unpaired.iter().next(),
-        })
+    /// Thoughts have an id and an index; without either, their order counts.
+    pub(super) fn pair_with_final(&self, output: &[Item<'_>], pairings: &mut [Pairing]) {
+        let evidence = [Evidence::Id, Evidence::Index, Evidence::Order];
+        self.items.pair_with_final(
+            output,
+            pairings,
+            ItemKind::Reasoning,
+            &evidence,
+            |unpaired, evidence, item, output_index| match evidence {
+                Evidence::Id => unpaired.with_id(item.id.as_deref()),
+                Evidence::Index => unpaired.at(output_index),
+                Evidence::Order => unpaired.iter().next(),
+            },
+        );
     }
 
     #[inline(never)]

@@ -13,8 +13,9 @@ use std::{fmt, mem};
 use memchr::memchr2_iter;
 use serde::de::IgnoredAny;
 
-use super::density::{Density, MAX_DENSE_BYTES};
+use super::long_line::{EventLimits, LongLine, MAX_DENSE_BYTES, MAX_PLAIN_BYTES};
 use crate::message::{Message, MessageCode};
+use crate::wire::LongRuns;
 
 /// A dispatched event, still in bytes: most of them nobody needs as text. Line ends are ASCII, so decoding an event
 /// equals decoding the whole body.
@@ -23,6 +24,8 @@ pub struct SseEvent<'a> {
     /// Empty when no `event` field was given.
     pub name: &'a [u8],
     pub data: &'a [u8],
+    /// What was taken out of the data. Only [`SseParser::taking_out_long_runs`] does that.
+    pub(crate) long_runs: &'a LongRuns,
 }
 
 impl<'a> SseEvent<'a> {
@@ -88,8 +91,10 @@ impl fmt::Display for EventTooLarge {
     }
 }
 
-/// Events up to this size are read without a look at their density.
-const ALWAYS_READABLE: usize = 1 << 20;
+/// Events up to this size may be as dense as they like.
+const ALWAYS_READABLE: usize = 256 << 10;
+/// A line is scanned in pieces of this size, however large the chunks are.
+const SCANNED_AT_ONCE: usize = 64 << 10;
 /// Buffers that have grown larger give their memory back.
 const KEPT_CAPACITY: usize = 64 << 10;
 /// No event has a longer name. What is longer is cut, and then it is the name of no event.
@@ -97,15 +102,15 @@ const MAX_NAME_BYTES: usize = 256;
 
 #[derive(Clone, Debug)]
 pub struct SseParser {
-    max_event_bytes: usize,
+    limits: EventLimits,
     /// How many bytes of a leading byte order mark were seen; all of them also when there was none.
     bom_seen: usize,
     /// The chunk before ended in CR: a LF that comes now belongs to it.
     after_cr: bool,
     /// The start of a line whose end has not come yet, if it can still become a field we read.
     line: Vec<u8>,
-    /// Of that line, if the event is a long one.
-    density: Density,
+    /// The scan of that line, if the event is a long one.
+    long_line: LongLine,
     /// We are inside a line that cannot; its bytes are dropped until it ends.
     skipping_line: bool,
     /// The event being collected, as far as it came in earlier chunks.
@@ -120,9 +125,11 @@ struct Block {
     data_start: usize,
     /// An empty `data` line is data too.
     has_data: bool,
-    /// Bytes of all field lines, for the limit, and how many of them are expensive to read.
+    /// Bytes of all field lines; those of them that were not taken out; and those that are expensive to read.
     bytes: usize,
+    plain_bytes: usize,
     dense_bytes: usize,
+    long_runs: Vec<String>,
 }
 
 /// The part of the current event that is still in the chunk and was not copied.
@@ -142,12 +149,21 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 impl SseParser {
     pub fn new(max_event_bytes: usize) -> Self {
+        Self::with_limits(EventLimits { max_bytes: max_event_bytes, takes_out_runs: false })
+    }
+
+    /// A parser whose events have no long strings in their data: these are in [`SseEvent::long_runs`].
+    pub(crate) fn taking_out_long_runs(max_event_bytes: usize) -> Self {
+        Self::with_limits(EventLimits { max_bytes: max_event_bytes, takes_out_runs: true })
+    }
+
+    fn with_limits(limits: EventLimits) -> Self {
         Self {
-            max_event_bytes,
+            limits,
             bom_seen: 0,
             after_cr: false,
             line: Vec::new(),
-            density: Density::default(),
+            long_line: LongLine::default(),
             skipping_line: false,
             block: Block::default(),
         }
@@ -172,10 +188,10 @@ impl SseParser {
                 continue;
             }
             if self.line.is_empty() {
-                self.take_line(line, &mut borrowed, on_event)?;
+                self.handle_line(line, &mut borrowed, on_event)?;
             } else {
-                append(&mut self.line, line, self.max_event_bytes);
-                self.take_buffered_line(&mut borrowed)?;
+                self.buffer(line)?;
+                self.handle_buffered_line(&mut borrowed)?;
             }
         }
         // Servers send whole events, and then nothing of the chunk is left.
@@ -188,22 +204,55 @@ impl SseParser {
     /// The chunk ends here: copy what it held of the current event, and the start of a line.
     #[inline(never)]
     fn keep(&mut self, borrowed: Borrowed<'_>, rest: &[u8]) -> Result<(), EventTooLarge> {
-        self.block.keep(borrowed, self.max_event_bytes);
-        if !rest.is_empty() {
-            self.after_cr = false;
-            if !self.skipping_line {
-                append(&mut self.line, rest, self.max_event_bytes);
-                if !may_become_field(&self.line) {
-                    self.line.clear();
-                    self.skipping_line = true;
-                }
-            }
+        self.block.keep(borrowed, self.limits.max_bytes);
+        if rest.is_empty() {
+            return Ok(());
         }
-        // A shorter start of a line may still turn out to be no field and cost nothing.
-        if self.line.len() > b"event:".len() {
-            return self.block.check(&self.line, &mut self.density, self.max_event_bytes);
+        self.after_cr = false;
+        if self.skipping_line {
+            return Ok(());
+        }
+        let (start, rest) = rest.split_at(rest.len().min(b"event:".len()));
+        self.line.extend_from_slice(start);
+        if !may_become_field(&self.line) {
+            self.line.clear();
+            self.skipping_line = true;
+        } else if self.line.len() > b"event:".len() || !rest.is_empty() {
+            return self.buffer(rest);
         }
         Ok(())
+    }
+
+    /// Appends to the line whose end has not come yet, and checks whether its event becomes too large.
+    #[inline(never)]
+    fn buffer(&mut self, mut bytes: &[u8]) -> Result<(), EventTooLarge> {
+        let EventLimits { max_bytes, takes_out_runs } = self.limits;
+        loop {
+            let (piece, rest) = bytes.split_at(bytes.len().min(SCANNED_AT_ONCE));
+            append(&mut self.line, piece, max_bytes);
+            let event_bytes = self.block.bytes + self.line_bytes();
+            if event_bytes > max_bytes {
+                return Err(EventTooLarge::Longer { max_bytes });
+            }
+            self.long_line.scan(&mut self.line, self.block.long_runs.len(), self.limits);
+            if event_bytes > ALWAYS_READABLE {
+                if self.block.dense_bytes + self.long_line.dense_bytes() > MAX_DENSE_BYTES {
+                    return Err(EventTooLarge::Denser { max_bytes: MAX_DENSE_BYTES });
+                }
+                if takes_out_runs && self.block.plain_bytes + self.long_line.plain_bytes() > MAX_PLAIN_BYTES {
+                    return Err(EventTooLarge::Longer { max_bytes: MAX_PLAIN_BYTES });
+                }
+            }
+            if rest.is_empty() {
+                return Ok(());
+            }
+            bytes = rest;
+        }
+    }
+
+    /// How long the buffered line is, with what was taken out of it.
+    fn line_bytes(&self) -> usize {
+        self.line.len() + self.long_line.bytes_taken_out
     }
 
     /// The body ended. WHATWG drops an event without its empty line; we still deliver one whose data is whole by
@@ -211,15 +260,16 @@ impl SseParser {
     pub fn finish(&mut self, on_event: &mut impl FnMut(SseEvent<'_>)) -> bool {
         if !self.line.is_empty() {
             // Nothing can come after, so an event past the limit is only dropped.
-            let _ = self.take_buffered_line(&mut Borrowed::default());
+            let _ = self.handle_buffered_line(&mut Borrowed::default());
         }
-        let block = mem::take(&mut self.block);
+        let mut block = mem::take(&mut self.block);
         if !block.has_data {
             return false;
         }
+        let long_runs = &LongRuns::new(mem::take(&mut block.long_runs));
         let whole = block.data() == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(block.data()).is_ok();
         if whole {
-            on_event(SseEvent { name: &block.name, data: block.data() });
+            on_event(SseEvent { name: &block.name, data: block.data(), long_runs });
         }
         !whole
     }
@@ -245,7 +295,7 @@ impl SseParser {
 
     // Natively the call would cost more than the line.
     #[cfg_attr(target_family = "wasm", inline(never))]
-    fn take_line<'a>(
+    fn handle_line<'a>(
         &mut self,
         line: &'a [u8],
         borrowed: &mut Borrowed<'a>,
@@ -259,27 +309,51 @@ impl SseParser {
         if first != b'd' && first != b'e' {
             return Ok(());
         }
+        if self.block.bytes + line.len() > ALWAYS_READABLE {
+            return self.handle_long_line(line, borrowed);
+        }
+        let max_bytes = self.limits.max_bytes;
         if let Some(value) = field(line, b"data") {
-            self.block.count(line, self.max_event_bytes)?;
+            self.block.count(line, max_bytes)?;
             if !self.block.has_data && borrowed.data.is_none() {
                 borrowed.data = Some(value);
             } else {
-                self.block.append_data(borrowed.data.take(), self.max_event_bytes);
-                self.block.append_data(Some(value), self.max_event_bytes);
+                self.block.append_data(borrowed.data.take(), max_bytes);
+                self.block.append_data(Some(value), max_bytes);
             }
         } else if let Some(value) = field(line, b"event") {
-            self.block.count(line, self.max_event_bytes)?;
+            self.block.count(line, max_bytes)?;
             borrowed.name = value.get(..MAX_NAME_BYTES).or(Some(value));
         }
         Ok(())
     }
 
-    /// Like `take_line`, for the line collected in `self.line`, which is never empty.
+    /// Like `handle_line`, for a line that must be scanned.
     #[inline(never)]
-    fn take_buffered_line(&mut self, borrowed: &mut Borrowed<'_>) -> Result<(), EventTooLarge> {
-        let max_bytes = self.max_event_bytes;
+    fn handle_long_line(&mut self, line: &[u8], borrowed: &mut Borrowed<'_>) -> Result<(), EventTooLarge> {
+        if field(line, b"data").is_none() && field(line, b"event").is_none() {
+            return Ok(());
+        }
+        self.buffer(line)?;
+        self.handle_buffered_line(borrowed)
+    }
+
+    /// Like `handle_line`, for the line collected in `self.line`, which is never empty.
+    #[inline(never)]
+    fn handle_buffered_line(&mut self, borrowed: &mut Borrowed<'_>) -> Result<(), EventTooLarge> {
+        let max_bytes = self.limits.max_bytes;
+        if field(&self.line, b"data").is_some() || field(&self.line, b"event").is_some() {
+            self.block.bytes += self.line_bytes();
+            if self.block.bytes > max_bytes {
+                return Err(EventTooLarge::Longer { max_bytes });
+            }
+            self.block.plain_bytes += self.line.len();
+            if self.block.bytes > ALWAYS_READABLE {
+                self.block.dense_bytes += self.long_line.dense_bytes();
+            }
+            self.block.long_runs.append(&mut self.long_line.runs);
+        }
         if let Some(value) = field(&self.line, b"data") {
-            self.block.count_buffered(&self.line, &mut self.density, max_bytes)?;
             self.block.append_data(borrowed.data.take(), max_bytes);
             if self.block.has_data {
                 self.block.append_data(Some(value), max_bytes);
@@ -290,23 +364,23 @@ impl SseParser {
                 self.block.has_data = true;
             }
         } else if let Some(value) = field(&self.line, b"event") {
-            self.block.count_buffered(&self.line, &mut self.density, max_bytes)?;
             borrowed.name = None;
             self.block.name.clear();
             self.block.name.extend_from_slice(value.get(..MAX_NAME_BYTES).unwrap_or(value));
         }
-        self.density = Density::default();
+        self.long_line = LongLine::default();
         self.line.clear();
         self.line.shrink_to(KEPT_CAPACITY);
         Ok(())
     }
 
     fn dispatch(&mut self, borrowed: Borrowed<'_>, on_event: &mut impl FnMut(SseEvent<'_>)) {
+        let long_runs = &LongRuns::new(mem::take(&mut self.block.long_runs));
         let name = borrowed.name.unwrap_or(&self.block.name);
         if let Some(data) = borrowed.data {
-            on_event(SseEvent { name, data });
+            on_event(SseEvent { name, data, long_runs });
         } else if self.block.has_data {
-            on_event(SseEvent { name, data: self.block.data() });
+            on_event(SseEvent { name, data: self.block.data(), long_runs });
         }
         self.block.clear();
     }
@@ -317,36 +391,10 @@ impl Block {
         self.data.get(self.data_start..).unwrap_or_default()
     }
 
-    /// Counts a line that is complete.
     fn count(&mut self, line: &[u8], max_bytes: usize) -> Result<(), EventTooLarge> {
-        if self.bytes + line.len() > ALWAYS_READABLE {
-            return self.count_buffered(line, &mut Density::default(), max_bytes);
-        }
         self.bytes += line.len();
+        self.plain_bytes += line.len();
         if self.bytes > max_bytes { Err(EventTooLarge::Longer { max_bytes }) } else { Ok(()) }
-    }
-
-    /// The same for one whose density may be known in part.
-    #[inline(never)]
-    fn count_buffered(&mut self, line: &[u8], density: &mut Density, max_bytes: usize) -> Result<(), EventTooLarge> {
-        self.check(line, density, max_bytes)?;
-        if self.bytes + line.len() > ALWAYS_READABLE {
-            self.dense_bytes += density.look_at(line);
-        }
-        self.bytes += line.len();
-        Ok(())
-    }
-
-    /// Whether the event would be too large with this line, as far as it has come.
-    fn check(&self, line: &[u8], density: &mut Density, max_bytes: usize) -> Result<(), EventTooLarge> {
-        let bytes = self.bytes + line.len();
-        if bytes > max_bytes {
-            return Err(EventTooLarge::Longer { max_bytes });
-        }
-        if bytes > ALWAYS_READABLE && self.dense_bytes + density.look_at(line) > MAX_DENSE_BYTES {
-            return Err(EventTooLarge::Denser { max_bytes: MAX_DENSE_BYTES });
-        }
-        Ok(())
     }
 
     fn append_data(&mut self, value: Option<&[u8]>, max_bytes: usize) {
@@ -371,6 +419,7 @@ impl Block {
         self.has_data = false;
         self.data_start = 0;
         self.bytes = 0;
+        self.plain_bytes = 0;
         self.dense_bytes = 0;
         // One huge event must not hold its memory for the rest of the stream.
         self.data.clear();

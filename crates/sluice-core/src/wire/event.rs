@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 
 use super::item::{Annotation, ContentPart, Item};
-use super::json::Fields;
+use super::json::{FieldName, Fields};
+use super::long_runs::LongRuns;
 use super::response::{ErrorField, Response};
 
 /// Which output item an event speaks of. Ids rotate on some servers and indexes are missing on others, so both are
@@ -106,45 +107,45 @@ pub(crate) enum StreamEvent<'a> {
 impl<'a> StreamEvent<'a> {
     /// `name` is the event's type, from the JSON or else from the `event:` line.
     pub(crate) fn read(name: &str, mut fields: Fields<'a>) -> Self {
-        let item_id = fields.text("item_id").filter(|id| !id.is_empty());
-        let at = Address { output_index: fields.index("output_index"), item_id };
+        let item_id = fields.id(FieldName::ItemId).filter(|id| !id.is_empty());
+        let at = Address { output_index: fields.index(FieldName::OutputIndex), item_id };
         if let Some(channel) = Channel::of_delta(name) {
-            let index = channel.index(fields.index("content_index"), fields.index("summary_index"));
-            return Self::Delta { at, channel, index, delta: fields.text("delta").unwrap_or_default() };
+            let index = channel.index(fields.index(FieldName::ContentIndex), fields.index(FieldName::SummaryIndex));
+            return Self::Delta { at, channel, index, delta: fields.text(FieldName::Delta).unwrap_or_default() };
         }
         if let Some(channel) = Channel::of_done(name) {
-            let index = channel.index(fields.index("content_index"), fields.index("summary_index"));
+            let index = channel.index(fields.index(FieldName::ContentIndex), fields.index(FieldName::SummaryIndex));
             let whole = match channel {
-                Channel::Text | Channel::Reasoning | Channel::Summary => fields.text("text"),
-                Channel::Refusal => fields.text("refusal"),
-                Channel::Arguments => fields.json_text("arguments"),
+                Channel::Text | Channel::Reasoning | Channel::Summary => fields.text(FieldName::Text),
+                Channel::Refusal => fields.text(FieldName::Refusal),
+                Channel::Arguments => fields.json_text(FieldName::Arguments),
             };
             return Self::Done { at, channel, index, whole: whole.unwrap_or_default() };
         }
         let object = |fields: &mut Fields<'a>, name| fields.object(name).unwrap_or_default();
-        let mut response = || Box::new(Response::read(object(&mut fields, "response")));
+        let mut response = || Box::new(Response::read(object(&mut fields, FieldName::Response)));
         match name {
             "response.created" | "response.queued" | "response.in_progress" => Self::Started(response()),
             "response.completed" => Self::Completed(response()),
             "response.incomplete" => Self::Incomplete(response()),
             "response.failed" => Self::Failed(response()),
             "response.output_item.added" | "response.output_item.done" => {
-                let item = Box::new(Item::read(object(&mut fields, "item")));
+                let item = Box::new(Item::read(object(&mut fields, FieldName::Item)));
                 if name.ends_with("added") { Self::ItemAdded { at, item } } else { Self::ItemDone { at, item } }
             }
             "response.content_part.done" => {
-                let part = Box::new(ContentPart::read(object(&mut fields, "part")));
-                Self::ContentPartDone { at, content_index: fields.index("content_index"), part }
+                let part = Box::new(ContentPart::read(object(&mut fields, FieldName::Part)));
+                Self::ContentPartDone { at, content_index: fields.index(FieldName::ContentIndex), part }
             }
             // OpenAI's spelling of March 2025 comes second.
             "response.output_text.annotation.added" | "response.output_text_annotation.added" => {
-                let annotation = Box::new(Annotation::read(object(&mut fields, "annotation")));
+                let annotation = Box::new(Annotation::read(object(&mut fields, FieldName::Annotation)));
                 Self::AnnotationAdded { at, annotation }
             }
             "error" | "response.error" => {
-                let nested = ErrorField::read(fields.take("error"));
+                let nested = ErrorField::read(fields.take(FieldName::Error));
                 Self::Error(Box::new(if nested.is_empty() {
-                    ErrorField::new(fields.text("message"), fields.word("code"))
+                    ErrorField::new(fields.text(FieldName::Message), fields.word(FieldName::Code))
                 } else {
                     nested
                 }))
@@ -159,6 +160,6 @@ impl<'a> StreamEvent<'a> {
 
 /// Whether a JSON text is an event of this protocol, for telling streams apart.
 pub fn is_open_responses_event(json: &str) -> bool {
-    let kind = Fields::read(json, 1 << 20).map(|mut event| event.text("type"));
+    let kind = Fields::read(json, &LongRuns::default(), 1 << 20).map(|mut event| event.text(FieldName::Type));
     kind.is_ok_and(|kind| kind.is_some_and(|kind| kind.starts_with("response.")))
 }

@@ -3,7 +3,49 @@
 
 use std::borrow::Cow;
 
-use super::json::Fields;
+use super::json::{FieldName, Fields, Json};
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ItemKind<'a> {
+    Message,
+    Reasoning,
+    FunctionCall,
+    ImageGenerationCall,
+    /// Any other, by the server's name for it.
+    Other(&'a str),
+}
+
+impl<'a> ItemKind<'a> {
+    fn named(name: &'a str) -> Self {
+        match name {
+            "message" => Self::Message,
+            "reasoning" => Self::Reasoning,
+            "function_call" => Self::FunctionCall,
+            "image_generation_call" => Self::ImageGenerationCall,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The protocol's name for it.
+    pub(crate) fn name(self) -> &'a str {
+        match self {
+            Self::Message => "message",
+            Self::Reasoning => "reasoning",
+            Self::FunctionCall => "function_call",
+            Self::ImageGenerationCall => "image_generation_call",
+            Self::Other(other) => other,
+        }
+    }
+}
+
+/// What a server gave as base64.
+#[derive(Debug)]
+pub(crate) enum Base64<'a> {
+    /// A long one, known to have no other characters; the padding at its end may still be wrong.
+    Checked(String),
+    Unchecked(Cow<'a, str>),
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Item<'a> {
@@ -19,36 +61,40 @@ pub(crate) struct Item<'a> {
     pub call_id: Option<Cow<'a, str>>,
     pub name: Option<Cow<'a, str>>,
     pub arguments: Option<Cow<'a, str>>,
-    /// Of a generated image: base64, and its format.
-    pub result: Option<Cow<'a, str>>,
+    /// Of a generated image: its content, and its format.
+    pub result: Option<Base64<'a>>,
     pub output_format: Option<Cow<'a, str>>,
 }
 
 impl<'a> Item<'a> {
     pub(crate) fn read(mut fields: Fields<'a>) -> Self {
         Self {
-            kind: fields.text("type"),
-            id: fields.text("id"),
-            status: fields.text("status"),
-            content: ContentPart::read_all(fields.objects("content")),
-            summary: ContentPart::read_all(fields.objects("summary")),
-            encrypted_content: fields.text("encrypted_content"),
-            call_id: fields.text("call_id"),
-            name: fields.text("name"),
-            arguments: fields.json_text("arguments"),
-            result: fields.text("result"),
-            output_format: fields.text("output_format"),
+            kind: fields.text(FieldName::Type),
+            id: fields.id(FieldName::Id),
+            status: fields.text(FieldName::Status),
+            content: ContentPart::read_all(fields.objects(FieldName::Content)),
+            summary: ContentPart::read_all(fields.objects(FieldName::Summary)),
+            encrypted_content: fields.text(FieldName::EncryptedContent),
+            call_id: fields.id(FieldName::CallId),
+            name: fields.text(FieldName::Name),
+            arguments: fields.json_text(FieldName::Arguments),
+            result: match fields.take(FieldName::Result) {
+                Json::Base64(base64) => Some(Base64::Checked(base64)),
+                Json::Text(text) => Some(Base64::Unchecked(text)),
+                _ => None,
+            },
+            output_format: fields.text(FieldName::OutputFormat),
         }
     }
 
-    /// The item's type. One that was lost on the way is read off what only that kind of item has.
-    pub(crate) fn kind(&self) -> &str {
+    /// The item's kind. If its type was lost on the way, it is recognized by what only that kind of item has.
+    pub(crate) fn kind(&self) -> ItemKind<'_> {
         match self.kind.as_deref() {
-            Some(kind) => kind,
-            None if self.call_id.is_some() && self.arguments.is_some() => "function_call",
-            None if self.encrypted_content.is_some() || !self.summary.is_empty() => "reasoning",
-            None if !self.content.is_empty() => "message",
-            None => "",
+            Some(name) => ItemKind::named(name),
+            None if self.call_id.is_some() && self.arguments.is_some() => ItemKind::FunctionCall,
+            None if self.encrypted_content.is_some() || !self.summary.is_empty() => ItemKind::Reasoning,
+            None if !self.content.is_empty() => ItemKind::Message,
+            None => ItemKind::Other(""),
         }
     }
 }
@@ -64,10 +110,10 @@ pub(crate) struct ContentPart<'a> {
 impl<'a> ContentPart<'a> {
     pub(crate) fn read(mut fields: Fields<'a>) -> Self {
         Self {
-            kind: fields.text("type"),
-            text: fields.text("text"),
-            refusal: fields.text("refusal"),
-            annotations: fields.objects("annotations").into_iter().map(Annotation::read).collect(),
+            kind: fields.text(FieldName::Type),
+            text: fields.text(FieldName::Text),
+            refusal: fields.text(FieldName::Refusal),
+            annotations: fields.objects(FieldName::Annotations).into_iter().map(Annotation::read).collect(),
         }
     }
 
@@ -84,6 +130,6 @@ pub(crate) struct Annotation<'a> {
 
 impl<'a> Annotation<'a> {
     pub(crate) fn read(mut fields: Fields<'a>) -> Self {
-        Self { url: fields.text("url"), title: fields.text("title") }
+        Self { url: fields.text(FieldName::Url), title: fields.text(FieldName::Title) }
     }
 }

@@ -11,59 +11,73 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::{fmt, mem};
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
+use super::long_runs::LongRuns;
 use crate::surrogates::mend_surrogates;
 
-/// Every name that a reader asks for, in alphabetical order; one that is missing here is never found. Fields of other names
-/// are skipped where they stand: a response repeats the whole request, tools and instructions included.
-const NAMES: [&str; 36] = [
-    "annotation",
-    "annotations",
-    "arguments",
-    "call_id",
-    "code",
-    "content",
-    "content_index",
-    "delta",
-    "encrypted_content",
-    "error",
-    "id",
-    "incomplete_details",
-    "item",
-    "item_id",
-    "message",
-    "model",
-    "name",
-    "output",
-    "output_format",
-    "output_index",
-    "part",
-    "providerMetadata",
-    "provider_metadata",
-    "reason",
-    "refusal",
-    "response",
-    "result",
-    "sequence_number",
-    "status",
-    "summary",
-    "summary_index",
-    "text",
-    "title",
-    "type",
-    "url",
-    "usage",
-];
+/// Every name of a field that is read. Fields of other names are skipped where they stand: a response repeats the whole
+/// request, tools and instructions included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+pub(crate) enum FieldName {
+    Annotation,
+    Annotations,
+    Arguments,
+    CallId,
+    Code,
+    Content,
+    ContentIndex,
+    Delta,
+    EncryptedContent,
+    Error,
+    Id,
+    IncompleteDetails,
+    Item,
+    ItemId,
+    Message,
+    Model,
+    Name,
+    Output,
+    OutputFormat,
+    OutputIndex,
+    Part,
+    #[serde(rename = "providerMetadata")]
+    ProviderMetadataInCamelCase,
+    ProviderMetadata,
+    Reason,
+    Refusal,
+    Response,
+    Result,
+    SequenceNumber,
+    Status,
+    Summary,
+    SummaryIndex,
+    Text,
+    Title,
+    Type,
+    Url,
+    Usage,
+    /// Any other name.
+    #[serde(other)]
+    Other,
+}
 
 /// Deeper than any event of the protocol. What is nested deeper reads as "not there", and costs nothing else.
 const MAX_DEPTH: u8 = 16;
+/// The longest id that is read. Honest ones have a few hundred bytes.
+pub(crate) const MAX_ID_BYTES: usize = 64 << 10;
 /// The longest usage or metadata object that is read.
 const MAX_WHOLE_BYTES: usize = 64 << 10;
 /// Parsed without knowing its shape, JSON takes up to a hundred times its size. Few servers try that.
 const WHOLE_COST: usize = 32;
+/// Copying a long string back into its place costs this many times its length.
+const LONG_RUN_COST: usize = 4;
+/// This much costs nothing.
+const FREE_LONG_RUN: usize = 256 << 10;
 /// What a field and a list's element take in memory, here and in what the readers make of them, and generously: an element is
 /// work for them as well.
 const FIELD_COST: usize = 64;
@@ -71,7 +85,7 @@ const ELEMENT_COST: usize = 2048;
 
 /// The fields of an object.
 #[derive(Debug, Default)]
-pub(crate) struct Fields<'a>(Vec<(&'static str, Json<'a>)>);
+pub(crate) struct Fields<'a>(Vec<(FieldName, Json<'a>)>);
 
 /// Any value.
 #[derive(Debug, Default)]
@@ -81,11 +95,13 @@ pub(crate) enum Json<'a> {
     Number(Number),
     /// Borrowed from the input unless it holds escapes.
     Text(Cow<'a, str>),
+    /// A long string of base64, known to have no other characters than that, with its padding.
+    Base64(String),
     /// The objects in a list. Nobody asks for lists of anything else.
     List(Vec<Fields<'a>>),
     Object(Fields<'a>),
     /// Anything, as JSON text: the fields that are kept with all they hold.
-    Whole(&'a str),
+    Whole(Cow<'a, str>),
 }
 
 /// Why a text could not be read.
@@ -98,10 +114,10 @@ pub(crate) enum Unreadable {
 
 impl<'a> Fields<'a> {
     /// Reads a JSON object into at most about `max_bytes` of memory.
-    pub(crate) fn read(json: &'a str, max_bytes: usize) -> Result<Self, Unreadable> {
+    pub(crate) fn read(json: &'a str, long_runs: &LongRuns, max_bytes: usize) -> Result<Self, Unreadable> {
         let left = Cell::new(Some(max_bytes));
         let mut deserializer = serde_json::Deserializer::from_str(json);
-        let value = Reader { depth: 0, left: &left }.deserialize(&mut deserializer);
+        let value = Reader { depth: 0, left: &left, long_runs, is_image: false }.deserialize(&mut deserializer);
         if left.get().is_none() {
             return Err(Unreadable::TooMuch);
         }
@@ -111,34 +127,40 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(crate) fn text(&mut self, name: &str) -> Option<Cow<'a, str>> {
+    pub(crate) fn text(&mut self, name: FieldName) -> Option<Cow<'a, str>> {
         match self.take(name) {
             Json::Text(text) => Some(text),
             _ => None,
         }
     }
 
+    /// An id, unless it is so long that it can't be one.
+    pub(crate) fn id(&mut self, name: FieldName) -> Option<Cow<'a, str>> {
+        self.text(name).filter(|id| id.len() <= MAX_ID_BYTES)
+    }
+
     /// The text of a JSON value: a string is one already. Some servers send arguments as the object itself.
-    pub(crate) fn json_text(&mut self, name: &str) -> Option<Cow<'a, str>> {
+    pub(crate) fn json_text(&mut self, name: FieldName) -> Option<Cow<'a, str>> {
         match self.take(name) {
-            Json::Whole(json) if json.starts_with('"') => string(json),
-            Json::Whole(json) => Some(Cow::Borrowed(json)),
+            Json::Whole(Cow::Borrowed(json)) if json.starts_with('"') => string(json),
+            Json::Whole(json) if json.starts_with('"') => string(&json).map(|text| Cow::Owned(text.into_owned())),
+            Json::Whole(json) => Some(json),
             _ => None,
         }
     }
 
     /// An object with all it holds, unless it is absurdly long or deep.
-    pub(crate) fn whole(&mut self, name: &str) -> Option<Map<String, Value>> {
+    pub(crate) fn whole(&mut self, name: FieldName) -> Option<Map<String, Value>> {
         match self.take(name) {
             Json::Whole(json) if json.starts_with('{') => {
-                serde_json::from_str(json).or_else(|_| serde_json::from_str(&mend_surrogates(json))).ok()
+                serde_json::from_str(&json).or_else(|_| serde_json::from_str(&mend_surrogates(&json))).ok()
             }
             _ => None,
         }
     }
 
     /// A string that is not empty, or a number spelled out.
-    pub(crate) fn word(&mut self, name: &str) -> Option<Cow<'a, str>> {
+    pub(crate) fn word(&mut self, name: FieldName) -> Option<Cow<'a, str>> {
         match self.take(name) {
             Json::Text(text) if !text.is_empty() => Some(text),
             Json::Number(number) => Some(Cow::Owned(number.to_string())),
@@ -146,14 +168,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(crate) fn index(&mut self, name: &str) -> Option<u64> {
+    pub(crate) fn index(&mut self, name: FieldName) -> Option<u64> {
         match self.take(name) {
             Json::Number(number) => whole_number(&number),
             _ => None,
         }
     }
 
-    pub(crate) fn object(&mut self, name: &str) -> Option<Self> {
+    pub(crate) fn object(&mut self, name: FieldName) -> Option<Self> {
         match self.take(name) {
             Json::Object(fields) => Some(fields),
             _ => None,
@@ -161,14 +183,14 @@ impl<'a> Fields<'a> {
     }
 
     /// The objects in a list; its other elements are left out.
-    pub(crate) fn objects(&mut self, name: &str) -> Vec<Self> {
+    pub(crate) fn objects(&mut self, name: FieldName) -> Vec<Self> {
         match self.take(name) {
             Json::List(list) => list,
             _ => Vec::new(),
         }
     }
 
-    pub(crate) fn take(&mut self, name: &str) -> Json<'a> {
+    pub(crate) fn take(&mut self, name: FieldName) -> Json<'a> {
         let found = self.0.iter_mut().find(|(known, _)| *known == name);
         found.map(|(_, value)| mem::take(value)).unwrap_or_default()
     }
@@ -201,12 +223,40 @@ struct Reader<'b> {
     depth: u8,
     /// Bytes of memory that may still be taken; `None` once it was too little.
     left: &'b Cell<Option<usize>>,
+    long_runs: &'b LongRuns,
+    /// The value is that of a field that has an image.
+    is_image: bool,
 }
 
 impl Reader<'_> {
     /// The reader for what is inside, unless that is too deep.
     fn deeper(self) -> Option<Self> {
-        (self.depth < MAX_DEPTH).then_some(Self { depth: self.depth + 1, ..self })
+        (self.depth < MAX_DEPTH).then_some(Self { depth: self.depth + 1, is_image: false, ..self })
+    }
+
+    fn text<E: Error>(self, text: Cow<'_, str>) -> Result<Json<'_>, E> {
+        if self.long_runs.is_empty() {
+            return Ok(Json::Text(text));
+        }
+        if self.is_image
+            && let Some(base64) = self.long_runs.take(&text)
+        {
+            return Ok(Json::Base64(base64));
+        }
+        Ok(Json::Text(self.put_back(text)?))
+    }
+
+    /// Puts back what was taken out of a text, if there is enough memory for it.
+    fn put_back<E: Error>(self, text: Cow<'_, str>) -> Result<Cow<'_, str>, E> {
+        let bytes = self.long_runs.bytes_in(&text);
+        if bytes == 0 {
+            return Ok(text);
+        }
+        // A shorter event may have come in one piece, with nothing taken out.
+        if bytes > FREE_LONG_RUN {
+            self.spend(LONG_RUN_COST * bytes)?;
+        }
+        Ok(Cow::Owned(self.long_runs.put_back(&text).into_owned()))
     }
 
     fn spend<E: Error>(self, bytes: usize) -> Result<(), E> {
@@ -252,11 +302,11 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<Json<'de>, E> {
-        Ok(Json::Text(Cow::Borrowed(value)))
+        self.text(Cow::Borrowed(value))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Json<'de>, E> {
-        Ok(Json::Text(Cow::Owned(value.to_owned())))
+        self.text(Cow::Owned(value.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Json<'de>, A::Error> {
@@ -275,19 +325,24 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json<'de>, A::Error> {
-        let mut fields: Vec<(&'static str, Json<'de>)> = Vec::new();
-        while let Some(Json::Text(name)) = entries.next_key_seed(self)? {
-            let known = NAMES.binary_search(&&*name).ok().and_then(|found| NAMES.get(found));
-            let (Some(name), Some(inside)) = (known.copied(), self.deeper()) else {
+        let mut fields: Vec<(FieldName, Json<'de>)> = Vec::new();
+        while let Some(name) = entries.next_key::<FieldName>()? {
+            let (false, Some(inside)) = (name == FieldName::Other, self.deeper()) else {
                 entries.next_value::<IgnoredAny>()?;
                 continue;
             };
-            let value = if matches!(name, "arguments" | "providerMetadata" | "provider_metadata" | "usage") {
-                let json = entries.next_value::<&RawValue>()?.get();
-                let max = MAX_WHOLE_BYTES.min(self.left.get().unwrap_or(0) / WHOLE_COST);
-                if json == "null" || (name != "arguments" && json.len() > max) { Json::Null } else { Json::Whole(json) }
-            } else {
-                entries.next_value_seed(inside)?
+            let value = match name {
+                FieldName::Arguments
+                | FieldName::ProviderMetadata
+                | FieldName::ProviderMetadataInCamelCase
+                | FieldName::Usage => {
+                    let json = self.put_back(Cow::Borrowed(entries.next_value::<&RawValue>()?.get()))?;
+                    let max = MAX_WHOLE_BYTES.min(self.left.get().unwrap_or(0) / WHOLE_COST);
+                    let is_too_long = name != FieldName::Arguments && json.len() > max;
+                    if json == "null" || is_too_long { Json::Null } else { Json::Whole(json) }
+                }
+                FieldName::Result => entries.next_value_seed(Self { is_image: true, ..inside })?,
+                _ => entries.next_value_seed(inside)?,
             };
             // A name that is given twice means the second.
             if let Some((_, known)) = fields.iter_mut().find(|(known, _)| *known == name) {
@@ -310,8 +365,12 @@ mod tests {
 
     const ENOUGH: usize = 1 << 20;
 
+    fn read(json: &str) -> Result<Fields<'_>, Unreadable> {
+        Fields::read(json, &LongRuns::default(), ENOUGH)
+    }
+
     fn check(json: &str, expect: &Expect) {
-        expect.assert_eq(&format!("{:?}", Fields::read(json, ENOUGH)));
+        expect.assert_eq(&format!("{:?}", read(json)));
     }
 
     fn deep(opening: &str, closing: &str) -> String {
@@ -319,47 +378,48 @@ mod tests {
     }
 
     #[test]
-    fn names_are_in_order() {
-        assert!(NAMES.is_sorted());
-    }
-
-    #[test]
     fn only_what_somebody_asks_for_is_kept() {
         check(
             r#"{"type":"a","tools":[{"type":"b"}],"item":{"id":"c","x":1}}"#,
-            &expect![[r#"Ok(Fields([("type", Text("a")), ("item", Object(Fields([("id", Text("c"))])))]))"#]],
+            &expect![[r#"Ok(Fields([(Type, Text("a")), (Item, Object(Fields([(Id, Text("c"))])))]))"#]],
         );
         check(
             r#"{"usage":{"x":{"y":[1,-2,0.5,null,true]}},"x":{},"output":[1,{},[{}],"a",null]}"#,
             &expect![[
-                r#"Ok(Fields([("usage", Whole("{\"x\":{\"y\":[1,-2,0.5,null,true]}}")), ("output", List([Fields([])]))]))"#
+                r#"Ok(Fields([(Usage, Whole("{\"x\":{\"y\":[1,-2,0.5,null,true]}}")), (Output, List([Fields([])]))]))"#
             ]],
         );
         check(
             r#"{"arguments":{"x":"\u00fc"},"t\u0079pe":"ü","usage":null}"#,
-            &expect![[
-                r#"Ok(Fields([("arguments", Whole("{\"x\":\"\\u00fc\"}")), ("type", Text("ü")), ("usage", Null)]))"#
-            ]],
+            &expect![[r#"Ok(Fields([(Arguments, Whole("{\"x\":\"\\u00fc\"}")), (Type, Text("ü")), (Usage, Null)]))"#]],
         );
     }
 
     #[test]
     fn deep_nesting_costs_only_its_field() {
         for (name, json) in [
-            ("x", deep("[", "]")),
-            ("id", deep("[", "]")),
-            ("content", deep("[", "]")),
-            ("item", deep(r#"{"item":"#, "}").replace(":}", ":1}")),
-            ("usage", deep(r#"{"a":"#, "}").replace(":}", ":1}")),
-            ("provider_metadata", deep("[", "]")),
+            (FieldName::Other, deep("[", "]")),
+            (FieldName::Id, deep("[", "]")),
+            (FieldName::Content, deep("[", "]")),
+            (FieldName::Item, deep(r#"{"item":"#, "}").replace(":}", ":1}")),
+            (FieldName::Usage, deep(r#"{"a":"#, "}").replace(":}", ":1}")),
+            (FieldName::ProviderMetadata, deep("[", "]")),
         ] {
-            let json = format!(r#"{{"{name}":{json},"type":"a"}}"#);
-            let mut fields = Fields::read(&json, ENOUGH).unwrap_or_default();
-            assert_eq!(fields.text("type").as_deref(), Some("a"), "{name}");
-            assert_eq!((fields.text(name), fields.whole(name)), (None, None), "{name}");
+            let spelled = match name {
+                FieldName::Id => "id",
+                FieldName::Content => "content",
+                FieldName::Item => "item",
+                FieldName::Usage => "usage",
+                FieldName::ProviderMetadata => "provider_metadata",
+                _ => "x",
+            };
+            let json = format!(r#"{{"{spelled}":{json},"type":"a"}}"#);
+            let mut fields = read(&json).unwrap_or_default();
+            assert_eq!(fields.text(FieldName::Type).as_deref(), Some("a"), "{name:?}");
+            assert_eq!((fields.text(name), fields.whole(name)), (None, None), "{name:?}");
         }
         let arguments = format!(r#"{{"arguments":{{"a":{}}}}}"#, deep("[", "]"));
-        let text = Fields::read(&arguments, ENOUGH).unwrap_or_default().json_text("arguments").unwrap_or_default();
+        let text = read(&arguments).unwrap_or_default().json_text(FieldName::Arguments).unwrap_or_default();
         assert_eq!(text.len(), 2006);
     }
 
@@ -373,7 +433,7 @@ mod tests {
                 vec![r#"{"id":"","type":"","name":"","text":"","url":""}"#; 2000].join(",")
             ),
         ] {
-            assert_eq!(Fields::read(&json, ENOUGH).err(), Some(Unreadable::TooMuch));
+            assert_eq!(read(&json).err(), Some(Unreadable::TooMuch));
         }
         for json in [
             format!(r#"{{"output":[{}]}}"#, vec!["0"; 100_000].join(",")),
@@ -381,9 +441,9 @@ mod tests {
             format!(r#"{{{}}}"#, vec![r#""id":"""#; 100_000].join(",")),
             format!(r#"{{"usage":{{"a":[{}]}}}}"#, vec!["{}"; 100_000].join(",")),
         ] {
-            let mut fields = Fields::read(&json, 1000).unwrap_or_default();
+            let mut fields = Fields::read(&json, &LongRuns::default(), 1000).unwrap_or_default();
             assert!(!fields.0.is_empty() || json.contains("tools"));
-            assert_eq!(fields.whole("usage"), None);
+            assert_eq!(fields.whole(FieldName::Usage), None);
         }
     }
 
@@ -397,27 +457,29 @@ mod tests {
     #[test]
     fn a_name_given_twice_means_the_second() {
         let json = r#"{"id":"a","name":"b","id":"c","name":1,"id":"d"}"#;
-        let mut fields = Fields::read(json, ENOUGH).unwrap_or_default();
-        assert_eq!(fields.text("id").as_deref(), Some("d"));
-        assert_eq!(fields.text("name"), None);
+        let mut fields = read(json).unwrap_or_default();
+        assert_eq!(fields.text(FieldName::Id).as_deref(), Some("d"));
+        assert_eq!(fields.text(FieldName::Name), None);
     }
 
     #[test]
     fn arguments_are_text_or_an_object_and_may_hold_half_a_surrogate_pair() {
-        let read = |json: &str| {
+        let arguments = |json: &str| {
             let json = format!(r#"{{"arguments":{json}}}"#);
-            Fields::read(&json, ENOUGH).ok()?.json_text("arguments").map(Cow::into_owned)
+            read(&json).ok()?.json_text(FieldName::Arguments).map(Cow::into_owned)
         };
-        assert_eq!(read(r#""{\"a\": 1}""#).as_deref(), Some(r#"{"a": 1}"#));
-        assert_eq!(read(r#"{"a": 12345678901234567890123}"#).as_deref(), Some(r#"{"a": 12345678901234567890123}"#));
-        assert_eq!(read(r#""a\ud83d""#).as_deref(), Some("a\u{fffd}"));
-        assert_eq!(read("null"), None);
+        assert_eq!(arguments(r#""{\"a\": 1}""#).as_deref(), Some(r#"{"a": 1}"#));
+        assert_eq!(
+            arguments(r#"{"a": 12345678901234567890123}"#).as_deref(),
+            Some(r#"{"a": 12345678901234567890123}"#)
+        );
+        assert_eq!(arguments(r#""a\ud83d""#).as_deref(), Some("a\u{fffd}"));
+        assert_eq!(arguments("null"), None);
     }
 
     #[test]
     fn numbers_that_are_an_index() {
-        let index =
-            |number: &str| Fields::read(&format!(r#"{{"output_index":{number}}}"#), ENOUGH).ok()?.index("output_index");
+        let index = |number: &str| read(&format!(r#"{{"output_index":{number}}}"#)).ok()?.index(FieldName::OutputIndex);
         let numbers = ["7", "12.0", "18446744073709551615", "1.5", "-1", "1e300", "\"7\"", "null"];
         let indexes = [Some(7), Some(12), Some(u64::MAX), None, None, None, None, None];
         assert_eq!(numbers.map(index), indexes);

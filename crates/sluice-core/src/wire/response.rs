@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::item::Item;
-use super::json::{Fields, Json, whole_number};
+use super::json::{FieldName, Fields, Json, whole_number};
 use crate::boundary::{TokenDetails, Usage};
 
 #[derive(Debug, Default)]
@@ -26,14 +26,17 @@ pub(crate) struct Response<'a> {
 impl<'a> Response<'a> {
     pub(crate) fn read(mut fields: Fields<'a>) -> Self {
         // Vercel documents the first spelling and sends the second.
-        let metadata = fields.whole("provider_metadata").or_else(|| fields.whole("providerMetadata"));
+        let metadata =
+            fields.whole(FieldName::ProviderMetadata).or_else(|| fields.whole(FieldName::ProviderMetadataInCamelCase));
         Self {
-            id: fields.text("id"),
-            model: fields.text("model"),
-            output: fields.objects("output").into_iter().map(Item::read).collect(),
-            usage: fields.whole("usage").and_then(read_usage),
-            incomplete_reason: fields.object("incomplete_details").and_then(|mut details| details.text("reason")),
-            error: ErrorField::read(fields.take("error")),
+            id: fields.text(FieldName::Id),
+            model: fields.text(FieldName::Model),
+            output: fields.objects(FieldName::Output).into_iter().map(Item::read).collect(),
+            usage: fields.whole(FieldName::Usage).and_then(read_usage),
+            incomplete_reason: fields
+                .object(FieldName::IncompleteDetails)
+                .and_then(|mut details| details.text(FieldName::Reason)),
+            error: ErrorField::read(fields.take(FieldName::Error)),
             metadata: metadata.map(Value::Object),
         }
     }
@@ -101,9 +104,10 @@ impl<'a> ErrorField<'a> {
         match error {
             Json::Text(message) => Self::new(Some(message), None),
             Json::Number(code) if !code.is_f64() => Self::new(None, Some(Cow::Owned(code.to_string()))),
-            Json::Object(mut fields) => {
-                Self::new(fields.text("message"), fields.word("code").or_else(|| fields.text("type")))
-            }
+            Json::Object(mut fields) => Self::new(
+                fields.text(FieldName::Message),
+                fields.word(FieldName::Code).or_else(|| fields.text(FieldName::Type)),
+            ),
             _ => Self::default(),
         }
     }

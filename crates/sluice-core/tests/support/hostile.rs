@@ -12,6 +12,8 @@ mod calls;
 mod chunks;
 #[path = "hostile_framing.rs"]
 mod framing;
+#[path = "hostile_largest.rs"]
+mod largest;
 #[path = "hostile_lists.rs"]
 mod lists;
 #[path = "hostile_steps.rs"]
@@ -57,6 +59,11 @@ pub fn generators() -> Vec<Generator> {
     let chunks = chunks::GENERATORS.iter().map(|(name, make)| Generator { name, input: Input::AiSdk, make: *make });
     let others = lists::GENERATORS.iter().map(|(name, input, make)| Generator { name, input: *input, make: *make });
     streams.chain(chunks).chain(others).collect()
+}
+
+/// Streams that make a single push as expensive as the limits allow, each with the number to call it with.
+pub fn largest() -> Vec<(Generator, usize)> {
+    largest::generators()
 }
 
 type Streams<'a> = &'a [(&'static str, fn(usize) -> Vec<u8>)];
