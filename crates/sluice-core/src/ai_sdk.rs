@@ -1,7 +1,7 @@
-//! The second dialect: chunks of the Vercel AI SDK in, the same parts, notes and outcome out.
+//! The second dialect: turns chunks of the Vercel AI SDK into the same parts, notes and outcome.
 //!
-//! The SDK speaks of one answer in two ways: the parts of `fullStream`, and the chunks of UI message streams, which also
-//! travel as server-sent events. Their names are spelled here and nowhere else:
+//! The SDK has two formats for an answer: the parts of `fullStream`, and the chunks of UI message streams, which are
+//! also sent as server-sent events. No other module knows their names:
 //!
 //! 1. `ai_sdk/fields.rs`: a JSON object's fields, none of them required
 //! 2. `ai_sdk/chunk.rs`: one chunk, by its name
@@ -26,11 +26,11 @@ use assemble::Assembler;
 use chunk::Chunk;
 use fields::Fields;
 
-/// One answer being received as AI SDK chunks.
+/// An answer that is being received as AI SDK chunks.
 ///
-/// The calling contract is that of [`ResponseStream`](crate::ResponseStream): push, stop when terminal, finish once. What
-/// is pushed is either [chunks](Self::push_chunk), one JSON text each, or the [bytes](Self::push) of a UI message
-/// stream's HTTP body, in any pieces; not both.
+/// The calling contract is that of [`ResponseStream`](crate::ResponseStream): push, stop when terminal, finish once.
+/// Push either [chunks](Self::push_chunk), each as JSON text, or the [bytes](Self::push) of a UI message stream's HTTP
+/// body, in any chunks, but not both.
 #[derive(Clone, Debug)]
 pub struct ChunkStream {
     parser: SseParser,
@@ -44,7 +44,7 @@ impl ChunkStream {
         Self { parser, is_body: false, assembler: Assembler::new(options) }
     }
 
-    /// Takes the JSON text of one chunk and gives what it completes.
+    /// Handles the JSON text of one chunk and returns the outputs that it completes.
     pub fn push_chunk(&mut self, json: &str) -> Drain<'_, Output> {
         let max_bytes = self.assembler.sink.limits.max_event_bytes;
         if json.len() > max_bytes {
@@ -55,7 +55,7 @@ impl ChunkStream {
         self.assembler.outputs()
     }
 
-    /// Takes the next bytes of a body and gives what they complete.
+    /// Handles the next bytes of a body and returns the outputs that they complete.
     #[inline(never)]
     pub fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
         self.is_body = true;
@@ -68,7 +68,7 @@ impl ChunkStream {
         assembler.outputs()
     }
 
-    /// Whether nothing that comes can change the answer any more.
+    /// Returns whether nothing can change the answer any more.
     pub fn is_terminal(&self) -> bool {
         self.assembler.verdict.is_some()
     }
@@ -89,7 +89,7 @@ impl ChunkStream {
     }
 }
 
-/// Whether a JSON text is a chunk of this dialect, for telling streams apart.
+/// Returns whether a JSON text is a chunk of this dialect, to detect a stream's dialect.
 pub fn is_ai_sdk_chunk(json: &str) -> bool {
     let Some(fields) = Fields::read(json) else { return false };
     match fields.word(&["type"]).as_deref() {

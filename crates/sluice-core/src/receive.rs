@@ -1,8 +1,8 @@
-//! The receive path: a body's bytes in, parts and notes out, and one outcome at the end.
+//! The receive path: turns the bytes of a body into parts and notes, and one outcome at the end.
 //!
-//! What runs for every delta is kept in small functions, and what runs now and then stands beside them as `inline(never)`. To a
-//! WebAssembly engine, a large function that is called often is a hot one, and optimizing it would take longer than to read
-//! the first answer without.
+//! Code that runs for every delta is in small functions, and code that runs rarely is `inline(never)`. A WebAssembly
+//! engine treats a large function that is called often as hot, and optimizing it would take longer than reading the
+//! first answer without.
 
 mod arguments;
 mod assemble;
@@ -39,12 +39,12 @@ use assemble::Assembler;
 use decode::{Frame, decode, decode_delta};
 use sse::{SseEvent, SseParser};
 
-/// One answer being received.
+/// An answer that is being received.
 ///
-/// The calling contract: [`push`](Self::push) the body as it arrives, in any pieces and any number of times; stop
-/// reading as soon as [`is_terminal`](Self::is_terminal) says so, whether or not the server closes; then
-/// [`finish`](Self::finish) once, saying why the bytes stopped. Nothing here fails or panics: what is wrong with the
-/// stream is in the notes and in the outcome.
+/// The calling contract: [`push`](Self::push) the body as it arrives, in any chunks. Stop reading as soon as
+/// [`is_terminal`](Self::is_terminal) returns true, whether or not the server closes the connection. Then call
+/// [`finish`](Self::finish) once, with the reason why the body ended. Nothing here fails or panics: problems with the
+/// stream are in the notes and in the outcome.
 #[derive(Clone, Debug)]
 pub struct ResponseStream {
     parser: SseParser,
@@ -59,20 +59,20 @@ pub struct StreamOptions {
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub limits: Limits,
-    /// The names the request gave to its tools, so that calls carry the ones VS Code knows.
+    /// The names of the tools in the request, so that calls are reported under the names that VS Code knows.
     #[cfg_attr(test, ts(as = "Option<std::collections::BTreeMap<String, String>>"))]
     pub tool_names: ToolNames,
-    /// Call ids as the server gave them, without our prefix; for shells whose requests are not built here.
+    /// Whether call ids are reported without our prefix, for shells that build requests themselves.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub plain_call_ids: bool,
-    /// Give a note for every event read.
+    /// Whether there is a note for every event.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub trace: bool,
 }
 
-/// Bounds that no honest answer reaches. An answer that passes one fails with a message that names it. While it is read in
-/// chunks of up to 64 KiB, a stream takes at most four times the larger of the first two in memory. The defaults also bound
-/// how long one chunk can take.
+/// Limits that no honest answer reaches. An answer that exceeds one fails with a message that names it. While it is
+/// read in chunks of up to 64 KiB, a stream takes at most four times the larger of the first two in memory. The
+/// defaults also limit how long one chunk can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// One SSE event, and the memory that reading it takes. The largest are generated images; everything else in an event
@@ -91,14 +91,14 @@ impl Default for Limits {
     }
 }
 
-/// Why no more bytes come.
+/// Why the body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum BodyEnd {
     Eof,
     Cancelled,
-    /// Nothing came for too long.
+    /// Nothing arrived for too long.
     IdleTimeout,
     /// The connection broke.
     Broken,
@@ -112,7 +112,7 @@ impl ResponseStream {
         }
     }
 
-    /// Takes the next bytes and gives what they complete. The buffer behind the iterator is used again and again.
+    /// Handles the next bytes and returns the outputs that they complete. The buffer behind the iterator is reused.
     pub fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
         let assembler = &mut self.assembler;
         if assembler.verdict.is_none()
@@ -126,13 +126,13 @@ impl ResponseStream {
         assembler.sink.outputs.drain(..)
     }
 
-    /// Whether the server has said how the answer ended.
+    /// Returns whether the server has said how the answer ended.
     pub fn is_terminal(&self) -> bool {
         self.assembler.verdict.is_some()
     }
 
     pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
-        // After a cancellation nobody wants to hear more.
+        // After a cancellation, nothing more is delivered.
         if !self.is_terminal() && end != BodyEnd::Cancelled {
             self.handle_leftover();
         }
@@ -162,7 +162,7 @@ fn handle_event(assembler: &mut Assembler, event: SseEvent<'_>) {
 #[inline(never)]
 fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>) {
     let max_bytes = assembler.sink.limits.max_event_bytes;
-    // An event with text that must be mended is copied, and slow to read. None of them is long.
+    // An event whose text must be repaired is copied, and slow to read. Such events are short.
     let max_copy = max_bytes / 16;
     let data = match event.data_within(max_copy) {
         Ok(data) => data,
@@ -171,13 +171,13 @@ fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>) {
     let name = event.name();
     let max_memory = max_bytes.max(64 << 10);
     let may_be_mended = || data.len() <= max_copy && data.contains("\\u");
-    // The long strings of an event can be taken once, so that it cannot be read again if it turns out not to be JSON.
+    // The long strings of an event can be taken only once, so it can't be read again if it turns out not to be JSON.
     if !event.long_runs.is_empty() && may_be_mended() {
         return assembler.handle(decode(&mend_surrogates(&data), event.long_runs, &name, max_memory));
     }
     match decode(&data, event.long_runs, &name, max_memory) {
-        // This is not JSON, or it is but for half a surrogate pair, which JavaScript servers write when they cut text between
-        // UTF-16 units.
+        // This isn't JSON, except perhaps for an unpaired surrogate, which JavaScript servers write when they split
+        // text between UTF-16 units.
         Frame::Note(_) if may_be_mended() => {
             assembler.handle(decode(&mend_surrogates(&data), event.long_runs, &name, max_memory));
         }

@@ -1,7 +1,8 @@
-//! Open Responses' own spelling, version 2026-04-24, with the variants other servers use as aliases. Only this module knows it.
+//! The names and formats of Open Responses, version 2026-04-24, with the variants of other servers as aliases. No other
+//! module knows them.
 //!
-//! Servers differ from the schema in every direction (fewer than two in three recorded streams validate), so every
-//! field is optional, and a field of the wrong type counts as absent instead of costing the event it came in.
+//! Servers differ from the schema in every possible way (fewer than two in three recorded streams validate). So every
+//! field is optional, and a field of the wrong type counts as absent instead of invalidating its event.
 
 mod event;
 mod item;

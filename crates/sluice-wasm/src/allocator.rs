@@ -1,7 +1,7 @@
-//! Small blocks of memory, kept for the next use in lists by size.
+//! An allocator that keeps small blocks in free lists, one for each size.
 //!
-//! A text delta takes one small block and gives it back. The standard allocator does that in one large function, and to an
-//! engine that optimizes what is called often, that one looks as hot as all the rest: optimizing it alone took longer than
+//! A text delta allocates one small block and frees it. The standard allocator does that in one large function. An
+//! engine that optimizes whatever is called often considers that function hot, and optimizing it took longer than
 //! reading the first answer.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,7 +14,7 @@ const LISTS: usize = 16;
 const ALIGN: usize = 8;
 
 pub struct SmallBlocks {
-    /// For each size, the blocks that are free; the first word of one says where the next is.
+    /// The free list for each size. The first word of a free block points to the next.
     free: [Cell<*mut u8>; LISTS],
     ran_out: Cell<bool>,
 }
@@ -27,7 +27,7 @@ impl SmallBlocks {
         Self { free: [const { Cell::new(ptr::null_mut()) }; LISTS], ran_out: Cell::new(false) }
     }
 
-    /// Whether there was no memory for a block. The program has ended then: JavaScript asks after a trap, to learn why.
+    /// Whether an allocation failed. After a trap, JavaScript reads this to find out why.
     pub fn ran_out(&self) -> bool {
         self.ran_out.get()
     }
@@ -39,21 +39,21 @@ impl SmallBlocks {
         block
     }
 
-    /// Where blocks of this kind are kept; `None` if the standard allocator has them back at once.
+    /// Returns the free list for blocks of this layout, or `None` if the standard allocator handles them.
     fn list(&self, layout: Layout) -> Option<&Cell<*mut u8>> {
         if layout.align() > ALIGN { None } else { self.free.get(layout.size().wrapping_sub(1) / STEP) }
     }
 }
 
-/// As large as any block in its list.
+/// The layout that all blocks in a list have.
 fn rounded(layout: Layout) -> Layout {
-    // SAFETY: at most `STEP * LISTS`, and the alignment is one already.
+    // SAFETY: the size is at most `STEP * LISTS`, and the alignment is valid.
     unsafe { Layout::from_size_align_unchecked(layout.size().next_multiple_of(STEP), ALIGN) }
 }
 
 #[expect(clippy::cast_ptr_alignment, reason = "every block is aligned for any word")]
-// SAFETY: blocks come from the standard allocator with the size and alignment of their list, are in no list while they are
-// in use, and never go back.
+// SAFETY: blocks come from the standard allocator with the size and alignment of their list. They are in no list while
+// they are in use, and are never returned.
 unsafe impl GlobalAlloc for SmallBlocks {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -79,7 +79,7 @@ unsafe impl GlobalAlloc for SmallBlocks {
 
     #[inline(never)]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let larger = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (self.list(layout), self.list(larger)) {
             (None, None) => self.checked(unsafe { System.realloc(block, layout, size) }),

@@ -230,15 +230,15 @@ random?: number, };
 
 export type StreamOptions = { 
 /**
- * The names the request gave to its tools, so that calls carry the ones VS Code knows.
+ * The names of the tools in the request, so that calls are reported under the names that VS Code knows.
  */
 toolNames?: { [key in string]: string }, 
 /**
- * Call ids as the server gave them, without our prefix; for shells whose requests are not built here.
+ * Whether call ids are reported without our prefix, for shells that build requests themselves.
  */
 plainCallIds?: boolean, 
 /**
- * Give a note for every event read.
+ * Whether there is a note for every event.
  */
 trace?: boolean, };
 

@@ -1,5 +1,5 @@
-//! Chunks to parts: the state machine of this dialect. It has less to do than the one for Open Responses: the SDK gives
-//! every text once, so only calls, which come in pieces and whole, must be told apart.
+//! Turns chunks into parts: the state machine of this dialect. It is simpler than the one for Open Responses, because
+//! the SDK sends every text once. Only calls, which arrive in pieces and whole, need care.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -17,7 +17,7 @@ use crate::receive::{About, BodyEnd, MAX_PLAIN_BYTES, Sink, StreamOptions, Verdi
 use crate::wire::LongRuns;
 
 const MAX_BLOCK_ID_BYTES: usize = 200;
-/// What a thing that is kept by its id takes in memory besides the id.
+/// The memory for an entry in addition to its id.
 const OVERHEAD: usize = 192;
 
 #[derive(Clone, Debug)]
@@ -25,18 +25,18 @@ pub(super) struct Assembler {
     trace: bool,
     calls: Calls,
     data: Data,
-    /// Text and thinking that began and did not end yet.
+    /// Text and thinking that began but hasn't ended.
     open_blocks: BTreeSet<(bool, String)>,
-    /// How often each thinking block's id began: every step counts its blocks afresh.
+    /// How often each thinking block's id was used, because every step restarts the numbering.
     thinking_starts: BTreeMap<String, u32>,
     last_thinking: Option<String>,
     replay: Vec<ReasoningItem>,
-    /// Where in `replay` the item with each id is.
+    /// The position in `replay` of the item with each id.
     replay_by_id: BTreeMap<String, usize>,
-    /// The last `finish` had the usage of all steps; later steps add to it.
+    /// Whether the last `finish` had the usage of all steps. Later steps add to it.
     pub about: About,
     pub verdict: Option<Verdict>,
-    /// `finish` was read. More may follow: applications append data to their streams.
+    /// Whether `finish` was read. More may follow, because applications append data to their streams.
     finished: Option<Verdict>,
     pub sink: Sink,
 }
@@ -72,7 +72,7 @@ impl Assembler {
         if let (Some(fields), Some(kind)) = (&fields, &kind) {
             self.handle_chunk(kind, fields, long_runs);
         } else {
-            // What cannot be read may have been a piece of a call.
+            // What can't be read may have been a piece of a call.
             self.calls.doubt_open_calls();
             self.sink.note(NoteKind::Malformed, "");
         }
@@ -99,7 +99,7 @@ impl Assembler {
         }
     }
 
-    /// A verdict reached before the oversized chunk stands.
+    /// A verdict from before the oversized chunk still counts.
     #[inline(never)]
     pub(super) fn give_up(&mut self, error: EventTooLarge) {
         self.verdict.get_or_insert(Verdict::TooLarge(error.into()));
@@ -191,7 +191,7 @@ impl Assembler {
     }
 
     fn think(&mut self, block: Option<&str>, value: String) {
-        // Every piece carries the id, so it must be short.
+        // Every part has the id, so it must be short.
         let id = match block.filter(|block| block.len() <= MAX_BLOCK_ID_BYTES) {
             Some(block) => match self.thinking_starts.get(block) {
                 Some(starts @ 2..) => format!("{block}:{}", starts - 1),
@@ -205,7 +205,7 @@ impl Assembler {
         }
     }
 
-    /// Encrypted thinking is in the metadata of whichever provider made it.
+    /// Encrypted thinking is in the metadata of the provider that produced it.
     fn learn_replay(&mut self, fields: &Fields<'_>) {
         let Some(metadata) = fields.object(&["providerMetadata"]) else { return };
         for provider in metadata.iter().filter_map(|(_, json)| Fields::read(json)) {
@@ -265,7 +265,7 @@ impl Assembler {
         self.open_blocks.clear();
     }
 
-    /// One empty part at the end carries what all thinking needs to be sent back.
+    /// One empty part at the end contains what has to be sent back for all thinking.
     fn give_replay(&mut self) {
         let items = mem::take(&mut self.replay);
         self.replay_by_id.clear();
@@ -285,8 +285,8 @@ impl Assembler {
         }
     }
 
-    /// No more chunks come. `is_body` says that they came as bytes, which can be cut off anywhere; a program's own stream
-    /// ends when the program ends it.
+    /// There are no more chunks. `is_body` says that they arrived as bytes, which can be cut off anywhere; a program's
+    /// own stream ends when the program ends it.
     pub(super) fn end(&mut self, end: BodyEnd, is_body: bool) {
         if self.verdict.is_some() || end == BodyEnd::Cancelled {
             return;
@@ -301,8 +301,8 @@ impl Assembler {
         }
     }
 
-    /// The stream ended as streams do. Streams without `finish` exist (`sendFinish: false`); one that stops inside a text or a
-    /// call was cut off.
+    /// The stream ended normally. It may have no `finish` (`sendFinish: false`), but a stream that stops inside a text
+    /// or a call was cut off.
     fn settle(&mut self, cut_off_by: &'static str) {
         self.calls.end_step(&mut self.sink);
         self.give_replay();

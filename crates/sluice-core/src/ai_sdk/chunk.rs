@@ -1,11 +1,11 @@
-//! One chunk of the AI SDK, by its own names: `fullStream` parts and UI message chunks, of versions 4 to 7. They share
-//! most names; where they differ, the fields do not, so one reading serves both.
+//! The chunks of the AI SDK by name: `fullStream` parts and UI message chunks, of versions 4 to 7. They share most
+//! names, and where the names differ, the fields don't, so one reader handles both.
 
 use std::borrow::Cow;
 
 use super::fields::Fields;
 
-/// What a chunk says, in this dialect's terms but free of its spelling.
+/// What a chunk means, independent of its names.
 #[derive(Debug)]
 pub(super) enum Chunk<'a> {
     Text {
@@ -42,14 +42,14 @@ pub(super) enum Chunk<'a> {
         input: Option<&'a str>,
         ran_elsewhere: bool,
     },
-    /// A tool ran somewhere else.
+    /// A tool ran elsewhere.
     Ran {
         id: Option<Cow<'a, str>>,
         output: Option<&'a str>,
     },
     File,
     Source,
-    /// The application's own, by the name it gave it.
+    /// The application's own data, with its name.
     Data {
         name: &'a str,
     },
@@ -57,13 +57,13 @@ pub(super) enum Chunk<'a> {
     Step,
     Finish,
     Response,
-    /// What the step gave so far is to be forgotten.
+    /// The results of the step so far must be discarded.
     Reset,
     Abort,
     Error,
-    /// Known, and nothing for the reader.
+    /// A known chunk without anything for the reader.
     Silent,
-    /// Known, and more than VS Code has a place for.
+    /// A known chunk that VS Code has no equivalent for.
     Ignored,
     Unknown,
 }
@@ -89,7 +89,7 @@ impl<'a> Chunk<'a> {
 
             "tool-input-start" | "tool-call-streaming-start" => match call_id() {
                 Some(id) => Self::InputStart { id, name: tool(), ran_elsewhere: ran_elsewhere() },
-                // A call without an id comes again, whole.
+                // A call without an id will arrive again, whole.
                 None => Self::Silent,
             },
             "tool-input-delta" | "tool-call-delta" => Self::InputDelta {
@@ -98,7 +98,7 @@ impl<'a> Chunk<'a> {
                 piece: fields.text(&["delta", "inputTextDelta", "argsTextDelta"]).unwrap_or_default(),
             },
             "tool-input-end" => Self::InputEnd { id: call_id() },
-            // A call that the SDK finds wrong is still the model's call: VS Code tells the model what is wrong with it.
+            // A call that the SDK considers invalid is still reported: VS Code tells the model what is wrong with it.
             "tool-call" | "tool-input-available" | "tool-input-error" => Self::Call {
                 id: call_id(),
                 name: tool(),
@@ -118,7 +118,7 @@ impl<'a> Chunk<'a> {
             "abort" => Self::Abort,
             "error" => Self::Error,
 
-            // An error of a tool is also what the SDK says of every call it finds wrong.
+            // The SDK also reports a tool error for every call that it considers invalid.
             "tool-error"
             | "tool-output-error"
             | "tool-output-denied"
@@ -143,12 +143,12 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Whether this is the name of the chunk that has a file in it.
+    /// Returns whether this is the name of the chunk with a file.
     pub(super) fn is_file(kind: &str) -> bool {
         matches!(Chunk::named(kind, &Fields::default()), Chunk::File)
     }
 
-    /// Whether a chunk with this name is one of this dialect's, for telling dialects apart.
+    /// Returns whether this is the name of a chunk of this dialect, to detect a stream's dialect.
     pub(super) fn knows(kind: &str) -> bool {
         !matches!(Chunk::named(kind, &Fields::default()), Chunk::Unknown)
     }

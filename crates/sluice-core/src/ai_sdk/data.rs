@@ -1,5 +1,4 @@
-//! What is neither text nor a call: files, sources, the application's own data. Everything becomes a data part; nothing is
-//! ever fetched.
+//! Files, sources and the application's own data. Everything becomes a data part; nothing is ever fetched.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -18,25 +17,25 @@ use crate::wire::{LongRuns, string};
 
 /// More sources would bury the answer.
 const MAX_SOURCES: usize = 1000;
-/// No address that means anything is longer.
+/// The maximum length of an address.
 const MAX_URL_BYTES: usize = 8192;
 const MAX_TITLE_CHARS: usize = 300;
 /// Longer data URLs are base64, which has nothing to percent-decode.
 const MAX_PERCENT_DECODED: usize = 256 << 10;
-/// Longer content is in the usual alphabet already. Rewriting it goes byte by byte.
+/// Longer content already uses the standard alphabet; converting it would go byte by byte.
 const MAX_REWRITTEN: usize = 1 << 20;
 
-/// The longest list of numbers that is read as a file. Files of some size come as base64.
+/// The longest list of numbers that is read as a file. Larger files arrive as base64.
 const MAX_NUMBERS: usize = 128 << 10;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Data {
-    /// Addresses, or ids, of the sources given: every mention of one is a chunk of its own.
+    /// The addresses or ids of the sources that were reported. Every mention of a source is a separate chunk.
     sources: BTreeSet<String>,
 }
 
 impl Data {
-    /// `file` (the SDK's file object, or the fields of one), a data URL, or an address.
+    /// Handles `file` (the SDK's file object, or its fields), a data URL, or an address.
     pub(super) fn file(chunk: &Fields<'_>, long_runs: &LongRuns, sink: &mut Sink) {
         let file = chunk.object(&["file"]).unwrap_or_else(|| chunk.clone());
         let named = file.word(&["mediaType", "mimeType"]).or_else(|| chunk.word(&["mediaType", "mimeType"]));
@@ -71,7 +70,7 @@ impl Data {
         }
     }
 
-    /// A `source` of `fullStream`, or `source-url` and `source-document`; all in one shape.
+    /// Handles a `source` of `fullStream`, or `source-url` and `source-document`. All have one shape.
     pub(super) fn source(&mut self, chunk: &Fields<'_>, sink: &mut Sink) {
         let source = chunk.object(&["source"]).unwrap_or_else(|| chunk.clone());
         let id = source.word(&["sourceId", "id"]).filter(|id| id.len() <= MAX_URL_BYTES);
@@ -97,12 +96,12 @@ impl Data {
         sink.part(citations_part(vec![citation]));
     }
 
-    /// How many there were.
+    /// Returns the number of sources.
     pub(super) fn sources(&self) -> usize {
         self.sources.len()
     }
 
-    /// Providers that have sources and no chunk for them leave them where the text ends.
+    /// Some providers have no chunks for sources and put them at the end of the text.
     pub(super) fn sources_of_text(&mut self, end: &Fields<'_>, sink: &mut Sink) {
         let mut sources = end.list("citations");
         if let Some(metadata) = end.object(&["providerMetadata"]) {
@@ -112,13 +111,13 @@ impl Data {
         for source in sources.iter().filter_map(|json| Fields::read(json)) {
             let is_web = source.word(&["url"]).is_some_and(|url| url.starts_with("http"));
             if is_web {
-                // An annotation's own id, where it has one, names the text and not the source.
+                // If an annotation has an id, that identifies the text and not the source.
                 self.source(&source, sink);
             }
         }
     }
 
-    /// `data-NAME`: the value as it is.
+    /// Handles `data-NAME`, whose value is passed on unchanged.
     pub(super) fn custom(name: &str, chunk: &Fields<'_>, sink: &mut Sink) {
         let name = protocol_word(name);
         let name = if name.is_empty() { "data" } else { &name };
@@ -142,8 +141,8 @@ fn json_part(mime_type: &str, json: &str, sink: &mut Sink) {
     sink.part(Part::Data { mime_type: mime_type.to_owned(), base64: STANDARD.encode(json) });
 }
 
-/// A media type as it stands in the registry, without parameters. Anything else is none: VS Code has control parts whose types
-/// are single words (`usage`, `stateful_marker`, …), and no server may make one.
+/// Returns a registered media type without parameters. Anything else is refused: VS Code has control parts whose types
+/// are single words (`usage`, `stateful_marker`, …), and no server may create one.
 fn media_type(name: &str) -> Option<String> {
     const KINDS: [&str; 9] =
         ["application", "audio", "font", "image", "message", "model", "multipart", "text", "video"];
@@ -155,7 +154,7 @@ fn media_type(name: &str) -> Option<String> {
     (is_real && name.len() <= MAX_BYTES).then_some(name)
 }
 
-/// The content of a file, however it was written: base64 text, a list of bytes, what `JSON.stringify` makes of a
+/// Returns the content of a file in any form: base64 text, a list of bytes, or what `JSON.stringify` makes of a
 /// `Uint8Array` (`{"0":137,…}`) or of a Node buffer (`{"type":"Buffer","data":[…]}`).
 fn base64_of(json: &str, long_runs: &LongRuns) -> Option<String> {
     if let Some(text) = string(json) {
@@ -180,7 +179,7 @@ fn long_base64(text: &str, long_runs: &LongRuns) -> Option<String> {
     run.unwrap_or_else(|| standard_base64(long_runs.put_back(text).as_bytes()))
 }
 
-/// Base64 in the usual alphabet, without white space and with padding.
+/// Returns base64 in the standard alphabet, without white space and with padding.
 fn standard_base64(text: &[u8]) -> Option<String> {
     if let Some(base64) = str::from_utf8(text).ok().and_then(|text| checked_base64(text.into())) {
         return Some(base64.into_owned());
@@ -197,8 +196,8 @@ fn standard_base64(text: &[u8]) -> Option<String> {
     checked_base64(String::from_utf8(standard).ok()?.into()).map(Cow::into_owned)
 }
 
-/// Bytes that were written as numbers. They are never parsed into anything larger: a number of two characters would take
-/// thirty in memory.
+/// Reads bytes that are written as numbers. They are never stored as JSON values, because a number of two characters
+/// would take thirty bytes in memory.
 struct Bytes(Vec<u8>);
 
 impl<'de> Deserialize<'de> for Bytes {
@@ -226,7 +225,7 @@ impl<'de> Deserialize<'de> for Bytes {
                     match (&*name, name.parse::<usize>()) {
                         ("data", _) => data = Some(entries.next_value::<Vec<u8>>()?),
                         ("type", _) => drop(entries.next_value::<serde::de::IgnoredAny>()?),
-                        // JavaScript writes them in order.
+                        // JavaScript writes the keys in order.
                         (_, Ok(place)) if place == bytes.len() => bytes.push(entries.next_value()?),
                         _ => return Err(A::Error::custom("not bytes")),
                     }
@@ -238,7 +237,7 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// Media type and base64 content of a data URL.
+/// Returns the media type and the base64 content of a data URL.
 fn data_url(url: &str, long_runs: &LongRuns) -> Option<(Option<String>, String)> {
     let (scheme, rest) = url.split_at_checked(5)?;
     if !scheme.eq_ignore_ascii_case("data:") {

@@ -1,7 +1,7 @@
-//! The text of a call's arguments: whether it is a JSON object, and whether two such texts say the same.
+//! The text of a call's arguments: whether it is a JSON object, and whether two such texts mean the same.
 //!
-//! Both questions cost a walk over the text, and a server decides how often they come up. So answers are remembered, and
-//! asking again about a text that has grown must be paid for by the bytes that arrived.
+//! Answering either question takes a pass over the text, and the server decides how often they come up. So results are
+//! remembered, and checking a text again after it has grown must be paid for by the bytes that arrived.
 
 use std::fmt;
 use std::hash::Hasher;
@@ -19,17 +19,17 @@ const MAX_COMPARED_BY_MEANING: usize = 64 << 10;
 /// The most that arguments may contain outside of JSON strings. No model writes that many numbers or brackets.
 const MAX_DENSE_ARGUMENTS: usize = 128 << 10;
 
-/// A text that arrives in pieces, or whole and perhaps more than once.
+/// A text that arrives in pieces, or whole, and perhaps more than once.
 #[derive(Clone, Debug)]
 pub(crate) struct ArgumentsText {
     text: String,
     is_blank: bool,
     found: Found,
-    /// How many bytes may still be looked at.
+    /// How many bytes may still be checked.
     credit: usize,
 }
 
-/// What the last look at a text found.
+/// The result of the last check.
 #[derive(Clone, Copy, Debug)]
 enum Found {
     /// The text has changed since it was last checked.
@@ -46,9 +46,9 @@ impl Default for ArgumentsText {
 }
 
 impl ArgumentsText {
-    /// Returns the [`work`](Self::work) that came.
+    /// Appends a delta. Returns the added [`work`](Self::work).
     pub(crate) fn push(&mut self, piece: &str) -> usize {
-        /// What an event is worth, besides the bytes it brings.
+        /// The budget that an event adds, in addition to its bytes.
         const EVENT: usize = 64;
         const LOOKS_AT_EACH_BYTE: usize = 8;
         self.credit = self.credit.saturating_add(LOOKS_AT_EACH_BYTE * (EVENT + piece.len()));
@@ -58,7 +58,7 @@ impl ArgumentsText {
         WORK_FOR_A_BYTE * piece.len()
     }
 
-    /// Takes the place of what was there, unless it is blank. Returns the [`work`](Self::work) that came and that which went.
+    /// Replaces the text, unless the new one is blank. Returns the [`work`](Self::work) that was added and removed.
     pub(crate) fn replace(&mut self, whole: &str) -> (usize, usize) {
         if whole.trim().is_empty() {
             return (0, 0);
@@ -68,7 +68,7 @@ impl ArgumentsText {
         (self.work(), before.work())
     }
 
-    /// What it counts for in `Sink::retain_waiting`: parsing a text takes longer than giving it.
+    /// The amount that counts in `Sink::retain_waiting`: parsing a text takes longer than delivering it.
     pub(crate) fn work(&self) -> usize {
         WORK_FOR_A_BYTE * self.text.len()
     }
@@ -77,7 +77,7 @@ impl ArgumentsText {
         self.is_blank
     }
 
-    /// Whether it is a JSON object, as far as one may look.
+    /// Returns whether it is a JSON object, as far as the budget allows.
     pub(crate) fn is_object(&mut self) -> bool {
         if matches!(self.found, Found::Nothing)
             && let Some(credit) = self.credit.checked_sub(self.text.len())
@@ -89,12 +89,12 @@ impl ArgumentsText {
         matches!(self.found, Found::Object(_))
     }
 
-    /// The answer is over: one more look is free.
+    /// The answer is over, so one more check is free.
     pub(crate) fn allow_last_look(&mut self) {
         self.credit = self.credit.saturating_add(self.text.len());
     }
 
-    /// The object, if it is known to be one, without the space around it.
+    /// Returns the object, if it is known to be one, without the white space around it.
     pub(crate) fn take(&mut self) -> Option<Object> {
         let Found::Object(hash) = self.found else { return None };
         let text = std::mem::take(self).text;
@@ -103,8 +103,7 @@ impl ArgumentsText {
     }
 }
 
-/// The text of a JSON object, and a hash that is the same however the object is spelled: with other spaces, or another order of
-/// keys.
+/// The text of a JSON object, and a hash that doesn't depend on white space or the order of keys.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub json: String,
@@ -128,14 +127,14 @@ impl Object {
     }
 }
 
-/// Mends half surrogate pairs, which many parsers reject.
+/// Replaces unpaired surrogates, which many parsers reject.
 fn mend(json: &mut String) {
     if json.contains("\\ud") || json.contains("\\uD") {
         *json = mend_surrogates(json);
     }
 }
 
-/// `None` if the text is not a JSON object.
+/// Returns `None` if the text isn't a JSON object.
 fn object_hash(text: &str) -> Option<u64> {
     if !text.trim_start().starts_with('{') {
         return None;
@@ -145,7 +144,7 @@ fn object_hash(text: &str) -> Option<u64> {
         let meaning = Meaning.deserialize(&mut deserializer)?;
         deserializer.end().map(|()| meaning)
     };
-    // An object that is very long, or nested too deep for a parser, is compared as text.
+    // An object that is very long, or nested too deeply for a parser, is compared as text.
     let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
     let is_long = text.len() > MAX_COMPARED_BY_MEANING;
     if is_long && dense_bytes(text) > MAX_DENSE_ARGUMENTS {
@@ -155,7 +154,7 @@ fn object_hash(text: &str) -> Option<u64> {
     known.or_else(|| is_json().then(|| hash(text.as_bytes())))
 }
 
-/// Hashes a value without keeping any of it.
+/// Hashes a value without storing it.
 #[derive(Clone, Copy)]
 struct Meaning;
 
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_again_is_paid_for_by_what_arrived() {
+    fn checking_again_is_paid_for_by_new_bytes() {
         let mut text = ArgumentsText::default();
         assert!(text.is_blank() && !text.is_object());
         text.push(r#"{"a":""#);

@@ -1,4 +1,4 @@
-//! Step 3: wire events to parts. The state machine; each kind of item has its own file beside this one.
+//! Step 3: turns wire events into parts. This is the state machine; each kind of item has its own file.
 //!
 //! ```text
 //!                  ┌─ message ───► messages.rs   text as it comes, refusals as text, citations after it
@@ -7,7 +7,8 @@
 //!                  └─ image ─────► images.rs     a data part
 //! ```
 //!
-//! Terminal events settle: what only the final output carries is still given, and nothing after it is looked at.
+//! A terminal event settles the answer: what only the final output contains is still delivered, and everything after it
+//! is ignored.
 
 use std::mem;
 
@@ -33,7 +34,7 @@ pub(super) struct Assembler {
     reasoning: Reasoning,
     calls: Calls,
     images: Images,
-    /// How many items there are, and the bytes they take.
+    /// The number of items, and the bytes that they take.
     counted: (usize, usize),
     last_sequence: Option<u64>,
     sequence_noted: bool,
@@ -42,7 +43,7 @@ pub(super) struct Assembler {
     pub sink: Sink,
 }
 
-/// What the server said about the response as a whole.
+/// What the server said about the whole response.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     pub response_id: Option<String>,
@@ -51,28 +52,28 @@ pub(crate) struct About {
     pub gateway: Option<Gateway>,
 }
 
-/// How many notes one answer gives, and how many when every event is traced.
+/// The maximum number of notes for one answer, and the maximum if every event is traced.
 const MAX_NOTES: usize = 256;
 const MAX_TRACED: usize = 65_536;
-/// A megabyte of links, or sixteen of other text.
+/// Enough for a megabyte of links, or sixteen of other text.
 const BYTES_TO_SEARCH: usize = 1 << 20;
-/// The share of an answer's limit, as a divisor, that may be held for later: encrypted thinking, open calls and sources.
+/// The part of an answer's limit, as a divisor, that may be held for later: encrypted thinking, open calls and sources.
 const WAITING_SHARE: usize = 5;
 
-/// The one way out: every part and note goes through here, and is counted.
+/// Every part and note goes through here and is counted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sink {
     pub outputs: Vec<Output>,
     pub limits: Limits,
-    /// Bytes of memory that the answer takes: all that is kept until it ends.
+    /// The memory in bytes that the answer takes until it ends.
     retained: usize,
-    /// Those of them that wait for the end of a call or of the answer to be worked on.
+    /// The part of these bytes that is processed only at the end of a call or of the answer.
     waiting: usize,
     /// How much of the text may still be searched for links to sources.
     pub bytes_to_search: usize,
     noted: usize,
     traced: usize,
-    /// Notes that were one too many.
+    /// The number of notes that were left out.
     left_out: usize,
     pub over_limit: Option<Message>,
     pub gave_part: bool,
@@ -116,7 +117,7 @@ impl Sink {
         }
     }
 
-    /// So many bytes are kept from now on.
+    /// Counts bytes that are kept from now on.
     pub(crate) fn retain(&mut self, bytes: usize) {
         self.retained += bytes;
         if self.retained > self.limits.max_answer_bytes {
@@ -124,7 +125,7 @@ impl Sink {
         }
     }
 
-    /// Whether so many bytes more can be kept. If not, the answer ends here.
+    /// Returns whether this many more bytes can be kept. If not, the answer ends here.
     pub(crate) fn has_room_for(&mut self, bytes: usize) -> bool {
         let has_room = self.retained + bytes <= self.limits.max_answer_bytes;
         if !has_room {
@@ -137,8 +138,8 @@ impl Sink {
         self.retained = self.retained.saturating_sub(bytes);
     }
 
-    /// The same for what is worked on later: arguments, which are parsed when their call is done; sources and encrypted thinking,
-    /// which are given at the end. One event can set all of that work off, so there is a bound for it.
+    /// The same for what is processed later: arguments, which are parsed when their call is done, and sources and
+    /// encrypted thinking, which are delivered at the end. One event can trigger all of that work, so it has a limit.
     pub(crate) fn retain_waiting(&mut self, bytes: usize) {
         self.retain(bytes);
         self.waiting += bytes;
@@ -209,14 +210,14 @@ impl Assembler {
         }
     }
 
-    /// A frame that cannot be read may have been a piece of a call.
+    /// A frame that can't be read may have been a piece of a call.
     #[inline(never)]
     fn handle_unreadable(&mut self, note: Note) {
         self.calls.doubt_open_calls();
         self.sink.note(note.kind, note.detail);
     }
 
-    /// A verdict reached before the oversized event stands.
+    /// A verdict from before the oversized event still counts.
     #[inline(never)]
     pub(super) fn give_up(&mut self, error: EventTooLarge) {
         self.verdict.get_or_insert(Verdict::TooLarge(error.into()));
@@ -279,7 +280,7 @@ impl Assembler {
         }
     }
 
-    /// Numbers that repeat or skip are worth a line in a bug report and nothing more: some servers send none at all.
+    /// Numbers that repeat or skip matter only for bug reports; some servers send none at all.
     fn check_sequence(&mut self, number: Option<u64>) {
         let Some(number) = number else { return };
         let expected = self.last_sequence.map(|last| last.saturating_add(1));
@@ -294,7 +295,7 @@ impl Assembler {
         let text = part.text.as_deref().unwrap_or_default();
         let is_reasoning = match part.kind.as_deref() {
             Some(kind) => kind == "reasoning_text",
-            // The type was lost: the item it belongs to tells.
+            // The type was lost, but the item that it belongs to determines it.
             None => self.reasoning.knows(at) && !self.messages.knows(at),
         };
         match (part.kind.as_deref(), text_of(part)) {
@@ -317,7 +318,7 @@ impl Assembler {
             ItemKind::Message => self.messages.added(at),
             ItemKind::Reasoning => self.reasoning.added(at),
             ItemKind::FunctionCall => self.calls.added(at, item, &mut self.sink),
-            // These get their note when they are done.
+            // There is only one note, when the item is done.
             ItemKind::ImageGenerationCall | ItemKind::Other(_) => {}
         }
     }
@@ -354,10 +355,11 @@ impl Assembler {
         self.verdict = Some(Verdict::Incomplete(reason));
     }
 
-    /// Compares the final output with what was streamed and gives what is missing, in the output's order.
+    /// Compares the final output with what was streamed, and delivers what is missing, in the output's order.
     fn settle(&mut self, output: Vec<Item<'_>>, completed: bool) {
         let pairings = self.pair_with_final(&output);
-        // One event can bring more items than an answer may have: that must be known before any of them is given.
+        // One event can contain more items than an answer may have, which must be known before any of them is
+        // delivered.
         let is_new = |(item, pairing): (&Item<'_>, &Pairing)| {
             *pairing == Pairing::New && !matches!(item.kind(), ItemKind::Other(_))
         };
@@ -385,7 +387,7 @@ impl Assembler {
         }
     }
 
-    /// What each item of the final output is to us.
+    /// How each item of the final output relates to what was streamed.
     fn pair_with_final(&self, output: &[Item<'_>]) -> Vec<Pairing> {
         let mut pairings = vec![Pairing::New; output.len()];
         self.messages.pair_with_final(output, &mut pairings);
@@ -401,7 +403,7 @@ impl Assembler {
 }
 
 impl About {
-    /// Every life-cycle event repeats these; the newest that says something counts.
+    /// Every life-cycle event repeats these; the newest one that isn't empty counts.
     fn learn(&mut self, response: Response<'_>) {
         if let Some(usage) = response.usage {
             self.usage = Some(usage);
@@ -412,8 +414,8 @@ impl About {
         self.name(response.id.as_deref(), response.model.as_deref());
     }
 
-    /// Takes over the response's id and its model's name, unless they are empty. An id that is too long to be one is left out,
-    /// because a part of it would name nothing.
+    /// Stores the response's id and its model's name, unless they are empty. An id that is too long is ignored, because
+    /// part of it would be useless.
     pub(crate) fn name(&mut self, id: Option<&str>, model: Option<&str>) {
         const MAX_ID_BYTES: usize = 1024;
         const MAX_MODEL_CHARS: usize = 200;
@@ -426,7 +428,7 @@ impl About {
     }
 }
 
-/// Item events carry the id inside the item.
+/// Item events have the id inside the item.
 fn item_address<'a>(at: &Address<'a>, item: &Item<'a>) -> Address<'a> {
     let id = item.id.clone().filter(|id| !id.is_empty());
     Address { output_index: at.output_index, item_id: id.or_else(|| at.item_id.clone()) }

@@ -22,18 +22,18 @@ use crate::wire::{Address, Item, ItemKind};
 
 #[derive(Clone, Debug, Default)]
 struct Call {
-    /// The server's own.
+    /// The server's own id.
     id: Option<String>,
     name: Option<String>,
-    /// Arguments as each place gave them; which one counts is decided when the call is complete.
+    /// The arguments from each source; which one counts is decided when the call is complete.
     from_item: ArgumentsText,
     from_done: ArgumentsText,
     from_deltas: ArgumentsText,
     from_added: ArgumentsText,
-    /// How much had been lost ([`Calls::losses`]) when it was opened, and when it was closed.
+    /// The value of [`Calls::losses`] when the call was opened, and when it was closed.
     losses_before: u64,
     losses_at_end: Option<u64>,
-    /// The server said that this call is finished.
+    /// Whether the server said that this call is finished.
     finished: bool,
     state: State,
 }
@@ -42,9 +42,9 @@ struct Call {
 enum State {
     #[default]
     Open,
-    /// Reported, or recognised as one that was.
+    /// The call was reported, or recognized as a repetition.
     Settled,
-    /// The server ended it as incomplete.
+    /// The server ended the call as incomplete.
     GivenUp,
 }
 
@@ -53,15 +53,15 @@ pub(super) struct Calls {
     items: Items<Call>,
     by_call_id: BTreeMap<String, Vec<usize>>,
     vscode_ids: Taken,
-    /// What was reported under each of the server's ids, by [`Object::hash_of_call`].
+    /// The calls that were reported under each of the server's ids, by [`Object::hash_of_call`].
     reported: BTreeMap<String, BTreeSet<u64>>,
-    /// How often something was lost that may have been a piece of any open call's arguments.
+    /// How often something was lost that may have been a piece of an open call's arguments.
     losses: u64,
     tool_names: ToolNames,
     plain_ids: bool,
 }
 
-/// No tool has a longer name. Cut short, such a name still names no tool.
+/// No tool has a longer name. A longer one is cut, and still doesn't name a tool.
 const MAX_NAME_CHARS: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -72,12 +72,12 @@ enum Evidence {
     Index,
 }
 
-/// What the arguments of a call amount to.
+/// The arguments of a call.
 enum Arguments<'a> {
     Object(&'a mut ArgumentsText),
-    /// The call has none.
+    /// The call has no arguments.
     Empty,
-    /// Nothing was ever said about them.
+    /// No event has mentioned them.
     Unknown,
     Unusable,
 }
@@ -120,7 +120,7 @@ impl Calls {
         }
         call.finished = true;
         call.from_done.replace_counted(Some(arguments), sink);
-        // An empty text may be a call without arguments or one that was cut off: the item's status will tell.
+        // An empty text may be a call without arguments or a truncated one. The item's status will decide.
         let is_object = match (call.from_done.is_blank(), call.is_doubtful(self.losses)) {
             (false, _) => call.from_done.is_object(),
             (true, false) => call.from_deltas.is_object(),
@@ -144,7 +144,7 @@ impl Calls {
     /// Calls have an id, a call id and an index. Two calls with the same call id are told apart by the other two.
     pub(super) fn pair_with_final(&self, output: &[Item<'_>], pairings: &mut [Pairing]) {
         let call_id_of = |slot: usize| self.items.get(slot).and_then(|entry| entry.value.id.as_deref());
-        // Of the calls with each call id, how many at the start are paired.
+        // For each call id, how many of the first calls with it are paired.
         let mut paired: BTreeMap<&str, usize> = BTreeMap::new();
         let evidence = [Evidence::Id, Evidence::IndexAndCallId, Evidence::CallId, Evidence::Index];
         self.items.pair_with_final(
@@ -183,7 +183,7 @@ impl Calls {
         response_id: Option<&str>,
         sink: &mut Sink,
     ) {
-        // An answer that was cut off vouches only for the calls it calls complete.
+        // In an answer that was cut off, only calls with the status `completed` count.
         if completed || item.status.as_deref() == Some("completed") {
             let slot = match pair {
                 Pairing::Streamed(slot) => slot,
@@ -193,13 +193,13 @@ impl Calls {
         }
     }
 
-    /// Something was lost that may have been a piece of any open call's arguments. What is left can still be valid JSON:
+    /// Something was lost that may have been a piece of an open call's arguments. What remains can still be valid JSON:
     /// `{"path":"/` and `"}`, without `tmp/x` between them.
     pub(super) fn doubt_open_calls(&mut self) {
         self.losses += 1;
     }
 
-    /// The answer completed: every call must be reported by now, or the reader must hear of it.
+    /// The answer is complete: every call must be reported now, or the answer must fail.
     #[inline(never)]
     pub(super) fn complete_all(&mut self, response_id: Option<&str>, sink: &mut Sink) -> Option<Failure> {
         let mut failure = None;
@@ -209,7 +209,7 @@ impl Calls {
             }
             self.report_if_complete(slot, response_id, sink);
             let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { continue };
-            // Gateways announce a call a second time, under another item id, and leave it at that.
+            // Some gateways announce a call again under another item id and never finish it.
             let announced_again = call.id.as_ref().is_some_and(|id| self.reported.contains_key(id));
             let reason = match (call.state, call.arguments(self.losses)) {
                 (State::Settled, _) => continue,
@@ -223,7 +223,7 @@ impl Calls {
         failure
     }
 
-    /// The answer was cut off, and with it the calls that are still open.
+    /// The answer was cut off, and so were the calls that are still open.
     #[inline(never)]
     pub(super) fn drop_all(&mut self, sink: &mut Sink) {
         for entry in self.items.iter_mut().filter(|entry| entry.value.state == State::Open) {
@@ -236,7 +236,7 @@ impl Calls {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        // The call itself, and what it is known by once it is reported.
+        // The memory for the call itself, and for recognizing it after it was reported.
         const OVERHEAD: usize = 640;
         self.items.bytes() + self.items.len() * OVERHEAD
     }
@@ -249,7 +249,8 @@ impl Calls {
         slot
     }
 
-    /// The newest call with this id, unless both have an index and these differ: then the server reused the id.
+    /// Returns the newest call with this id, unless both have an index and these differ, because then the server reused
+    /// the id.
     fn with_call_id(&self, call_id: &str, output_index: Option<u64>) -> Option<usize> {
         let slot = *self.by_call_id.get(call_id)?.last()?;
         match (self.items.get(slot)?.output_index, output_index) {
@@ -258,8 +259,8 @@ impl Calls {
         }
     }
 
-    /// Argument events name no call, though some servers put the call id in the item id's place. If several calls may
-    /// be meant, the item's `done` event will bring the arguments again; guessing could run a tool with another one's
+    /// Argument events don't name a call, though some servers put the call id in place of the item id. If several calls
+    /// are possible, the item's `done` event will repeat the arguments. Guessing could run a tool with another call's
     /// input.
     fn slot_for_arguments(&mut self, at: &Address<'_>, sink: &mut Sink) -> Option<usize> {
         let by_call_id = || self.with_call_id(at.item_id.as_deref()?, at.output_index);
@@ -274,7 +275,7 @@ impl Calls {
         Some(self.open(at))
     }
 
-    /// Takes over what an item says about its call; a later event knows better than an earlier one.
+    /// Stores what an item says about its call. Later events override earlier ones.
     fn learn(&mut self, slot: usize, item: &Item<'_>, sink: &mut Sink) {
         let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { return };
         if call.state == State::Settled {
@@ -289,7 +290,7 @@ impl Calls {
             && call.id.is_none()
         {
             call.id = Some(call_id.to_owned());
-            // Here and in the index.
+            // It is stored here and in the index.
             sink.retain(2 * call_id.len());
             self.by_call_id.entry(call_id.to_owned()).or_default().push(slot);
         }
@@ -331,7 +332,7 @@ impl Calls {
             *text = ArgumentsText::default();
         }
         sink.release_waiting(kept);
-        // A server that names no call still needs the result to find its call: the item's id, or its place.
+        // A server without call ids still needs to recognize the result, so the item's id is used, or its position.
         let server_id = call
             .id
             .clone()
@@ -350,17 +351,17 @@ impl Calls {
 }
 
 impl Call {
-    /// Arguments as each place gave them, the most authoritative first.
+    /// Returns the arguments from each source, the most authoritative first.
     fn texts(&mut self) -> [&mut ArgumentsText; 4] {
         [&mut self.from_item, &mut self.from_done, &mut self.from_deltas, &mut self.from_added]
     }
 
-    /// Whether a piece that may have belonged to the deltas was lost while the call was open.
+    /// Returns whether a piece that may have belonged to the deltas was lost while the call was open.
     fn is_doubtful(&self, losses: u64) -> bool {
         self.losses_at_end.unwrap_or(losses) > self.losses_before
     }
 
-    /// The first usable text counts, the most authoritative first. No text at all is a call without arguments, if
+    /// Returns the first usable text, the most authoritative first. No text at all means a call without arguments, if
     /// the server said that the call is finished.
     fn arguments(&mut self, losses: u64) -> Arguments<'_> {
         let (is_doubtful, finished) = (self.is_doubtful(losses), self.finished);
@@ -387,7 +388,7 @@ impl ArgumentsText {
     }
 }
 
-/// Whether the item can be this call: two different call ids are two calls, whatever the index says.
+/// Returns whether the item can be this call. Two different call ids are two calls, whatever the index says.
 fn may_be(items: &Items<Call>, slot: usize, item: &Item<'_>) -> bool {
     let known = items.get(slot).and_then(|entry| entry.value.id.as_deref());
     match (known, item.call_id.as_deref()) {

@@ -1,7 +1,7 @@
-//! Step 2: one SSE event to one wire event, or a note about why it is none.
+//! Step 2: turns an SSE event into a wire event, or into a note if it isn't one.
 //!
-//! Deltas take a shortcut, because they are nearly all of a stream; everything else, and every delta that is not as
-//! plain as they usually are, goes the general way.
+//! Deltas take a fast path, because they make up most of a stream. Everything else, and any unusual delta, takes the
+//! general path.
 
 use std::borrow::Cow;
 
@@ -13,25 +13,26 @@ use crate::wire::{Address, Channel, ErrorField, FieldName, Fields, LongRuns, MAX
 #[derive(Debug)]
 pub(crate) struct Decoded<'a> {
     pub event: StreamEvent<'a>,
-    /// The event's type: from the JSON, else from the `event:` line.
+    /// The event's type, from the JSON or else from the `event:` line.
     pub name: Cow<'a, str>,
     pub sequence_number: Option<u64>,
-    /// Both gave a type and they differ; the JSON won.
+    /// Whether both have a type and they differ. The JSON counts.
     pub names_differ: bool,
 }
 
-/// What a frame turned out to be.
+/// The result of decoding an SSE event.
 #[derive(Debug)]
 pub(crate) enum Frame<'a> {
     Event(Decoded<'a>),
-    /// `[DONE]`: the server will say no more.
+    /// `[DONE]`: nothing more will come.
     Done,
     Note(Note),
-    /// An event that holds more than it may.
+    /// The event contains too much.
     TooLarge,
 }
 
-/// The shortcut for deltas. `None` only means that the event must go the general way, which also knows which ids are too long.
+/// The fast path for deltas. `None` only means that the event must take the general path, which also knows which ids
+/// are too long.
 pub(crate) fn decode_delta(event: SseEvent<'_>) -> Option<Frame<'_>> {
     if event.data.len() > MAX_ID_BYTES || !event.long_runs.is_empty() {
         return None;
@@ -46,7 +47,8 @@ pub(crate) fn decode_delta(event: SseEvent<'_>) -> Option<Frame<'_>> {
     Some(Frame::Event(Decoded { event, name: Cow::Borrowed(name), sequence_number, names_differ }))
 }
 
-/// The general way. `line_name` is what the `event:` line said, and `max_bytes` bounds the memory that reading takes.
+/// The general path. `line_name` is the value of the `event:` line, and `max_bytes` limits the memory that reading
+/// takes.
 pub(crate) fn decode<'a>(data: &'a str, long_runs: &LongRuns, line_name: &'a str, max_bytes: usize) -> Frame<'a> {
     let data = data.trim_ascii();
     if data == "[DONE]" {
@@ -63,7 +65,7 @@ pub(crate) fn decode<'a>(data: &'a str, long_runs: &LongRuns, line_name: &'a str
     let names_differ = json_name.as_deref().is_some_and(|name| !line_name.is_empty() && name != line_name);
     let sequence_number = fields.index(FieldName::SequenceNumber);
     if json_name.is_none() {
-        // A bare `{"error": …}`: some gateways send it after a 200, without any type.
+        // Some gateways send a bare `{"error": …}` without a type after status 200.
         let error = ErrorField::read(fields.take(FieldName::Error));
         if !error.is_empty() {
             let (event, name) = (StreamEvent::Error(Box::new(error)), Cow::Borrowed("error"));
@@ -75,7 +77,7 @@ pub(crate) fn decode<'a>(data: &'a str, long_runs: &LongRuns, line_name: &'a str
     Frame::Event(Decoded { event, name, sequence_number, names_differ })
 }
 
-/// A type name for a note: short, and free of anything that could be content.
+/// Returns a type name for a note. It is short and can't contain any content.
 pub(crate) fn protocol_word(word: &str) -> String {
     word.chars().filter(|c| c.is_ascii_alphanumeric() || "._:-/".contains(*c)).take(80).collect()
 }

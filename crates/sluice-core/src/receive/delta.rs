@@ -1,15 +1,15 @@
-//! A shortcut for the events that make up nearly all of a stream: deltas.
+//! A fast path for deltas, which make up most of a stream.
 //!
-//! A delta is a flat object of short strings, small numbers and empty lists, which one walk can read several times
-//! faster than a general JSON parser. At anything else the walk gives up and the event goes the general way, which is
-//! also what says that this one is right: the tests below compare the two.
+//! A delta is a flat object of short strings, small numbers and empty lists, which can be read in one pass several
+//! times faster than by a general JSON parser. For anything else this returns `None`, and the event takes the general
+//! path. That path also defines what is correct: the tests below compare the two.
 
 use std::borrow::Cow;
 
 use memchr::memchr2;
 
-/// More fields than any delta has. An event with many more takes the general way at any length, so that its cost grows evenly
-/// with its length.
+/// More fields than any delta has. An event with many more takes the general path whatever its length, so that its cost
+/// grows evenly with its length.
 const MAX_FIELDS: usize = 16;
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Delta<'a> {
     pub piece: Cow<'a, str>,
 }
 
-/// The event, if it is as plain as a delta usually is.
+/// Reads the event if it is an ordinary delta.
 pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
     if has_control_character(data) {
         return None;
@@ -51,7 +51,8 @@ pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
     None
 }
 
-/// Raw control characters are no JSON. Looking for them once, many bytes at a time, is cheaper than in each string.
+/// Raw control characters are not valid in JSON. Searching for them once, many bytes at a time, is cheaper than in each
+/// string.
 fn has_control_character(data: &[u8]) -> bool {
     let (blocks, rest) = data.as_chunks::<32>();
     #[expect(clippy::needless_bitwise_bool, reason = "the lazy operator is the branch this does without")]
@@ -72,7 +73,7 @@ enum Field {
     Obfuscation,
 }
 
-/// What is left to read. Every step takes what it names off the front, or gives up.
+/// The rest of the text. Every step consumes something from the front, or returns `None`.
 struct Walk<'a> {
     rest: &'a [u8],
 }
@@ -90,7 +91,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A name and its colon. Its first letters say which it must be.
+    /// Reads a name and its colon. The first letters determine which name it can be.
     #[inline(never)]
     fn field(&mut self) -> Option<Field> {
         let rest = self.rest;
@@ -110,7 +111,7 @@ impl<'a> Walk<'a> {
         Some(field)
     }
 
-    /// A string without escapes, as bytes.
+    /// Reads a string without escapes, as bytes.
     #[inline(never)]
     fn plain(&mut self) -> Option<&'a [u8]> {
         self.expect(b'"')?;
@@ -130,10 +131,10 @@ impl<'a> Walk<'a> {
         if self.expect(b'"').is_some() { Some(Cow::Borrowed(plain)) } else { self.unescaped(plain).map(Cow::Owned) }
     }
 
-    /// The rest of a text, behind what came before its first escape.
+    /// Reads the rest of a string, after the part before its first escape.
     #[inline(never)]
     fn unescaped(&mut self, plain: &str) -> Option<String> {
-        // Deltas are short: with some room in it this is the one allocation.
+        // Deltas are short, so with some spare capacity there is only one allocation.
         let mut text = String::with_capacity(plain.len() + self.rest.len().min(64));
         text.push_str(plain);
         while self.expect(b'\\').is_some() {
@@ -151,7 +152,7 @@ impl<'a> Walk<'a> {
         Some(plain)
     }
 
-    /// What the character after a backslash stands for.
+    /// Returns what the character after a backslash stands for.
     fn escaped(&mut self) -> Option<char> {
         let (escape, rest) = self.rest.split_first()?;
         self.rest = rest;
@@ -164,12 +165,12 @@ impl<'a> Walk<'a> {
             b'"' => '"',
             b'\\' => '\\',
             b'/' => '/',
-            // Code points, possibly as surrogate pairs, are left to the general way.
+            // Code points, possibly as surrogate pairs, are left to the general path.
             _ => return None,
         })
     }
 
-    /// At most 18 digits, so that none is too large, and no leading zero, as JSON wants it.
+    /// Reads a number with at most 18 digits, so that it can't overflow, and without a leading zero, as in JSON.
     #[inline(never)]
     fn number(&mut self) -> Option<u64> {
         let (mut number, mut digits) = (0, 0);
@@ -198,7 +199,7 @@ mod tests {
     use crate::receive::sse::SseEvent;
     use crate::wire::LongRuns;
 
-    /// Where the shortcut answers it must say what the general way says. Tells whether it answered.
+    /// If the fast path returns a result, it must be that of the general path. Returns whether it did.
     fn agrees(data: &str) -> bool {
         let event = SseEvent { name: b"", data: data.as_bytes(), long_runs: &LongRuns::default() };
         let Some(short) = decode_delta(event) else { return false };
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortcut_takes_plain_deltas_and_leaves_the_rest() {
+    fn the_fast_path_reads_only_plain_deltas() {
         let text = r#""type":"response.output_text.delta""#;
         let taken = [
             r#"{"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":"Hi","logprobs":[],"obfuscation":"x"}"#.to_owned(),
@@ -253,7 +254,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn the_shortcut_agrees_with_the_general_way(
+        fn the_fast_path_agrees_with_the_general_path(
             kind in prop::sample::select(vec!["output_text", "refusal", "reasoning", "function_call_arguments", "x"]),
             fields in prop::collection::vec((
                 prop::sample::select(vec!["type", "delta", "item_id", "output_index", "content_index", "summary_index",
@@ -275,7 +276,7 @@ mod tests {
         }
 
         #[test]
-        fn the_shortcut_agrees_on_damaged_text(cut in 0_usize..120, insert in any::<char>()) {
+        fn the_fast_path_agrees_on_damaged_text(cut in 0_usize..120, insert in any::<char>()) {
             let whole = r#"{"type":"response.output_text.delta","delta":"a\n\"ü","logprobs":[],"output_index":12}"#;
             let at = whole.char_indices().map(|(at, _)| at).nth(cut).unwrap_or(whole.len());
             let mut damaged = whole.to_owned();

@@ -1,4 +1,4 @@
-//! Generated images become data parts, once each.
+//! Turns generated images into data parts, each once.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use crate::wire::{Base64, ItemKind, is_base64};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Images {
-    /// By content: ids rotate, and the final output repeats every image.
+    /// The images that were delivered, by content, because ids rotate and the final output repeats every image.
     given: BTreeSet<u64>,
 }
 
@@ -52,8 +52,8 @@ impl Images {
     }
 }
 
-/// Tells contents apart. An image has tens of megabytes, and two that differ do so everywhere: of a long one, every eighth word
-/// is enough.
+/// Hashes the content. An image has tens of megabytes, and two different ones differ everywhere, so every eighth word
+/// of a long one is enough.
 fn content_hash(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
@@ -62,7 +62,7 @@ fn content_hash(bytes: &[u8]) -> u64 {
     mix(hash, fnv1a(rest))
 }
 
-/// The text if every decoder takes it, with the padding that it may lack.
+/// Returns the text with its padding, if every decoder accepts it.
 pub(crate) fn checked_base64(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
     let (blocks, rest) = without_padding(text.as_bytes()).as_chunks::<64>();
     let is_base64 = blocks.iter().all(|block| is_base64(block)) && is_base64(rest);
@@ -73,11 +73,11 @@ fn without_padding(bytes: &[u8]) -> &[u8] {
     bytes.strip_suffix(b"==").or_else(|| bytes.strip_suffix(b"=")).unwrap_or(bytes)
 }
 
-/// The same for a text that is known to have only characters of base64.
+/// The same for a text that is known to have only base64 characters.
 pub(crate) fn padded(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
     let bytes = text.as_bytes();
     let content = without_padding(bytes);
-    // The last letter of a group that is not full has bits that mean nothing, and strict decoders want them to be zero.
+    // The last character of an incomplete group has unused bits, which strict decoders require to be zero.
     let ends = match content.len() % 4 {
         0 => return (content.len() == bytes.len() && !bytes.is_empty()).then_some(text),
         2 => "AQgw",
@@ -94,7 +94,7 @@ pub(crate) fn padded(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What the first bytes say, else what the server says.
+/// Returns the type according to the first bytes, or else according to the server.
 fn mime_type(base64: &str, format: Option<&str>) -> &'static str {
     image_type_of_base64(base64).unwrap_or(match format {
         Some("jpeg" | "jpg") => "image/jpeg",
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_base64_that_every_decoder_takes() {
+    fn only_base64_that_every_decoder_accepts_passes() {
         let taken = ["AAAA", "AA==", "AAA=", "iVBORw0KGgoAAA==", "+/8=", "AQ", "AAE"];
         assert_eq!(taken.map(|text| checked_base64(text.into()).is_some()), [true; 7]);
         let refused =
@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_passes_can_be_decoded(text in "[A-Za-d0-3+/=é ]{0,9}|[A-Za-z0-9+/]{0,140}={0,3}") {
+        fn base64_that_passes_can_be_decoded(text in "[A-Za-d0-3+/=é ]{0,9}|[A-Za-z0-9+/]{0,140}={0,3}") {
             let counts = if text.ends_with('=') { 0..1 } else { 0..3 };
             let padded = || counts.map(|count| text.clone() + &"=".repeat(count)).find(|text| STANDARD.decode(text).is_ok());
             let expected = padded().filter(|_| !text.is_empty());

@@ -1,47 +1,46 @@
-//! Which output item an event means.
+//! Determines which output item an event belongs to.
 //!
-//! Servers disagree on what identifies an item: GitHub Copilot sends a new id with every event and only the index is
-//! stable; llama.cpp sends no index; others send the same index, or the same id, for every item. The rule that is
-//! right for all of them: the index, unless the id belongs exactly to another item; then the id; then the only item
-//! of this kind that is still open and is not known by an index itself.
+//! Servers disagree on what identifies an item: GitHub Copilot sends a new id with every event, and only the index is
+//! stable; llama.cpp sends no index; others send the same index, or the same id, for every item. One rule works for all
+//! of them: the index counts, unless the id belongs exactly to another item; then the id; then the only item of this
+//! kind that is still open and has no index of its own.
 //!
-//! Every question here is answered by a look into a tree, never by a walk over all items: a server can ask it with every
-//! event.
+//! Every lookup uses a map and never walks over all items, because a server can cause one with every event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::wire::{Address, Item, ItemKind};
 
-/// The items of one kind, in the order they were first heard of.
+/// The items of one kind, in the order in which they were first mentioned.
 #[derive(Clone, Debug)]
 pub(super) struct Items<T> {
     entries: Vec<Entry<T>>,
     by_index: BTreeMap<u64, usize>,
     by_id: BTreeMap<String, usize>,
-    /// Those whose `done` has not come.
+    /// The items whose `done` event hasn't arrived.
     open: BTreeSet<usize>,
-    /// Those of them that the server does not know by an index.
+    /// Those of them that have no index.
     open_without_index: BTreeSet<usize>,
-    /// How much memory the ids take.
+    /// The memory that the ids take.
     id_bytes: usize,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Entry<T> {
-    /// The first id the server used for it.
+    /// The first id that the server used for the item.
     pub id: Option<String>,
     pub output_index: Option<u64>,
     pub value: T,
 }
 
-/// What an item of the final output is to us.
+/// How an item of the final output relates to what was streamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pairing {
     Streamed(usize),
     New,
 }
 
-/// The items whose counterpart in the final output was not found yet.
+/// The items without a counterpart in the final output so far.
 pub(super) struct Unpaired<'a, T> {
     pub items: &'a Items<T>,
     slots: BTreeSet<usize>,
@@ -61,7 +60,7 @@ impl<T> Default for Items<T> {
 }
 
 impl<T: Default> Items<T> {
-    /// The item that is meant, if that is certain.
+    /// Returns the item that an event belongs to, if that is certain.
     pub(super) fn find(&self, at: &Address<'_>) -> Option<usize> {
         self.find_named(at).or_else(|| {
             let mut candidates = self.candidates(at);
@@ -69,7 +68,7 @@ impl<T: Default> Items<T> {
         })
     }
 
-    /// The item that the index or the id names, without guessing.
+    /// Returns the item with this index or id, without guessing.
     pub(super) fn find_named(&self, at: &Address<'_>) -> Option<usize> {
         let by_index = at.output_index.and_then(|index| self.by_index.get(&index).copied());
         let Some(id) = at.item_id.as_deref() else { return by_index };
@@ -81,15 +80,15 @@ impl<T: Default> Items<T> {
         self.by_id.get(id).copied().or(by_index)
     }
 
-    /// The item to which a piece of text belongs. Text always has a place to go: when several items may be meant,
-    /// the newest; when none, a new one.
+    /// Returns the item that a text belongs to. There always is one: if several are possible, the newest; if none, a
+    /// new one.
     pub(super) fn find_for_text(&mut self, at: &Address<'_>) -> usize {
         let found = self.find_named(at).or_else(|| self.candidates(at).next_back());
         found.unwrap_or_else(|| self.open(at))
     }
 
-    /// The open items that an event without an index may mean. An event that has an id, though an unknown one, does
-    /// not mean an item that the server knows by its index.
+    /// Returns the open items that an event without an index may belong to. If it has an id, even an unknown one, it
+    /// doesn't belong to an item with an index.
     pub(super) fn candidates(&self, at: &Address<'_>) -> impl DoubleEndedIterator<Item = usize> + '_ {
         let among = match (at.output_index, &at.item_id) {
             (Some(_), _) => None,
@@ -99,14 +98,14 @@ impl<T: Default> Items<T> {
         among.into_iter().flatten().copied()
     }
 
-    /// The server says that there is an item; it may have said so before.
+    /// The server announces an item, perhaps not for the first time.
     pub(super) fn announce(&mut self, at: &Address<'_>) {
         if self.find_named(at).is_none() {
             self.open(at);
         }
     }
 
-    /// A new item, which from now on owns its index and its id.
+    /// Adds a new item, which owns its index and id from now on.
     pub(super) fn open(&mut self, at: &Address<'_>) -> usize {
         let slot = self.entries.len();
         let id = at.item_id.as_deref().map(str::to_owned);
@@ -128,7 +127,7 @@ impl<T: Default> Items<T> {
         self.open.first().copied()
     }
 
-    /// Whether the item was open.
+    /// Returns whether the item was open.
     pub(super) fn close(&mut self, slot: usize) -> bool {
         self.open_without_index.remove(&slot);
         self.open.remove(&slot)
@@ -142,9 +141,9 @@ impl<T: Default> Items<T> {
         self.entries.get_mut(slot)
     }
 
-    /// Pairs the items of one kind in the final output with those that were streamed. `find` gets an item and its index in
-    /// the output and looks for its counterpart by one kind of evidence; the strongest kind comes first, and an item is
-    /// paired at most once.
+    /// Pairs the items of one kind in the final output with those that were streamed. `find` gets an item and its index
+    /// in the output, and searches for its counterpart by one kind of evidence. The strongest kind comes first, and an
+    /// item is paired at most once.
     pub(super) fn pair_with_final<E: Copy>(
         &self,
         output: &[Item<'_>],
@@ -167,7 +166,7 @@ impl<T: Default> Items<T> {
         }
     }
 
-    /// What a final item is to us: the one it was paired with, or a new one.
+    /// Returns the item that a final item was paired with, or a new one.
     pub(super) fn paired(&mut self, pair: Pairing) -> usize {
         match pair {
             Pairing::Streamed(slot) => slot,
@@ -183,7 +182,7 @@ impl<T: Default> Items<T> {
         self.entries.len()
     }
 
-    /// Bytes of memory that the items take, apart from what they hold.
+    /// Returns the memory that the items take, without their contents.
     pub(super) fn bytes(&self) -> usize {
         const OVERHEAD: usize = 384;
         self.entries.len() * OVERHEAD + self.id_bytes

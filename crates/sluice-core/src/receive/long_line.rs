@@ -1,9 +1,10 @@
 //! Scans a long line while it arrives, so that little is left to do when it is complete.
 //!
-//! An event is handled in one go, when its last byte has come, and nothing else runs meanwhile. The one kind of long event
-//! that honest servers send is a generated image: a base64 string of up to sixteen megabytes. [`LongLine`] takes such strings
-//! out of the line as they arrive and leaves a placeholder ([`LongRuns`]), so that nobody has to walk over them again. What remains of the line is read byte by byte, so its limits are far lower, and they are checked as soon as
-//! bytes arrive rather than when the event is complete.
+//! An event is handled at once, when its last byte has arrived, and nothing else runs meanwhile. The only long events
+//! that honest servers send are generated images: base64 strings of up to sixteen megabytes. [`LongLine`] takes such
+//! strings out of the line as they arrive and leaves a placeholder ([`LongRuns`]), so that they aren't walked over
+//! again. The rest of the line is read byte by byte, so its limits are far lower, and they are checked as soon as bytes
+//! arrive rather than when the event is complete.
 
 use memchr::{memchr, memchr2};
 
@@ -32,7 +33,7 @@ pub(super) struct LongLine {
     /// How much of the line has been scanned.
     seen: usize,
     in_string: bool,
-    /// The last byte seen was the backslash of an escape.
+    /// Whether the last byte was the backslash of an escape.
     in_escape: bool,
     /// How many bytes before `seen` are base64 without interruption, inside the current string.
     run: usize,
@@ -97,12 +98,12 @@ impl LongLine {
         }
     }
 
-    /// How much of what was scanned is expensive to read.
+    /// Returns how much of what was scanned is expensive to read.
     pub(super) fn dense_bytes(&self) -> usize {
         self.dense + self.not_ascii / NOT_ASCII_FOR_A_BYTE
     }
 
-    /// How many bytes will surely remain in the line: the current run may yet turn out to be long.
+    /// Returns how many bytes will certainly remain in the line; the current run may still turn out to be long.
     pub(super) fn plain_bytes(&self) -> usize {
         self.seen - self.run
     }

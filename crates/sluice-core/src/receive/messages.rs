@@ -1,4 +1,4 @@
-//! Messages: text and refusals as they come, and the sources they cite.
+//! Messages: text and refusals as they arrive, and the sources that they cite.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ impl Messages {
         }
     }
 
-    /// A whole part, from `output_text.done`, `refusal.done` or `content_part.done`.
+    /// Handles a whole part, from `output_text.done`, `refusal.done` or `content_part.done`.
     pub(super) fn part_done(&mut self, at: &Address<'_>, key: PartKey, whole: &str, sink: &mut Sink) {
         if whole.is_empty() {
             return;
@@ -86,11 +86,11 @@ impl Messages {
         message.value.cite(sink);
     }
 
-    /// Messages have an id, an index and a text. What is left over on both sides contradicts each other; a message
-    /// without any counterpart is new.
+    /// Messages have an id, an index and a text. Those that remain on both sides contradict each other; a message
+    /// without a counterpart is new.
     pub(super) fn pair_with_final(&self, output: &[Item<'_>], pairings: &mut [Pairing]) {
         const CANDIDATES_TO_COMPARE: usize = 64;
-        // Comparing every text with many others must not take longer than reading them.
+        // Comparing texts with each other must not take longer than reading them.
         const LOOKS_AT_EACH_BYTE: usize = 4;
         let bytes: usize = output.iter().flat_map(text_parts).map(|(_, text)| 64 + text.len()).sum();
         let mut to_look_at = LOOKS_AT_EACH_BYTE * bytes;
@@ -129,7 +129,7 @@ impl Messages {
         self.finish(slot, item, sink);
     }
 
-    /// The answer is over: messages that never got their `done` still cite their sources.
+    /// The answer is over. Messages without a `done` event still cite their sources.
     pub(super) fn close_all(&mut self, sink: &mut Sink) {
         while let Some(slot) = self.items.first_open() {
             self.items.close(slot);
@@ -189,7 +189,7 @@ fn text_parts<'a>(item: &'a Item<'_>) -> Vec<(PartKey, &'a str)> {
         .collect()
 }
 
-/// What a content part of a message shows. `text` and a part without a type are what small servers send.
+/// Returns what a content part of a message shows. Small servers send `text`, or a part without a type.
 pub(super) fn text_of<'a>(part: &'a ContentPart<'_>) -> Option<(Channel, &'a str)> {
     match part.kind.as_deref() {
         Some("refusal") => Some((Channel::Refusal, part.refusal.as_deref().unwrap_or_default())),

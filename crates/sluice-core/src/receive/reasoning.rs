@@ -1,4 +1,4 @@
-//! Thinking: raw reasoning and summaries as they come, and what the server wants back to go on from there.
+//! Thinking: raw reasoning and summaries as they arrive, and what the server needs back to continue from there.
 
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ impl Reasoning {
         self.finish(slot, item, sink);
     }
 
-    /// Thoughts have an id and an index; without either, their order counts.
+    /// Reasoning items have an id and an index; without either, their order counts.
     pub(super) fn pair_with_final(&self, output: &[Item<'_>], pairings: &mut [Pairing]) {
         let evidence = [Evidence::Id, Evidence::Index, Evidence::Order];
         self.items.pair_with_final(
@@ -82,7 +82,7 @@ impl Reasoning {
         self.finish(slot, item, sink);
     }
 
-    /// The answer is over. VS Code keeps the metadata of the last thinking part only, so one empty part carries what
+    /// The answer is over. VS Code keeps only the metadata of the last thinking part, so one empty part contains what
     /// all of them need.
     pub(super) fn close_all(&mut self, model: Option<&str>, sink: &mut Sink) {
         let items: Vec<ReasoningItem> = self.items.iter_mut().filter_map(|entry| entry.value.replay.take()).collect();
@@ -112,7 +112,7 @@ impl Reasoning {
                 sink.release_waiting(replay_bytes(&before));
             }
         }
-        // Summary and raw reasoning tell the same thoughts twice: what was not streamed is shown only if nothing was.
+        // A summary and the raw reasoning have the same content, so what wasn't streamed is shown only if nothing was.
         let shown = &thought.value.shown;
         let has_summary = item.summary.iter().any(|part| part.text.as_deref().is_some_and(|text| !text.is_empty()));
         let summary = shown.has_channel(Channel::Summary) || (shown.is_empty() && has_summary);
@@ -153,7 +153,8 @@ impl Reasoning {
         sink.part(Part::Thinking { value: text.into_owned(), id, replay: None });
     }
 
-    /// Each part of each item is a block of its own for the reader. Every piece carries the id, so it must be short.
+    /// Each part of each item is a separate block for the reader. Every delta is delivered with the id, so it must be
+    /// short.
     fn block_id(&self, slot: usize, ordinal: usize) -> String {
         const MAX_BYTES: usize = 200;
         let id = self.items.get(slot).and_then(|entry| entry.id.as_deref()).filter(|id| id.len() <= MAX_BYTES);

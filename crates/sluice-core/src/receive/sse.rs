@@ -1,10 +1,10 @@
-//! Step 1: bytes to SSE events, by the WHATWG rules and over any chunking.
+//! Step 1: turns bytes into SSE events, following the WHATWG rules, for any chunking.
 //!
-//! An event that lies inside one chunk is handed on without copying; only what straddles chunks is buffered. Every
-//! byte is looked at once, so the work is linear however the body was cut.
+//! An event inside one chunk is passed on without copying; only what spans chunks is buffered. Every byte is inspected
+//! once, so the work is linear whatever the chunks are.
 //!
-//! Only `data` and `event` matter to this protocol. Lines that can be neither (comments, `id`, `retry`, junk) are
-//! dropped as they arrive instead of being buffered.
+//! Only `data` and `event` matter to this protocol. All other lines (comments, `id`, `retry`, junk) are dropped as they
+//! arrive instead of being buffered.
 
 use std::borrow::Cow;
 use std::str::Utf8Chunk;
@@ -17,14 +17,14 @@ use super::long_line::{EventLimits, LongLine, MAX_DENSE_BYTES, MAX_PLAIN_BYTES};
 use crate::message::{Message, MessageCode};
 use crate::wire::LongRuns;
 
-/// A dispatched event, still in bytes: most of them nobody needs as text. Line ends are ASCII, so decoding an event
-/// equals decoding the whole body.
+/// A dispatched event, still as bytes, because most are not needed as text. Line endings are ASCII, so decoding an
+/// event equals decoding the whole body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SseEvent<'a> {
-    /// Empty when no `event` field was given.
+    /// Empty if there is no `event` field.
     pub name: &'a [u8],
     pub data: &'a [u8],
-    /// What was taken out of the data. Only [`SseParser::taking_out_long_runs`] does that.
+    /// The strings that were taken out of the data. Only [`SseParser::taking_out_long_runs`] does that.
     pub(crate) long_runs: &'a LongRuns,
 }
 
@@ -37,7 +37,7 @@ impl<'a> SseEvent<'a> {
         decode_utf8(self.data)
     }
 
-    /// The data, unless it must be copied and the copy would be longer than this: one byte can become three.
+    /// Returns the data, unless it must be copied and the copy would be longer than this: one byte can become three.
     pub(crate) fn data_within(self, max_bytes: usize) -> Result<Cow<'a, str>, EventTooLarge> {
         let replaced = |chunk: Utf8Chunk<'_>| if chunk.invalid().is_empty() { 0 } else { '\u{FFFD}'.len_utf8() };
         if let Ok(data) = str::from_utf8(self.data) {
@@ -58,19 +58,19 @@ impl<'a> SseEvent<'a> {
     }
 }
 
-/// Malformed bytes become U+FFFD.
+/// Invalid bytes become U+FFFD.
 fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
-    // Checking first is many times faster than the lossy walk.
+    // Checking first is many times faster than the lossy conversion.
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// One event outgrew a limit; nothing after it can be trusted.
+/// One event exceeded a limit, so nothing after it can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventTooLarge {
     Longer {
         max_bytes: usize,
     },
-    /// Too much of it is not the inside of a JSON string.
+    /// Too much of it is outside of JSON strings.
     Denser {
         max_bytes: usize,
     },
@@ -95,25 +95,25 @@ impl fmt::Display for EventTooLarge {
 const ALWAYS_READABLE: usize = 256 << 10;
 /// A line is scanned in pieces of this size, however large the chunks are.
 const SCANNED_AT_ONCE: usize = 64 << 10;
-/// Buffers that have grown larger give their memory back.
+/// Buffers that have grown larger release their memory.
 const KEPT_CAPACITY: usize = 64 << 10;
-/// No event has a longer name. What is longer is cut, and then it is the name of no event.
+/// No event has a longer name. A longer one is cut, and still doesn't name an event.
 const MAX_NAME_BYTES: usize = 256;
 
 #[derive(Clone, Debug)]
 pub struct SseParser {
     limits: EventLimits,
-    /// How many bytes of a leading byte order mark were seen; all of them also when there was none.
+    /// How many bytes of a leading byte order mark were seen. This is the maximum also if there was none.
     bom_seen: usize,
-    /// The chunk before ended in CR: a LF that comes now belongs to it.
+    /// Whether the last chunk ended with CR, so that an LF now belongs to it.
     after_cr: bool,
-    /// The start of a line whose end has not come yet, if it can still become a field we read.
+    /// The start of an incomplete line, if it can still become a field that we read.
     line: Vec<u8>,
     /// The scan of that line, if the event is a long one.
     long_line: LongLine,
-    /// We are inside a line that cannot; its bytes are dropped until it ends.
+    /// Whether this is inside another line, whose bytes are dropped until it ends.
     skipping_line: bool,
-    /// The event being collected, as far as it came in earlier chunks.
+    /// The part of the current event that arrived in earlier chunks.
     block: Block,
 }
 
@@ -121,18 +121,18 @@ pub struct SseParser {
 struct Block {
     name: Vec<u8>,
     data: Vec<u8>,
-    /// Where the data begins: it lies in the buffer of the line it came in.
+    /// The start of the data in the buffer of its line.
     data_start: usize,
-    /// An empty `data` line is data too.
+    /// Whether there was a `data` line, which may be empty.
     has_data: bool,
-    /// Bytes of all field lines; those of them that were not taken out; and those that are expensive to read.
+    /// The number of bytes in all field lines, how many of them were not taken out, and how many are expensive to read.
     bytes: usize,
     plain_bytes: usize,
     dense_bytes: usize,
     long_runs: Vec<String>,
 }
 
-/// The part of the current event that is still in the chunk and was not copied.
+/// The part of the current event that is still in the chunk and hasn't been copied.
 #[derive(Clone, Copy, Default)]
 struct Borrowed<'a> {
     name: Option<&'a [u8]>,
@@ -152,7 +152,8 @@ impl SseParser {
         Self::with_limits(EventLimits { max_bytes: max_event_bytes, takes_out_runs: false })
     }
 
-    /// A parser whose events have no long strings in their data: these are in [`SseEvent::long_runs`].
+    /// Returns a parser that takes long strings out of the data of its events and puts them into
+    /// [`SseEvent::long_runs`].
     pub(crate) fn taking_out_long_runs(max_event_bytes: usize) -> Self {
         Self::with_limits(EventLimits { max_bytes: max_event_bytes, takes_out_runs: true })
     }
@@ -169,7 +170,7 @@ impl SseParser {
         }
     }
 
-    /// Takes the next bytes of the body and hands on each event they complete.
+    /// Handles the next bytes of the body and passes on each event that they complete.
     pub fn push(&mut self, chunk: &[u8], on_event: &mut impl FnMut(SseEvent<'_>)) -> Result<(), EventTooLarge> {
         let chunk = if self.bom_seen < BOM.len() { self.without_bom(chunk) } else { chunk };
         let mut borrowed = Borrowed::default();
@@ -194,14 +195,14 @@ impl SseParser {
                 self.handle_buffered_line(&mut borrowed)?;
             }
         }
-        // Servers send whole events, and then nothing of the chunk is left.
+        // Usually a chunk has whole events, and nothing is left of it.
         match chunk.get(line_start..) {
             Some(rest) if !rest.is_empty() || borrowed.is_some() => self.keep(borrowed, rest),
             _ => Ok(()),
         }
     }
 
-    /// The chunk ends here: copy what it held of the current event, and the start of a line.
+    /// The chunk ends here: copies its part of the current event, and the start of a line.
     #[inline(never)]
     fn keep(&mut self, borrowed: Borrowed<'_>, rest: &[u8]) -> Result<(), EventTooLarge> {
         self.block.keep(borrowed, self.limits.max_bytes);
@@ -223,7 +224,7 @@ impl SseParser {
         Ok(())
     }
 
-    /// Appends to the line whose end has not come yet, and checks whether its event becomes too large.
+    /// Appends to the incomplete line, and checks whether its event becomes too large.
     #[inline(never)]
     fn buffer(&mut self, mut bytes: &[u8]) -> Result<(), EventTooLarge> {
         let EventLimits { max_bytes, takes_out_runs } = self.limits;
@@ -250,16 +251,17 @@ impl SseParser {
         }
     }
 
-    /// How long the buffered line is, with what was taken out of it.
+    /// Returns the length of the buffered line, including what was taken out of it.
     fn line_bytes(&self) -> usize {
         self.line.len() + self.long_line.bytes_taken_out
     }
 
-    /// The body ended. WHATWG drops an event without its empty line; we still deliver one whose data is whole by
-    /// itself, because servers forget the last line end. Returns whether bytes were left that formed no event.
+    /// The body has ended. WHATWG drops an event without an empty line after it, but we deliver it if its data is
+    /// complete, because servers forget the last line ending. Returns whether there were bytes left that don't form an
+    /// event.
     pub fn finish(&mut self, on_event: &mut impl FnMut(SseEvent<'_>)) -> bool {
         if !self.line.is_empty() {
-            // Nothing can come after, so an event past the limit is only dropped.
+            // Nothing follows, so an event beyond the limit is just dropped.
             let _ = self.handle_buffered_line(&mut Borrowed::default());
         }
         let mut block = mem::take(&mut self.block);
@@ -283,7 +285,8 @@ impl SseParser {
                     chunk = rest;
                 }
                 (Some(_), _) => {
-                    // Not a byte order mark after all; the bytes that looked like one start a line that is no field.
+                    // This isn't a byte order mark after all. The bytes that looked like one start a line that isn't a
+                    // field.
                     self.skipping_line = self.bom_seen > 0;
                     self.bom_seen = BOM.len();
                 }
@@ -293,7 +296,7 @@ impl SseParser {
         chunk
     }
 
-    // Natively the call would cost more than the line.
+    // In native code, the call would cost more than the line.
     #[cfg_attr(target_family = "wasm", inline(never))]
     fn handle_line<'a>(
         &mut self,
@@ -305,7 +308,7 @@ impl SseParser {
             self.dispatch(mem::take(borrowed), on_event);
             return Ok(());
         };
-        // Cheaper than comparing names: no other field we read starts with these letters.
+        // This is cheaper than comparing names: no other field that we read starts with these letters.
         if first != b'd' && first != b'e' {
             return Ok(());
         }
@@ -358,7 +361,7 @@ impl SseParser {
             if self.block.has_data {
                 self.block.append_data(Some(value), max_bytes);
             } else {
-                // Move instead of copy: this may be the one line of a very large event.
+                // The line is moved and not copied, because it may be the only one of a very large event.
                 self.block.data_start = self.line.len() - value.len();
                 mem::swap(&mut self.block.data, &mut self.line);
                 self.block.has_data = true;
@@ -421,13 +424,13 @@ impl Block {
         self.bytes = 0;
         self.plain_bytes = 0;
         self.dense_bytes = 0;
-        // One huge event must not hold its memory for the rest of the stream.
+        // One huge event must not occupy memory for the rest of the stream.
         self.data.clear();
         self.data.shrink_to(KEPT_CAPACITY);
     }
 }
 
-/// Appends to a buffer that doubles as usual, but not past what it may ever hold.
+/// Appends to a buffer that doubles as usual, but not beyond its maximum.
 fn append(buffer: &mut Vec<u8>, bytes: &[u8], max_bytes: usize) {
     let needed = buffer.len() + bytes.len();
     if needed > buffer.capacity() {
@@ -437,7 +440,7 @@ fn append(buffer: &mut Vec<u8>, bytes: &[u8], max_bytes: usize) {
     buffer.extend_from_slice(bytes);
 }
 
-/// The value of the line if it is the field `name`: what follows the colon, less one space.
+/// Returns the value of the line if it is the field `name`: the text after the colon, without one leading space.
 fn field<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     match line.strip_prefix(name)? {
         [] => Some(&[]),

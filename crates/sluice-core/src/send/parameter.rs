@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parameter_is_removed_and_the_rest_stays_as_it_is() {
+    fn a_parameter_is_removed_and_the_rest_is_unchanged() {
         let body =
             r#"{"model":"m","input":[{"b":1,"a":1e2}],"reasoning":{"effort":"low","summary":"auto"},"caching":"auto"}"#;
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The events of a stream.
 //!
-//! [`StreamEvent`] has one variant for each thing the assembler must tell apart.
+//! [`StreamEvent`] has one variant for each case that the assembler distinguishes.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,16 @@ use super::json::{FieldName, Fields};
 use super::long_runs::LongRuns;
 use super::response::{ErrorField, Response};
 
-/// Which output item an event speaks of. Ids rotate on some servers and indexes are missing on others, so both are
-/// kept and [`crate::receive`] decides.
+/// Which output item an event is about. Ids rotate on some servers and indexes are missing on others, so both are kept
+/// and [`crate::receive`] decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Address<'a> {
     pub output_index: Option<u64>,
     pub item_id: Option<Cow<'a, str>>,
 }
 
-/// What arrives bit by bit. Within its item a piece is told apart by an index, except arguments, which are one.
+/// The kinds of text that arrive as deltas. Within an item, texts are identified by an index, except arguments, of
+/// which there is only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Channel {
     Text,
@@ -40,16 +41,16 @@ impl Channel {
         Some(match name.strip_prefix("response.")? {
             "output_text" => Self::Text,
             "refusal" => Self::Refusal,
-            // The schema says `reasoning`, OpenAI and LM Studio say `reasoning_text`.
+            // The schema has `reasoning`; OpenAI and LM Studio send `reasoning_text`.
             "reasoning" | "reasoning_text" => Self::Reasoning,
-            // The second spelling lives only in the schema's prose, which is enough for somebody to send it.
+            // The second spelling occurs only in the prose of the schema, but a server might send it.
             "reasoning_summary_text" | "reasoning_summary" => Self::Summary,
             "function_call_arguments" => Self::Arguments,
             _ => return None,
         })
     }
 
-    /// Which of the event's indexes counts.
+    /// Returns which of the event's indexes counts.
     pub(crate) fn index(self, content_index: Option<u64>, summary_index: Option<u64>) -> Option<u64> {
         match self {
             Self::Text | Self::Refusal | Self::Reasoning => content_index,
@@ -75,14 +76,14 @@ pub(crate) enum StreamEvent<'a> {
         at: Address<'a>,
         item: Box<Item<'a>>,
     },
-    /// A piece of something that arrives bit by bit.
+    /// The next increment of a text.
     Delta {
         at: Address<'a>,
         channel: Channel,
         index: Option<u64>,
         delta: Cow<'a, str>,
     },
-    /// The same, whole.
+    /// A whole text.
     Done {
         at: Address<'a>,
         channel: Channel,
@@ -98,7 +99,7 @@ pub(crate) enum StreamEvent<'a> {
         at: Address<'a>,
         annotation: Box<Annotation<'a>>,
     },
-    /// Known, and nothing in it that another event does not also bring: `response.content_part.added`,
+    /// A known event whose content is also in other events: `response.content_part.added`,
     /// `response.reasoning_summary_part.added` and `.done`.
     Silent,
     Unknown,
@@ -137,7 +138,7 @@ impl<'a> StreamEvent<'a> {
                 let part = Box::new(ContentPart::read(object(&mut fields, FieldName::Part)));
                 Self::ContentPartDone { at, content_index: fields.index(FieldName::ContentIndex), part }
             }
-            // OpenAI's spelling of March 2025 comes second.
+            // The second one is OpenAI's spelling of March 2025.
             "response.output_text.annotation.added" | "response.output_text_annotation.added" => {
                 let annotation = Box::new(Annotation::read(object(&mut fields, FieldName::Annotation)));
                 Self::AnnotationAdded { at, annotation }
@@ -158,7 +159,7 @@ impl<'a> StreamEvent<'a> {
     }
 }
 
-/// Whether a JSON text is an event of this protocol, for telling streams apart.
+/// Returns whether a JSON text is an event of this protocol, to detect a stream's dialect.
 pub fn is_open_responses_event(json: &str) -> bool {
     let kind = Fields::read(json, &LongRuns::default(), 1 << 20).map(|mut event| event.text(FieldName::Type));
     kind.is_ok_and(|kind| kind.is_some_and(|kind| kind.starts_with("response.")))

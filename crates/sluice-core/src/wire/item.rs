@@ -1,18 +1,18 @@
-//! Output items and what is inside them. One flat shape for all item types: a reader looks at its kind first, and an
-//! item of unknown type costs nothing.
+//! Output items and their contents. All item types share one flat struct: a reader checks the kind first, and an item
+//! of unknown type needs nothing.
 
 use std::borrow::Cow;
 
 use super::json::{FieldName, Fields, Json};
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemKind<'a> {
     Message,
     Reasoning,
     FunctionCall,
     ImageGenerationCall,
-    /// Any other, by the server's name for it.
+    /// Any other kind, with the server's name for it.
     Other(&'a str),
 }
 
@@ -27,7 +27,7 @@ impl<'a> ItemKind<'a> {
         }
     }
 
-    /// The protocol's name for it.
+    /// Returns the protocol's name for it.
     pub(crate) fn name(self) -> &'a str {
         match self {
             Self::Message => "message",
@@ -39,10 +39,10 @@ impl<'a> ItemKind<'a> {
     }
 }
 
-/// What a server gave as base64.
+/// Data that a server sent as base64.
 #[derive(Debug)]
 pub(crate) enum Base64<'a> {
-    /// A long one, known to have no other characters; the padding at its end may still be wrong.
+    /// A long text that is known to have no other characters; the padding at its end may still be wrong.
     Checked(String),
     Unchecked(Cow<'a, str>),
 }
@@ -52,16 +52,16 @@ pub(crate) struct Item<'a> {
     kind: Option<Cow<'a, str>>,
     pub id: Option<Cow<'a, str>>,
     pub status: Option<Cow<'a, str>>,
-    /// Of a message.
+    /// A field of messages.
     pub content: Vec<ContentPart<'a>>,
-    /// Of a reasoning item.
+    /// Fields of reasoning items.
     pub summary: Vec<ContentPart<'a>>,
     pub encrypted_content: Option<Cow<'a, str>>,
-    /// Of a function call.
+    /// Fields of function calls.
     pub call_id: Option<Cow<'a, str>>,
     pub name: Option<Cow<'a, str>>,
     pub arguments: Option<Cow<'a, str>>,
-    /// Of a generated image: its content, and its format.
+    /// Fields of generated images: the content, and its format.
     pub result: Option<Base64<'a>>,
     pub output_format: Option<Cow<'a, str>>,
 }
@@ -87,7 +87,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The item's kind. If its type was lost on the way, it is recognized by what only that kind of item has.
+    /// Returns the item's kind. If its type was lost, it is recognized by fields that only this kind of item has.
     pub(crate) fn kind(&self) -> ItemKind<'_> {
         match self.kind.as_deref() {
             Some(name) => ItemKind::named(name),

@@ -1,11 +1,11 @@
-//! JSON whose shape nobody vouches for. It is read once, as it is; then its readers take out what they want by name, and
-//! `null`, a wrong type or a missing field all read as "not there".
+//! JSON of unknown shape. It is parsed once into a tree; then its readers take what they need by name. `null`, a wrong
+//! type and a missing field all count as absent.
 //!
-//! A tree, and not a derived reader for each type: an engine compiles WebAssembly when it is first run, so the first
-//! answer waits for every kilobyte of code on its way.
+//! It is a tree rather than a derived reader for each type, because engines compile WebAssembly when it first runs, so
+//! the first answer waits for every kilobyte of code on its path.
 //!
-//! The tree is bounded: it holds only the fields that somebody asks for, each once, no deeper than [`MAX_DEPTH`], and the
-//! caller says how much memory it may take. Without that, three bytes of input (`{},`) would need hundreds in memory.
+//! The tree is bounded: it contains only the fields that are read, each once, no deeper than [`MAX_DEPTH`], and the
+//! caller limits its memory. Without that, three bytes of input (`{},`) could take hundreds in memory.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -19,8 +19,8 @@ use serde_json::{Map, Number, Value};
 use super::long_runs::LongRuns;
 use crate::surrogates::mend_surrogates;
 
-/// Every name of a field that is read. Fields of other names are skipped where they stand: a response repeats the whole
-/// request, tools and instructions included.
+/// Every field name that is read. Other fields are skipped: a response repeats the whole request, including tools and
+/// instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(field_identifier, rename_all = "snake_case")]
 pub(crate) enum FieldName {
@@ -66,20 +66,20 @@ pub(crate) enum FieldName {
     Other,
 }
 
-/// Deeper than any event of the protocol. What is nested deeper reads as "not there", and costs nothing else.
+/// Deeper than any event of the protocol. Values that are nested deeper count as absent, and nothing else is affected.
 const MAX_DEPTH: u8 = 16;
 /// The longest id that is read. Honest ones have a few hundred bytes.
 pub(crate) const MAX_ID_BYTES: usize = 64 << 10;
 /// The longest usage or metadata object that is read.
 const MAX_WHOLE_BYTES: usize = 64 << 10;
-/// Parsed without knowing its shape, JSON takes up to a hundred times its size. Few servers try that.
+/// Generic JSON values take up to a hundred times the size of their text. Few servers send such values.
 const WHOLE_COST: usize = 32;
 /// Copying a long string back into its place costs this many times its length.
 const LONG_RUN_COST: usize = 4;
 /// This much costs nothing.
 const FREE_LONG_RUN: usize = 256 << 10;
-/// What a field and a list's element take in memory, here and in what the readers make of them, and generously: an element is
-/// work for them as well.
+/// The memory for a field and for an element of a list, here and in what the readers make of them. This is generous,
+/// because an element is also work for them.
 const FIELD_COST: usize = 64;
 const ELEMENT_COST: usize = 2048;
 
@@ -93,22 +93,22 @@ pub(crate) enum Json<'a> {
     #[default]
     Null,
     Number(Number),
-    /// Borrowed from the input unless it holds escapes.
+    /// A string, borrowed from the input unless it contains escapes.
     Text(Cow<'a, str>),
     /// A long string of base64, known to have no other characters than that, with its padding.
     Base64(String),
-    /// The objects in a list. Nobody asks for lists of anything else.
+    /// The objects in a list. Lists of anything else are never read.
     List(Vec<Fields<'a>>),
     Object(Fields<'a>),
-    /// Anything, as JSON text: the fields that are kept with all they hold.
+    /// Any value as JSON text, for fields that are kept with all their contents.
     Whole(Cow<'a, str>),
 }
 
-/// Why a text could not be read.
+/// Why a text couldn't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     NotAnObject,
-    /// It holds more than the caller has memory for.
+    /// It contains more than the caller's memory limit allows.
     TooMuch,
 }
 
@@ -134,12 +134,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// An id, unless it is so long that it can't be one.
+    /// Returns an id, unless it is too long to be one.
     pub(crate) fn id(&mut self, name: FieldName) -> Option<Cow<'a, str>> {
         self.text(name).filter(|id| id.len() <= MAX_ID_BYTES)
     }
 
-    /// The text of a JSON value: a string is one already. Some servers send arguments as the object itself.
+    /// Returns the text of a JSON value. Some servers send arguments as an object instead of a string.
     pub(crate) fn json_text(&mut self, name: FieldName) -> Option<Cow<'a, str>> {
         match self.take(name) {
             Json::Whole(Cow::Borrowed(json)) if json.starts_with('"') => string(json),
@@ -149,7 +149,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// An object with all it holds, unless it is absurdly long or deep.
+    /// Returns an object with all its contents, unless it is absurdly long or deep.
     pub(crate) fn whole(&mut self, name: FieldName) -> Option<Map<String, Value>> {
         match self.take(name) {
             Json::Whole(json) if json.starts_with('{') => {
@@ -159,7 +159,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A string that is not empty, or a number spelled out.
+    /// Returns a string that isn't empty, or a number as a string.
     pub(crate) fn word(&mut self, name: FieldName) -> Option<Cow<'a, str>> {
         match self.take(name) {
             Json::Text(text) if !text.is_empty() => Some(text),
@@ -182,7 +182,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The objects in a list; its other elements are left out.
+    /// Returns the objects in a list. Other elements are left out.
     pub(crate) fn objects(&mut self, name: FieldName) -> Vec<Self> {
         match self.take(name) {
             Json::List(list) => list,
@@ -196,8 +196,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A non-negative integer, such as an index or a token count. Servers written in languages with one number type send
-/// `12.0`.
+/// Returns a non-negative integer, such as an index or a token count. Servers in languages with a single number type
+/// send `12.0`.
 pub(super) fn whole_number(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         let number = number.as_f64()?;
@@ -207,7 +207,7 @@ pub(super) fn whole_number(number: &Number) -> Option<u64> {
     })
 }
 
-/// What a JSON string says, borrowed unless it holds escapes.
+/// Returns the contents of a JSON string, borrowed unless it contains escapes.
 pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
     let inside = json.strip_prefix('"')?.strip_suffix('"')?;
     if !inside.contains('\\') {
@@ -221,15 +221,15 @@ pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
 #[derive(Clone, Copy)]
 struct Reader<'b> {
     depth: u8,
-    /// Bytes of memory that may still be taken; `None` once it was too little.
+    /// The memory in bytes that may still be used; `None` once it was exceeded.
     left: &'b Cell<Option<usize>>,
     long_runs: &'b LongRuns,
-    /// The value is that of a field that has an image.
+    /// Whether this is the value of a field with an image.
     is_image: bool,
 }
 
 impl Reader<'_> {
-    /// The reader for what is inside, unless that is too deep.
+    /// Returns the reader for the contents, unless they are too deep.
     fn deeper(self) -> Option<Self> {
         (self.depth < MAX_DEPTH).then_some(Self { depth: self.depth + 1, is_image: false, ..self })
     }
@@ -246,7 +246,7 @@ impl Reader<'_> {
         Ok(Json::Text(self.put_back(text)?))
     }
 
-    /// Puts back what was taken out of a text, if there is enough memory for it.
+    /// Puts back what was taken out of a text, if the memory limit allows it.
     fn put_back<E: Error>(self, text: Cow<'_, str>) -> Result<Cow<'_, str>, E> {
         let bytes = self.long_runs.bytes_in(&text);
         if bytes == 0 {
@@ -344,7 +344,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
                 FieldName::Result => entries.next_value_seed(Self { is_image: true, ..inside })?,
                 _ => entries.next_value_seed(inside)?,
             };
-            // A name that is given twice means the second.
+            // If a name occurs twice, the second one counts.
             if let Some((_, known)) = fields.iter_mut().find(|(known, _)| *known == name) {
                 *known = value;
             } else {
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_somebody_asks_for_is_kept() {
+    fn only_fields_that_are_read_are_kept() {
         check(
             r#"{"type":"a","tools":[{"type":"b"}],"item":{"id":"c","x":1}}"#,
             &expect![[r#"Ok(Fields([(Type, Text("a")), (Item, Object(Fields([(Id, Text("c"))])))]))"#]],
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_costs_only_its_field() {
+    fn deep_nesting_affects_only_its_field() {
         for (name, json) in [
             (FieldName::Other, deep("[", "]")),
             (FieldName::Id, deep("[", "]")),
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_a_bound() {
+    fn the_memory_of_a_tree_is_bounded() {
         for json in [
             format!(r#"{{"output":[{}]}}"#, vec!["{}"; 10_000].join(",")),
             format!(r#"{{"output":[{}]}}"#, vec![r#"{"content":[{},{},{}]}"#; 1000].join(",")),
@@ -448,14 +448,14 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_no_object() {
+    fn other_text_is_not_an_object() {
         for text in ["", "{", "[]", "null", "\"{}\"", "{} {}", "{\"type\":}", "{\"x\":}", r#"{"id":"\ud800"}"#] {
             check(text, &expect!["Err(NotAnObject)"]);
         }
     }
 
     #[test]
-    fn a_name_given_twice_means_the_second() {
+    fn the_second_of_two_equal_names_counts() {
         let json = r#"{"id":"a","name":"b","id":"c","name":1,"id":"d"}"#;
         let mut fields = read(json).unwrap_or_default();
         assert_eq!(fields.text(FieldName::Id).as_deref(), Some("d"));
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_text_or_an_object_and_may_hold_half_a_surrogate_pair() {
+    fn arguments_are_text_or_an_object() {
         let arguments = |json: &str| {
             let json = format!(r#"{{"arguments":{json}}}"#);
             read(&json).ok()?.json_text(FieldName::Arguments).map(Cow::into_owned)
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_an_index() {
+    fn only_non_negative_integers_are_indexes() {
         let index = |number: &str| read(&format!(r#"{{"output_index":{number}}}"#)).ok()?.index(FieldName::OutputIndex);
         let numbers = ["7", "12.0", "18446744073709551615", "1.5", "-1", "1e300", "\"7\"", "null"];
         let indexes = [Some(7), Some(12), Some(u64::MAX), None, None, None, None, None];

@@ -1,7 +1,7 @@
 //! Long runs of base64 that were taken out of an event's JSON before it is read.
 //!
-//! A generated image is a string of many megabytes. It is collected while it arrives and never walked over again: the JSON
-//! has a placeholder in its place, which is exchanged for the string when somebody asks for the field.
+//! A generated image is a string of many megabytes. It is collected while it arrives and never walked over again: the
+//! JSON has a placeholder in its place, which is replaced by the string when the field is read.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use std::mem;
 /// character after it says which run is meant: [`FIRST_INDEX`] plus the run's index.
 const MARK: char = '\u{FDD0}';
 const FIRST_INDEX: u32 = 0xE000;
-/// As many indexes as there are private characters.
+/// The number of indexes, which is the number of private characters.
 const MAX_RUNS: u32 = 0x1900;
 
 /// The runs of one event, in the order of their placeholders.
@@ -19,7 +19,7 @@ const MAX_RUNS: u32 = 0x1900;
 pub(crate) struct LongRuns(RefCell<Vec<String>>);
 
 impl LongRuns {
-    /// The text that stands for the run with this index.
+    /// Returns the placeholder for the run with this index.
     pub(crate) fn placeholder(index: usize) -> Option<String> {
         let index = u32::try_from(index).ok().filter(|index| *index < MAX_RUNS)?;
         Some([MARK, char::from_u32(FIRST_INDEX + index)?].iter().collect())
@@ -33,13 +33,13 @@ impl LongRuns {
         self.0.borrow().is_empty()
     }
 
-    /// How many bytes [`put_back`](Self::put_back) would add.
+    /// Returns how many bytes [`put_back`](Self::put_back) would add.
     pub(super) fn bytes_in(&self, text: &str) -> usize {
         let runs = self.0.borrow();
         placeholders(text).filter_map(|(index, _)| runs.get(index).map(String::len)).sum()
     }
 
-    /// The text with the runs that belong into it.
+    /// Returns the text with its runs put back.
     pub(crate) fn put_back<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let runs = self.0.borrow();
         if runs.is_empty() {
@@ -58,7 +58,7 @@ impl LongRuns {
         Cow::Owned(whole + rest)
     }
 
-    /// The run that is all of the text but its padding, without copying it. It is gone afterwards.
+    /// Returns the run if it is the whole text except for its padding, without copying it. It is gone afterwards.
     pub(crate) fn take(&self, text: &str) -> Option<String> {
         let (index, 0) = placeholders(text).next()? else { return None };
         let padding = text.get(PLACEHOLDER_BYTES..).filter(|padding| matches!(*padding, "" | "=" | "=="))?;
@@ -70,7 +70,7 @@ impl LongRuns {
 
 const PLACEHOLDER_BYTES: usize = 6;
 
-/// The indexes of the placeholders in a text, each with its place.
+/// Returns the indexes of the placeholders in a text, each with its position.
 fn placeholders(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.match_indices(MARK).filter_map(|(at, mark)| {
         let index = text.get(at + mark.len()..)?.chars().next()?;
@@ -79,8 +79,8 @@ fn placeholders(text: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Whether all bytes are letters of base64's alphabet; padding is not one. The loop has no branches, so that many bytes are
-/// checked in one step.
+/// Returns whether all bytes are characters of base64; padding doesn't count. The loop has no branches, so that many
+/// bytes are checked in one step.
 pub(crate) fn is_base64(bytes: &[u8]) -> bool {
     let is_other = |byte: u8| {
         let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;

@@ -1,4 +1,4 @@
-//! The response resource that life-cycle events carry, and errors in the shapes servers give them.
+//! The response object in life-cycle events, and errors in the formats of various servers.
 
 use std::borrow::Cow;
 
@@ -16,10 +16,10 @@ pub(crate) struct Response<'a> {
     pub model: Option<Cow<'a, str>>,
     pub output: Vec<Item<'a>>,
     pub usage: Option<Usage>,
-    /// Why it is incomplete.
+    /// Why the response is incomplete.
     pub incomplete_reason: Option<Cow<'a, str>>,
     pub error: ErrorField<'a>,
-    /// What the gateway says about itself.
+    /// What the gateway reports about itself.
     pub metadata: Option<Value>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Response<'a> {
     }
 }
 
-/// The counts, unless the object holds none: an empty object says as little as `null`.
+/// Returns the counts, unless the object has none: an empty object says as little as `null`.
 fn read_usage(mut fields: Map<String, Value>) -> Option<Usage> {
     let counts = ["input_tokens", "output_tokens", "total_tokens"].map(|name| match fields.remove(name) {
         Some(Value::Number(number)) => whole_number(&number),
@@ -64,8 +64,8 @@ fn read_usage(mut fields: Map<String, Value>) -> Option<Usage> {
     })
 }
 
-/// The one-event stream that says the same as a whole answer in JSON, for servers that do not stream. `None` if the JSON
-/// is no answer.
+/// Returns a stream of one event with the same meaning as a whole JSON response, for servers that don't stream. Returns
+/// `None` if the JSON isn't a response.
 pub(crate) fn as_stream(json: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Answer<'a> {
@@ -82,16 +82,16 @@ pub(crate) fn as_stream(json: &str) -> Option<String> {
         Some("\"failed\"") => "response.failed",
         _ => "response.completed",
     };
-    // JSON has line ends between its tokens only, where a space does as well.
+    // In JSON, line endings occur only between tokens, where a space means the same.
     let one_line = json.trim().replace(['\n', '\r'], " ");
     Some(format!("data: {{\"type\":\"{event}\",\"response\":{one_line}}}\n\n"))
 }
 
-/// An error: nested (`{"message": …, "code": …}`), or just a string.
+/// An error, either nested (`{"message": …, "code": …}`) or just a string.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ErrorField<'a> {
     pub message: Option<Cow<'a, str>>,
-    /// The code, else the type; a number is spelled out.
+    /// The code, or else the type. A number is converted to a string.
     pub code: Option<Cow<'a, str>>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> ErrorField<'a> {
     }
 }
 
-/// Enough for anything that is ever read in an error; a longer one is a dump.
+/// Enough for everything that is read in an error. A longer one is a dump.
 fn clipped(text: Cow<'_, str>) -> Cow<'_, str> {
     const MAX_BYTES: usize = 8 << 10;
     match text {
