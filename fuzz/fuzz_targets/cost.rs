@@ -57,7 +57,7 @@ fn check(what: &str, [once, twice]: [u64; 2], few: u64) {
     assert!(twice <= few.max(once.saturating_mul(MAX_GROWTH)), "{what}: {once} at first, {twice} for twice the input");
 }
 
-/// Repeats each of the events, so that all together have about `bytes` bytes.
+/// Repeats each of the events until all together have about `bytes` bytes.
 fn repeated(events: &[u8], bytes: usize) -> Vec<u8> {
     let times = bytes / events.len().max(1) + 1;
     let mut body = Vec::new();

@@ -83,7 +83,7 @@ impl Failure {
         Self { status, ..Self::classified(&ErrorBody::of(message, code), status) }
     }
 
-    /// From a connection that failed. `host` is where it went.
+    /// Makes a failure from a connection error. `host` is the server's name for the message.
     pub fn from_transport(transport: Transport, host: &str) -> Self {
         // Whoever only reads a stream doesn't know where it comes from.
         let host = if host.is_empty() { "the server".to_owned() } else { plain_line(host, 120) };

@@ -117,7 +117,7 @@ messages! {
     OutOfMemory = "This answer is too large: it used up the memory for one answer.",
     Crashed = "Sluice crashed while it read this answer.",
 
-    // When to come back.
+    // When to try again.
     WaitSeconds = "The server asks to wait {0} s.",
     WaitMinutes = "The server asks to wait {0} min.",
     WaitHours = "The server asks to wait {0} hours.",

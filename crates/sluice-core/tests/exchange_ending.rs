@@ -30,7 +30,7 @@ fn failed(code: &str) -> String {
     event(json!({"type": "response.failed", "response": {"error": {"code": code, "message": "It broke"}}}))
 }
 
-/// How the bytes of a body stop.
+/// How a body ends.
 #[derive(Clone, Copy)]
 enum BodyEnd {
     Eof,

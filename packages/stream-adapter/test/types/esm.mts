@@ -1,4 +1,4 @@
-// Compiled, never run: the types as a provider that is an ES module sees them, beside VS Code's own.
+// This is compiled but never run: the types as an ES module sees them, together with VS Code's own types.
 
 import { OpenResponsesStreamAdapter, type Outcome, type StreamUsage, VSCodeStreamAdapter } from "@sluice/stream-adapter";
 import * as vscode from "vscode";
