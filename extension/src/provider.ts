@@ -33,7 +33,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeLanguageModelChatInformation = this.#changed.event;
   /**
-   * Whether a group with a key was part of VS Code's current round of questions, which starts with one without a
+   * Whether VS Code has asked for a group with a key in the current round. A round starts with a question without a
    * configuration.
    */
   #keyInRound = false;

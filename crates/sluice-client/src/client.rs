@@ -99,8 +99,8 @@ impl Client {
         &self.endpoint
     }
 
-    /// Leaves parameters out of requests to a model, because its server refused them before. What it refuses from now on
-    /// the client leaves out by itself; [`Report::refused`] tells what to remember for the next client.
+    /// Leaves out parameters in requests to a model, because its server refused them before. The client also leaves out
+    /// what the server refuses from now on; [`Report::refused`] says what to remember for the next client.
     pub fn leave_out(&self, model: &str, parameters: &[Parameter]) {
         if !parameters.is_empty() {
             let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);

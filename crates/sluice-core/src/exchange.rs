@@ -295,8 +295,8 @@ impl Exchange {
         self.cancel_with(!self.outputs.is_empty());
     }
 
-    /// Ends the exchange like [`cancel`](Self::cancel), for a shell that has polled outputs that nobody will see. The answer
-    /// is cancelled even if the server has already completed it.
+    /// Ends the exchange like [`cancel`](Self::cancel), for a shell that has polled outputs but won't show them. The
+    /// answer is cancelled even if the server has already completed it.
     pub fn cancel_unseen(&mut self) {
         self.cancel_with(true);
     }
@@ -324,8 +324,8 @@ impl Exchange {
         self.finish(outcome);
     }
 
-    /// Ends the exchange because the program that reads the answer failed. A shell that lost an exchange in a crash tells
-    /// this to a new one, for the report.
+    /// Ends the exchange because the program that reads the answer failed. A shell that lost an exchange in a crash
+    /// reports this to a new one, to get the report.
     pub fn handle_crash(&mut self, is_out_of_memory: bool) {
         self.outputs.clear();
         let (kind, message, next) = if is_out_of_memory {

@@ -85,7 +85,7 @@ impl Failure {
 
     /// Makes a failure from a connection error. `host` is the server's name for the message.
     pub fn from_transport(transport: Transport, host: &str) -> Self {
-        // Whoever only reads a stream doesn't know where it comes from.
+        // A caller that only reads a stream doesn't know the server.
         let host = if host.is_empty() { "the server".to_owned() } else { plain_line(host, 120) };
         let (kind, message, next) = match transport {
             Transport::Connect => (FailureKind::Network, MessageCode::NoConnection, MessageCode::CheckNetwork),

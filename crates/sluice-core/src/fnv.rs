@@ -1,5 +1,5 @@
-//! The FNV-1a hash: short, the same in every version, and good enough against accidents. It is no protection against
-//! somebody who looks for collisions.
+//! The FNV-1a hash: short, the same in every version, and good enough against accidents. It doesn't protect against an
+//! attacker who searches for collisions.
 
 pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))

@@ -100,7 +100,7 @@ fn every_status_and_code_has_its_advice() {
     check(408, &error("timeout_error"), expect!["ServerDown, may retry: m. Try again later or choose another model."]);
     check(409, &error("conflict"), expect!["ServerDown, may retry: m. Try again later or choose another model."]);
     check(429, &error("rate_limit_exceeded"), expect!["RateLimited, may retry: m. Wait a moment, then try again."]);
-    // A quota is no matter of waiting.
+    // Waiting doesn't help against an exhausted quota.
     check(
         429,
         r#"{"error":{"message":"m","code":"insufficient_quota"}}"#,

@@ -184,7 +184,7 @@ test("a stream that exhausts its memory fails alone, with a named error", async 
   }
   assert.deepEqual(hostile.handleBytes(delta("more")), []);
   tooLarge(hostile);
-  // One chunk of the AI SDK, and a whole answer, that are too large at once.
+  // One AI SDK chunk and one whole response that are each too large.
   const chunks = own.openStream({ dialect: "aiSdk" });
   chunks.handleChunk(JSON.stringify({ type: "text-delta", text: "x".repeat(4 << 20) }));
   tooLarge(chunks);

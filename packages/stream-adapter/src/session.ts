@@ -259,7 +259,7 @@ export class Session {
       throw failed("The answer was aborted.", outcome, cause);
     }
     if (ending.type === "rejected" && ending.kind === null) {
-      // The server completed the answer. If it is unusual, that is up to the caller.
+      // The server completed the answer. Whether an unusual one is acceptable is up to the caller.
       this.#log("warn", ending.message);
     } else if (ending.type === "rejected") {
       const words = cause === undefined || this.#isResponse || outcome.status !== "truncated" ? "" : firstLine(cause);

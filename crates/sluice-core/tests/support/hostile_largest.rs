@@ -3,7 +3,7 @@
 
 use super::{Body, Generator, Input, added, call, delta, done, fill, list, message};
 
-/// Each with the number of bytes to make.
+/// The generators, each with the number of bytes to make.
 const GENERATORS: &[Largest] = &[
     ("an image", OPEN_RESPONSES, EVENT, |n| {
         Body::default().event(&done(0, &image(&"A".repeat(n / 4 * 4)))).completed()

@@ -89,7 +89,7 @@ static FAULTS: [Fault; 82] = [
     fault("empty-405", "", FailedByStatus, "405 with an empty body"),
     fault("redirect", "http://127.0.0.1:9/v1/responses", RedirectRefused, "307 to another origin"),
     fault("content-type", "text/plain", Same, "says its event stream is of another type"),
-    // The way the bytes come.
+    // How the bytes are sent.
     fault("pace", "0", Same, "so many milliseconds between two writes, whatever the model wants"),
     fault("dribble", "1", Same, "one byte every so many milliseconds"),
     also(&["1", "1460", "65536"], fault("chunk", "7", Same, "writes of exactly that many bytes")),

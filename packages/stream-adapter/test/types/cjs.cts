@@ -1,4 +1,4 @@
-// Compiled, never run: the same from CommonJS.
+// This is compiled but never run: the same from CommonJS.
 
 import vscode = require("vscode");
 import adapters = require("@sluice/stream-adapter");

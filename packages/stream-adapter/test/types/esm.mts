@@ -22,7 +22,7 @@ export async function respond(
     progress.report(part);
   }
   await new OpenResponsesStreamAdapter({ vscode }).processStream(fetch("https://a.example"), progress, token);
-  // @ts-expect-error A number is no stream.
+  // @ts-expect-error A number is not a stream.
   await adapter.processStream(5, progress);
   // @ts-expect-error There is no such option.
   new VSCodeStreamAdapter({ enableReasonin: true });
