@@ -57,7 +57,7 @@ pub struct ModelCatalog {
     endpoints: BTreeMap<String, Kept>,
     #[serde(default)]
     learned: BTreeMap<String, Learned>,
-    /// By model, the parameters that its server refused.
+    /// For each model, the parameters that its server refused.
     #[serde(default)]
     refused: BTreeMap<String, Refused>,
     /// When an answer was last bad.

@@ -199,7 +199,8 @@ mod tests {
     use crate::receive::sse::SseEvent;
     use crate::wire::LongRuns;
 
-    /// If the fast path returns a result, it must be that of the general path. Returns whether it did.
+    /// Checks that the fast path, if it returns a result, agrees with the general path. Returns whether there was a
+    /// result.
     fn agrees(data: &str) -> bool {
         let event = SseEvent { name: b"", data: data.as_bytes(), long_runs: &LongRuns::default() };
         let Some(short) = decode_delta(event) else { return false };

@@ -23,7 +23,7 @@ pub struct BuiltRequest {
     pub conversation_id: Option<String>,
     /// The text of a `stateful_marker` part to add to the answer. The next request recognizes the conversation by it.
     pub marker: Option<String>,
-    /// The parameters in it that it can do without, if the server refuses them by name.
+    /// The parameters that can be left out if the server refuses them by name.
     pub optional: Vec<Parameter>,
     /// Notes about everything that was left out or repaired.
     pub notes: Vec<Note>,
