@@ -319,7 +319,7 @@ fn http(endpoint: &Endpoint, timeouts: Timeouts) -> reqwest::ClientBuilder {
         .retry(reqwest::retry::never())
         .user_agent(concat!("sluice/", env!("CARGO_PKG_VERSION")));
     // Plain HTTP is allowed on this machine because it doesn't leave it. A proxy would see the key and the prompts.
-    if endpoint.is_loopback() { http.no_proxy() } else { http }
+    if endpoint.is_loopback { http.no_proxy() } else { http }
 }
 
 /// Returns whether a future is ready now. If it is, it must not be polled again.

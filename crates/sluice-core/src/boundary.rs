@@ -17,7 +17,9 @@ pub use model::{
     ChatModel, EffortChoices, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings,
     OtherModel, PriceTier, Prices,
 };
-pub use outcome::{Empty, Failure, FailureKind, Gateway, Outcome, Overflow, Status, TokenDetails, Usage};
+pub use outcome::{
+    Empty, Failure, FailureKind, Gateway, LoggedFailure, LoggedOutcome, Outcome, Overflow, Status, TokenDetails, Usage,
+};
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
 pub use questions::{
     CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest, RequestsQuestion,

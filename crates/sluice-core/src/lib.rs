@@ -63,6 +63,7 @@ mod failure;
 mod fnv;
 mod image_type;
 mod ledger;
+mod log;
 mod memory;
 mod message;
 mod models;
@@ -87,19 +88,22 @@ pub use boundary::{
 };
 pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
-    Gateway, HttpRequest, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings, Note,
-    NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices, ReasoningItem, Role, Routing,
-    SettingKind, SettingProblem, Settings, Status, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition,
-    ToolMode, Usage,
+    Gateway, HttpRequest, LimitSetting, LimitsFrom, LoggedFailure, LoggedOutcome, ModelCapabilities, ModelList,
+    ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices,
+    ReasoningItem, Role, Routing, SettingKind, SettingProblem, Settings, Status, ThinkingReplay, TokenBreakdown,
+    TokenDetails, ToolDefinition, ToolMode, Usage,
 };
 pub use exchange::{
     Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,
 };
 pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
+pub use log::{describe_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
-pub use models::{ListState, ModelCatalog, Refresh, finds_model, learned_limit, similar_models};
+pub use models::{
+    KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key, finds_model, learned_limit, similar_models,
+};
 pub use numbers::{date, fixed_count, grouped, short_count};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;

@@ -226,6 +226,11 @@ messages! {
     MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
     MemoryNewer = "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
 
+    // What a test of the connection says about the key.
+    KeyAccepted = "Accepted.",
+    KeyAcceptedCredit = "Accepted. Credit left: ${0}",
+    KeyNotChecked = "This server can't check a key (HTTP {0}); the next step will show whether it works.",
+
     // Settings that don't work as written.
     HeaderNameInvalid = "The extra header {0} is not sent: its name has characters that header names can't have.",
     HeaderReserved = "The extra header {0} is not sent: Sluice sets it.",

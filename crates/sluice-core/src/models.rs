@@ -6,9 +6,11 @@
 //! 3. `models/identity.rs`, `capabilities.rs`, `limits.rs` and `prices.rs` each answer one question about a model.
 //! 4. `models/rules.rs` decides which models are hidden, favourites or the default.
 //! 5. `models/describe.rs` describes a model to people.
+//! 6. `models/credits.rs` decides whether a key is valid.
 
 mod capabilities;
 mod catalog;
+mod credits;
 mod describe;
 mod identity;
 mod limits;
@@ -30,6 +32,7 @@ pub(crate) use rules::Pattern;
 use rules::Rules;
 
 pub use catalog::{ListState, ModelCatalog, Refresh};
+pub use credits::{KeyCheck, KeyState, check_key};
 pub use limits::learned_limit;
 pub use rules::{finds_model, similar_models};
 

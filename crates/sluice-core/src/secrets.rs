@@ -2,6 +2,7 @@
 //! saved.
 
 mod find;
+mod home;
 mod look;
 
 use std::borrow::Cow;
@@ -77,6 +78,15 @@ impl Secrets {
     /// secret stays: this is for what a model says, and an example key in an explanation is part of the explanation.
     pub fn mask_values<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.without(Vec::new(), text)
+    }
+
+    /// Returns the text as a log or a report may contain it: with all secrets masked, with long words of letters and
+    /// digits masked, which may be secrets of an unknown kind, and with `~` in place of home folders, which contain the
+    /// user's name.
+    pub fn redact(&self, text: &str) -> String {
+        let mut found = look::alike(text);
+        found.extend(look::long_words(text));
+        home::without_home_folders(&self.without(found, text))
     }
 
     /// Returns the text with these ranges and the known values masked.

@@ -26,7 +26,7 @@ fn valid_base_urls_are_normalized() {
         "https://128.0.0.1",
     ] {
         let endpoint = Endpoint::parse(address).unwrap();
-        let machine = if endpoint.is_loopback() { "this machine" } else { "elsewhere" };
+        let machine = if endpoint.is_loopback { "this machine" } else { "elsewhere" };
         writeln!(lines, "{address} -> {} {} {machine}", endpoint.origin, endpoint.base_url).unwrap();
     }
     expect![[r#"
@@ -169,7 +169,7 @@ proptest! {
                 Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
                 None => false,
             };
-            prop_assert_eq!(endpoint.is_loopback(), is_loopback);
+            prop_assert_eq!(endpoint.is_loopback, is_loopback);
             prop_assert!(url.scheme() == "https" || is_loopback, "{:?} goes out in clear text", address);
         }
     }

@@ -5,12 +5,14 @@
 #[path = "support/catalog.rs"]
 mod support;
 
+use std::fmt::Write;
+
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatModel, Endpoint, HttpAnswer, ListState, ModelCatalog, ModelSettings, Parameter, Refresh, finds_model,
-    learned_limit, short_count, similar_models,
+    ChatModel, Endpoint, HttpAnswer, KeyCheck, ListState, ModelCatalog, ModelSettings, Parameter, Refresh, check_key,
+    finds_model, join_messages, learned_limit, short_count, similar_models,
 };
 
 use support::{NOW, catalog, gateway, ok, only};
@@ -366,4 +368,36 @@ proptest! {
         let _ = (finds_model(&stars, &id, &pattern), similar_models(&stars, [id.as_str()]));
         prop_assert!(finds_model(&id, &id, ""));
     }
+}
+
+#[test]
+fn a_key_is_checked_by_asking_for_its_credit() {
+    let catalog = ModelCatalog::new(&gateway());
+    assert!(catalog.credits_request().url.ends_with("/v1/credits"));
+    let mut lines = String::new();
+    for (status, body) in [
+        (200, r#"{"balance":"95.50","total_used":"4.50"}"#),
+        (200, r#"{"balance":95.5}"#),
+        (200, "<html>"),
+        (401, r#"{"error":{"message":"No such key."}}"#),
+        (402, ""),
+        (403, ""),
+        (404, ""),
+        (503, ""),
+    ] {
+        let answer = HttpAnswer { status, headers: Vec::new(), body: body.to_owned() };
+        let KeyCheck { state, text } = check_key(&answer, 0);
+        writeln!(lines, "{status} {state:?}: {}", join_messages(&text, " ")).unwrap();
+    }
+    expect![[r#"
+        200 Accepted: Accepted. Credit left: $95.50
+        200 Accepted: Accepted. Credit left: $95.5
+        200 Accepted: Accepted.
+        401 Refused: No such key. Enter a valid API key.
+        402 Refused: HTTP 402: There is no credit left. Add credit or raise the budget.
+        403 Refused: HTTP 403: The server forbids this. Ask for access, or choose another model.
+        404 Unknown: This server can't check a key (HTTP 404); the next step will show whether it works.
+        503 Unknown: This server can't check a key (HTTP 503); the next step will show whether it works.
+    "#]]
+    .assert_eq(&lines);
 }

@@ -195,3 +195,52 @@ fn only_known_values_are_masked_in_what_a_model_says() {
     assert_eq!(secrets.mask_values("sk-abcdefghijkl and canary-0123456789"), "sk-abcdefghijkl and [hidden]");
     assert_eq!(secrets.mask_values(r"[canary\-0123456789](https://a.example)"), "[[hidden]](https://a.example)");
 }
+
+#[test]
+fn a_log_contains_no_long_random_words_and_no_names_of_users() {
+    let secrets = Secrets::new([KEY]);
+    let mut lines = String::new();
+    for text in [
+        "nothing to hide in anthropic/claude-sonnet-4.5",
+        "response.output_text.delta, request req_0123456789abcdef, 1fe0d9c4-0a8e-4b5b-9df3-2e9c0d9a1b2c",
+        "Authorization: Bearer abc, key vck_1234567890abcdef is wrong",
+        &format!("quoted {KEY}"),
+        "0123456789abcdef0123456789abcdef0123456789abcdef",
+        &"-".repeat(50),
+        "/home/anna/.local/share and (/home/anna)",
+        "/home and /home/ and /homes/anna and /Users",
+        r"C:\Users\anna\AppData and \Users\anna",
+        r#"{"path":"C:\\Users\\anna\\AppData"}"#,
+        "file:///Users/anna/x",
+        "cannot read /root/.config, '/root' or /root",
+        "/rooted, /var/root",
+    ] {
+        lines.push_str(&secrets.redact(text));
+        lines.push('\n');
+    }
+    expect![[r#"
+        nothing to hide in anthropic/claude-sonnet-4.5
+        response.output_text.delta, request req_0123456789abcdef, 1fe0d9c4-0a8e-4b5b-9df3-2e9c0d9a1b2c
+        Authorization: Bearer [hidden], key [hidden] is wrong
+        quoted [hidden]
+        [hidden]
+        --------------------------------------------------
+        ~/.local/share and (~)
+        /home and /home/ and /homes/anna and /Users
+        ~\AppData and ~
+        {"path":"~\\AppData"}
+        file://~/x
+        cannot read ~/.config, '~' or ~
+        /rooted, /var/root
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn redacting_takes_linear_time() {
+    // With a search that starts again at every piece, each of these would take hours.
+    for piece in ["/", "\\", "a/", "/home", "/home/", "/Users//", "/root", "a1", "a1/", "-", "?key=", "://", "sk-"] {
+        let text = piece.repeat(1_000_000 / piece.len());
+        assert!(Secrets::new([KEY]).redact(&text).len() <= text.len() * 3, "{piece}");
+    }
+}

@@ -7,7 +7,8 @@
 use sluice_bridge::to_json;
 use sluice_core::{
     CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest, ModelCatalog,
-    Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, build_request, request_kind,
+    Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, build_request, check_key, check_settings,
+    describe_outcome, logged_model, request_kind,
 };
 
 /// Answers the [`RequestsQuestion`] in the first `length` bytes of the window.
@@ -35,6 +36,11 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         RequestsQuestion::EstimateMessage { model, message } => {
             to_json(&Counter::estimating().message(&model, &message))
         }
+        RequestsQuestion::CheckSettings(settings) => to_json(&check_settings(&settings)),
+        RequestsQuestion::CheckKey { answer, now } => to_json(&check_key(&answer, now)),
+        RequestsQuestion::DescribeOutcome { model, outcome } => to_json(&describe_outcome(&model, &outcome)),
+        RequestsQuestion::LoggedModel(id) => to_json(&logged_model(&id)),
+        RequestsQuestion::Redact { secrets, text } => to_json(&Secrets::new(secrets).redact(&text)),
         RequestsQuestion::Mask { secrets, mut value } => {
             Secrets::new(secrets).mask_value(&mut value);
             to_json(&value)
@@ -93,6 +99,7 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
         others: list.others,
         state: catalog.state(now),
         list_request: catalog.list_request(),
+        credits_request: catalog.credits_request(),
         endpoints_request: about.and_then(|id| catalog.endpoints_request(&id, now)),
         changed,
         notes,

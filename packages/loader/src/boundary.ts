@@ -88,6 +88,10 @@ mayRetry: boolean, retryAfterMs: number | null, };
 
 export type FailureKind = "signIn" | "forbidden" | "noCredit" | "modelNotFound" | "contextOverflow" | "badRequest" | "rateLimited" | "serverDown" | "notAStream" | "network" | "server" | "toolCall" | "tooLarge";
 
+export type LoggedOutcome = { status: Status, reason: string | null, error: LoggedFailure | null, empty: Empty | null, usage: Usage | null, };
+
+export type LoggedFailure = { kind: FailureKind, code: string | null, status: number | null, };
+
 export type Overflow = { askedTokens: number | null, limitTokens: number | null, };
 
 export type Usage = { input_tokens: number | null, output_tokens: number | null, total_tokens: number | null, input_tokens_details: TokenDetails | null, output_tokens_details: TokenDetails | null, };
@@ -179,7 +183,16 @@ origin: string,
 /**
  * The base URL without a slash at the end.
  */
-baseUrl: string, };
+baseUrl: string, 
+/**
+ * Whether the address is on this machine: `127.0.0.0/8`, `[::1]`, `localhost` and names that end in `.localhost`.
+ * Requests to it never go through a proxy.
+ */
+isLoopback: boolean, 
+/**
+ * Whether it is Vercel's gateway.
+ */
+isVercel: boolean, };
 
 export type HttpAnswer = { status: number, headers: Array<[string, string]>, 
 /**
@@ -415,7 +428,7 @@ export type LimitSetting = {
  */
 model: string, contextWindow?: number, maxInputTokens?: number, maxOutputTokens?: number, };
 
-export type Settings = { baseUrl?: string, models?: ModelSettings, extraHeaders?: { [key in string]: string }, extraBody: { [name: string]: unknown }, };
+export type Settings = { baseUrl?: string, models?: ModelSettings, extraHeaders?: { [key in string]: string }, extraBody?: { [name: string]: unknown }, };
 
 export type SettingProblem = { setting: SettingKind, 
 /**
@@ -426,6 +439,14 @@ message: Message, };
 export type SettingKind = "baseUrl" | "hide" | "favourites" | "default" | "limits" | "extraHeaders" | "extraBody";
 
 export type ListState = "fresh" | "stale" | "missing";
+
+export type KeyCheck = { state: KeyState, 
+/**
+ * The same for the user, sentence by sentence.
+ */
+text: Array<Message>, };
+
+export type KeyState = "accepted" | "refused" | "unknown";
 
 export type Estimate = { tokens: number, 
 /**
@@ -528,7 +549,11 @@ without?: Array<Parameter>, } } | { "leaveOut": { body: string, parameters: Arra
 /**
  * Seconds since 1970.
  */
-now: number, } } | { "explainTransport": { transport: Transport, origin: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { model: string, text: string, } } | { "estimateMessage": { model: string, message: ChatMessage, } } | { "mask": { secrets: Array<string>, value: unknown, } };
+now: number, } } | { "explainTransport": { transport: Transport, origin: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { model: string, text: string, } } | { "estimateMessage": { model: string, message: ChatMessage, } } | { "checkSettings": Settings } | { "checkKey": { answer: HttpAnswer, 
+/**
+ * Seconds since 1970.
+ */
+now: number, } } | { "describeOutcome": { model: string, outcome: LoggedOutcome, } } | { "loggedModel": string } | { "redact": { secrets: Array<string>, text: string, } } | { "mask": { secrets: Array<string>, value: unknown, } };
 
 export type PreparedRequest = { request: HttpRequest, 
 /**
@@ -565,6 +590,10 @@ about?: string, };
 export type CatalogEvent = { "listAnswered": HttpAnswer } | { "listFailed": Transport } | { "endpointsAnswered": [string, HttpAnswer] } | { "overflowed": [string, string] } | { "refused": [string, Array<Parameter>] };
 
 export type CatalogView = { models: Array<ChatModel>, others: Array<OtherModel>, state: ListState, listRequest: HttpRequest, 
+/**
+ * The request that shows whether a key is valid.
+ */
+creditsRequest: HttpRequest, 
 /**
  * The request for the providers of the model in question; `None` if they are known well enough.
  */

@@ -6,9 +6,13 @@ import type {
   ChatMessage,
   Endpoint,
   HttpAnswer,
+  KeyCheck,
+  LoggedOutcome,
   Parameter,
   PreparedRequest,
   RequestsQuestion,
+  SettingProblem,
+  Settings,
   Transport,
 } from "./boundary.js";
 import { compile, Instance, type ModuleExports } from "./module.js";
@@ -22,6 +26,9 @@ type WithUndefined<T> = { [Field in keyof T]: T[Field] | undefined };
 
 /** WebAssembly never releases memory, so an instance that one long conversation has enlarged is dropped. */
 const MAX_MEMORY = 64 << 20;
+
+/** Seconds since 1970. */
+const now = (): number => Math.floor(Date.now() / 1000);
 
 export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Promise<Requests> {
   return new Requests(await compile(wasm));
@@ -56,19 +63,44 @@ export class Requests {
   explain(origin: string, why: { readonly answer: HttpAnswer } | { readonly transport: Transport }): string {
     return this.#ask(
       "answer" in why
-        ? { explainResponse: { answer: why.answer, now: Math.floor(Date.now() / 1000) } }
+        ? { explainResponse: { answer: why.answer, now: now() } }
         : { explainTransport: { transport: why.transport, origin } },
     );
   }
 
   /** Returns what is known about an endpoint's models, after something happened. Keep the snapshot for the next question. */
   catalog(question: WithUndefined<Omit<CatalogQuestion, "now">>): CatalogView {
-    return this.#ask({ catalog: { ...question, now: Math.floor(Date.now() / 1000) } as CatalogQuestion });
+    return this.#ask({ catalog: { ...question, now: now() } as CatalogQuestion });
   }
 
   /** Estimates tokens without a vocabulary: immediately, and some per cent too high. */
   estimateTokens(model: string, what: string | ChatMessage): number {
     return this.#ask(typeof what === "string" ? { estimateText: { model, text: what } } : { estimateMessage: { model, message: what } });
+  }
+
+  /** Returns everything in these settings that doesn't work as written. */
+  checkSettings(settings: Settings): SettingProblem[] {
+    return this.#ask({ checkSettings: settings });
+  }
+
+  /** Returns what the response to the catalog's `creditsRequest` says about the key. */
+  checkKey(answer: HttpAnswer): KeyCheck {
+    return this.#ask({ checkKey: { answer, now: now() } });
+  }
+
+  /** Returns a line for a log about how a request to a model ended, without a word that a server chose. */
+  describeOutcome(model: string, outcome: LoggedOutcome): string {
+    return this.#ask({ describeOutcome: { model, outcome } });
+  }
+
+  /** Returns a model's id for a log, or other words if it isn't a plain id. */
+  loggedModel(id: string): string {
+    return this.#ask({ loggedModel: id });
+  }
+
+  /** Masks secrets, like `mask`, and also long random words and the user's name in paths: for logs and reports. */
+  redact(secrets: Iterable<string>, text: string): string {
+    return this.#ask({ redact: { secrets: [...secrets], text } });
   }
 
   /**

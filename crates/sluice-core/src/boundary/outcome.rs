@@ -28,7 +28,7 @@ pub struct Outcome {
 }
 
 /// How an answer ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Status {
@@ -42,7 +42,7 @@ pub enum Status {
 }
 
 /// Why an answer has nothing to show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Empty {
@@ -82,7 +82,7 @@ pub struct Failure {
 }
 
 /// The kind of a failure, which decides what to do next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum FailureKind {
@@ -106,6 +106,26 @@ pub enum FailureKind {
     ToolCall,
     /// The stream exceeded a limit that protects memory.
     TooLarge,
+}
+
+/// The fields of an [`Outcome`] that a log needs.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LoggedOutcome {
+    pub status: Status,
+    pub reason: Option<String>,
+    pub error: Option<LoggedFailure>,
+    pub empty: Option<Empty>,
+    pub usage: Option<Usage>,
+}
+
+/// The fields of a [`Failure`] that a log needs.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LoggedFailure {
+    pub kind: FailureKind,
+    pub code: Option<String>,
+    pub status: Option<u16>,
 }
 
 /// The numbers in an error about a conversation that is too long, as far as the server reported them.

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::chat::{ChatMessage, ChatRequest, HttpRequest};
 use super::model::{ChatModel, ModelSettings, OtherModel};
+use super::outcome::LoggedOutcome;
 use super::part::Note;
+use super::settings::Settings;
 use super::usage::{RequestKind, Totals};
 use crate::failure::{HttpAnswer, Transport};
 use crate::ledger::{LedgerEntry, LedgerModel};
@@ -46,6 +48,21 @@ pub enum RequestsQuestion {
     EstimateText { model: String, text: String },
     /// Estimates the tokens of a message without a vocabulary.
     EstimateMessage { model: String, message: ChatMessage },
+    /// Checks the user's settings: a list of [`SettingProblem`](crate::SettingProblem).
+    CheckSettings(Box<Settings>),
+    /// Reads the response to [`CatalogView::credits_request`]: [`KeyCheck`](crate::KeyCheck).
+    CheckKey {
+        answer: HttpAnswer,
+        /// Seconds since 1970.
+        #[cfg_attr(test, ts(type = "number"))]
+        now: u64,
+    },
+    /// Describes how a request to a model ended, for a log: a line without a word that a server chose.
+    DescribeOutcome { model: String, outcome: LoggedOutcome },
+    /// Returns a model's id for a log, or other words if it isn't a plain id.
+    LoggedModel(String),
+    /// Masks secrets and the names of users in a text for a log or a report: the text.
+    Redact { secrets: Vec<String>, text: String },
     /// Masks secrets in the strings of any value.
     Mask {
         secrets: Vec<String>,
@@ -116,6 +133,8 @@ pub struct CatalogView {
     pub others: Vec<OtherModel>,
     pub state: ListState,
     pub list_request: HttpRequest,
+    /// The request that shows whether a key is valid.
+    pub credits_request: HttpRequest,
     /// The request for the providers of the model in question; `None` if they are known well enough.
     pub endpoints_request: Option<HttpRequest>,
     pub changed: bool,

@@ -18,7 +18,7 @@ pub struct Settings {
     pub models: ModelSettings,
     #[cfg_attr(test, ts(as = "Option<BTreeMap<String, String>>"))]
     pub extra_headers: BTreeMap<String, String>,
-    #[cfg_attr(test, ts(type = "{ [name: string]: unknown }"))]
+    #[cfg_attr(test, ts(type = "{ [name: string]: unknown }", optional))]
     pub extra_body: Map<String, Value>,
 }
 

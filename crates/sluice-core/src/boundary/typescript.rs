@@ -11,7 +11,7 @@ use crate::exchange::{
 use crate::failure::{HttpAnswer, Transport};
 use crate::ledger::{Begun, Ended, LedgerModel};
 use crate::message::{Message, MessageCode};
-use crate::models::ListState;
+use crate::models::{KeyCheck, KeyState, ListState};
 use crate::receive::StreamOptions;
 use crate::send::{Endpoint, Parameter};
 
@@ -30,6 +30,8 @@ fn typescript_types_are_fresh() {
         Empty::decl(&config),
         Failure::decl(&config),
         FailureKind::decl(&config),
+        LoggedOutcome::decl(&config),
+        LoggedFailure::decl(&config),
         Overflow::decl(&config),
         Usage::decl(&config),
         TokenDetails::decl(&config),
@@ -72,6 +74,8 @@ fn typescript_types_are_fresh() {
         SettingProblem::decl(&config),
         SettingKind::decl(&config),
         ListState::decl(&config),
+        KeyCheck::decl(&config),
+        KeyState::decl(&config),
         Estimate::decl(&config),
         FileState::decl(&config),
         RequestKind::decl(&config),

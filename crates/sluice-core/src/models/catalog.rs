@@ -181,6 +181,12 @@ impl ModelCatalog {
         request
     }
 
+    /// Returns the request whose response shows whether a key is valid: [`check_key`](crate::check_key). The shell adds
+    /// the key.
+    pub fn credits_request(&self) -> HttpRequest {
+        get(format!("{}/credits", self.base_url))
+    }
+
     pub fn list_answer(&mut self, answer: &HttpAnswer, now: u64) -> Refresh {
         if answer.status == 304 && !self.list.is_empty() {
             self.fetched_at = now;

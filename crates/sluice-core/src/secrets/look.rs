@@ -37,6 +37,8 @@ const STARTS: [&str; 4] = ["AIza", "AKIA", "ASIA", "eyJ"];
 const SHORTEST_KEY: usize = 12;
 /// Words without a digit are never longer than this.
 const LONGEST_WORD: usize = 20;
+/// In a log, words of letters and digits that are at least this long are masked.
+const LONG_WORD: usize = 40;
 /// A query parameter is secret if its name contains one of these.
 const PARAMETERS: [&str; 6] = ["key", "token", "secret", "password", "auth", "signature"];
 
@@ -81,6 +83,21 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let start = start + word.len() - trimmed.len();
         let trimmed = trimmed.trim_end_matches('.');
         (!trimmed.is_empty()).then_some((start, trimmed))
+    })
+}
+
+/// Returns the ranges of words that contain both letters and digits and are longer than any word, id or address without
+/// a separator.
+pub(super) fn long_words(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || "_+=-".contains(c);
+    let mut end = 0;
+    text.split_inclusive(move |c| !is_inside(c)).filter_map(move |piece| {
+        let start = end;
+        end += piece.len();
+        let word = piece.trim_end_matches(|c| !is_inside(c));
+        let has = |test: fn(&u8) -> bool| word.as_bytes().iter().any(test);
+        (word.len() >= LONG_WORD && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic))
+            .then_some(start..start + word.len())
     })
 }
 

@@ -20,6 +20,11 @@ pub struct Endpoint {
     pub origin: String,
     /// The base URL without a slash at the end.
     pub base_url: String,
+    /// Whether the address is on this machine: `127.0.0.0/8`, `[::1]`, `localhost` and names that end in `.localhost`.
+    /// Requests to it never go through a proxy.
+    pub is_loopback: bool,
+    /// Whether it is Vercel's gateway.
+    pub is_vercel: bool,
 }
 
 /// An address that is refused. The text says why and what to do about it.
@@ -92,18 +97,12 @@ impl Endpoint {
         let port = port.filter(|port| *port != default_port).map(|port| format!(":{port}")).unwrap_or_default();
         let origin = format!("{scheme}://{}{port}", host.text());
         let base_url = format!("{origin}/{}", segments.join("/"));
-        Ok(Self { origin, base_url: base_url.trim_end_matches('/').to_owned() })
-    }
-
-    /// Returns whether the address is on this machine: `127.0.0.0/8`, `[::1]`, `localhost` and names that end in
-    /// `.localhost`. Requests to it never go through a proxy.
-    pub fn is_loopback(&self) -> bool {
-        let authority = self.origin.split_once("://").map_or("", |(_, authority)| authority);
-        let host = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => host,
-            _ => authority,
-        };
-        Host::parse(host).is_ok_and(|host| host.is_this_machine() || host.text().ends_with(".localhost"))
+        Ok(Self {
+            is_loopback: host.is_this_machine() || host.text().ends_with(".localhost"),
+            is_vercel: VERCEL.strip_suffix("/v1") == Some(&origin),
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            origin,
+        })
     }
 }
 

@@ -1,0 +1,131 @@
+//! Describes requests for a log. What a server says may quote what the user wrote, so these lines contain only our own
+//! words, numbers, plain ids of models, and terms that the protocol or the gateway defines.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::boundary::{LoggedOutcome, Usage};
+
+/// Terms that the protocol and the gateway define. Any other word in their place may be a quotation.
+const PROTOCOL_TERMS: [&str; 36] = [
+    // Why an answer is incomplete.
+    "content_filter",
+    "max_output_tokens",
+    "max_tool_calls",
+    // Codes and types of errors.
+    "api_error",
+    "authentication_error",
+    "bad_gateway",
+    "bad_request",
+    "billing_error",
+    "context_length_exceeded",
+    "customer_verification_required",
+    "forbidden",
+    "gateway_timeout",
+    "image_content_policy_violation",
+    "insufficient_funds",
+    "insufficient_quota",
+    "internal_error",
+    "internal_server_error",
+    "invalid_api_key",
+    "invalid_image",
+    "invalid_prompt",
+    "invalid_request_error",
+    "model_error",
+    "model_not_found",
+    "not_found",
+    "not_found_error",
+    "overloaded_error",
+    "permission_error",
+    "quota_for_entity_exceeded",
+    "rate_limit_error",
+    "rate_limit_exceeded",
+    "request_too_large",
+    "server_error",
+    "service_unavailable",
+    "timeout",
+    "timeout_error",
+    "too_many_requests",
+];
+
+/// The longest id of a model that is logged.
+const LONGEST_ID: usize = 100;
+
+/// Describes how a request to a model ended, without a word that a server chose.
+pub fn describe_outcome(model: &str, outcome: &LoggedOutcome) -> String {
+    let LoggedOutcome { status, reason, error, empty, usage } = outcome;
+    let count = |tokens: Option<u64>| tokens.map_or("?".to_owned(), |tokens| tokens.to_string());
+    let facts = [
+        Some(name(status)),
+        protocol_term(reason.as_deref()),
+        empty.map(|empty| format!("empty: {}", name(&empty))),
+        error.as_ref().map(|error| name(&error.kind)),
+        error.as_ref().and_then(|error| error.status).map(|status| format!("HTTP {status}")),
+        protocol_term(error.as_ref().and_then(|error| error.code.as_deref())),
+        usage.as_ref().map(|Usage { input_tokens, output_tokens, .. }| {
+            format!("{} tokens in, {} out", count(*input_tokens), count(*output_tokens))
+        }),
+    ];
+    format!("{}: {}", logged_model(model), facts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// Returns a model's id for a log. A server chooses its ids and could write sentences in them, so only plain ids are
+/// logged.
+pub fn logged_model(id: &str) -> &str {
+    let is_plain = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:@+~-".contains(&byte))
+    };
+    if id.len() <= LONGEST_ID && id.split('/').all(is_plain) { id } else { "a model" }
+}
+
+fn protocol_term(word: Option<&str>) -> Option<String> {
+    word.filter(|word| PROTOCOL_TERMS.contains(word)).map(str::to_owned)
+}
+
+/// Returns the name of a variant, as it crosses the boundary.
+fn name(variant: &impl Serialize) -> String {
+    serde_json::to_value(variant).ok().as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use super::describe_outcome;
+
+    #[test]
+    fn an_outcome_is_described_in_words_that_no_server_chose() {
+        let mut lines = String::new();
+        for (model, outcome) in [
+            ("a/b", json!({"status": "completed", "usage": {"input_tokens": 12, "output_tokens": null}})),
+            ("b", json!({"status": "incomplete", "reason": "max_output_tokens", "empty": "thinkingOnly"})),
+            (
+                "acme/m-1.5:free",
+                json!({"status": "failed", "reason": "invalid_prompt", "error": {
+                    "kind": "badRequest", "status": 400, "code": "invalid_prompt", "message": "You wrote: my diary",
+                }}),
+            ),
+            (
+                "my diary: I hate my boss",
+                json!({"status": "failed", "reason": "diary", "error": {"kind": "server", "code": "diary"}}),
+            ),
+            ("a//b", json!({"status": "truncated"})),
+            ("", json!({"status": "cancelled"})),
+        ] {
+            let line = serde_json::from_value(outcome).map(|outcome| describe_outcome(model, &outcome));
+            lines.push_str(&line.unwrap_or_default());
+            lines.push('\n');
+        }
+        expect![[r#"
+            a/b: completed, 12 tokens in, ? out
+            b: incomplete, max_output_tokens, empty: thinkingOnly
+            acme/m-1.5:free: failed, invalid_prompt, badRequest, HTTP 400, invalid_prompt
+            a model: failed, server
+            a model: truncated
+            a model: cancelled
+        "#]]
+        .assert_eq(&lines);
+        assert_eq!(super::logged_model(&"a".repeat(101)), "a model");
+    }
+}

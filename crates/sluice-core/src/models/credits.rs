@@ -1,0 +1,53 @@
+//! Decides whether a key is valid, by the response to a request for the credit that is left.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::boundary::Failure;
+use crate::failure::HttpAnswer;
+use crate::message::{Message, MessageCode};
+use crate::receive::plain_line;
+
+/// What a response says about a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct KeyCheck {
+    pub state: KeyState,
+    /// The same for the user, sentence by sentence.
+    pub text: Vec<Message>,
+}
+
+/// Whether a key is valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum KeyState {
+    Accepted,
+    Refused,
+    /// The server doesn't say.
+    Unknown,
+}
+
+/// Reads the response to [`ModelCatalog::credits_request`](crate::ModelCatalog::credits_request). Not every server has
+/// that address.
+pub fn check_key(answer: &HttpAnswer, now: u64) -> KeyCheck {
+    match answer.status {
+        200 => {
+            let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+            let credit = match body.get("balance") {
+                Some(Value::String(credit)) => Some(plain_line(credit, 20)),
+                Some(Value::Number(credit)) => Some(plain_line(&credit.to_string(), 20)),
+                _ => None,
+            };
+            let text = match credit {
+                Some(credit) => Message::new(MessageCode::KeyAcceptedCredit, [&credit]),
+                None => MessageCode::KeyAccepted.into(),
+            };
+            KeyCheck { state: KeyState::Accepted, text: vec![text] }
+        }
+        401..=403 => KeyCheck { state: KeyState::Refused, text: Failure::from_http(answer, now).text },
+        status => {
+            KeyCheck { state: KeyState::Unknown, text: vec![Message::new(MessageCode::KeyNotChecked, [&status])] }
+        }
+    }
+}
