@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import type { ChatModel } from "../../packages/loader/src/core.js";
 import { type Step, testConnection } from "./connection-test.js";
-import { type Connections, isLoopback, type Known, settingsBaseUrl } from "./connections.js";
+import { type Connections, type Known, settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
 import { noteText } from "./messages.js";
 import type { ModelLists } from "./models.js";
@@ -13,7 +13,6 @@ import { type ReportedList, redactedReport } from "./report.js";
 import { explain, problemOf, remedy, type SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
 
-const VERCEL_GATEWAY = "https://ai-gateway.vercel.sh";
 const WALKTHROUGH = "start";
 
 export interface CommandServices {
@@ -169,7 +168,7 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
     }
     return;
   }
-  if (endpoint.origin !== VERCEL_GATEWAY && !isLoopback(endpoint.origin)) {
+  if (!endpoint.isVercel && !endpoint.isLoopback) {
     const message = vscode.l10n.t(
       "Your settings specify {0} as the gateway. The token of your Vercel project will be sent there.",
       endpoint.origin,

@@ -35,11 +35,11 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
   const steps: Step[] = [];
   let listed: HttpAnswer | undefined;
   let model: string | undefined;
-  const explain = (why: { answer: HttpAnswer }): string => test.requests.explain(test.connection.endpoint.origin, why);
 
-  const listRequest = test.requests.catalog({ baseUrl: test.connection.endpoint.baseUrl, snapshot: undefined, settings: {} }).listRequest;
+  const { baseUrl } = test.connection.endpoint;
+  const { listRequest, creditsRequest } = test.requests.catalog({ baseUrl, snapshot: undefined, settings: {} });
   const all: [name: string, run: () => Promise<Omit<Step, "name" | "ms">>][] = [
-    [vscode.l10n.t("Address"), async () => ok(test.connection.endpoint.baseUrl)],
+    [vscode.l10n.t("Address"), async () => ok(baseUrl)],
     [
       vscode.l10n.t("Network"),
       async () => {
@@ -64,9 +64,8 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
           answer = again;
         }
         if (answer.status !== 200) {
-          return failed(explain({ answer }));
+          return failed(test.requests.explain(test.connection.endpoint.origin, { answer }));
         }
-        const { baseUrl } = test.connection.endpoint;
         const { models, notes } = test.requests.catalog({
           baseUrl,
           snapshot: undefined,
@@ -85,18 +84,12 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
         if (test.connection.isDemo) {
           return skipped(vscode.l10n.t("The demo needs no key."));
         }
-        const request: HttpRequest = { ...listRequest, url: `${test.connection.endpoint.baseUrl}/credits` };
-        const answer = await ask(test, request, true);
+        const answer = await ask(test, creditsRequest, true);
         if ("failure" in answer) {
           return failed(answer.failure);
         }
-        if (answer.status === 200) {
-          return ok(balance(answer.body));
-        }
-        if ([401, 402, 403].includes(answer.status)) {
-          return failed(explain({ answer }));
-        }
-        return skipped(vscode.l10n.t("This server can't check a key (HTTP {0}); the next step will show whether it works.", answer.status));
+        const { state, text } = test.requests.checkKey(answer);
+        return KEY_RESULTS[state](localized(text));
       },
     ],
     [
@@ -139,6 +132,8 @@ const ok = (detail: string) => ({ result: "ok" as const, detail });
 const failed = (detail: string) => ({ result: "failed" as const, detail });
 const skipped = (detail: string) => ({ result: "skipped" as const, detail });
 
+const KEY_RESULTS = { accepted: ok, refused: failed, unknown: skipped };
+
 async function ask(test: ConnectionTest, request: HttpRequest, withKey: boolean): Promise<HttpAnswer | { failure: string }> {
   const { connection, cancellation } = test;
   const answer = await get(connection, request, { withKey, cancellation });
@@ -153,7 +148,7 @@ async function fewTokens({ connection, core, requests, cancellation, onProgress 
   const chat: ChatRequest = {
     model,
     messages: [{ role: "user", content: [{ type: "text", value: "Say yes." }] }],
-    options: { ...chatOptions(connection.endpoint.origin), maxOutputTokens: FEW_TOKENS },
+    options: { ...chatOptions(requests, connection.endpoint.origin), maxOutputTokens: FEW_TOKENS },
   };
   const prepared = requests.buildRequest(JSON.stringify(chat), connection.endpoint.baseUrl);
   const { report } = await exchange(core, requests, {
@@ -166,18 +161,6 @@ async function fewTokens({ connection, core, requests, cancellation, onProgress 
     onRetry: ({ text }) => onProgress(localized(text)),
   });
   return report;
-}
-
-function balance(body: string): string {
-  try {
-    const { balance: left } = JSON.parse(body) as { balance?: unknown };
-    if (typeof left === "string" || typeof left === "number") {
-      return vscode.l10n.t("Accepted. Credit left: ${0}", String(left).slice(0, 20));
-    }
-  } catch {
-    // The key was accepted all the same.
-  }
-  return vscode.l10n.t("Accepted.");
 }
 
 /** Node puts the reason into the cause, Electron into the message. */

@@ -112,16 +112,16 @@ export class Connections {
     const fromEnvironment = environment["SLUICE_BASE_URL"]?.trim();
     const endpoint = await this.#parse(vscode.l10n.t("Environment"), fromEnvironment || settingsBaseUrl());
     // A container or a start script may set the environment, and could thereby redirect a key that it doesn't own.
-    const mustAsk = fromEnvironment !== undefined && fromEnvironment !== "" && !isLoopback(endpoint.origin);
+    const mustAsk = fromEnvironment !== undefined && fromEnvironment !== "" && !endpoint.isLoopback;
     return this.#withKey(vscode.l10n.t("Environment"), endpoint, key, silent, mustAsk);
   }
 
   /** The gateway inside the extension, for users without a key. */
   async demo(): Promise<Connection> {
-    const gateway = await this.#modules.demo();
+    const [gateway, requests] = await Promise.all([this.#modules.demo(), this.#modules.requests()]);
     return this.#found({
       label: vscode.l10n.t("Demo"),
-      endpoint: { origin: "https://demo.invalid", baseUrl: "https://demo.invalid/v1" },
+      endpoint: requests.parseEndpoint("https://demo.invalid/v1"),
       isDemo: true,
       bearerFor: async () => undefined,
       fetch: (url, init) => gateway.fetch(url, init),
@@ -214,10 +214,6 @@ async function confirmOrigin(origin: string, bound: string | undefined): Promise
 /** The setting has application scope: no workspace can change it. */
 export function settingsBaseUrl(): string {
   return vscode.workspace.getConfiguration("sluice").get<string>("baseUrl", "");
-}
-
-export function isLoopback(origin: string): boolean {
-  return /^https?:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(origin);
 }
 
 /** Returns part of a salted hash: enough to recognize a key, but not enough to recover it. */

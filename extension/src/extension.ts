@@ -26,7 +26,7 @@ let counts: TokenCounts | undefined;
 export function activate(context: vscode.ExtensionContext): { readonly activationMs: number } {
   const started = performance.now();
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
-  const modules = new Modules(context.extensionUri, (requests) => log.maskWith((secrets, text) => requests.mask(secrets, text)));
+  const modules = new Modules(context.extensionUri, (requests) => log.useCore(requests));
   const signIn = new SignIn(context.secrets, log);
   const connections = new Connections(modules, context, log, signIn);
   const lists = new ModelLists(modules, context.globalStorageUri, log);

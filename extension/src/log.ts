@@ -6,7 +6,8 @@
 
 import * as vscode from "vscode";
 
-import type { Failure, Outcome } from "../../packages/loader/src/core.js";
+import type { Failure, LoggedOutcome, Outcome } from "../../packages/loader/src/core.js";
+import type { Requests } from "../../packages/loader/src/requests.js";
 
 /** The maximum number of lines in a report. */
 const REMEMBERED = 200;
@@ -24,14 +25,11 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Masks secrets in a text, however they are spelled, and anything that looks like one. */
-export type Mask = (secrets: Iterable<string>, text: string) => string;
-
 export class Log {
   readonly #channel: vscode.LogOutputChannel;
   readonly #recent: LogLine[] = [];
   readonly #secrets = new Set<string>();
-  #mask: Mask | undefined;
+  #core: Requests | undefined;
 
   constructor(channel: vscode.LogOutputChannel) {
     this.#channel = channel;
@@ -54,10 +52,11 @@ export class Log {
   }
 
   /**
-   * Applies the core's rule from now on. Before its module is loaded no server is asked, so none can quote anything.
+   * Lets the core decide what a line may contain from now on. Before its module is loaded no server is asked, so none can
+   * quote anything.
    */
-  maskWith(mask: Mask): void {
-    this.#mask = mask;
+  useCore(core: Requests): void {
+    this.#core = core;
   }
 
   /** Logs at the only level at which a server may be quoted. Costs almost nothing unless that level is on. */
@@ -94,15 +93,20 @@ export class Log {
 
   /** Logs how a request ended, with the message that the user gets if it failed. */
   outcome(model: string, outcome: Outcome, message?: string): void {
-    this.#write(message === undefined ? "debug" : "error", `${modelName(model)}: ${facts(outcome)}`);
+    this.#write(message === undefined ? "debug" : "error", this.#describe(model, outcome));
     this.#quote(model, outcome.error, message);
   }
 
   /** Logs that a request is sent again. */
   retry(model: string, error: Failure, delayMs: number): void {
     const outcome = { status: "failed", reason: null, error, empty: null, usage: null } as const;
-    this.#write("warn", `${modelName(model)}: ${facts(outcome)}. Asking again in ${(delayMs / 1000).toFixed(1)} s.`);
+    this.#write("warn", `${this.#describe(model, outcome)}. Asking again in ${(delayMs / 1000).toFixed(1)} s.`);
     this.#quote(model, error, error.message);
+  }
+
+  /** Returns a model's id for the log. A server chooses its ids and could write sentences in them. */
+  modelName(id: string): string {
+    return this.#core?.loggedModel(id) ?? "a model";
   }
 
   /** Masks secrets, anything that looks like one, and the user's name in paths. */
@@ -112,12 +116,11 @@ export class Log {
       redacted = redacted.replaceAll(secret, HIDDEN);
     }
     try {
-      redacted = this.#mask?.(this.#secrets, redacted) ?? redacted;
+      return this.#core?.redact(this.#secrets, redacted) ?? redacted;
     } catch {
-      // An unpaired surrogate isn't valid JSON for the core. The exact secrets are already masked, and the patterns
-      // below remain.
+      // Nothing is known about this text, so none of it is shown.
+      return HIDDEN;
     }
-    return redact(redacted);
   }
 
   show(): void {
@@ -126,6 +129,10 @@ export class Log {
 
   dispose(): void {
     this.#channel.dispose();
+  }
+
+  #describe(model: string, outcome: LoggedOutcome): string {
+    return this.#core?.describeOutcome(model, outcome) ?? outcome.status;
   }
 
   /** Logs what the server itself said about a request. */
@@ -182,43 +189,6 @@ const RANKS: { readonly [level in Level]: number } = {
   error: vscode.LogLevel.Error,
 };
 
-/** Terms that the protocol and the gateway define. Any other word in their place may be a quotation. */
-const PROTOCOL_WORDS = new Set([
-  // Why an answer is incomplete.
-  ..."content_filter max_output_tokens max_tool_calls".split(" "),
-  // Codes and types of errors.
-  ..."api_error authentication_error bad_gateway bad_request billing_error context_length_exceeded customer_verification_required".split(
-    " ",
-  ),
-  ..."forbidden gateway_timeout image_content_policy_violation insufficient_funds insufficient_quota internal_error".split(" "),
-  ..."internal_server_error invalid_api_key invalid_image invalid_prompt invalid_request_error model_error model_not_found".split(" "),
-  ..."not_found not_found_error overloaded_error permission_error quota_for_entity_exceeded rate_limit_error rate_limit_exceeded".split(
-    " ",
-  ),
-  ..."request_too_large server_error service_unavailable timeout timeout_error too_many_requests".split(" "),
-]);
-
-/** Describes how a request ended, in words that no server chose. */
-function facts({ status, reason, error, empty, usage }: Pick<Outcome, "status" | "reason" | "error" | "empty" | "usage">): string {
-  const protocolWord = (word: string | null | undefined): string | null => (PROTOCOL_WORDS.has(word ?? "") ? word! : null);
-  return [
-    status,
-    protocolWord(reason),
-    empty === null ? null : `empty: ${empty}`,
-    error?.kind,
-    error?.status === null || error?.status === undefined ? null : `HTTP ${error.status}`,
-    protocolWord(error?.code),
-    usage === null ? null : `${usage.input_tokens ?? "?"} tokens in, ${usage.output_tokens ?? "?"} out`,
-  ]
-    .filter((fact) => fact !== null && fact !== undefined)
-    .join(", ");
-}
-
-/** Returns a model's id for the log. A server chooses its ids and could write sentences in them. */
-export function modelName(id: string): string {
-  return id.length <= 100 && /^[\w.:@+~-]+(\/[\w.:@+~-]+)*$/.test(id) ? id : "a model";
-}
-
 function errorName(error: unknown): string {
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   const word = (value: unknown): string | undefined => (typeof value === "string" && /^\w{1,40}$/.test(value) ? value : undefined);
@@ -226,24 +196,3 @@ function errorName(error: unknown): string {
 }
 
 const HIDDEN = "[hidden]";
-
-/**
- * Masks what looks like a key, and the user's name in paths. The time is linear, because a server may have written the
- * text.
- */
-export function redact(text: string): string {
-  return (
-    text
-      .replace(/\b(bearer|basic)\s+[^\s"',;]+/gi, `$1 ${HIDDEN}`)
-      .replace(/\beyJ[\w-]{8,}(\.[\w-]*){0,2}/g, HIDDEN)
-      .replace(/\b(vck|vcp|vca|vercel|sk|pk|rk|gsk|hf|r8|xai|ghp|gho|ghs|ghu|github_pat|xox[a-z]|AIza|AKIA|ASIA)[_-]?[\w-]{12,}/g, HIDDEN)
-      .replace(/(:\/\/)[^/\s@]+@/g, `$1${HIDDEN}@`)
-      .replace(/([?&][\w-]+=)[^&\s#]+/g, (parameter, name: string) =>
-        /key|token|secret|password|auth|signature/i.test(name) ? `${name}${HIDDEN}` : parameter,
-      )
-      // No word, id or address is this long without a separator and contains both digits and letters.
-      .replace(/[\w+=-]{40,}/g, (word) => (/\d/.test(word) && /[A-Za-z]/.test(word) ? HIDDEN : word))
-      .replace(/([A-Za-z]:)?([\\/])(Users|home)[\\/][^\\/\s"':;,)]+/g, "~")
-      .replace(/(^|[\s"'(])\/root(?=[/\s"')]|$)/g, "$1~")
-  );
-}

@@ -181,6 +181,13 @@ export function registerProvider<T extends vscode.LanguageModelChatInformation>(
   } satisfies vscode.LanguageModelChatProvider<T>);
 }
 
+/** Returns an error for the chat, which shows the message and then the stack, unless there is none. */
+export function plainError(message: string): Error {
+  const error = new Error(message);
+  error.stack = "";
+  return error;
+}
+
 async function linkFreeErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -2,14 +2,16 @@
 
 import * as vscode from "vscode";
 
-import type { ChatModel, ChatRequest, Report } from "../../packages/loader/src/core.js";
+import type { ChatRequest, Report } from "../../packages/loader/src/core.js";
+import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import { type Answered, exchange } from "./http.js";
-import { type Log, modelName } from "./log.js";
+import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
+import { plainError } from "./notify.js";
 import { chatOptions, extraHeaders, idleTimeoutMs, thinkingFallback } from "./settings.js";
 import type { StatusBar } from "./status-bar.js";
 import { toMessage, toMessages, toToolMode, toTools } from "./to-core.js";
@@ -99,18 +101,18 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   ): Promise<void> {
     const { modules, log, counts, status, lists } = this.#services;
     const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
-    const chat = chatRequest(model, connection, messages, options);
+    const chat = chatRequest(requests, { model, connection }, messages, options);
     const chatJson = JSON.stringify(chat);
     const prepared = requests.buildRequest(chatJson, connection.endpoint.baseUrl, model.refused);
     const trace = log.logLevel === vscode.LogLevel.Trace;
     prepared.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
-    this.#checkHeaders(connection.endpoint.origin, chat);
+    this.#checkHeaders(requests, connection.endpoint.origin, chat);
 
     const isChat = options.requestInitiator === "core" || isCopilot(options.requestInitiator);
     const reporter = new Reporter(progress, {
       thinkingFallback: thinkingFallback(),
       ...(isChat ? { saveImage: (mimeType, bytes) => this.#saveImage(mimeType, bytes) } : {}),
-      onProblem: (what, error) => log.failure("warn", `${modelName(model.id)}: ${what}`, error),
+      onProblem: (what, error) => log.failure("warn", `${log.modelName(model.id)}: ${what}`, error),
     });
     const cancellation = new AbortController();
     const subscription = token.onCancellationRequested(() => {
@@ -149,7 +151,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     }
     const { report } = answered;
     if (report.ending.type === "done" && !connection.isDemo) {
-      lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", modelName(model.id), error));
+      lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", log.modelName(model.id), error));
     }
     if (report.refused.length > 0) {
       await lists.learn(connection, { refused: [model.id, report.refused] });
@@ -196,9 +198,9 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   }
 
   /** Masks the values of extra headers in the log, and logs if headers in the settings are for another server. */
-  #checkHeaders(origin: string, { options }: ChatRequest): void {
+  #checkHeaders(requests: Requests, origin: string, { options }: ChatRequest): void {
     const { log } = this.#services;
-    const all = extraHeaders();
+    const all = extraHeaders(requests);
     for (const headers of all.values()) {
       Object.values(headers).forEach((value) => log.hide(value));
     }
@@ -217,8 +219,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
 }
 
 function chatRequest(
-  model: ChatModel,
-  { endpoint: { origin } }: Connection,
+  requests: Requests,
+  { model, connection }: Pick<SluiceModel, "model" | "connection">,
   messages: readonly vscode.LanguageModelChatRequestMessage[],
   options: vscode.ProvideLanguageModelChatResponseOptions,
 ): ChatRequest {
@@ -229,7 +231,7 @@ function chatRequest(
     tools: toTools(options.tools),
     toolMode: toToolMode(options.toolMode),
     options: {
-      ...chatOptions(origin),
+      ...chatOptions(requests, connection.endpoint.origin),
       ...(typeof chosen === "string" ? { reasoningEffort: chosen } : {}),
       maxOutputTokens: model.maxOutputTokens,
       newConversationId: crypto.randomUUID(),
@@ -240,13 +242,6 @@ function chatRequest(
 
 function isCopilot(initiator: string | undefined): boolean {
   return initiator?.toLowerCase().startsWith("github.copilot") ?? false;
-}
-
-/** The chat shows the message and then the stack, unless there is none. */
-function plainError(message: string): Error {
-  const error = new Error(message);
-  error.stack = "";
-  return error;
 }
 
 /** For extensions that check the code. */

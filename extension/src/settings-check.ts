@@ -2,78 +2,49 @@
 
 import * as vscode from "vscode";
 
-import type { ChatRequest } from "../../packages/loader/src/core.js";
+import type { SettingKind, Settings } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import { settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
-import { noteText } from "./messages.js";
+import { localized } from "./messages.js";
 import { showWarning } from "./notify.js";
 import { extraHeaders, modelSettings, originOf } from "./settings.js";
 import type { Modules } from "./wasm.js";
 
-export interface SettingProblem {
+/** The settings as VS Code names them. The others can't be set there. */
+const NAMES: { readonly [kind in SettingKind]?: string } = {
+  hide: "models.hidden",
+  favourites: "models.favourites",
+  default: "models.default",
+};
+
+interface Problem {
   /** For example `sluice.baseUrl`. */
   readonly setting: string;
   readonly message: string;
 }
 
-/** Returns everything that is wrong now. */
-export function settingProblems(requests: Requests): SettingProblem[] {
-  const problems: SettingProblem[] = [];
-  const configuration = vscode.workspace.getConfiguration("sluice");
-  try {
-    requests.parseEndpoint(configuration.get("baseUrl", ""));
-  } catch (error) {
-    problems.push({ setting: "sluice.baseUrl", message: error instanceof Error ? error.message : String(error) });
-  }
-
-  const settings = modelSettings();
-  const patterns = { "models.hidden": settings.hide, "models.favourites": settings.favourites, "models.default": settings.default };
-  for (const [name, list] of Object.entries(patterns)) {
-    // Without a list of models, only patterns that no model could match are reported.
-    const { notes } = requests.catalog({ baseUrl: NOWHERE, snapshot: undefined, settings: { hide: list ?? [] } });
-    for (const note of notes) {
-      if (note.kind === "setting") {
-        problems.push({ setting: `sluice.${name}`, message: noteText(note) });
-      }
+function problemsIn(requests: Requests): Problem[] {
+  const check = (settings: Settings): Problem[] =>
+    requests.checkSettings(settings).map(({ setting, message }) => ({
+      setting: `sluice.${NAMES[setting] ?? setting}`,
+      message: localized([message]),
+    }));
+  const problems = check({ baseUrl: settingsBaseUrl(), models: modelSettings() });
+  for (const [address, headers] of extraHeaders(requests)) {
+    // Problems with the base URL itself are reported above.
+    if (originOf(requests, address) === undefined && address !== settingsBaseUrl()) {
+      const message = vscode.l10n.t(
+        "Headers are set for {0}, an address that Sluice can't send anything to. Write it like https://gateway.example.",
+        address,
+      );
+      problems.push({ setting: "sluice.extraHeaders", message });
+    } else {
+      problems.push(...check({ extraHeaders: headers }));
     }
-  }
-
-  for (const [address, headers] of extraHeaders()) {
-    problems.push(...headerProblems(requests, address, headers).map((message) => ({ setting: "sluice.extraHeaders", message })));
   }
   return problems;
 }
-
-function headerProblems(requests: Requests, address: string, headers: { readonly [name: string]: string }): string[] {
-  // Problems with the base URL itself are reported above.
-  if (originOf(address) === undefined && address !== settingsBaseUrl()) {
-    return [
-      vscode.l10n.t(
-        "Headers are set for {0}, an address that Sluice can't send anything to. Write it like https://gateway.example.",
-        address,
-      ),
-    ];
-  }
-  const { request } = requests.buildRequest(
-    JSON.stringify({ model: "none/none", messages: [], options: { extraHeaders: headers, extraBody: {} } } satisfies ChatRequest),
-    NOWHERE,
-  );
-  const sent = new Set(request.headers.map(([name]) => name.toLowerCase()));
-  const ours = new Set(["content-type", "accept"]);
-  return Object.entries(headers).flatMap(([name, value]) => {
-    if (value === "") {
-      return [vscode.l10n.t("The header {0} is not sent: its value is empty. Is its environment variable set?", name)];
-    }
-    const isSent = sent.has(name.toLowerCase()) && !ours.has(name.toLowerCase());
-    return isSent
-      ? []
-      : [vscode.l10n.t("The header {0} is not sent: its name or value contains invalid characters, or Sluice sets it itself.", name)];
-  });
-}
-
-/** Nothing is sent to this address. */
-const NOWHERE = "https://nowhere.invalid/v1";
 
 /** Reports each set of problems once, however often it is checked. */
 export class SettingsCheck {
@@ -87,10 +58,11 @@ export class SettingsCheck {
   }
 
   async run(): Promise<void> {
-    for (const headers of extraHeaders().values()) {
+    const requests = await this.#modules.requests();
+    for (const headers of extraHeaders(requests).values()) {
       Object.values(headers).forEach((value) => this.#log.hide(value));
     }
-    const problems = settingProblems(await this.#modules.requests());
+    const problems = problemsIn(requests);
     const first = problems[0];
     const state = JSON.stringify(problems);
     if (state === this.#told) {

@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 
 import type { ChatOptions, ModelSettings, Routing } from "../../packages/loader/src/core.js";
-import { isLoopback, settingsBaseUrl } from "./connections.js";
+import type { Requests } from "../../packages/loader/src/requests.js";
+import { settingsBaseUrl } from "./connections.js";
 import { hostProcess } from "./host-process.js";
 
 function setting<T>(name: string, otherwise: T): T {
@@ -20,13 +21,13 @@ export function modelSettings(): ModelSettings {
 }
 
 /** The settings that apply to every request to a server. */
-export function chatOptions(origin: string): ChatOptions {
+export function chatOptions(requests: Requests, origin: string): ChatOptions {
   const effort = setting("thinking.effort", "default");
   return {
     ...(effort === "default" ? {} : { reasoningEffort: effort }),
     automaticCaching: setting("caching", true),
     claudeContextManagement: setting("claudeContextManagement", false),
-    extraHeaders: extraHeaders().get(originOf(origin) ?? "nowhere") ?? {},
+    extraHeaders: extraHeaders(requests).get(origin) ?? {},
     routing: routing(),
     extraBody: {},
   };
@@ -47,12 +48,12 @@ export function thinkingFallback(): "hide" | "text" {
  *
  * Headers for an invalid address stay under that address, which isn't the origin of any server.
  */
-export function extraHeaders(): Map<string, { [name: string]: string }> {
+export function extraHeaders(requests: Requests): Map<string, { [name: string]: string }> {
   const { env } = hostProcess();
   const filled = (value: unknown): string => String(value).replace(/\$\{env:([^}]+)\}/g, (_, name: string) => env[name] ?? "");
   const found = new Map<string, { [name: string]: string }>();
   const add = (address: string, headers: object): void => {
-    const origin = originOf(address) ?? address;
+    const origin = originOf(requests, address) ?? address;
     const all = Object.entries(headers).map(([name, value]): [string, string] => [name, filled(value)]);
     found.set(origin, { ...found.get(origin), ...Object.fromEntries(all) });
   };
@@ -66,11 +67,10 @@ export function extraHeaders(): Map<string, { [name: string]: string }> {
   return found;
 }
 
-/** Returns the origin of an address as browsers write it, or undefined if nothing may be sent there. */
-export function originOf(address: string): string | undefined {
+/** Returns the origin of an address, or undefined if nothing may be sent there. */
+export function originOf(requests: Requests, address: string): string | undefined {
   try {
-    const { origin, protocol } = new URL(address);
-    return protocol === "https:" || (protocol === "http:" && isLoopback(origin)) ? origin : undefined;
+    return requests.parseEndpoint(address).origin;
   } catch {
     return undefined;
   }

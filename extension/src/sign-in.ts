@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 import type { Endpoint } from "../../packages/loader/src/core.js";
 import { hostProcess } from "./host-process.js";
 import type { Log } from "./log.js";
-import { pick, withProgress } from "./notify.js";
+import { pick, plainError, withProgress } from "./notify.js";
 import {
   listProjects,
   listTeams,
@@ -69,7 +69,7 @@ export class SignIn {
   async bearerFor(origin: string): Promise<string | undefined> {
     const session = await this.#read();
     if (session === undefined) {
-      throw plain(vscode.l10n.t('You are signed out. Run "Sluice: Sign in with the Vercel CLI" to continue.'));
+      throw plainError(vscode.l10n.t('You are signed out. Run "Sluice: Sign in with the Vercel CLI" to continue.'));
     }
     if (session.origin !== origin) {
       return undefined;
@@ -90,7 +90,7 @@ export class SignIn {
       if (session.expiresAt > this.#machine.now()) {
         return session.token;
       }
-      throw plain(vscode.l10n.t("The sign-in with the Vercel CLI has expired. {0}", explain(problem.kind)));
+      throw plainError(vscode.l10n.t("The sign-in with the Vercel CLI has expired. {0}", explain(problem.kind)));
     }
   }
 
@@ -257,13 +257,6 @@ export function remedy(kind: SignInProblemKind): string | undefined {
 
 export function problemOf(error: unknown): SignInProblem {
   return error instanceof SignInProblem ? error : new SignInProblem("server", error instanceof Error ? error.name : "");
-}
-
-/** The chat shows the stack too, but the message alone is clearer. */
-function plain(message: string): Error {
-  const error = new Error(message);
-  error.stack = "";
-  return error;
 }
 
 function thisMachine(): Machine {

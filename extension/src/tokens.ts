@@ -13,7 +13,7 @@ import type {
   StatusLine,
 } from "../../packages/loader/src/core.js";
 import type { Tokens } from "../../packages/loader/src/tokens.js";
-import { type Log, modelName } from "./log.js";
+import type { Log } from "./log.js";
 import { MemoryFiles } from "./memory-files.js";
 import { localized } from "./messages.js";
 import type { StatusBar } from "./status-bar.js";
@@ -64,7 +64,9 @@ export class TokenCounts {
       const { status, warning } = tokens.begin(id, conversationId ?? id, chat, about, started);
       show(status);
       if (warning !== null) {
-        this.#log.warn(`${modelName(model.id)}: a request comes close to the limit of ${maxInputTokens} input tokens, or exceeds it.`);
+        this.#log.warn(
+          `${this.#log.modelName(model.id)}: a request comes close to the limit of ${maxInputTokens} input tokens, or exceeds it.`,
+        );
         this.#log.trace(localized([warning.message]));
       }
       return tokens;

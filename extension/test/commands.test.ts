@@ -218,9 +218,9 @@ test("settings that can't work are reported once, with a link to the setting", a
     [
       "warn: sluice.baseUrl: The base URL does not start",
       "warn: sluice.models.hidden: The pattern `open ai`",
-      "warn: sluice.extraHeaders: The header Authorizati",
-      "warn: sluice.extraHeaders: The header bad name is",
-      "warn: sluice.extraHeaders: The header x-empty is ",
+      "warn: sluice.extraHeaders: The extra header authorization",
+      "warn: sluice.extraHeaders: The extra header bad name is",
+      "warn: sluice.extraHeaders: The extra header x-empty is ",
     ].map((line) => line.slice(0, 48)),
   );
   await vscode.workspace.getConfiguration("sluice").update("caching", false);

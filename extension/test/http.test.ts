@@ -20,7 +20,13 @@ const listRequest = { ...request, headers: [] as [string, string][] };
 
 function connectionWith(fetch: Connection["fetch"], key?: string): Connection {
   const origin = "https://gateway.example";
-  return { label: "test", endpoint: { origin, baseUrl: `${origin}/v1` }, isDemo: false, bearerFor: async () => key, fetch };
+  return {
+    label: "test",
+    endpoint: { origin, baseUrl: `${origin}/v1`, isLoopback: false, isVercel: false },
+    isDemo: false,
+    bearerFor: async () => key,
+    fetch,
+  };
 }
 
 /** An endless body, and how much of it was read. */

@@ -4,31 +4,17 @@ import { test } from "node:test";
 import * as vscode from "vscode";
 
 import type { Outcome } from "../../packages/loader/src/core.js";
-import { Log, redact } from "../src/log.js";
+import { loadRequests, type Requests } from "../../packages/loader/src/requests.js";
+import { Log } from "../src/log.js";
+import { modules } from "./harness.js";
 import { fake } from "./vscode.js";
 
-test("text that looks like a key and the user's name are masked", () => {
-  const cases: [string, string][] = [
-    ["nothing to hide in anthropic/claude-sonnet-4.5", "nothing to hide in anthropic/claude-sonnet-4.5"],
-    ["response.output_text.delta", "response.output_text.delta"],
-    ["request req_0123456789abcdef", "request req_0123456789abcdef"],
-    ["1fe0d9c4-0a8e-4b5b-9df3-2e9c0d9a1b2c", "1fe0d9c4-0a8e-4b5b-9df3-2e9c0d9a1b2c"],
-    ["Authorization: Bearer abc", "Authorization: Bearer [hidden]"],
-    ["key vck_1234567890abcdef is wrong", "key [hidden] is wrong"],
-    ["sk-proj-1234567890abcdef", "[hidden]"],
-    ["eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.c2ln!", "[hidden]!"],
-    ["https://me:secret@host/v1", "https://[hidden]@host/v1"],
-    ["https://host/v1?api_key=abc&x=1", "https://host/v1?api_key=[hidden]&x=1"],
-    ["0123456789abcdef0123456789abcdef0123456789abcdef", "[hidden]"],
-    ["/home/anna/.local/share", "~/.local/share"],
-    ["C:\\Users\\anna\\AppData", "~\\AppData"],
-    ["file:///Users/anna/x", "file://~/x"],
-    [`cannot read /${"root"}/.config`, "cannot read ~/.config"],
-  ];
-  for (const [text, expected] of cases) {
-    assert.equal(redact(text), expected);
-  }
-});
+/** Returns a log after the core's module was loaded. */
+async function logWithCore(): Promise<Log> {
+  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  log.useCore(await loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>));
+  return log;
+}
 
 test("a known secret appears at no level, whatever it looks like", () => {
   fake.reset();
@@ -41,9 +27,9 @@ test("a known secret appears at no level, whatever it looks like", () => {
   assert(!JSON.stringify(log.recent).includes("tomato"));
 });
 
-test("a key is never cut in half", () => {
+test("a key is never cut in half", async () => {
   fake.reset();
-  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  const log = await logWithCore();
   const secret = "tomato soup and bread";
   log.hide(secret);
   // Wherever it is, even if the text before it becomes shorter by masking.
@@ -61,40 +47,12 @@ test("a key is never cut in half", () => {
   );
 });
 
-test("masking server text takes linear time", () => {
-  // Each of these would make one of the patterns backtrack. A pattern that does would take more than a day.
-  const million = 1_000_000;
-  const hostile = [
-    "a",
-    "a1",
-    "?key",
-    "&token-",
-    "://",
-    ":",
-    "eyJ",
-    "-eyJ",
-    "sk-",
-    "sk",
-    "bearer ",
-    "bearer",
-    " ",
-    "/Users/",
-    "/home",
-    "/root",
-    "?a=",
-    "@",
-    "a/",
-    "=",
-    "-",
-  ];
-  for (const piece of hostile) {
-    for (const text of [piece, `?${piece}`, `://${piece}`, `bearer ${piece}`, `sk-${piece}`].map(
-      (start) => start + piece.repeat(million / piece.length),
-    )) {
-      redact(text);
-      redact(`${text} 1`);
-    }
-  }
+test("the core masks keys and names of users in every line, and a text that it can't read is left out", async () => {
+  fake.reset();
+  const log = await logWithCore();
+  assert.equal(log.redact("key vck_1234567890abcdef in /home/anna/.config \ud800"), "key [hidden] in ~/.config \ufffd");
+  log.useCore({ redact: () => assert.fail("crashed") } as unknown as Requests);
+  assert.equal(log.redact("anything"), "[hidden]");
 });
 
 test("a line has a maximum length, and a level that is off costs nothing", () => {
@@ -133,9 +91,9 @@ const failed = (code: string): Outcome =>
     error: { kind: "badRequest", status: 400, code, requestId: "req_1" },
   }) as unknown as Outcome;
 
-test("the outcome of a request is logged in words that no server chose", () => {
+test("the outcome of a request is logged in words that no server chose", async () => {
   fake.reset();
-  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  const log = await logWithCore();
   log.outcome("a/b", failed("invalid_prompt"), "You wrote: my diary");
   log.outcome("my diary: I hate my boss", failed("diary"), "You wrote: my diary");
   log.failure("warn", "It failed", Object.assign(new SyntaxError('"my diary" is not valid JSON'), { code: "my diary" }));
@@ -152,9 +110,9 @@ test("the outcome of a request is logged in words that no server chose", () => {
   assert.equal(fake.logged[1], "trace: a/b: You wrote: my diary, invalid_prompt, request req_1");
 });
 
-test("few lines are remembered, and none of them contains server text", () => {
+test("few lines are remembered, and none of them contains server text", async () => {
   fake.reset();
-  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  const log = await logWithCore();
   log.outcome("a/b", failed("invalid_prompt"), "You wrote: my diary");
   for (let line = 0; line < 1000; line++) {
     log.trace(`line ${line}`);

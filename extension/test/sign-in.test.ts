@@ -10,7 +10,7 @@ import { fake, Secrets } from "./vscode.js";
 
 const CLI_TOKEN = "cli-token-canary";
 const ORIGIN = "https://ai-gateway.vercel.sh";
-const ENDPOINT = { origin: ORIGIN, baseUrl: `${ORIGIN}/v1` };
+const ENDPOINT = { origin: ORIGIN, baseUrl: `${ORIGIN}/v1`, isLoopback: false, isVercel: true };
 const LIFE = 12 * 3600;
 
 /** A mock of Vercel, and a clock that the test controls. Tokens are numbered in the order in which they are issued. */
@@ -181,7 +181,7 @@ test("a renewal that began before another sign-in does not serve the new address
   world.life = 60;
   const elsewhere = "https://other.example";
   fake.answers = ["Alpha", "one"];
-  await world.signIn.signIn({ origin: elsewhere, baseUrl: `${elsewhere}/v1` });
+  await world.signIn.signIn({ ...ENDPOINT, origin: elsewhere, baseUrl: `${elsewhere}/v1` });
   const bearer = await world.signIn.bearerFor(elsewhere);
   open();
   assert.notEqual(bearer, await renewing);
