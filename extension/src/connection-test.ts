@@ -64,7 +64,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
           answer = again;
         }
         if (answer.status !== 200) {
-          return failed(test.requests.explain(test.connection.endpoint.origin, { answer }));
+          return failed(localized(test.requests.explainResponse(answer)));
         }
         const { models, notes } = test.requests.catalog({
           baseUrl,
@@ -140,8 +140,9 @@ async function ask(test: ConnectionTest, request: HttpRequest, withKey: boolean)
   if (!("transport" in answer)) {
     return answer;
   }
-  const cause = answer.transport === "connect" ? causeOf(answer.cause) : undefined;
-  return { failure: [test.requests.explain(connection.endpoint.origin, answer), cause].filter((text) => text !== undefined).join(" ") };
+  const { transport, cause } = answer;
+  const code = transport === "connect" ? codeOf(cause) : undefined;
+  return { failure: localized(test.requests.explainTransport(connection.endpoint.origin, transport, code)) };
 }
 
 async function fewTokens({ connection, core, requests, cancellation, onProgress }: ConnectionTest, model: string): Promise<Report> {
@@ -163,36 +164,8 @@ async function fewTokens({ connection, core, requests, cancellation, onProgress 
   return report;
 }
 
-/** Node puts the reason into the cause, Electron into the message. */
-export function causeOf(error: unknown): string | undefined {
+/** Node puts the code of an error into its cause, Electron into the message. */
+function codeOf(error: unknown): string | undefined {
   const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown } };
-  const code = typeof cause?.code === "string" ? cause.code : /net::(ERR_\w+)/.exec(String(message))?.[1];
-  if (code === undefined || !/^\w+$/.test(code)) {
-    return undefined;
-  }
-  return `${reason(code)} (${code})`;
-}
-
-function reason(code: string): string {
-  if (/NOTFOUND|EAI_AGAIN|NAME_NOT_RESOLVED|NAME_RESOLUTION/.test(code)) {
-    return vscode.l10n.t("No server has that name, or the DNS server can't be reached.");
-  }
-  if (/REFUSED/.test(code)) {
-    return vscode.l10n.t("The server can be reached, but nothing is listening on that port.");
-  }
-  if (/CERT|SSL|TLS|SIGNATURE|ALTNAME/.test(code)) {
-    return vscode.l10n.t(
-      "The server's certificate is not trusted. Behind a company proxy, its certificate must be installed in the operating system.",
-    );
-  }
-  if (/PROXY|TUNNEL/.test(code)) {
-    return vscode.l10n.t("The proxy refuses the connection. See the setting `http.proxy`.");
-  }
-  if (/TIMEDOUT|TIMEOUT|TIMED_OUT/.test(code)) {
-    return vscode.l10n.t("Nothing responds at that address; a firewall may be blocking it.");
-  }
-  if (/UNREACH|INTERNET_DISCONNECTED|NETWORK_CHANGED|ENETDOWN/.test(code)) {
-    return vscode.l10n.t("That network is unreachable from this machine.");
-  }
-  return vscode.l10n.t("The connection failed.");
+  return typeof cause?.code === "string" ? cause.code : /net::(ERR_\w+)/.exec(String(message))?.[1];
 }

@@ -1,6 +1,7 @@
 //! Why something failed, for people and for retry loops: HTTP responses, error events and connection errors in one
 //! shape. What to do next is decided here, so that every shell says and does the same.
 
+mod cause;
 mod overflow;
 mod retry;
 
@@ -12,6 +13,7 @@ use crate::message::{Message, MessageCode, join_messages};
 use crate::receive::plain_line;
 use crate::secrets::Secrets;
 
+pub use cause::connection_cause;
 pub(crate) use overflow::overflow_numbers;
 use overflow::{excerpt, is_overflow};
 pub use retry::{MAX_ATTEMPTS, retry_delay_ms};

@@ -96,7 +96,7 @@ pub use boundary::{
 pub use exchange::{
     Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,
 };
-pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, retry_delay_ms};
+pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, connection_cause, retry_delay_ms};
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
 pub use log::{describe_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};

@@ -226,6 +226,14 @@ messages! {
     MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
     MemoryNewer = "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
 
+    // Why there is no connection.
+    NoSuchServer = "No server has that name, or the DNS server can't be reached.",
+    PortClosed = "The server can be reached, but nothing is listening on that port.",
+    CertificateNotTrusted = "The server's certificate is not trusted. Behind a company proxy, its certificate must be installed in the operating system.",
+    ProxyRefuses = "The proxy refuses the connection. See the setting `http.proxy`.",
+    NothingResponds = "Nothing responds at that address; a firewall may be blocking it.",
+    NetworkUnreachable = "That network is unreachable from this machine.",
+
     // What a test of the connection says about the key.
     KeyAccepted = "Accepted.",
     KeyAcceptedCredit = "Accepted. Credit left: ${0}",

@@ -351,3 +351,35 @@ fn every_failure_says_what_to_do() {
     expect!["One event of the answer is larger than 64 bytes. Ask for less at once, or choose another model."]
         .assert_eq(&failure.sentence());
 }
+
+#[test]
+fn codes_of_connection_errors_are_explained() {
+    let mut lines = String::new();
+    for code in [
+        "ENOTFOUND",
+        "ERR_NAME_NOT_RESOLVED",
+        "ECONNREFUSED",
+        "SELF_SIGNED_CERT_IN_CHAIN",
+        "ERR_TUNNEL_CONNECTION_FAILED",
+        "ETIMEDOUT",
+        "ENETUNREACH",
+        "ECONNRESET",
+        "not a code",
+        "",
+    ] {
+        lines.push_str(&sluice_core::join_messages(&sluice_core::connection_cause(code), " "));
+        lines.push('\n');
+    }
+    expect![[r#"
+        No server has that name, or the DNS server can't be reached. (ENOTFOUND)
+        No server has that name, or the DNS server can't be reached. (ERR_NAME_NOT_RESOLVED)
+        The server can be reached, but nothing is listening on that port. (ECONNREFUSED)
+        The server's certificate is not trusted. Behind a company proxy, its certificate must be installed in the operating system. (SELF_SIGNED_CERT_IN_CHAIN)
+        The proxy refuses the connection. See the setting `http.proxy`. (ERR_TUNNEL_CONNECTION_FAILED)
+        Nothing responds at that address; a firewall may be blocking it. (ETIMEDOUT)
+        That network is unreachable from this machine. (ENETUNREACH)
+        The connection failed. (ECONNRESET)
+
+
+    "#]].assert_eq(&lines);
+}

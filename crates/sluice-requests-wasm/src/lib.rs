@@ -8,7 +8,7 @@ use sluice_bridge::to_json;
 use sluice_core::{
     CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest, ModelCatalog,
     Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, build_request, check_key, check_settings,
-    describe_outcome, logged_model, request_kind,
+    connection_cause, describe_outcome, logged_model, request_kind,
 };
 
 /// Answers the [`RequestsQuestion`] in the first `length` bytes of the window.
@@ -27,9 +27,11 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             let request = HttpRequest { method: String::new(), url: String::new(), headers: Vec::new(), body };
             to_json(&request.without(&parameters).body)
         }
-        RequestsQuestion::ExplainResponse { answer, now } => to_json(&Failure::from_http(&answer, now).sentence()),
-        RequestsQuestion::ExplainTransport { transport, origin } => {
-            to_json(&Failure::from_transport(transport, &origin).sentence())
+        RequestsQuestion::ExplainResponse { answer, now } => to_json(&Failure::from_http(&answer, now).text),
+        RequestsQuestion::ExplainTransport { transport, origin, code } => {
+            let mut text = Failure::from_transport(transport, &origin).text;
+            text.extend(code.iter().flat_map(|code| connection_cause(code)));
+            to_json(&text)
         }
         RequestsQuestion::Catalog(question) => to_json(&catalog(*question)?),
         RequestsQuestion::EstimateText { model, text } => to_json(&Counter::estimating().text(&model, &text)),

@@ -549,7 +549,11 @@ without?: Array<Parameter>, } } | { "leaveOut": { body: string, parameters: Arra
 /**
  * Seconds since 1970.
  */
-now: number, } } | { "explainTransport": { transport: Transport, origin: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { model: string, text: string, } } | { "estimateMessage": { model: string, message: ChatMessage, } } | { "checkSettings": Settings } | { "checkKey": { answer: HttpAnswer, 
+now: number, } } | { "explainTransport": { transport: Transport, origin: string, 
+/**
+ * The code of the cause, such as `ENOTFOUND`.
+ */
+code?: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { model: string, text: string, } } | { "estimateMessage": { model: string, message: ChatMessage, } } | { "checkSettings": Settings } | { "checkKey": { answer: HttpAnswer, 
 /**
  * Seconds since 1970.
  */

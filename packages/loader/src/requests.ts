@@ -8,6 +8,7 @@ import type {
   HttpAnswer,
   KeyCheck,
   LoggedOutcome,
+  Message,
   Parameter,
   PreparedRequest,
   RequestsQuestion,
@@ -59,13 +60,14 @@ export class Requests {
     return this.#ask({ leaveOut: { body, parameters } });
   }
 
-  /** Returns a sentence for the user about a response that isn't an answer, or about why there is none. */
-  explain(origin: string, why: { readonly answer: HttpAnswer } | { readonly transport: Transport }): string {
-    return this.#ask(
-      "answer" in why
-        ? { explainResponse: { answer: why.answer, now: now() } }
-        : { explainTransport: { transport: why.transport, origin } },
-    );
+  /** Explains a response that isn't an answer. */
+  explainResponse(answer: HttpAnswer): Message[] {
+    return this.#ask({ explainResponse: { answer, now: now() } });
+  }
+
+  /** Explains why there is no response. The code is that of the cause, such as `ENOTFOUND`. */
+  explainTransport(origin: string, transport: Transport, code?: string): Message[] {
+    return this.#ask({ explainTransport: { transport, origin, ...(code === undefined ? {} : { code }) } });
   }
 
   /** Returns what is known about an endpoint's models, after something happened. Keep the snapshot for the next question. */

@@ -33,15 +33,20 @@ pub enum RequestsQuestion {
     },
     /// Removes parameters from the body of a request: the new body.
     LeaveOut { body: String, parameters: Vec<Parameter> },
-    /// Explains a response that isn't an answer: a sentence for the user.
+    /// Explains a response that isn't an answer: a list of [`Message`](crate::Message).
     ExplainResponse {
         answer: HttpAnswer,
         /// Seconds since 1970.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
-    /// Explains why there is no response: a sentence for the user.
-    ExplainTransport { transport: Transport, origin: String },
+    /// Explains why there is no response: a list of [`Message`](crate::Message).
+    ExplainTransport {
+        transport: Transport,
+        origin: String,
+        /// The code of the cause, such as `ENOTFOUND`.
+        code: Option<String>,
+    },
     /// Updates what is known about an endpoint's models, and returns it: [`CatalogView`].
     Catalog(Box<CatalogQuestion>),
     /// Estimates the tokens of a text without a vocabulary.
