@@ -21,7 +21,7 @@ export interface Step {
   readonly ms: number;
 }
 
-export interface ConnectionTest {
+interface ConnectionTest {
   readonly connection: Connection;
   readonly core: Core;
   readonly requests: Requests;

@@ -18,7 +18,7 @@ const SHORTEST_SECRET = 6;
 
 type Level = "trace" | "debug" | "info" | "warn" | "error";
 
-export interface LogLine {
+interface LogLine {
   /** ISO 8601. */
   readonly at: string;
   readonly level: Level;

@@ -11,7 +11,7 @@ import { showWarning } from "./notify.js";
 import { extraHeaders, modelSettings, originOf } from "./settings.js";
 import type { Modules } from "./wasm.js";
 
-/** The settings as VS Code names them. The others can't be set there. */
+/** The settings that VS Code and the core name differently. */
 const NAMES: { readonly [kind in SettingKind]?: string } = {
   hide: "models.hidden",
   favourites: "models.favourites",

@@ -5,7 +5,7 @@ import { fromBase64 } from "../../packages/loader/src/base64.js";
 import { isHeaderSafe, MAX_LIST_BODY, readText } from "./http.js";
 
 /** Neither a setting nor the environment can change this. */
-export const API_ORIGIN = "https://api.vercel.com";
+const API_ORIGIN = "https://api.vercel.com";
 const API_TIMEOUT_MS = 30_000;
 const MAX_PAGES = 20;
 /** A login that expires within this time counts as expired. */
@@ -68,7 +68,7 @@ export interface Project {
   readonly name: string;
 }
 
-export interface GatewayToken {
+interface GatewayToken {
   readonly token: string;
   /** Seconds since 1970. */
   readonly expiresAt: number;
