@@ -40,17 +40,20 @@ pub fn all(quick: bool) -> Done {
     let adapter = ["--adapter", "packages/stream-adapter/dist/index.mjs"];
     run(benchmark("main.mjs", modules.core(), "core.js").args(adapter))?;
     run(&mut benchmark("tokens.mjs", modules.tokens(), "tokens.js"))?;
-    let [once, twice] = [512 << 10, 1 << 20].map(export_hostile);
-    run(benchmark("hostile.mjs", modules.core(), "core.js").arg("--once").arg(once?).arg("--twice").arg(twice?))
+    let mut hostile = benchmark("hostile.mjs", modules.core(), "core.js");
+    for (option, size) in [("--once", "524288"), ("--twice", "1048576"), ("--largest", "largest")] {
+        hostile.arg(option).arg(export_hostile(size)?);
+    }
+    run(&mut hostile)
 }
 
-/// Writes hostile input of about this many bytes each.
-pub fn export_hostile(bytes: usize) -> Done<PathBuf> {
-    let directory = root().join("target/hostile").join(bytes.to_string());
+/// Writes hostile input of about this many bytes each, or the `largest` events.
+pub fn export_hostile(bytes: &str) -> Done<PathBuf> {
+    let directory = root().join("target/hostile").join(bytes);
     let _ = fs::remove_dir_all(&directory);
     run(cargo()
         .args(["run", "--quiet", "--locked", "--package", "sluice-core", "--example", "export_hostile", "--"])
         .arg(&directory)
-        .arg(bytes.to_string()))?;
+        .arg(bytes))?;
     Ok(directory)
 }

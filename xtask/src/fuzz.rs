@@ -23,7 +23,7 @@ pub fn all(only: Option<&str>, seconds: u32) -> Done {
     if targets.is_empty() {
         return Err(format!("there is no such target; there are {}", TARGETS.join(", ")));
     }
-    let hostile = export_hostile(4 << 10)?;
+    let hostile = export_hostile("4096")?;
     for target in &targets {
         println!("\n── {target}, {seconds} s");
         let corpus = root().join("fuzz/corpus").join(target);
