@@ -87,7 +87,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_event_bytes: 16 << 20, max_answer_bytes: 8 << 20, max_items: 1_024, max_content_parts: 1_024 }
+        Self { max_event_bytes: 16 << 20, max_answer_bytes: 8 << 20, max_items: 4_096, max_content_parts: 1_024 }
     }
 }
 

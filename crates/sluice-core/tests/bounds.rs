@@ -247,19 +247,19 @@ fn large_events_must_be_images_and_others_fail_the_answer() {
     ];
     expect![[r#"
         tools: 
-        many tools: One event of the answer has more than 262144 bytes of JSON that is not plain text.
+        many tools: One event of the answer has more than 2097152 bytes of JSON that is not plain text.
         output: One event of the answer needs more than 16777216 bytes of memory.
         ASCII: 
         Chinese: 
-        much Chinese: One event of the answer has more than 262144 bytes of JSON that is not plain text.
+        much Chinese: 
         much ASCII: One event of the answer is larger than 4194304 bytes.
         base64: 
         much base64: One event of the answer needs more than 16777216 bytes of memory.
         more base64: One event of the answer is larger than 16777216 bytes.
         a long id: 
         many texts: The answer has more than 8388608 bytes of content.
-        line ends: One event of the answer has more than 262144 bytes of JSON that is not plain text.
-        lines: One event of the answer has more than 262144 bytes of JSON that is not plain text.
+        line ends: One event of the answer has more than 2097152 bytes of JSON that is not plain text.
+        lines: 
     "#]]
     .assert_eq(&messages.map(|(name, message)| format!("{name}: {message}\n")).concat());
 }
@@ -353,6 +353,6 @@ fn too_many_items_in_the_final_output_are_noticed_before_any_is_given() {
         let (outputs, outcome) = run_whole(body.as_bytes());
         (outputs.len(), outcome.status)
     };
-    assert_eq!(completed(1024), (1024, Status::Completed));
-    assert_eq!(completed(1025), (0, Status::Failed));
+    assert_eq!(completed(4096), (4096, Status::Completed));
+    assert_eq!(completed(4097), (0, Status::Failed));
 }

@@ -17,7 +17,7 @@ const WORK_FOR_A_BYTE: usize = 2;
 const MAX_COMPARED_BY_MEANING: usize = 64 << 10;
 
 /// The most that arguments may contain outside of JSON strings. No model writes that many numbers or brackets.
-const MAX_DENSE_ARGUMENTS: usize = 128 << 10;
+const MAX_DENSE_ARGUMENTS: usize = 512 << 10;
 
 /// A text that arrives in pieces, or whole, and perhaps more than once.
 #[derive(Clone, Debug)]

@@ -10,9 +10,9 @@ use memchr::{memchr, memchr2};
 
 use crate::wire::{LongRuns, is_base64};
 
-/// The most that a single event may contain outside of JSON strings. Half a megabyte of tools, which every response repeats,
-/// has as much.
-pub(super) const MAX_DENSE_BYTES: usize = 256 << 10;
+/// The most that a single event may contain outside of JSON strings. Two megabytes of tools, which every response repeats,
+/// have less.
+pub(super) const MAX_DENSE_BYTES: usize = 2 << 20;
 /// The most that a single event may contain apart from long runs of base64. This is several times the longest text that a
 /// model can write in one answer.
 pub(crate) const MAX_PLAIN_BYTES: usize = 4 << 20;

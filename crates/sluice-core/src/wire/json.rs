@@ -81,7 +81,7 @@ const FREE_LONG_RUN: usize = 256 << 10;
 /// The memory for a field and for an element of a list, here and in what the readers make of them. This is generous,
 /// because an element is also work for them.
 const FIELD_COST: usize = 64;
-const ELEMENT_COST: usize = 2048;
+const ELEMENT_COST: usize = 1024;
 
 /// The fields of an object.
 #[derive(Debug, Default)]
