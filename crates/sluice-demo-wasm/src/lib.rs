@@ -53,7 +53,7 @@ pub extern "C" fn respond(length: u32, now_ms: f64) {
 }
 
 /// Answers with the next chunk of a body; the first extra number says how many milliseconds to wait before it. At the
-/// end, the answer is empty and the number is [`END`], which also frees the handle.
+/// end, the answer is empty and the number is `u32::MAX`, which also frees the handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn next(body: u32) {
     sluice_bridge::with(|bridge| {
