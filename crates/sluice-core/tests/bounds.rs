@@ -247,7 +247,7 @@ fn large_events_must_be_images_and_others_fail_the_answer() {
     ];
     expect![[r#"
         tools: 
-        many tools: One event of the answer has more than 2097152 bytes of JSON that is not plain text.
+        many tools: One event of the answer has more than 1048576 bytes of JSON that is not plain text.
         output: One event of the answer needs more than 16777216 bytes of memory.
         ASCII: 
         Chinese: 
@@ -258,8 +258,8 @@ fn large_events_must_be_images_and_others_fail_the_answer() {
         more base64: One event of the answer is larger than 16777216 bytes.
         a long id: 
         many texts: The answer has more than 8388608 bytes of content.
-        line ends: One event of the answer has more than 2097152 bytes of JSON that is not plain text.
-        lines: 
+        line ends: One event of the answer has more than 1048576 bytes of JSON that is not plain text.
+        lines: One event of the answer has more than 1048576 bytes of JSON that is not plain text.
     "#]]
     .assert_eq(&messages.map(|(name, message)| format!("{name}: {message}\n")).concat());
 }

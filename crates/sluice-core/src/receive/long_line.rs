@@ -11,8 +11,8 @@ use memchr::{memchr, memchr2};
 use crate::wire::{LongRuns, is_base64};
 
 /// The most that a single event may contain outside of JSON strings. Two megabytes of tools, which every response repeats,
-/// have less.
-pub(super) const MAX_DENSE_BYTES: usize = 2 << 20;
+/// have as much.
+pub(super) const MAX_DENSE_BYTES: usize = 1 << 20;
 /// The most that a single event may contain apart from long runs of base64. This is several times the longest text that a
 /// model can write in one answer.
 pub(crate) const MAX_PLAIN_BYTES: usize = 4 << 20;
@@ -21,7 +21,7 @@ pub(crate) const MAX_PLAIN_BYTES: usize = 4 << 20;
 const MIN_RUN: usize = 64 << 10;
 
 /// Reading one string, however short, takes as long as reading this many bytes outside of strings.
-const BYTES_FOR_A_STRING: usize = 4;
+const BYTES_FOR_A_STRING: usize = 2;
 /// Reading one escape takes as long as reading this many bytes outside of strings.
 const BYTES_FOR_AN_ESCAPE: usize = 4;
 /// Reading this many bytes that are not ASCII takes as long as reading one byte outside of strings.
@@ -220,11 +220,11 @@ mod tests {
         let cases = [
             ("", 0),
             ("{}", 2),
-            (r#"{"a":1}"#, 5 + 4),
-            (r#""a\"b\\" "#, 2 + 8 + 4),
-            (r#""never ends {[,"#, 1 + 4),
-            ("\"\\", 5 + 4),
-            ("\"漢字漢字\"", 4 + 4),
+            (r#"{"a":1}"#, 5 + BYTES_FOR_A_STRING),
+            (r#""a\"b\\" "#, 2 + 2 * BYTES_FOR_AN_ESCAPE + BYTES_FOR_A_STRING),
+            (r#""never ends {[,"#, 1 + BYTES_FOR_A_STRING),
+            ("\"\\", 1 + BYTES_FOR_AN_ESCAPE + BYTES_FOR_A_STRING),
+            ("\"漢字漢字\"", 4 + BYTES_FOR_A_STRING),
         ];
         for (line, dense) in cases {
             for cut in 0..=line.len() {

@@ -35,7 +35,7 @@ const GENERATORS: &[Largest] = &[
     ("a text of one word that is too long", OPEN_RESPONSES, EVENT, |n| {
         Body::default().event(&whole_text(&"a".repeat(n))).completed()
     }),
-    ("a text of escapes", OPEN_RESPONSES, 1000 << 10, |n| {
+    ("a text of escapes", OPEN_RESPONSES, 500 << 10, |n| {
         Body::default().event(&whole_text(&fill(n, r"\n"))).completed()
     }),
     ("a text with escapes", OPEN_RESPONSES, PLAIN, |n| {
@@ -149,7 +149,7 @@ type Largest = (&'static str, Input, usize, fn(usize) -> Vec<u8>);
 const OPEN_RESPONSES: Input = Input::OpenResponses;
 const EVENT: usize = (16 << 20) - (1 << 10);
 const PLAIN: usize = (4 << 20) - (1 << 10);
-const DENSE: usize = (2 << 20) - (1 << 10);
+const DENSE: usize = (1 << 20) - (1 << 10);
 const ARGUMENTS: usize = (816 << 10) - (1 << 10);
 const ITEMS: usize = 4000;
 
