@@ -263,7 +263,8 @@ export class Session {
       this.#log("warn", ending.message);
     } else if (ending.type === "rejected") {
       const words = cause === undefined || this.#isResponse || outcome.status !== "truncated" ? "" : firstLine(cause);
-      throw failed(words === "" ? ending.message : `The answer broke off: ${words}`, outcome, cause);
+      // The provider's author decides what to advise; `failure` has what we would.
+      throw failed(words === "" ? (outcome.error?.message ?? ending.message) : `The answer broke off: ${words}`, outcome, cause);
     }
   }
 

@@ -109,7 +109,7 @@ describe("VSCodeStreamAdapter", () => {
 
     const failing = adapter.adaptStream(streamOf({ type: "text-delta", text: "a" }, { type: "error", error: new Error("boom") }));
     assert.equal((await failing.next()).value.value, "a");
-    await assert.rejects(failing.next(), { message: "boom. Try again." });
+    await assert.rejects(failing.next(), { message: "boom" });
   });
 
   test("unknown chunks go to the callback, never to the output", async () => {
@@ -193,10 +193,10 @@ describe("VSCodeStreamAdapter", () => {
       assert.equal(parts.length, 1);
       return thrown;
     };
-    await reject("boom", "boom. Try again.");
-    await reject(new Error("boom"), "boom. Try again.");
-    await reject({ message: "boom", code: "server_error" }, "boom. Try again later or choose another model.");
-    await reject(undefined, "The server reported an error without saying which. Try again.");
+    await reject("boom", "boom");
+    await reject(new Error("boom"), "boom");
+    await reject({ message: "boom", code: "server_error" }, "boom");
+    await reject(undefined, "The server reported an error without saying which.");
     const api = Object.assign(new Error("Bad"), {
       name: "AI_APICallError",
       statusCode: 401,
@@ -205,7 +205,7 @@ describe("VSCodeStreamAdapter", () => {
     });
     const thrown = await reject(
       Object.assign(new Error("Failed after 3 attempts"), { lastError: api }),
-      "Invalid key [hidden]. Enter a valid API key.",
+      "Invalid key [hidden]",
     );
     assert.equal(thrown.failure.kind, "signIn");
     assert.equal(thrown.failure.status, 401);
@@ -330,7 +330,7 @@ describe("OpenResponsesStreamAdapter", () => {
     const body = '{"error":{"message":"Slow down","type":"rate_limit_exceeded"}}';
     const run = read(new Response(body, { status: 429, headers: { "retry-after": "3" } }), {}, OpenResponsesStreamAdapter);
     const thrown = await run.catch((error) => error);
-    assert.equal(thrown.message, "Slow down. The server asks to wait 3 s. Wait a moment, then try again.");
+    assert.equal(thrown.message, "Slow down");
     assert.equal(thrown.failure.retryAfterMs, 3000);
     const html = new Response("<html>hi</html>", { headers: { "content-type": "text/html" } });
     await assert.rejects(read(html, {}, OpenResponsesStreamAdapter), /not an event stream/);
