@@ -203,10 +203,7 @@ describe("VSCodeStreamAdapter", () => {
       requestBodyValues: { messages: "secret" },
       responseBody: '{"error":{"message":"Invalid key sk-abcdefghijklmnop","type":"authentication_error"}}',
     });
-    const thrown = await reject(
-      Object.assign(new Error("Failed after 3 attempts"), { lastError: api }),
-      "Invalid key [hidden]",
-    );
+    const thrown = await reject(Object.assign(new Error("Failed after 3 attempts"), { lastError: api }), "Invalid key [hidden]");
     assert.equal(thrown.failure.kind, "signIn");
     assert.equal(thrown.failure.status, 401);
   });
