@@ -45,7 +45,7 @@ export async function commands(setup) {
       await view.command("View: Toggle Secondary Side Bar Visibility");
       await view.command("Sluice: Open the Walkthrough");
       const steps = page.locator(".gettingStartedContainer .getting-started-step");
-      await steps.filter({ hasText: "Chat at once, without a key" }).waitFor();
+      await steps.filter({ hasText: "Chat right away, without a key" }).waitFor();
       assert.equal(await steps.count(), 5);
       await steps.filter({ hasText: "Add your key" }).click();
       await page.locator(".getting-started-media").waitFor();
