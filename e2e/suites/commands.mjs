@@ -49,12 +49,15 @@ export async function commands(setup) {
       assert.equal(await steps.count(), 5);
       await steps.filter({ hasText: "Add your key" }).click();
       await page.locator(".getting-started-media").waitFor();
-      const picture = page.frameLocator("iframe.webview").frameLocator("iframe").locator("svg");
+      // VS Code loads a webview in a second frame, `#pending-frame`, and then puts it in the place of the first.
+      const picture = page.frameLocator("iframe.webview").frameLocator("#active-frame").locator("svg");
       await picture.getByText("https://ai-gateway.vercel.sh/v1").waitFor();
-      const colours = await picture
-        .locator("rect")
-        .evaluateAll((/** @type {Element[]} */ shapes) => shapes.map((shape) => getComputedStyle(shape).fill));
-      assert(new Set(colours).size > 3 && !colours.includes("rgb(0, 0, 0)"), `the picture has no colours: ${colours}`);
+      await until("the picture has colours", async () => {
+        const colours = await picture
+          .locator("rect")
+          .evaluateAll((/** @type {Element[]} */ shapes) => shapes.map((shape) => getComputedStyle(shape).fill));
+        return new Set(colours).size > 3 && !colours.includes("rgb(0, 0, 0)");
+      });
     });
     await step("a working connection passes the test", async () => {
       await view.command("Sluice: Test the Connection");
