@@ -1,41 +1,14 @@
 //! A key that must not leak: nothing that the program prints or writes contains it.
 
+#[path = "../../sluice-client/tests/support/canary.rs"]
+mod canary;
 mod support;
 
 use std::path::{Path, PathBuf};
 
+use canary::{CANARY, only_in_the_header, silent, simulator};
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Faults, Options, faults};
-
-const CANARY: &str = "canary-6f1d2a9e-Tweet-tweet";
-
-/// A server that accepts the canary as the key, and nothing else.
-fn simulator() -> Simulator {
-    let options = Options { key: Some(CANARY.into()), ..Options::default() };
-    Simulator::start(Config { options, ..Config::recording() }).unwrap()
-}
-
-fn silent(what: &str, said: impl AsRef<[u8]>) {
-    let said = String::from_utf8_lossy(said.as_ref());
-    // Checks that a text contains neither the key nor its distinctive part.
-    for trace in [CANARY, "6f1d2a9e", "Tweet-tweet"] {
-        assert!(!said.contains(trace), "the key is in {what}: {said}");
-    }
-}
-
-/// Checks that every request had the key in its header and only there. Returns the number of requests.
-fn only_in_the_header(simulator: &Simulator) -> usize {
-    let requests = simulator.requests();
-    for request in &requests {
-        assert_eq!(request.header("authorization"), Some(format!("Bearer {CANARY}").as_str()), "{}", request.path);
-        silent("the path", &request.path);
-        silent("the body", &request.body);
-        for (name, value) in request.headers.iter().filter(|(name, _)| name != "authorization") {
-            silent("a header", format!("{name}: {value}"));
-        }
-    }
-    requests.len()
-}
 
 /// Runs the real program with the canary as its key. Returns the exit code.
 fn sluice(url: &str, directory: &Path, arguments: &[&str]) -> Option<i32> {
