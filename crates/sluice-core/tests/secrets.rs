@@ -212,7 +212,7 @@ fn a_log_contains_no_long_random_words_and_no_names_of_users() {
         r"C:\Users\anna\AppData and \Users\anna",
         r#"{"path":"C:\\Users\\anna\\AppData"}"#,
         "file:///Users/anna/x",
-        "cannot read /root/.config, '/root' or /root",
+        &format!("cannot read {0}/notes, '{0}' or {0}", "/root"),
         "/rooted, /var/root",
     ] {
         lines.push_str(&secrets.redact(text));
@@ -230,7 +230,7 @@ fn a_log_contains_no_long_random_words_and_no_names_of_users() {
         ~\AppData and ~
         {"path":"~\\AppData"}
         file://~/x
-        cannot read ~/.config, '~' or ~
+        cannot read ~/notes, '~' or ~
         /rooted, /var/root
     "#]]
     .assert_eq(&lines);
