@@ -148,7 +148,7 @@ export class Reporter {
     }
   }
 
-  /** A full disk is no reason to lose the answer. The user is told once, however many images there are. */
+  /** Reports that an image could not be saved, once for each answer. The rest of the answer is still shown. */
   #notSaved(error: unknown): void {
     if (!this.#saidNotSaved) {
       this.#saidNotSaved = true;

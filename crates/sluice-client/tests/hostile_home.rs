@@ -1,5 +1,5 @@
-//! A state directory that another user has prepared: nothing outside of it is touched, nothing is waited for, and the
-//! user is told why nothing is saved.
+//! A state directory that another user has prepared: nothing outside of it is touched, nothing is waited for, and an
+//! error says why nothing is saved.
 #![cfg(unix)]
 
 use std::fs;
@@ -17,8 +17,8 @@ fn scratch(name: &str) -> PathBuf {
     directory
 }
 
-/// Opens a store there and saves. Returns what the user is told by each.
-fn told(directory: &Path) -> String {
+/// Opens a store in this directory and saves it. Returns the error of each step, or `kept`.
+fn errors_of(directory: &Path) -> String {
     let (store, mut memory, error) = Store::open(directory);
     let saved = store.save(&mut memory).err();
     let line = |error: Option<StoreError>| {
@@ -34,13 +34,16 @@ fn links_are_not_followed() {
         fs::write(&victim, "precious").unwrap();
         fs::set_permissions(&victim, PermissionsExt::from_mode(0o644)).unwrap();
         symlink(&victim, directory.join(name)).unwrap();
-        let told = told(&directory);
+        let errors = errors_of(&directory);
         assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{name}");
         assert_eq!(fs::metadata(&victim).unwrap().permissions().mode() & 0o777, 0o644, "{name}");
         // A temporary file that was left behind is replaced. For the other files, a link is a reason not to save
         // anything.
         let kept = "kept\nkept\n";
-        assert!(if name.contains("new") { told == kept } else { told.contains("is not a regular file") }, "{told}");
+        assert!(
+            if name.contains("new") { errors == kept } else { errors.contains("is not a regular file") },
+            "{errors}"
+        );
     }
 }
 
@@ -49,7 +52,7 @@ fn a_dangling_link_creates_no_file() {
     for name in ["memory", "memory.new", "key", "key.new", "lock"] {
         let (directory, target) = (scratch("dangling"), scratch("target").join("new"));
         symlink(&target, directory.join(name)).unwrap();
-        told(&directory);
+        errors_of(&directory);
         assert!(!target.exists(), "{name}");
     }
 }
@@ -58,7 +61,7 @@ fn a_dangling_link_creates_no_file() {
 fn check(name: &str, make: impl Fn(&Path), expected: Expect) {
     let directory = scratch("things");
     make(&directory.join(name));
-    expected.assert_eq(&told(&directory));
+    expected.assert_eq(&errors_of(&directory));
 }
 
 #[test]
@@ -122,18 +125,18 @@ fn a_huge_file_is_not_read_to_its_end() {
     // A sparse file: three gigabytes that take no space.
     fs::File::create(&path).unwrap().set_len(3 << 30).unwrap();
     assert_eq!(private_file::read(&path, 17).unwrap().unwrap().len(), 17);
-    assert_eq!(told(&directory), "kept\nkept\n");
+    assert_eq!(errors_of(&directory), "kept\nkept\n");
     assert_eq!(fs::metadata(&path).unwrap().len(), 16, "a key that has another length is replaced");
 }
 
 #[test]
 fn readable_files_are_made_private() {
     let directory = scratch("open");
-    assert_eq!(told(&directory), "kept\nkept\n");
+    assert_eq!(errors_of(&directory), "kept\nkept\n");
     for name in ["memory", "key", "lock"] {
         fs::set_permissions(directory.join(name), PermissionsExt::from_mode(0o644)).unwrap();
     }
-    assert_eq!(told(&directory), "kept\nkept\n");
+    assert_eq!(errors_of(&directory), "kept\nkept\n");
     for name in ["memory", "key", "lock"] {
         assert_eq!(fs::metadata(directory.join(name)).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
     }
@@ -145,13 +148,13 @@ fn files_of_other_users_are_not_used() {
     // Only root can change a file's owner. For everyone else, a file of root belongs to another user.
     let given_away = std::os::unix::fs::chown(&directory, Some(12_345), None).is_ok();
     let theirs = if given_away { directory.as_path() } else { Path::new("/") };
-    assert!(told(theirs).contains("it belongs to another user"));
+    assert!(errors_of(theirs).contains("it belongs to another user"));
     if given_away {
         assert_eq!(fs::read_dir(theirs).unwrap().count(), 0);
         let directory = scratch("their-file");
         fs::write(directory.join("memory"), "").unwrap();
         std::os::unix::fs::chown(directory.join("memory"), Some(12_345), None).unwrap();
-        assert!(told(&directory).contains("it belongs to another user"));
+        assert!(errors_of(&directory).contains("it belongs to another user"));
     }
 }
 

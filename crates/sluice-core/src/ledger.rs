@@ -172,7 +172,7 @@ impl Ledger {
         })
     }
 
-    /// Returns the tokens of a text, corrected by what servers counted for models of this family.
+    /// Counts the tokens of a text and multiplies them by the correction factor of the model's family.
     pub fn text_tokens(&self, model: &str, family: &str, text: &str) -> u32 {
         self.corrected(family, self.counter.text(model, text))
     }
@@ -184,7 +184,7 @@ impl Ledger {
         u32::try_from(estimate.tokens).unwrap_or(u32::MAX)
     }
 
-    /// Corrects a raw count by what servers counted for models of this family.
+    /// Multiplies a raw count by the correction factor of a family of models, and rounds up.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]
     pub fn corrected(&self, family: &str, raw: u32) -> u32 {
         (f64::from(raw) * self.memory.calibration().factor(family)).ceil() as u32

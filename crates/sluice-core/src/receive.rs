@@ -78,8 +78,8 @@ pub struct Limits {
     /// One SSE event, and the memory that reading it takes. The largest are generated images; everything else in an event
     /// may have a quarter of the default.
     pub max_event_bytes: usize,
-    /// All that is kept of one answer: text, thinking, arguments, ids, names, sources. Encrypted thinking may be a fifth of
-    /// it, arguments a tenth.
+    /// The total size of what is kept of one answer: text, thinking, arguments, ids, names and sources. Encrypted thinking
+    /// may take up to a fifth of it, and arguments up to a tenth.
     pub max_answer_bytes: usize,
     pub max_items: usize,
     pub max_content_parts: usize,

@@ -1,4 +1,4 @@
-//! Failed responses and broken connections: what the user is told, and when the request is sent again.
+//! Failed responses and broken connections: the messages that users see, and when the request is sent again.
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 

@@ -87,7 +87,7 @@ pub extern "C" fn family(length: u32) -> u32 {
     })
 }
 
-/// Corrects a count by what servers counted for models of a family.
+/// Multiplies a raw count by the correction factor of a family of models.
 #[unsafe(no_mangle)]
 pub extern "C" fn corrected(family: u32, count: u32) -> u32 {
     STATE.with_borrow(|State { ledger, families }| {

@@ -71,7 +71,7 @@ export class Tokens {
     return this.#use().memory();
   }
 
-  /** Counts plain text, corrected by what servers counted for models of this family. Special tokens are plain text. */
+  /** Counts the tokens of a text and applies the family's correction factor. Special tokens count as plain text. */
   countText(model: string, family: string, text: string): number {
     const instance = this.#use();
     let counts = this.#last;

@@ -89,7 +89,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
-/// serde makes an owned `Cow` from a borrowed string unless it is told to borrow.
+/// The name of a field. Without the attribute, serde would always copy the string.
 #[derive(serde::Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 

@@ -25,8 +25,8 @@ const OTHER_KINDS: [&str; 17] = [
     "ocr",
     "classification",
 ];
-/// Words in the ids of models that can't chat, and the kind that each stands for. They are used if nothing else says
-/// what a model is.
+/// Words in the ids of models that can't chat, each with the kind of model it indicates. They are used if the list has
+/// no other information about the kind.
 const OTHER_WORDS: [(&str, &str); 32] = [
     ("embed", "embedding"),
     ("embedding", "embedding"),

@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
         Some(plain)
     }
 
-    /// Returns what the character after a backslash stands for.
+    /// Decodes an escape sequence whose backslash has already been read.
     fn escaped(&mut self) -> Option<char> {
         let (escape, rest) = self.rest.split_first()?;
         self.rest = rest;

@@ -89,7 +89,7 @@ fn templates(input: Input) -> &'static [&'static str] {
     if input == Input::AiSdk { CHUNKS } else { EVENTS }
 }
 
-/// `#` stands for an id or an index, `@` for a quoted text.
+/// Templates of events. `#` is replaced by an id or an index, and `@` by a text.
 const EVENTS: &[&str] = &[
     r##"{"type":"response.created","response":{"id":"@","model":"@"}}"##,
     r##"{"type":"response.in_progress","response":{"usage":{"input_tokens":1,"x":"@"},"provider_metadata":{"x#":"@"}}}"##,
