@@ -8,7 +8,7 @@ import { type Connections, type Known, settingsBaseUrl } from "./connections.js"
 import type { Log } from "./log.js";
 import { noteText } from "./messages.js";
 import type { ModelLists } from "./models.js";
-import { confirm, pick, showError, showInformation, showWarning, withCancellableProgress, withProgress } from "./notify.js";
+import { confirm, pick, showError, showInformation, showWarning, withProgress } from "./notify.js";
 import { type ReportedList, redactedReport } from "./report.js";
 import { explain, problemOf, remedy, type SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
@@ -119,7 +119,7 @@ async function testConnections(services: CommandServices): Promise<void> {
     return showTest(services, way.label, [{ name: vscode.l10n.t("Address"), result: "failed", detail: way.problem, ms: 0 }]);
   }
   const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
-  const steps = await withCancellableProgress(vscode.l10n.t("Testing {0}", way.label), (onProgress, cancellation) =>
+  const steps = await withProgress(vscode.l10n.t("Testing {0}", way.label), (onProgress, cancellation) =>
     testConnection({ connection: way.connection, core, requests, cancellation, onProgress }),
   );
   for (const { name, result, detail } of steps) {

@@ -11,21 +11,15 @@ interface Http {
 
 interface ClientRequest {
   on(event: "error", listener: (error: Error) => void): void;
-  once(event: "close", listener: () => void): void;
   once(event: "response", listener: (message: IncomingMessage) => void): void;
   end(body: string | undefined): void;
   destroy(): void;
 }
 
-interface IncomingMessage {
+interface IncomingMessage extends AsyncIterable<Uint8Array> {
   readonly statusCode?: number;
   readonly rawHeaders: readonly string[];
-  on(event: "data", listener: (chunk: Uint8Array) => void): void;
-  on(event: "error", listener: (error: Error) => void): void;
-  once(event: "end", listener: () => void): void;
-  pause(): void;
   resume(): void;
-  destroy(): void;
 }
 
 declare function require(name: "node:http"): Http;
@@ -59,10 +53,8 @@ export function directFetch(url: string, { method = "GET", headers, body, signal
     signal?.throwIfAborted();
     const { http, agent } = nodeHttp()!;
     const failure = (cause: unknown): unknown => (signal?.aborted ? signal.reason : new TypeError("fetch failed", { cause }));
-    const request = new http.ClientRequest(new URL(url), { method, agent, headers: Object.fromEntries(new Headers(headers)) });
-    const abort = (): void => request.destroy();
-    signal?.addEventListener("abort", abort);
-    request.once("close", () => signal?.removeEventListener("abort", abort));
+    const options = { method, agent, headers: Object.fromEntries(new Headers(headers)), signal: signal ?? undefined };
+    const request = new http.ClientRequest(new URL(url), options);
     request.on("error", (error) => reject(failure(error)));
     request.once("response", (message) => {
       const { statusCode: status = 0, rawHeaders } = message;
@@ -72,7 +64,9 @@ export function directFetch(url: string, { method = "GET", headers, body, signal
       }
       const hasBody = ![204, 205, 304].includes(status);
       try {
-        resolve(new Response(hasBody ? bodyOf(message, failure) : null, { status, headers: received }));
+        // Node's `Response` reads iterables, although its types don't say so.
+        const stream = hasBody ? (bodyOf(message, failure) as unknown as ReadableStream) : null;
+        resolve(new Response(stream, { status, headers: received }));
       } catch (error) {
         // This status or header is not allowed in a `Response`.
         request.destroy();
@@ -87,20 +81,11 @@ export function directFetch(url: string, { method = "GET", headers, body, signal
   });
 }
 
-function bodyOf(message: IncomingMessage, failure: (cause: unknown) => unknown): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start: (controller) => {
-      message.on("data", (chunk) => {
-        controller.enqueue(chunk);
-        if ((controller.desiredSize ?? 0) <= 0) {
-          message.pause();
-        }
-      });
-      message.once("end", () => controller.close());
-      // This is also called if the connection breaks before the end.
-      message.on("error", (error) => controller.error(failure(error)));
-    },
-    pull: () => void message.resume(),
-    cancel: () => void message.destroy(),
-  });
+async function* bodyOf(message: IncomingMessage, failure: (cause: unknown) => unknown): AsyncGenerator<Uint8Array> {
+  try {
+    yield* message;
+  } catch (error) {
+    // The connection broke before the end, or the signal ended it.
+    throw failure(error);
+  }
 }

@@ -66,41 +66,43 @@ export interface GetOptions {
 
 /** Requests something small, such as the list of models. Both its size and its time are limited. */
 export async function get(
-  connection: Connection,
-  request: HttpRequest,
+  connection: Pick<Connection, "endpoint" | "bearerFor" | "fetch">,
+  request: Omit<HttpRequest, "body">,
   { withKey = true, cancellation }: GetOptions = {},
 ): Promise<HttpAnswer | NoAnswer> {
-  const bearer = withKey ? await connection.bearerFor(connection.endpoint.origin) : undefined;
-  const headers = withBearer(request, bearer);
+  const { url, method } = request;
+  const headers = withBearer(request, withKey ? await connection.bearerFor(connection.endpoint.origin) : undefined);
   const controller = new AbortController();
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    controller.abort();
-  }, LIST_TIMEOUT_MS);
-  const cancel = (): void => controller.abort();
-  cancellation?.addEventListener("abort", cancel);
+  const timer = setTimeout(() => controller.abort("timeout"), LIST_TIMEOUT_MS);
+  const signal = AbortSignal.any([controller.signal, ...(cancellation === undefined ? [] : [cancellation])]);
+  let answer: HttpAnswer | undefined;
+  let isOk = false;
   try {
-    cancellation?.throwIfAborted();
-    const response = await network(
-      connection.fetch(request.url, { method: request.method, headers, redirect: "manual", signal: controller.signal }),
-    );
-    if (response.status !== 304 && isRedirect(response)) {
+    // The key must not follow a redirect. Browsers don't even report its status.
+    const response = await connection.fetch(url, { method, headers, redirect: "manual", signal });
+    const { status, type, ok } = response;
+    if (type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304)) {
       return { transport: "redirect" };
     }
-    const { text, end, cause } = await readText(response, response.ok ? MAX_LIST_BODY : MAX_ERROR_BODY);
-    if (response.ok && end !== "whole") {
-      return end === "tooLarge" ? { transport: "tooLarge" } : { transport: timedOut ? "headersTimeout" : "broken", cause };
+    isOk = ok;
+    answer = { status, headers: [...response.headers], body: "" };
+    const decoder = new TextDecoder();
+    let left = ok ? MAX_LIST_BODY : MAX_ERROR_BODY;
+    for await (const chunk of response.body ?? []) {
+      answer.body += decoder.decode(chunk.subarray(0, left), { stream: true });
+      left -= chunk.length;
+      if (left < 0) {
+        return ok ? { transport: "tooLarge" } : answer;
+      }
     }
-    return answerOf(response, text);
-  } catch (error) {
-    if (!(error instanceof NetworkError) && cancellation?.aborted !== true) {
-      throw error;
+    return answer;
+  } catch (cause) {
+    if (answer !== undefined && !isOk) {
+      return answer;
     }
-    return { transport: timedOut ? "headersTimeout" : "connect", cause: error instanceof NetworkError ? error.cause : error };
+    return { transport: signal.reason === "timeout" ? "headersTimeout" : answer === undefined ? "connect" : "broken", cause };
   } finally {
     clearTimeout(timer);
-    cancellation?.removeEventListener("abort", cancel);
     // This stops the transfer of the unread rest.
     controller.abort();
   }
@@ -111,30 +113,45 @@ export async function get(
  * throws.
  */
 export async function exchange(core: Core, requests: Requests, options: ExchangeOptions): Promise<Answered> {
-  const { connection, prepared, cancellation, onOutput } = options;
-  const { request, origin } = prepared;
-  const exchange = core.openExchange({
-    origin,
-    optional: prepared.optional,
-    idleTimeoutMs: options.idleTimeoutMs,
-    stream: { toolNames: prepared.toolNames, trace: options.trace },
-  });
-  const turn = new Turn();
+  const { connection, prepared, idleTimeoutMs, trace, cancellation } = options;
+  const { request, origin, optional, toolNames } = prepared;
+  const exchange = core.openExchange({ origin, optional, idleTimeoutMs, stream: { toolNames, trace } });
   let secrets: string[] = [];
   // Aborting it closes the socket.
   let controller = new AbortController();
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let isDraining = false;
+  // When the current turn of work began, not counting the time spent waiting.
+  let turnBegan = performance.now();
 
+  const endTurn = async (): Promise<void> => {
+    if (performance.now() - turnBegan > BUSY_MS) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      turnBegan = performance.now();
+    }
+  };
   const give = async (outputs: Output[]): Promise<void> => {
     for (const output of outputs) {
       // The listener may cancel while there are more outputs from the same bytes.
       if (cancellation.aborted) {
         return exchange.cancel({ unseenOutputs: true });
       }
-      onOutput(output);
-      await turn.end();
+      options.onOutput(output);
+      await endTurn();
     }
+  };
+  /** Waits for the network. Returns undefined if the operation didn't succeed, which the exchange then knows. */
+  const waitFor = async <T>(operation: Promise<T>, timeoutMs: number, error: "connect" | "broken"): Promise<T | undefined> => {
+    const began = performance.now();
+    const result = await settled(operation, timeoutMs, cancellation);
+    turnBegan += performance.now() - began;
+    if (typeof result === "object") {
+      return result.value;
+    }
+    if (result !== "cancelled") {
+      await give(result === "timeout" ? exchange.handleTimeout() : exchange.handleConnectionError(error));
+    }
+    return undefined;
   };
 
   try {
@@ -147,47 +164,36 @@ export async function exchange(core: Core, requests: Requests, options: Exchange
       switch (action.type) {
         case "send": {
           controller.abort();
-          const sending = (controller = new AbortController());
+          controller = new AbortController();
           const bearer = await connection.bearerFor(origin);
           secrets = bearer === undefined ? [] : [bearer];
+          const { url, method } = request;
           const headers = withBearer(request, bearer);
           const body = action.without.length === 0 ? request.body : requests.leaveOut(request.body, action.without);
-          const { url, method } = request;
           // The key must not follow a redirect.
-          const response = connection.fetch(url, { method, headers, body, redirect: "manual", signal: sending.signal });
-          const result = await settled(response, action.timeoutMs, cancellation);
-          if (typeof result === "object") {
-            reader = result.value.body?.getReader();
-            await give(exchange.handleHead(result.value.status, result.value.headers));
-          } else if (result !== "cancelled") {
-            await give(result === "timeout" ? exchange.handleTimeout() : exchange.handleConnectionError("connect"));
+          const sending = connection.fetch(url, { method, headers, body, redirect: "manual", signal: controller.signal });
+          const response = await waitFor(sending, action.timeoutMs, "connect");
+          if (response !== undefined) {
+            reader = response.body?.getReader();
+            await give(exchange.handleHead(response.status, response.headers));
           }
           break;
         }
         case "read": {
-          const result = await settled(reader?.read() ?? NO_BODY, action.timeoutMs, cancellation);
-          if (typeof result === "string") {
-            if (result !== "cancelled") {
-              await give(result === "timeout" ? exchange.handleTimeout() : exchange.handleConnectionError("broken"));
-            }
-          } else if (result.value.done) {
+          const chunk = await waitFor(reader?.read() ?? NO_BODY, action.timeoutMs, "broken");
+          if (chunk?.done === true) {
             await give(exchange.handleEnd());
-          } else {
-            const bytes = result.value.value;
-            turn.begin();
-            for (let at = 0; at < bytes.length && exchange.action.type === "read"; at += PIECE_BYTES) {
-              await give(exchange.handleBytes(bytes.subarray(at, at + PIECE_BYTES)));
-              await turn.end();
-            }
-            turn.pause();
+          }
+          const bytes = chunk?.value ?? NO_BYTES;
+          for (let at = 0; at < bytes.length && exchange.action.type === "read"; at += PIECE_BYTES) {
+            await give(exchange.handleBytes(bytes.subarray(at, at + PIECE_BYTES)));
+            await endTurn();
           }
           break;
         }
         case "wait":
           options.onRetry(requests.mask(secrets, action.failure), action.timeoutMs);
-          if ((await settled(new Promise<never>(() => undefined), action.timeoutMs, cancellation)) === "timeout") {
-            await give(exchange.handleTimeout());
-          }
+          await waitFor(new Promise<never>(() => undefined), action.timeoutMs, "connect");
           break;
         case "end": {
           const { ledgerEntry } = exchange;
@@ -207,6 +213,7 @@ export async function exchange(core: Core, requests: Requests, options: Exchange
   }
 }
 
+const NO_BYTES = new Uint8Array();
 const NO_BODY = Promise.resolve({ done: true, value: undefined } as const);
 
 /** Returns the result of an operation, unless it fails, takes too long or is cancelled first. */
@@ -231,70 +238,6 @@ function settled<T>(
   });
 }
 
-/** Lets the rest of the extension host run after every 20 ms of work. */
-class Turn {
-  #worked = 0;
-  #since = performance.now();
-
-  begin(): void {
-    this.#since = performance.now();
-  }
-
-  pause(): void {
-    this.#worked += performance.now() - this.#since;
-  }
-
-  async end(): Promise<void> {
-    if (this.#worked + performance.now() - this.#since > BUSY_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      this.#worked = 0;
-      this.begin();
-    }
-  }
-}
-
-/**
- * An error of `fetch` or of the reader of a body: a connection that failed, broke or was aborted. No other error counts
- * as one.
- */
-class NetworkError extends Error {
-  override readonly name = "NetworkError";
-}
-
-async function network<T>(operation: Promise<T>): Promise<T> {
-  try {
-    return await operation;
-  } catch (cause) {
-    throw new NetworkError("the connection failed", { cause });
-  }
-}
-
-/** Reads a body as text, up to a limit. Abort the request afterwards unless the body is complete. */
-export async function readText(
-  response: Response,
-  limit: number,
-): Promise<{ text: string; end: "whole" | "tooLarge" | "broken"; cause?: unknown }> {
-  const decoder = new TextDecoder();
-  const reader = response.body?.getReader();
-  let text = "";
-  for (let left = limit; ; ) {
-    let chunk;
-    try {
-      chunk = await reader?.read();
-    } catch (cause) {
-      return { text, end: "broken", cause };
-    }
-    if (chunk === undefined || chunk.done) {
-      return { text: text + decoder.decode(), end: "whole" };
-    }
-    text += decoder.decode(chunk.value.subarray(0, left), { stream: true });
-    left -= chunk.value.length;
-    if (left < 0) {
-      return { text, end: "tooLarge" };
-    }
-  }
-}
-
 /** Returns whether a key can be sent. Other characters are mistakes: a line break, a space, a typographic quote. */
 export function isHeaderSafe(key: string): boolean {
   return /^[\x21-\x7e]+$/.test(key);
@@ -306,41 +249,25 @@ export function unusableKey(): string {
   );
 }
 
-function withBearer({ headers }: HttpRequest, bearer: string | undefined): [string, string][] {
-  if (bearer === undefined) {
-    return headers;
-  }
-  if (!isHeaderSafe(bearer)) {
+function withBearer({ headers }: Pick<HttpRequest, "headers">, bearer: string | undefined): [string, string][] {
+  if (bearer !== undefined && !isHeaderSafe(bearer)) {
     // `fetch` would refuse it with a message that quotes the key.
     throw new Error(unusableKey());
   }
-  return [...headers, ["authorization", `Bearer ${bearer}`]];
-}
-
-/** Browsers don't even report the status. */
-function isRedirect(response: Response): boolean {
-  return response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
-}
-
-function answerOf(response: Response, body: string): HttpAnswer {
-  return { status: response.status, headers: [...response.headers], body };
+  return bearer === undefined ? headers : [...headers, ["authorization", `Bearer ${bearer}`]];
 }
 
 /** Reads the rest of a body, because a connection can serve the next request only if its body was read to the end. */
 async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, controller: AbortController, limits: Drain): Promise<void> {
   const timer = setTimeout(() => controller.abort(), limits.timeoutMs);
-  try {
-    for (let left = limits.maxBytes; left > 0; ) {
-      const { done, value } = await reader.read();
-      if (done) {
-        return;
-      }
-      left -= value.length;
-    }
-    controller.abort();
-  } catch {
+  for (let left = limits.maxBytes; left > 0; ) {
     // The answer is complete, so it doesn't matter how its connection ends.
-  } finally {
-    clearTimeout(timer);
+    const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }) as const);
+    if (done) {
+      return clearTimeout(timer);
+    }
+    left -= value.length;
   }
+  clearTimeout(timer);
+  controller.abort();
 }

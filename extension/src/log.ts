@@ -16,7 +16,7 @@ const MAX_LINE = 2_000;
 /** Shorter secrets aren't hidden, because that would hide ordinary words. */
 const SHORTEST_SECRET = 6;
 
-type Level = "trace" | "debug" | "info" | "warn" | "error";
+type Level = "debug" | "info" | "warn" | "error";
 
 interface LogLine {
   /** ISO 8601. */
@@ -35,8 +35,8 @@ export class Log {
     this.#channel = channel;
   }
 
-  get logLevel(): vscode.LogLevel {
-    return this.#channel.logLevel;
+  get isTracing(): boolean {
+    return this.#channel.logLevel === vscode.LogLevel.Trace;
   }
 
   /** The latest lines, oldest first, without those at trace. */
@@ -59,27 +59,16 @@ export class Log {
     this.#core = core;
   }
 
+  readonly debug = (message: string): void => this.#write("debug", message);
+  readonly info = (message: string): void => this.#write("info", message);
+  readonly warn = (message: string): void => this.#write("warn", message);
+  readonly error = (message: string): void => this.#write("error", message);
+
   /** Logs at the only level at which a server may be quoted. Costs almost nothing unless that level is on. */
   trace(message: string): void {
-    if (this.#isShown("trace")) {
+    if (this.isTracing) {
       this.#channel.trace(this.#line(message));
     }
-  }
-
-  debug(message: string): void {
-    this.#write("debug", message);
-  }
-
-  info(message: string): void {
-    this.#write("info", message);
-  }
-
-  warn(message: string): void {
-    this.#write("warn", message);
-  }
-
-  error(message: string): void {
-    this.#write("error", message);
   }
 
   /**
@@ -123,10 +112,6 @@ export class Log {
     }
   }
 
-  show(): void {
-    this.#channel.show();
-  }
-
   dispose(): void {
     this.#channel.dispose();
   }
@@ -143,51 +128,22 @@ export class Log {
     }
   }
 
-  #isShown(level: Level): boolean {
-    const least = this.#channel.logLevel;
-    return least !== vscode.LogLevel.Off && least <= RANKS[level];
-  }
-
-  #write(level: Exclude<Level, "trace">, message: string): void {
+  #write(level: Level, message: string): void {
     const text = this.#line(message);
     this.#recent.push({ at: new Date().toISOString(), level, text });
     if (this.#recent.length > REMEMBERED) {
       this.#recent.shift();
     }
-    if (this.#isShown(level)) {
-      this.#channel[level](text);
-    }
+    this.#channel[level](text);
   }
 
+  /** Masks secrets first, because half a secret wouldn't be recognized, and shortens between words. */
   #line(message: string): string {
-    return this.redact(this.#shortened(message));
-  }
-
-  /** Shortens a text between words and never inside a secret, because half a secret wouldn't be recognized. */
-  #shortened(text: string): string {
-    if (text.length <= MAX_LINE) {
-      return text;
-    }
-    let end = MAX_LINE;
-    for (const secret of this.#secrets) {
-      const from = Math.max(0, MAX_LINE - secret.length);
-      const at = text.slice(from, MAX_LINE + secret.length).indexOf(secret);
-      end = at < 0 ? end : Math.min(end, from + at);
-    }
-    while (end > 0 && !/\s/.test(text[end - 1]!)) {
-      end--;
-    }
-    return `${text.slice(0, end)}… (${text.length - end} more characters)`;
+    const text = this.redact(message);
+    const end = text.length <= MAX_LINE ? text.length : text.lastIndexOf(" ", MAX_LINE - 1) + 1;
+    return end === text.length ? text : `${text.slice(0, end)}… (${text.length - end} more characters)`;
   }
 }
-
-const RANKS: { readonly [level in Level]: number } = {
-  trace: vscode.LogLevel.Trace,
-  debug: vscode.LogLevel.Debug,
-  info: vscode.LogLevel.Info,
-  warn: vscode.LogLevel.Warning,
-  error: vscode.LogLevel.Error,
-};
 
 function errorName(error: unknown): string {
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };

@@ -4,7 +4,9 @@
 
 import * as vscode from "vscode";
 
+import type { StatusLine } from "../../packages/loader/src/core.js";
 import { linkFree } from "./link-free.js";
+import { localized } from "./messages.js";
 
 /** Returns the button that was pressed, if any. */
 export function showInformation(message: string, ...buttons: string[]): Promise<string | undefined> {
@@ -65,95 +67,91 @@ export async function pick<T extends Row>(
   return item?.row;
 }
 
-/** Shows a list without a choice, with buttons above it. */
-export class ListView {
-  readonly #pick = vscode.window.createQuickPick();
-
-  constructor({
-    title,
-    placeholder,
-    onButton,
-  }: { title: string; placeholder: string; onButton: (button: vscode.QuickInputButton) => void }) {
-    this.#pick.title = linkFree(title);
-    this.#pick.placeholder = linkFree(placeholder);
-    this.#pick.matchOnDescription = true;
-    this.#pick.onDidTriggerButton(onButton);
-    this.#pick.onDidAccept(() => this.#pick.hide());
-    this.#pick.onDidHide(() => this.#pick.dispose());
-    this.#pick.show();
-  }
-
-  /** Shows a progress bar until the rows are available. */
-  async fill(rows: Promise<readonly Row[]>, buttons: readonly vscode.QuickInputButton[]): Promise<void> {
-    this.#pick.busy = true;
-    this.#pick.items = (await rows).map(quickPickItem);
-    this.#pick.buttons = buttons;
-    this.#pick.busy = false;
-  }
+/** One of several lists. Its icon and its tooltip are those of the button that leads to it. */
+export interface Page extends vscode.QuickInputButton {
+  rows(): Promise<readonly Row[]>;
 }
 
-/** Shows a notification while the work is in progress. */
-export function withProgress<T>(title: string, work: (report: (message: string) => void) => Promise<T>): Promise<T> {
-  const options = { location: vscode.ProgressLocation.Notification, title: linkFree(title) };
-  return Promise.resolve(
-    vscode.window.withProgress(options, (progress) => work((message) => progress.report({ message: linkFree(message) }))),
-  );
+/** Shows the first page, without a choice, and buttons for the other pages. */
+export async function showPages(title: string, placeholder: string, pages: readonly Page[]): Promise<void> {
+  const list = vscode.window.createQuickPick();
+  list.title = linkFree(title);
+  list.placeholder = linkFree(placeholder);
+  list.matchOnDescription = true;
+  const show = async (page: Page): Promise<void> => {
+    list.busy = true;
+    list.items = (await page.rows()).map(quickPickItem);
+    list.buttons = pages.filter((other) => other !== page);
+    list.busy = false;
+  };
+  list.onDidTriggerButton((button) => void show(button as Page));
+  list.onDidAccept(() => list.hide());
+  list.onDidHide(() => list.dispose());
+  list.show();
+  await show(pages[0]!);
 }
 
-/** The same with a button that cancels. */
-export function withCancellableProgress<T>(
+/** Shows a notification while the work is in progress. It has a button that cancels if the work asks for a signal. */
+export function withProgress<T>(
   title: string,
   work: (report: (message: string) => void, cancellation: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const options = { location: vscode.ProgressLocation.Notification, title: linkFree(title), cancellable: true };
-  return Promise.resolve(
-    vscode.window.withProgress(options, (progress, token) => {
-      const cancellation = new AbortController();
-      token.onCancellationRequested(() => cancellation.abort());
-      return work((message) => progress.report({ message: linkFree(message) }), cancellation.signal);
-    }),
-  );
+  const options = { location: vscode.ProgressLocation.Notification, title: linkFree(title), cancellable: work.length > 1 };
+  const run = vscode.window.withProgress(options, (progress, token) => {
+    const cancellation = new AbortController();
+    token.onCancellationRequested(() => cancellation.abort());
+    return work((message) => progress.report({ message: linkFree(message) }), cancellation.signal);
+  });
+  return Promise.resolve(run);
 }
 
-export interface StatusText {
-  /** The name of a theme icon. */
-  readonly icon: string;
-  readonly text: string;
-  readonly background: vscode.ThemeColor | undefined;
-  /** The tooltip: a paragraph if there is one, and a table below it. */
-  readonly note: string | undefined;
-  readonly table: readonly { readonly label: string; readonly value: string }[];
-}
+const BACKGROUNDS = {
+  normal: undefined,
+  warning: new vscode.ThemeColor("statusBarItem.warningBackground"),
+  error: new vscode.ThemeColor("statusBarItem.errorBackground"),
+};
 
-/** An item on the right of the status bar. */
-export class StatusItem {
-  readonly #item: vscode.StatusBarItem;
+/** Shows in the status bar how full the conversation is. Text, colour and tooltip come from the core. */
+export class StatusBar {
+  readonly #item = vscode.window.createStatusBarItem("sluice.status", vscode.StatusBarAlignment.Right, 100);
+  #line: StatusLine | undefined;
+  #retrying: string | undefined;
 
-  constructor(id: string, name: string, command: string) {
-    this.#item = vscode.window.createStatusBarItem(id, vscode.StatusBarAlignment.Right, 100);
-    this.#item.name = name;
-    this.#item.command = command;
+  constructor() {
+    this.#item.name = "Sluice";
+    this.#item.command = "sluice.showUsage";
   }
 
-  show({ icon, text, background, note, table }: StatusText): void {
-    const shown = linkFree(text);
-    this.#item.text = `$(${icon}) ${shown}`;
-    this.#item.backgroundColor = background;
-    const tooltip = new vscode.MarkdownString();
-    if (note !== undefined) {
-      tooltip.appendMarkdown(`${markdown(note)}\n\n`);
+  /** Shows the conversation of the newest request. Without a line, nothing changes. */
+  show(line: StatusLine | null): void {
+    if (line !== null) {
+      this.#line = line;
+      this.#retrying = undefined;
+      this.#render();
     }
-    tooltip.appendMarkdown("| | |\n|:--|--:|\n");
-    for (const { label, value } of table) {
-      tooltip.appendMarkdown(`| ${markdown(label)} | ${markdown(value)} |\n`);
-    }
-    this.#item.tooltip = tooltip;
-    this.#item.accessibilityInformation = { label: `${this.#item.name}: ${shown}` };
-    this.#item.show();
+  }
+
+  /** Shows that a request is waiting to be sent again. */
+  retrying(message: string, delayMs: number): void {
+    this.#retrying = vscode.l10n.t("{0} Trying again in {1} s.", message, Math.ceil(delayMs / 1000));
+    this.#render();
   }
 
   dispose(): void {
     this.#item.dispose();
+  }
+
+  #render(): void {
+    const { text, level, activity, tooltip } = this.#line ?? { text: undefined, level: "normal", activity: "idle", tooltip: [] };
+    const icon = this.#retrying !== undefined ? "sync~spin" : activity === "idle" ? "dashboard" : "loading~spin";
+    const shown = text === undefined ? "Sluice" : linkFree(localized(text, " · "));
+    const note = this.#retrying === undefined ? "" : `${markdown(this.#retrying)}\n\n`;
+    const rows = tooltip.map(({ label, value }) => `| ${markdown(localized([label]))} | ${markdown(localized(value, ", "))} |\n`);
+    this.#item.text = `$(${icon}) ${shown}`;
+    this.#item.backgroundColor = BACKGROUNDS[level];
+    this.#item.tooltip = new vscode.MarkdownString(`${note}| | |\n|:--|--:|\n${rows.join("")}`);
+    this.#item.accessibilityInformation = { label: `Sluice: ${shown}` };
+    this.#item.show();
   }
 }
 

@@ -11,9 +11,8 @@ import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
-import { plainError } from "./notify.js";
+import { plainError, type StatusBar } from "./notify.js";
 import { chatOptions, extraHeaders, idleTimeoutMs, thinkingFallback } from "./settings.js";
-import type { StatusBar } from "./status-bar.js";
 import { toMessage, toMessages, toToolMode, toTools } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
 import type { Modules } from "./wasm.js";
@@ -104,7 +103,6 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const chat = chatRequest(requests, { model, connection }, messages, options);
     const chatJson = JSON.stringify(chat);
     const prepared = requests.buildRequest(chatJson, connection.endpoint.baseUrl, model.refused);
-    const trace = log.logLevel === vscode.LogLevel.Trace;
     prepared.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
     this.#checkHeaders(requests, connection.endpoint.origin, chat);
 
@@ -129,7 +127,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
         connection,
         prepared,
         idleTimeoutMs: idleTimeoutMs(),
-        trace,
+        trace: log.isTracing,
         cancellation: cancellation.signal,
         onOutput: (output) => {
           if (output.type === "note") {

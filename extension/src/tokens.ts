@@ -16,7 +16,7 @@ import type { Tokens } from "../../packages/loader/src/tokens.js";
 import type { Log } from "./log.js";
 import { MemoryFiles } from "./memory-files.js";
 import { localized } from "./messages.js";
-import type { StatusBar } from "./status-bar.js";
+import type { StatusBar } from "./notify.js";
 import type { Modules } from "./wasm.js";
 
 /** There is at most one write in this time. */

@@ -2,23 +2,22 @@
 
 import * as vscode from "vscode";
 
-import type { HistoryRow } from "../../packages/loader/src/core.js";
-import { ListView, type Row } from "./notify.js";
+import type { HistoryPeriod, HistoryRow } from "../../packages/loader/src/core.js";
+import { type Page, type Row, showPages } from "./notify.js";
 import type { TokenCounts } from "./tokens.js";
 
 const BAR = 16;
 
-export async function showUsage(counts: TokenCounts): Promise<void> {
-  const byMonth: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("calendar"), tooltip: vscode.l10n.t("By month") };
-  const byDay: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-unordered"), tooltip: vscode.l10n.t("By day") };
-  const show = (period: "day" | "month"): Promise<void> =>
-    list.fill(counts.history(period).then(rows), [period === "day" ? byMonth : byDay]);
-  const list = new ListView({
-    title: vscode.l10n.t("Sluice: tokens and cost"),
-    placeholder: vscode.l10n.t("Days are counted in UTC, as gateways bill them"),
-    onButton: (button) => void show(button === byMonth ? "month" : "day"),
+export function showUsage(counts: TokenCounts): Promise<void> {
+  const page = (period: HistoryPeriod, icon: string, tooltip: string): Page => ({
+    iconPath: new vscode.ThemeIcon(icon),
+    tooltip,
+    rows: async () => rows(await counts.history(period)),
   });
-  await show("day");
+  return showPages(vscode.l10n.t("Sluice: tokens and cost"), vscode.l10n.t("Days are counted in UTC, as gateways bill them"), [
+    page("day", "list-unordered", vscode.l10n.t("By day")),
+    page("month", "calendar", vscode.l10n.t("By month")),
+  ]);
 }
 
 /** Newest first. The models of each day are listed below it, the busiest first. */

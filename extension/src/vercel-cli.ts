@@ -2,11 +2,10 @@
 // gateway. The CLI's own token is read when it is needed, sent only to Vercel's API, and never stored.
 
 import { fromBase64 } from "../../packages/loader/src/base64.js";
-import { isHeaderSafe, MAX_LIST_BODY, readText } from "./http.js";
+import { get, isHeaderSafe } from "./http.js";
 
 /** Neither a setting nor the environment can change this. */
 const API_ORIGIN = "https://api.vercel.com";
-const API_TIMEOUT_MS = 30_000;
 const MAX_PAGES = 20;
 /** A login that expires within this time counts as expired. */
 const LOGIN_MARGIN_S = 30;
@@ -213,47 +212,29 @@ async function pages(machine: Machine, token: string, path: string, field: strin
 }
 
 async function ask(machine: Machine, token: string, path: string, method = "GET"): Promise<unknown> {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), API_TIMEOUT_MS);
-  let response: Response;
-  let body: Awaited<ReturnType<typeof readText>>;
-  try {
-    response = await machine.fetch(API_ORIGIN + path, {
-      method,
-      headers: [["authorization", `Bearer ${token}`]],
-      // The token must not follow a redirect.
-      redirect: "manual",
-      signal: controller.signal,
-    });
-    body = await readText(response, MAX_LIST_BODY);
-    if (body.end === "broken") {
-      throw body.cause;
-    }
-  } catch (error) {
+  const endpoint = { origin: API_ORIGIN, baseUrl: API_ORIGIN, isLoopback: false, isVercel: true };
+  const vercel = { endpoint, bearerFor: async () => token, fetch: (url: string, init: RequestInit) => machine.fetch(url, init) };
+  const answer = await get(vercel, { method, url: API_ORIGIN + path, headers: [] });
+  if ("transport" in answer) {
+    const { transport, cause } = answer;
     // The error's own text may quote the request.
-    throw new SignInProblem("network", codeOf(error));
-  } finally {
-    clearTimeout(timer);
-    // This stops the transfer of the unread rest.
-    controller.abort();
+    throw transport === "tooLarge" || transport === "redirect"
+      ? new SignInProblem("server", transport)
+      : new SignInProblem("network", codeOf(cause));
   }
-  if (response.ok) {
-    if (body.end === "tooLarge") {
-      throw new SignInProblem("server", "Vercel's answer is too large");
-    }
-    return parsed(body.text);
-  }
-  switch (response.status) {
+  switch (answer.status) {
+    case 200:
+      return parsed(answer.body);
     case 401:
       throw new SignInProblem("loginRefused");
     case 403: {
-      const { code, invalidToken } = fieldsOf(fieldsOf(parsed(body.text))["error"]);
+      const { code, invalidToken } = fieldsOf(fieldsOf(parsed(answer.body))["error"]);
       throw new SignInProblem(invalidToken === true || code === "invalid_token" ? "loginRefused" : "forbidden");
     }
     case 404:
       throw new SignInProblem("noProject");
     default:
-      throw new SignInProblem("server", `HTTP ${response.status}`);
+      throw new SignInProblem("server", `HTTP ${answer.status}`);
   }
 }
 

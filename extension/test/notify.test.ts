@@ -6,16 +6,7 @@ import { test } from "node:test";
 import ts from "typescript";
 import * as vscode from "vscode";
 
-import {
-  confirm,
-  pick,
-  registerProvider,
-  showError,
-  showInformation,
-  showWarning,
-  withCancellableProgress,
-  withProgress,
-} from "../src/notify.js";
+import { confirm, pick, registerProvider, showError, showInformation, showWarning, withProgress } from "../src/notify.js";
 import { fake } from "./vscode.js";
 
 /** The members that other files may use of those namespaces of VS Code that can show something. */
@@ -73,7 +64,7 @@ test("messages, questions, lists and progress contain no links", async () => {
   const row = { label: HOSTILE, description: HOSTILE, detail: HOSTILE };
   assert.equal(await pick([row], { title: `P ${HOSTILE}` }), row);
   await withProgress(`T ${HOSTILE}`, async (report) => report(`M ${HOSTILE}`));
-  await withCancellableProgress(`T ${HOSTILE}`, async (report) => report(`M ${HOSTILE}`));
+  await withProgress(`T ${HOSTILE}`, async (report, _cancellation) => report(`M ${HOSTILE}`));
   assert.deepEqual(fake.seen, [
     `info: I ${SHOWN}`,
     `warning: W ${SHOWN}`,

@@ -197,7 +197,12 @@ export const window = {
   },
   createTerminal: () => ({ show: () => undefined, sendText: (text: string) => fake.terminal.push(text) }),
   createOutputChannel: () => {
-    const line = (level: string) => (text: string) => fake.logged.push(`${level}: ${text}`);
+    const levels = ["off", "trace", "debug", "info", "warn", "error"];
+    const line = (level: string) => (text: string) => {
+      if (fake.logLevel !== LogLevel.Off && fake.logLevel <= levels.indexOf(level)) {
+        fake.logged.push(`${level}: ${text}`);
+      }
+    };
     return {
       get logLevel() {
         return fake.logLevel;
