@@ -78,7 +78,7 @@ impl Event {
 
 /// An element of a stream.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum StreamElement {
     Event(Event),
     Deltas(Deltas),
 }
@@ -122,12 +122,12 @@ impl Deltas {
     }
 }
 
-impl Said {
+impl StreamElement {
     /// Expands deltas into single events.
-    pub fn events(said: Vec<Self>) -> Vec<Event> {
+    pub fn events(elements: Vec<Self>) -> Vec<Event> {
         let mut events = Vec::new();
-        for said in said {
-            match said {
+        for element in elements {
+            match element {
                 Self::Event(event) => events.push(event),
                 Self::Deltas(deltas) => events.extend(deltas),
             }
@@ -150,7 +150,7 @@ impl Said {
 #[derive(Clone, Debug)]
 pub struct Performance {
     /// Its events, numbered from 0.
-    pub said: Vec<Said>,
+    pub elements: Vec<StreamElement>,
     /// The response object of the last event.
     pub response: Value,
     pub usage: Usage,
@@ -159,7 +159,7 @@ pub struct Performance {
 pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Performance {
     let budget = resource.ask.limit("max_output_tokens").unwrap_or(usize::MAX);
     let mut stage = Stage {
-        said: Vec::new(),
+        elements: Vec::new(),
         number: 0,
         output: Vec::new(),
         budget,
@@ -196,8 +196,8 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
         }
         if cut_off && !matches!(script.ending, Ending::Incomplete(_)) {
             // After a failure the last item stays open: no done event is sent for it.
-            if let Some(at) = stage.said.iter().rposition(|said| matches!(said, Said::Deltas(_))) {
-                let undone = stage.said.drain(at + 1..).count();
+            if let Some(at) = stage.elements.iter().rposition(|element| matches!(element, StreamElement::Deltas(_))) {
+                let undone = stage.elements.drain(at + 1..).count();
                 stage.number -= undone;
             }
         }
@@ -205,7 +205,7 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
 
     let ask = resource.ask;
     let usage = Usage { input: ask.input_tokens(), cached: ask.cached_tokens(), output: stage.spent, reasoning };
-    let took_ms = stage.said.iter().map(Said::duration_ms).sum();
+    let took_ms = stage.elements.iter().map(StreamElement::duration_ms).sum();
     let out_of_budget = Ending::Incomplete("max_output_tokens".into());
     let ending = if stage.out_of_budget { &out_of_budget } else { &script.ending };
     let status = match ending {
@@ -226,11 +226,11 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
         stage.emit("error", vec![("error", error)]);
     }
     stage.emit(&format!("response.{status}"), vec![("response", response.clone())]);
-    Performance { said: stage.said, response, usage }
+    Performance { elements: stage.elements, response, usage }
 }
 
 struct Stage<'a> {
-    said: Vec<Said>,
+    elements: Vec<StreamElement>,
     /// The sequence number of the next event.
     number: usize,
     /// The finished items.
@@ -248,7 +248,7 @@ impl Stage<'_> {
         fields.insert(0, ("sequence_number", self.number.into()));
         self.number += 1;
         let delay_ms = std::mem::take(&mut self.wait);
-        self.said.push(Said::Event(Event { delay_ms, kind: kind.to_owned(), fields }));
+        self.elements.push(StreamElement::Event(Event { delay_ms, kind: kind.to_owned(), fields }));
     }
 
     fn added(&mut self, item: Value) {
@@ -268,17 +268,18 @@ impl Stage<'_> {
         let pieces = tokens::pieces(text);
         let affordable = pieces.len().min(self.budget.saturating_sub(self.spent));
         self.out_of_budget |= affordable < pieces.len();
-        let said = &text[..pieces[..affordable].iter().map(|piece| piece.len()).sum()];
+        let sent = &text[..pieces[..affordable].iter().map(|piece| piece.len()).sum()];
         if affordable > 0 {
             let pace_ms = self.script.pace_ms;
             let wait = std::mem::take(&mut self.wait);
             let delay_ms = if wait == 0 { pace_ms } else { wait };
             let next = Event { delay_ms, kind: kind.to_owned(), fields: place.to_vec() };
-            self.said.push(Said::Deltas(Deltas { next, number: self.number, text: said.to_owned(), sent: 0, pace_ms }));
+            let deltas = Deltas { next, number: self.number, text: sent.to_owned(), sent: 0, pace_ms };
+            self.elements.push(StreamElement::Deltas(deltas));
             self.spent += affordable;
             self.number += affordable;
         }
-        said
+        sent
     }
 
     fn message(&mut self, contents: &[Content], cut_off: bool, seed: &mut Seed) {
@@ -295,22 +296,22 @@ impl Stage<'_> {
                 Content::Text { text, citations } => {
                     let part = json!({ "type": "output_text", "text": "", "annotations": [] });
                     self.emit("response.content_part.added", with("part", part));
-                    let said = self.stream(text, "response.output_text.delta", &place);
-                    let said_characters = said.chars().count();
-                    let heard = citations.iter().filter(|citation| citation.end <= said_characters);
-                    let annotations: Vec<Value> = heard.map(Citation::json).collect();
+                    let sent = self.stream(text, "response.output_text.delta", &place);
+                    let characters = sent.chars().count();
+                    let complete = citations.iter().filter(|citation| citation.end <= characters);
+                    let annotations: Vec<Value> = complete.map(Citation::json).collect();
                     for (nth, annotation) in annotations.iter().enumerate() {
                         let fields = vec![("annotation_index", nth.into()), ("annotation", annotation.clone())];
                         self.emit("response.output_text.annotation.added", [place.to_vec(), fields].concat());
                     }
-                    self.emit("response.output_text.done", with("text", said.into()));
-                    json!({ "type": "output_text", "text": said, "annotations": annotations })
+                    self.emit("response.output_text.done", with("text", sent.into()));
+                    json!({ "type": "output_text", "text": sent, "annotations": annotations })
                 }
                 Content::Refusal(text) => {
                     self.emit("response.content_part.added", with("part", json!({ "type": "refusal", "refusal": "" })));
-                    let said = self.stream(text, "response.refusal.delta", &place);
-                    self.emit("response.refusal.done", with("refusal", said.into()));
-                    json!({ "type": "refusal", "refusal": said })
+                    let sent = self.stream(text, "response.refusal.delta", &place);
+                    self.emit("response.refusal.done", with("refusal", sent.into()));
+                    json!({ "type": "refusal", "refusal": sent })
                 }
             };
             self.emit("response.content_part.done", with("part", part.clone()));
@@ -334,10 +335,10 @@ impl Stage<'_> {
             let with = |key: &'static str, value: Value| [place.clone(), vec![(key, value)]].concat();
             let part = |text: &str| json!({ "type": "reasoning_text", "text": text });
             self.emit("response.content_part.added", with("part", part("")));
-            let said = self.stream(raw, "response.reasoning.delta", &place);
-            self.emit("response.reasoning.done", with("text", said.into()));
-            self.emit("response.content_part.done", with("part", part(said)));
-            item["content"] = json!([part(said)]);
+            let sent = self.stream(raw, "response.reasoning.delta", &place);
+            self.emit("response.reasoning.done", with("text", sent.into()));
+            self.emit("response.content_part.done", with("part", part(sent)));
+            item["content"] = json!([part(sent)]);
         }
         let mut parts = Vec::new();
         for (at, paragraph) in summary.iter().enumerate() {
@@ -348,10 +349,10 @@ impl Stage<'_> {
             let with = |key: &'static str, value: Value| [place.clone(), vec![(key, value)]].concat();
             let part = |text: &str| json!({ "type": "summary_text", "text": text });
             self.emit("response.reasoning_summary_part.added", with("part", part("")));
-            let said = self.stream(paragraph, "response.reasoning_summary_text.delta", &place);
-            self.emit("response.reasoning_summary_text.done", with("text", said.into()));
-            self.emit("response.reasoning_summary_part.done", with("part", part(said)));
-            parts.push(part(said));
+            let sent = self.stream(paragraph, "response.reasoning_summary_text.delta", &place);
+            self.emit("response.reasoning_summary_text.done", with("text", sent.into()));
+            self.emit("response.reasoning_summary_part.done", with("part", part(sent)));
+            parts.push(part(sent));
         }
         item["summary"] = parts.into();
         if let Some(sealed) = sealed {
@@ -374,10 +375,10 @@ impl Stage<'_> {
         // The name costs tokens too, though there is no delta for it.
         self.spent += tokens::count(name).min(self.budget.saturating_sub(self.spent));
         let place = [("item_id", json!(id)), ("output_index", self.output.len().into())];
-        let said = self.stream(arguments, "response.function_call_arguments.delta", &place);
-        let fields = [place.to_vec(), vec![("arguments", said.into())]].concat();
+        let sent = self.stream(arguments, "response.function_call_arguments.delta", &place);
+        let fields = [place.to_vec(), vec![("arguments", sent.into())]].concat();
         self.emit("response.function_call_arguments.done", fields);
-        item["arguments"] = said.into();
+        item["arguments"] = sent.into();
         item["status"] = if cut_off || self.out_of_budget { "incomplete" } else { "completed" }.into();
         self.done(item);
     }

@@ -9,7 +9,7 @@ use crate::faults::{self, Faults};
 use crate::http::{Chunks, End, Opening, Reply, Request};
 use crate::memory::{Conversations, Generation, Memory};
 use crate::models::{self, Kind, Model};
-use crate::perform::{Performance, Said, perform};
+use crate::perform::{Performance, StreamElement, perform};
 use crate::problem::{Problem, not_found_page, wrong_method};
 use crate::resource::Resource;
 use crate::script::Ending;
@@ -159,9 +159,9 @@ impl Responder {
             let streamed = ask.flag("stream", false);
             let (performance, errored) = self.perform(&ask, model, &faults, now_ms, streamed, seed);
             if streamed && faults.are_only(&["pace"]) {
-                event_stream(faults::frames::by_the_book(performance.said))
+                event_stream(faults::frames::by_the_book(performance.elements))
             } else if streamed {
-                let mut events = Said::events(performance.said);
+                let mut events = StreamElement::events(performance.elements);
                 faults::events::apply(&faults, &mut events, seed);
                 event_stream(faults::frames::render(&faults, &events, seed).into())
             } else if errored {
@@ -169,7 +169,7 @@ impl Responder {
             } else {
                 let mut reply = Reply::json(200, &performance.response);
                 if !faults.has("pace") {
-                    reply.head_delay_ms = performance.said.iter().map(Said::duration_ms).sum();
+                    reply.head_delay_ms = performance.elements.iter().map(StreamElement::duration_ms).sum();
                 }
                 reply
             }

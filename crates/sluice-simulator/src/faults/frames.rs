@@ -2,17 +2,17 @@
 
 use super::Faults;
 use crate::http::{Chunks, TimedChunk};
-use crate::perform::{Event, Said};
+use crate::perform::{Event, StreamElement};
 use crate::seed::Seed;
 
 /// Returns an event stream in the standard framing: each write has whole frames, a frame has one `event` and one `data`
 /// line that end with LF, and `[DONE]` is last.
-pub fn by_the_book(said: Vec<Said>) -> Chunks {
+pub fn by_the_book(elements: Vec<StreamElement>) -> Chunks {
     let mut chunks = Chunks::default();
-    for said in said {
-        match said {
-            Said::Event(event) => chunks.push(event.delay_ms, event.frame()),
-            Said::Deltas(deltas) => chunks.push_deltas(deltas),
+    for element in elements {
+        match element {
+            StreamElement::Event(event) => chunks.push(event.delay_ms, event.frame()),
+            StreamElement::Deltas(deltas) => chunks.push_deltas(deltas),
         }
     }
     chunks.push(0, b"data: [DONE]\n\n".to_vec());

@@ -6,7 +6,7 @@ use super::{Responder, Turn, continued, parse};
 use crate::faults;
 use crate::http::{End, Request, TimedChunk};
 use crate::memory::Conversations;
-use crate::perform::{Event, Said};
+use crate::perform::{Event, StreamElement};
 use crate::problem::Problem;
 use crate::seed::{Seed, fingerprint};
 
@@ -70,7 +70,7 @@ impl Responder {
         } else {
             socket.conversations.keep(&id, continued(&ask, &performance));
         }
-        let mut events = Said::events(performance.said);
+        let mut events = StreamElement::events(performance.elements);
         faults::events::apply(&faults, &mut events, &mut seed);
         let message = |event: &Event| TimedChunk { delay_ms: event.delay_ms, bytes: event.json().into_bytes() };
         let mut messages: Vec<TimedChunk> = events.iter().map(message).collect();
