@@ -88,8 +88,8 @@ struct Question {
 
 impl Chat {
     pub async fn run(self) -> io::Result<ExitCode> {
-        match Conversation::open(self.question, self.capture.as_deref()) {
-            Ok(conversation) => conversation.hold().await,
+        match Session::open(self.question, self.capture.as_deref()) {
+            Ok(session) => session.run().await,
             Err(message) => Ok(complain(&message)),
         }
     }
@@ -101,7 +101,8 @@ impl Capture {
     }
 }
 
-struct Conversation {
+/// One run of `sluice chat`.
+struct Session {
     connection: Connection,
     request: ChatRequest,
     prompt: Option<String>,
@@ -117,7 +118,7 @@ struct Conversation {
     verbose: bool,
 }
 
-impl Conversation {
+impl Session {
     fn open(question: Question, capture: Option<&Path>) -> Result<Self, String> {
         let tools = question.tools.as_deref().map(Tools::read).transpose()?.unwrap_or_default();
         let images = question.image.iter().map(image).collect::<Result<_, _>>()?;
@@ -176,7 +177,7 @@ impl Conversation {
         })
     }
 
-    async fn hold(mut self) -> io::Result<ExitCode> {
+    async fn run(mut self) -> io::Result<ExitCode> {
         let mut code = ExitCode::SUCCESS;
         if let Some(prompt) = self.prompt.take() {
             code = exit_code(self.ask(prompt).await?);
