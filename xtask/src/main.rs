@@ -102,8 +102,8 @@ enum Task {
 /// The result of a task. The error is a message that says what to do.
 type Done<T = ()> = Result<T, String>;
 
-/// Runs one of the client's examples in release mode.
-fn example(name: &str) -> Done {
+/// Runs one of the programs in the client's `tests/programs` in release mode.
+fn program(name: &str) -> Done {
     shell::run(shell::cargo().args([
         "run",
         "--quiet",
@@ -131,9 +131,9 @@ fn main() -> ExitCode {
         Task::Bench { quick, against: Some(commit), .. } => bench::compare(&commit, quick),
         Task::Bench { quick, .. } => bench::all(quick),
         Task::Meter { pairs } => meter::all(pairs),
-        Task::Faults => example("faults"),
-        Task::Load => example("load"),
-        Task::Persist => example("persist"),
+        Task::Faults => program("faults"),
+        Task::Load => program("load"),
+        Task::Persist => program("persist"),
         Task::Sdks => gateway::check_with_sdks(),
         Task::Vscode { only, extension, keep } => vscode::run(extension, only.as_deref(), keep),
         Task::Fuzz { only, seconds } => fuzz::all(only.as_deref(), seconds),

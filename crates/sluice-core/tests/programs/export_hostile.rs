@@ -5,7 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "a tool for the command line: it reads its argument and writes files")]
 
 #[allow(dead_code, reason = "steps are for the fuzz target")]
-#[path = "../tests/support/hostile.rs"]
+#[path = "../support/hostile.rs"]
 mod hostile;
 
 use std::path::Path;

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-#[path = "../tests/support/persist.rs"]
+#[path = "../support/persist.rs"]
 mod persist;
 
 fn main() -> ExitCode {

@@ -3,7 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a tool for the command line: it reads its argument and writes files")]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::path::Path;

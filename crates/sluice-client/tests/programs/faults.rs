@@ -3,9 +3,9 @@
 
 use std::process::ExitCode;
 
-#[path = "../tests/support/exchange.rs"]
+#[path = "../support/exchange.rs"]
 mod exchange;
-#[path = "../tests/support/matrix.rs"]
+#[path = "../support/matrix.rs"]
 mod matrix;
 
 #[tokio::main]
