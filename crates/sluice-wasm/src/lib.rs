@@ -27,7 +27,7 @@ use serde::Deserialize;
 use sluice_bridge::{ANSWER, Answer, CONTINUED, FIRST_OWN};
 use sluice_core::{Action, ConnectionError, Exchange, ExchangeOptions, Output, Part};
 
-// The kinds of rows, with the same numbers as in `core.ts`.
+// The kinds of rows. A test writes these numbers, and those below, to the loader's `numbers.ts`.
 pub const TEXT: u32 = FIRST_OWN;
 pub const THINKING: u32 = FIRST_OWN + 1;
 pub const THINKING_REPLAY: u32 = FIRST_OWN + 2;

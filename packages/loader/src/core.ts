@@ -9,6 +9,25 @@
 
 import type { Action, Citation, ExchangeOptions, Note, Part, Report, ThinkingReplay } from "./boundary.js";
 import { CoreError, Instance, type ModuleExports } from "./module.js";
+import {
+  ACTION,
+  BODY_ENDED,
+  CANCEL,
+  CANCEL_UNSEEN,
+  CANNOT_CONNECT,
+  CITATIONS,
+  CONNECTION_BROKE,
+  CRASHED,
+  DATA,
+  NOTE,
+  RAN_OUT_OF_MEMORY,
+  READ,
+  TEXT,
+  THINKING,
+  THINKING_REPLAY,
+  TIME_IS_UP,
+  TOOL_CALL,
+} from "./numbers.js";
 
 export type * from "./boundary.js";
 export { CoreError, QuestionError } from "./module.js";
@@ -85,25 +104,6 @@ interface CoreExports extends ModuleExports {
   exchange_entry(): void;
   exchange_close(): void;
 }
-
-// The kinds of rows and events, with the same numbers as in crates/sluice-wasm/src/lib.rs.
-const TEXT = 8;
-const THINKING = 9;
-const THINKING_REPLAY = 10;
-const TOOL_CALL = 11;
-const DATA = 12;
-const CITATIONS = 13;
-const NOTE = 14;
-const ACTION = 15;
-const READ = 1;
-const BODY_ENDED = 0;
-const CANNOT_CONNECT = 1;
-const CONNECTION_BROKE = 2;
-const TIME_IS_UP = 3;
-const CANCEL = 4;
-const CANCEL_UNSEEN = 5;
-const CRASHED = 6;
-const RAN_OUT_OF_MEMORY = 7;
 
 /** Larger chunks cross in pieces of this size, so that the core never holds a whole one in addition to its results. */
 const MAX_PIECE = 1 << 20;

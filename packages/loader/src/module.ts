@@ -1,6 +1,8 @@
 // The boundary to the WebAssembly modules, the same for all of them. How data crosses is documented in
 // crates/sluice-bridge/src/lib.rs.
 
+import { ANSWER } from "./numbers.js";
+
 /** The core was used incorrectly, or it crashed. After a crash, the next call gets a new instance. */
 export class CoreError extends Error {
   override readonly name = "CoreError";
@@ -18,8 +20,7 @@ export interface ModuleExports {
   input_window(length: number): number;
 }
 
-// The kinds of rows that all modules share, and the fields of the header.
-const ANSWER = 1;
+// The fields of the header.
 const ROWS = 0;
 const TABLE = 1;
 const ARENA = 2;
