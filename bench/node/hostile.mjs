@@ -116,10 +116,10 @@ function read(input, body) {
     case "AiSdk":
       return readStream(input, body);
     case "ModelList":
-      catalog({ listAnswered: answer(200, body.toString()) });
+      catalog({ listReceived: answer(200, body.toString()) });
       return took();
     case "ModelEndpoints":
-      catalog({ endpointsAnswered: ["acme/m", answer(200, body.toString())] });
+      catalog({ endpointsReceived: ["acme/m", answer(200, body.toString())] });
       return took();
     case "ErrorBody":
       whole(500, body);

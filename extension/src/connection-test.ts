@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { ChatRequest, Core, HttpAnswer, HttpRequest, Report } from "../../packages/loader/src/core.js";
+import type { ChatRequest, Core, HttpRequest, HttpResponse, Report } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 import { exchange, get } from "./http.js";
@@ -33,7 +33,7 @@ interface ConnectionTest {
 /** Stops at the first step that fails. */
 export async function testConnection(test: ConnectionTest): Promise<Step[]> {
   const steps: Step[] = [];
-  let listed: HttpAnswer | undefined;
+  let listed: HttpResponse | undefined;
   let model: string | undefined;
 
   const { baseUrl } = test.connection.endpoint;
@@ -70,7 +70,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
           baseUrl,
           snapshot: undefined,
           settings: modelSettings(),
-          event: { listAnswered: answer },
+          event: { listReceived: answer },
         });
         model = (models.find(({ isDefault }) => isDefault) ?? models[0])?.id;
         return model === undefined
@@ -134,7 +134,7 @@ const skipped = (detail: string) => ({ result: "skipped" as const, detail });
 
 const KEY_RESULTS = { accepted: ok, refused: failed, unknown: skipped };
 
-async function ask(test: ConnectionTest, request: HttpRequest, withKey: boolean): Promise<HttpAnswer | { failure: string }> {
+async function ask(test: ConnectionTest, request: HttpRequest, withKey: boolean): Promise<HttpResponse | { failure: string }> {
   const { connection, cancellation } = test;
   const answer = await get(connection, request, { withKey, cancellation });
   if (!("transport" in answer)) {

@@ -7,8 +7,8 @@ import type {
   Core,
   Drain,
   Failure,
-  HttpAnswer,
   HttpRequest,
+  HttpResponse,
   Output,
   PreparedRequest,
   Report,
@@ -69,13 +69,13 @@ export async function get(
   connection: Pick<Connection, "endpoint" | "bearerFor" | "fetch">,
   request: Omit<HttpRequest, "body">,
   { withKey = true, cancellation }: GetOptions = {},
-): Promise<HttpAnswer | NoAnswer> {
+): Promise<HttpResponse | NoAnswer> {
   const { url, method } = request;
   const headers = withBearer(request, withKey ? await connection.bearerFor(connection.endpoint.origin) : undefined);
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort("timeout"), LIST_TIMEOUT_MS);
   const signal = AbortSignal.any([controller.signal, ...(cancellation === undefined ? [] : [cancellation])]);
-  let answer: HttpAnswer | undefined;
+  let answer: HttpResponse | undefined;
   let isOk = false;
   try {
     // The key must not follow a redirect. Browsers don't even report its status.

@@ -75,7 +75,7 @@ export class ModelLists {
     if (endpointsRequest !== null) {
       const answer = await get(connection, endpointsRequest);
       if (!("transport" in answer)) {
-        await this.#apply(connection, { endpointsAnswered: [model, answer] });
+        await this.#apply(connection, { endpointsReceived: [model, answer] });
       }
     }
   }
@@ -97,7 +97,7 @@ export class ModelLists {
     const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
     const { listRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings() });
     const answer = await get(connection, listRequest);
-    return this.#apply(connection, "transport" in answer ? { listFailed: answer.transport } : { listAnswered: answer });
+    return this.#apply(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
   }
 
   async #apply(connection: Connection, event?: CatalogEvent, restored?: string): Promise<CatalogView> {

@@ -71,10 +71,10 @@ impl Machine {
                 self.ask(&json!({"mask": {"secrets": secrets, "value": text()}}), fuel).map(|(_, cost)| cost)
             }
             Input::RetryAfter => self.whole(500, &json!([["retry-after", text()]]), &[], fuel),
-            Input::ModelList => self.catalog(&[json!({"listAnswered": ok(&text())}), Value::Null], fuel),
+            Input::ModelList => self.catalog(&[json!({"listReceived": ok(&text())}), Value::Null], fuel),
             Input::ModelEndpoints => {
-                let list = json!({"listAnswered": ok(r#"{"data":[{"id":"acme/m"}]}"#)});
-                let endpoints = json!({"endpointsAnswered": ["acme/m", ok(&text())]});
+                let list = json!({"listReceived": ok(r#"{"data":[{"id":"acme/m"}]}"#)});
+                let endpoints = json!({"endpointsReceived": ["acme/m", ok(&text())]});
                 self.catalog(&[list, endpoints, Value::Null], fuel)
             }
         }

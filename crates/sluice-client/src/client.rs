@@ -11,7 +11,7 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode, redirect};
 use sluice_core::{
     Action, BuiltRequest, ChatRequest, ConnectionError, Drain, Endpoint, Exchange, ExchangeOptions, Failure,
-    HttpAnswer, HttpRequest, ModelCatalog, Output, Parameter, Refresh, Report, Secrets, StreamOptions, Transport,
+    HttpRequest, HttpResponse, ModelCatalog, Output, Parameter, Refresh, Report, Secrets, StreamOptions, Transport,
     build_request,
 };
 use tokio::time::{Instant, sleep, timeout};
@@ -143,7 +143,7 @@ impl Client {
                         () = &mut cancel => exchange.cancel(),
                         sent = timeout(Duration::from_millis(timeout_ms), sent) => match sent {
                             Ok(Ok(mut head)) => {
-                                let HttpAnswer { status, headers, .. } = head_of(&head);
+                                let HttpResponse { status, headers, .. } = head_of(&head);
                                 // The headers are slices of the connection's first buffer and would keep it in memory.
                                 head.headers_mut().clear();
                                 exchange.handle_head(status, headers, now());
@@ -217,31 +217,31 @@ impl Client {
     /// Requests the list of models and updates the catalog, which keeps what it knows if the request fails.
     pub async fn refresh_models(&self, catalog: &mut ModelCatalog) -> Refresh {
         match self.get(&catalog.list_request()).await {
-            Ok(answer) => catalog.list_answer(&answer, now()),
-            Err(failure) => catalog.list_failed(&failure, now()),
+            Ok(response) => catalog.handle_list(&response, now()),
+            Err(failure) => catalog.handle_list_failure(&failure, now()),
         }
     }
 
     /// Requests the providers that serve a model, unless the catalog knows them.
     pub async fn refresh_endpoints(&self, catalog: &mut ModelCatalog, id: &str) -> Result<Refresh, Failure> {
         match catalog.endpoints_request(id, now()) {
-            Some(request) => Ok(catalog.endpoints_answer(id, &self.get(&request).await?, now())),
+            Some(request) => Ok(catalog.handle_endpoints(id, &self.get(&request).await?, now())),
             None => Ok(Refresh::Unchanged),
         }
     }
 
     /// Sends one of the core's own requests and reads the whole response, whatever its status.
-    async fn get(&self, request: &HttpRequest) -> Result<HttpAnswer, Failure> {
+    async fn get(&self, request: &HttpRequest) -> Result<HttpResponse, Failure> {
         let whole = async {
-            let response = self.head(self.request(request)).await?;
-            let mut answer = head_of(&response);
-            answer.body = text(self.read(response, MAX_LIST_BODY).await?);
+            let head = self.head(self.request(request)).await?;
+            let mut response = head_of(&head);
+            response.body = text(self.read(head, MAX_LIST_BODY).await?);
             // Lists are stored. What is masked here doesn't get into the file.
-            self.secrets.mask_answer(&mut answer);
-            Ok(answer)
+            self.secrets.mask_response(&mut response);
+            Ok(response)
         };
         match timeout(self.timeouts.small, whole).await {
-            Ok(answer) => answer,
+            Ok(response) => response,
             Err(_) => Err(self.broken(Transport::HeadersTimeout)),
         }
     }
@@ -345,11 +345,11 @@ fn milliseconds(duration: Duration) -> u64 {
 }
 
 /// The status and headers of a response whose body hasn't been read.
-fn head_of(response: &Response) -> HttpAnswer {
+fn head_of(response: &Response) -> HttpResponse {
     let header =
         |(name, value): (&HeaderName, &HeaderValue)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()));
     let headers = response.headers().iter().filter_map(header).collect();
-    HttpAnswer { status: response.status().as_u16(), headers, body: String::new() }
+    HttpResponse { status: response.status().as_u16(), headers, body: String::new() }
 }
 
 /// Copies the text only if it isn't valid UTF-8.

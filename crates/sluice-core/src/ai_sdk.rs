@@ -23,8 +23,8 @@ use crate::receive::sse::{EventTooLarge, SseEvent, SseParser};
 use crate::receive::{BodyEnd, StreamOptions, judge};
 use crate::wire::LongRuns;
 use assemble::Assembler;
-use chunk::Chunk;
-use fields::Fields;
+
+pub use chunk::is_ai_sdk_chunk;
 
 /// An answer that is being received as AI SDK chunks.
 ///
@@ -86,17 +86,6 @@ impl ChunkStream {
         assembler.sink.sum_up_notes();
         let outputs = mem::take(&mut assembler.sink.outputs);
         (outputs, judge(assembler.verdict, assembler.about, &assembler.sink, end))
-    }
-}
-
-/// Returns whether a JSON text is a chunk of this dialect, to detect a stream's dialect.
-pub fn is_ai_sdk_chunk(json: &str) -> bool {
-    let Some(fields) = Fields::read(json) else { return false };
-    match fields.word(&["type"]).as_deref() {
-        // Open Responses has an event with this name too.
-        Some("error") => fields.json(&["errorText"]).is_some(),
-        Some("ping") | None => false,
-        Some(kind) => Chunk::knows(kind),
     }
 }
 

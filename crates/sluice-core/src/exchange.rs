@@ -65,7 +65,7 @@ impl Default for ExchangeOptions {
             idle_timeout_ms: 300_000,
             output_timeout_ms: 3_600_000,
             refusal_timeout_ms: 30_000,
-            max_attempts: crate::failure::MAX_ATTEMPTS,
+            max_attempts: 3,
             optional: Vec::new(),
             random: 0.0,
         }
@@ -362,8 +362,8 @@ impl Exchange {
             self.state = State::Sending;
             return;
         }
-        let attempts_left = self.attempts < self.options.max_attempts;
-        match retry_delay_ms(failure, self.attempts, false, self.options.random).filter(|_| attempts_left) {
+        let delay_ms = retry_delay_ms(failure, self.attempts, self.options.random);
+        match delay_ms.filter(|_| self.attempts < self.options.max_attempts) {
             Some(delay_ms) => self.state = State::Waiting { delay_ms, failure: Box::new(failure.clone()) },
             None => self.finish(outcome),
         }

@@ -16,7 +16,7 @@ use crate::secrets::Secrets;
 pub use cause::connection_cause;
 pub(crate) use overflow::overflow_numbers;
 use overflow::{excerpt, is_overflow};
-pub use retry::{MAX_ATTEMPTS, retry_delay_ms};
+pub(crate) use retry::retry_delay_ms;
 
 /// Longer than any sentence that a server writes for people. Anything beyond that is a dump.
 const MAX_MESSAGE_CHARS: usize = 500;
@@ -27,7 +27,7 @@ const MAX_BODY: usize = 1 << 20;
 /// A response that isn't the requested stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct HttpAnswer {
+pub struct HttpResponse {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     /// The body, of which an error needs at most the first 64 KiB.
@@ -55,14 +55,14 @@ pub enum Transport {
 
 impl Failure {
     /// `now` is the time in seconds since 1970, for servers that send the time of the next retry as a date.
-    pub fn from_http(answer: &HttpAnswer, now: u64) -> Self {
+    pub fn from_http(response: &HttpResponse, now: u64) -> Self {
         let header = |name: &str| {
-            let found = answer.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+            let found = response.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
             found.map(|(_, value)| value.as_str())
         };
-        let error = ErrorBody::parse(&answer.body);
-        let mut failure = Self::classified(&error, Some(answer.status));
-        failure.status = Some(answer.status);
+        let error = ErrorBody::parse(&response.body);
+        let mut failure = Self::classified(&error, Some(response.status));
+        failure.status = Some(response.status);
         failure.request_id =
             ["x-vercel-id", "x-request-id", "request-id", "cf-ray"].into_iter().find_map(header).and_then(id);
         failure.retry_after_ms = retry::retry_after_ms(header, now);

@@ -96,14 +96,12 @@ pub use boundary::{
 pub use exchange::{
     Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,
 };
-pub use failure::{HttpAnswer, MAX_ATTEMPTS, Transport, connection_cause, retry_delay_ms};
+pub use failure::{HttpResponse, Transport, connection_cause};
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
 pub use log::{describe_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
-pub use models::{
-    KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key, finds_model, learned_limit, similar_models,
-};
+pub use models::{KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key, finds_model, similar_models};
 pub use numbers::{date, fixed_count, grouped, short_count};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;

@@ -33,7 +33,6 @@ use rules::Rules;
 
 pub use catalog::{ListState, ModelCatalog, Refresh};
 pub use credits::{KeyCheck, KeyState, check_key};
-pub use limits::learned_limit;
 pub use rules::{finds_model, similar_models};
 
 /// The maximum number of notes about single models. Further ones are only counted.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::boundary::{Failure, Note, Outcome, TokenDetails, Usage};
 use crate::exchange::{Ending, Report};
-use crate::failure::HttpAnswer;
+use crate::failure::HttpResponse;
 use crate::message::Message;
 
 use find::Needle;
@@ -164,9 +164,9 @@ impl Secrets {
     }
 
     /// Masks the header values and the body of a response.
-    pub fn mask_answer(&self, answer: &mut HttpAnswer) {
-        let values = answer.headers.iter_mut().map(|(_, value)| value);
-        values.chain([&mut answer.body]).for_each(|text| self.mask_in_place(text));
+    pub fn mask_response(&self, response: &mut HttpResponse) {
+        let values = response.headers.iter_mut().map(|(_, value)| value);
+        values.chain([&mut response.body]).for_each(|text| self.mask_in_place(text));
     }
 
     /// Masks every string in a JSON value, including field names.

@@ -6,7 +6,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
 use sluice_core::{
-    BodyEnd, Failure, HttpAnswer, Limits, ResponseStream, StreamOptions, Transport, learned_limit, retry_delay_ms,
+    Action, BodyEnd, Endpoint, Exchange, ExchangeOptions, Failure, HttpResponse, Limits, ModelCatalog, ResponseStream,
+    StreamOptions, Transport, VERCEL,
 };
 
 /// Sunday, 6 November 1994, 08:49:37 GMT.
@@ -14,7 +15,7 @@ const NOW: u64 = 784_111_777;
 
 fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Failure {
     let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    Failure::from_http(&HttpAnswer { status, headers, body: body.to_owned() }, NOW)
+    Failure::from_http(&HttpResponse { status, headers, body: body.to_owned() }, NOW)
 }
 
 fn check(status: u16, body: &str, expected: Expect) {
@@ -156,7 +157,7 @@ fn every_form_of_retry_after_is_read() {
     assert_eq!(after(&[("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT")]), Some(30_000));
     assert_eq!(after(&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")]), Some(0));
     let headers = vec![("retry-after".to_owned(), "Thu, 29 Feb 2024 12:00:00 GMT".to_owned())];
-    let leap_day = Failure::from_http(&HttpAnswer { status: 429, headers, body: String::new() }, 1_709_208_000 - 7);
+    let leap_day = Failure::from_http(&HttpResponse { status: 429, headers, body: String::new() }, 1_709_208_000 - 7);
     assert_eq!(leap_day.retry_after_ms, Some(7_000));
     // A date in the far future still means a wait.
     for far in [
@@ -186,19 +187,35 @@ fn every_form_of_retry_after_is_read() {
     }
 }
 
+/// Returns how long an exchange waits before each retry if the server always refuses.
+fn delays(status: u16, headers: &[(&str, &str)], random: f64) -> Vec<u64> {
+    let headers: Vec<_> = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let mut exchange = Exchange::new(ExchangeOptions { random, ..ExchangeOptions::default() });
+    let mut delays = Vec::new();
+    loop {
+        match exchange.poll(0) {
+            Action::Send { .. } => exchange.handle_head(status, headers.clone(), NOW),
+            Action::Read { .. } => exchange.handle_end(),
+            Action::Wait { timeout_ms, .. } => {
+                delays.push(timeout_ms);
+                exchange.handle_timeout();
+            }
+            Action::Output(_) => {}
+            Action::End(_) => return delays,
+        }
+    }
+}
+
 #[test]
 fn retry_delays_grow_and_end() {
-    let busy = answer(503, &[], "");
-    let delays = |random| (1..=3).map(|attempt| retry_delay_ms(&busy, attempt, false, random)).collect::<Vec<_>>();
-    assert_eq!(delays(0.0), [Some(500), Some(1_000), None]);
-    assert_eq!(delays(1.0), [Some(375), Some(750), None]);
-    assert_eq!(retry_delay_ms(&busy, 1, true, 0.0), None, "never after the first part");
-    let told = |seconds: &str| retry_delay_ms(&answer(429, &[("retry-after", seconds)], ""), 1, false, 0.0);
-    assert_eq!(told("3"), Some(3_000));
-    assert_eq!(told("60"), Some(60_000));
-    assert_eq!(told("61"), None, "who asks for longer is told to the user");
-    assert_eq!(retry_delay_ms(&answer(400, &[], ""), 1, false, 0.0), None);
-    assert_eq!(retry_delay_ms(&answer(503, &[("x-should-retry", "false")], ""), 1, false, 0.0), None);
+    assert_eq!(delays(503, &[], 0.0), [500, 1_000]);
+    assert_eq!(delays(503, &[], 1.0), [375, 750]);
+    let asked = |seconds: &str| delays(429, &[("retry-after", seconds)], 0.0);
+    assert_eq!(asked("3"), [3_000; 2]);
+    assert_eq!(asked("60"), [60_000; 2]);
+    assert!(asked("61").is_empty(), "a longer wait is left to the user");
+    assert!(delays(400, &[], 0.0).is_empty());
+    assert!(delays(503, &[("x-should-retry", "false")], 0.0).is_empty());
     let waits = answer(429, &[("retry-after", "3600")], r#"{"error":{"message":"Slow down"}}"#);
     assert_eq!(
         waits.sentence(),
@@ -211,7 +228,7 @@ fn retry_delays_grow_and_end() {
         Busy. The server asks to wait 6 days. Try again after that, or choose another model.
         Busy. The server asks to wait more than a year. Try again after that, or choose another model."#]]
     .assert_eq(&["5", "30000", "500000", "99999999999"].map(sentence).join("\n"));
-    assert_eq!(told("99999999999"), None);
+    assert!(asked("99999999999").is_empty());
 }
 
 #[test]
@@ -332,7 +349,8 @@ proptest! {
 
 #[test]
 fn token_limits_are_found_at_both_ends_of_a_long_message() {
-    let limit = |message: String| learned_limit(&message);
+    let endpoint = Endpoint::parse(VERCEL).unwrap();
+    let limit = |message: String| ModelCatalog::new(&endpoint).learn("a/b", &message, NOW);
     let dump = "dump of the request ".repeat(10_000);
     let words = "the maximum context length is 8192 tokens";
     assert_eq!(limit(format!("{words} {dump}")), Some(8192));

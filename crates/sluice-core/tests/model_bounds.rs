@@ -6,13 +6,13 @@ mod support;
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sluice_core::{HttpAnswer, ModelCatalog, ModelList, ModelSettings, Refresh};
+use sluice_core::{HttpResponse, ModelCatalog, ModelList, ModelSettings, Refresh};
 
 use support::{NOW, gateway, ok};
 
 fn listed(body: &str) -> (ModelCatalog, ModelList) {
     let mut catalog = ModelCatalog::new(&gateway());
-    let refresh = catalog.list_answer(&ok(body), NOW);
+    let refresh = catalog.handle_list(&ok(body), NOW);
     assert_eq!(refresh, Refresh::Changed);
     let list = catalog.models(&ModelSettings::default(), NOW);
     (catalog, list)
@@ -36,7 +36,7 @@ fn long_lists_are_shortened_with_a_note() {
     let (mut restored, note) = ModelCatalog::restore(&catalog.snapshot(), &gateway());
     assert_eq!((&restored, note), (&catalog, None));
     assert_eq!(restored.models(&ModelSettings::default(), NOW), list);
-    assert_eq!(restored.list_answer(&ok(&body), NOW), Refresh::Unchanged);
+    assert_eq!(restored.handle_list(&ok(&body), NOW), Refresh::Unchanged);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn everything_in_a_model_is_bounded() {
         "quantization": "q".repeat(9_000), "pricing": pricing });
     let endpoints =
         json!({ "data": { "id": "a/b", "endpoints": (0..20).map(|_| endpoint.clone()).collect::<Value>() } });
-    assert_eq!(catalog.endpoints_answer("a/b", &ok(&endpoints), NOW), Refresh::Changed);
+    assert_eq!(catalog.handle_endpoints("a/b", &ok(&endpoints), NOW), Refresh::Changed);
     let (restored, _) = ModelCatalog::restore(&catalog.snapshot(), &gateway());
     let model = restored.models(&ModelSettings::default(), NOW).models.remove(0);
     let effort = model.effort.unwrap();
@@ -116,7 +116,7 @@ fn what_the_catalog_stores_is_bounded() {
     let endpoint = json!({ "supported_parameters": words(100), "tags": words(100) });
     for id in 0..10 {
         let endpoints = json!({ "data": { "endpoints": (0..20).map(|_| endpoint.clone()).collect::<Value>() } });
-        catalog.endpoints_answer(&format!("a/{id}"), &ok(&endpoints), NOW + id);
+        catalog.handle_endpoints(&format!("a/{id}"), &ok(&endpoints), NOW + id);
     }
     let snapshot = catalog.snapshot();
     assert!(snapshot.len() < 12 << 20, "{} bytes", snapshot.len());
@@ -133,7 +133,7 @@ fn absurd_details_about_a_model_are_ignored() {
     let (mut catalog, _) = listed(r#"[{"id":"a/b"}]"#);
     let known = catalog.clone();
     let body = json!({ "endpoints": [{ "name": "x".repeat(2 << 20) }] }).to_string();
-    let refresh = catalog.endpoints_answer("a/b", &HttpAnswer { status: 200, body, ..HttpAnswer::default() }, NOW);
+    let refresh = catalog.handle_endpoints("a/b", &HttpResponse { status: 200, body, ..HttpResponse::default() }, NOW);
     assert!(matches!(refresh, Refresh::Kept(_)), "{refresh:?}");
     assert_eq!(catalog, known);
 }

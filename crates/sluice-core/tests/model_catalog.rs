@@ -11,8 +11,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatModel, Endpoint, HttpAnswer, KeyCheck, ListState, ModelCatalog, ModelSettings, Parameter, Refresh, check_key,
-    finds_model, join_messages, learned_limit, short_count, similar_models,
+    ChatModel, Endpoint, HttpResponse, KeyCheck, ListState, ModelCatalog, ModelSettings, Parameter, Refresh, check_key,
+    finds_model, join_messages, short_count, similar_models,
 };
 
 use support::{NOW, catalog, gateway, ok, only};
@@ -131,9 +131,9 @@ fn a_bad_response_never_replaces_a_good_list() {
     let mut catalog = ModelCatalog::new(&gateway());
     let shown = |catalog: &ModelCatalog| catalog.models(&ModelSettings::default(), NOW).models.len();
     assert_eq!((catalog.state(NOW), catalog.age(NOW), shown(&catalog)), (ListState::Missing, None, 0));
-    assert!(matches!(catalog.list_answer(&ok("<html>"), NOW), Refresh::Kept(_)));
+    assert!(matches!(catalog.handle_list(&ok("<html>"), NOW), Refresh::Kept(_)));
     let list = json!({ "data": [{ "id": "a/b" }] });
-    assert_eq!(catalog.list_answer(&ok(&list), NOW), Refresh::Changed);
+    assert_eq!(catalog.handle_list(&ok(&list), NOW), Refresh::Changed);
     assert_eq!((catalog.state(NOW), shown(&catalog)), (ListState::Fresh, 1));
     let if_none_match = ("if-none-match".to_owned(), "W/\"1\"".to_owned());
     assert!(catalog.list_request().headers.contains(&if_none_match));
@@ -142,11 +142,11 @@ fn a_bad_response_never_replaces_a_good_list() {
     assert_eq!(catalog.state(NOW - 1), ListState::Stale, "the clock was set back");
 
     let known = catalog.clone();
-    let not_modified = HttpAnswer { status: 304, ..HttpAnswer::default() };
-    assert_eq!(catalog.list_answer(&not_modified, NOW + 400), Refresh::Unchanged);
+    let not_modified = HttpResponse { status: 304, ..HttpResponse::default() };
+    assert_eq!(catalog.handle_list(&not_modified, NOW + 400), Refresh::Unchanged);
     assert_eq!((catalog.state(NOW + 400), catalog.age(NOW + 410)), (ListState::Fresh, Some(10)));
     // "Not modified", although nothing is known.
-    assert!(matches!(ModelCatalog::new(&gateway()).list_answer(&not_modified, NOW), Refresh::Kept(_)));
+    assert!(matches!(ModelCatalog::new(&gateway()).handle_list(&not_modified, NOW), Refresh::Kept(_)));
 
     let mut lines = String::new();
     for (status, body) in [
@@ -164,8 +164,8 @@ fn a_bad_response_never_replaces_a_good_list() {
         (503, "upstream"),
     ] {
         let mut catalog = known.clone();
-        let answer = HttpAnswer { status, headers: Vec::new(), body: body.to_owned() };
-        let Refresh::Kept(note) = catalog.list_answer(&answer, NOW + 400) else { panic!("{status} {body}") };
+        let answer = HttpResponse { status, headers: Vec::new(), body: body.to_owned() };
+        let Refresh::Kept(note) = catalog.handle_list(&answer, NOW + 400) else { panic!("{status} {body}") };
         lines.push_str(&format!("{status} {}\n", note.detail));
         assert_eq!(shown(&catalog), 1);
         // The known list is kept, and the server isn't asked again for a minute.
@@ -345,8 +345,8 @@ proptest! {
         entry["id"] = json!(id);
         let mut catalog = catalog(&json!([{ "id": "b/c" }]));
         let endpoints = json!({ "data": { "id": id, "endpoints": [entry, {}] } });
-        catalog.endpoints_answer("b/c", &ok(endpoints), NOW);
-        catalog.list_answer(&ok(json!({ "data": [entry] })), NOW);
+        catalog.handle_endpoints("b/c", &ok(endpoints), NOW);
+        catalog.handle_list(&ok(json!({ "data": [entry] })), NOW);
         let list = catalog.models(&ModelSettings::default(), NOW);
         prop_assert!(!list.models.is_empty());
         list.models.iter().for_each(sound);
@@ -355,7 +355,7 @@ proptest! {
     #[test]
     fn any_overflow_message_can_be_read(message in any::<String>(), numbers in prop::collection::vec("[0-9,_km]{1,30}", 0..4)) {
         let message = format!("{message} maximum context length is {} > {message}", numbers.join(" tokens limit "));
-        if let Some(limit) = learned_limit(&message) {
+        if let Some(limit) = ModelCatalog::new(&gateway()).learn("a/b", &message, NOW) {
             prop_assert!((512..=100_000_000).contains(&limit));
         }
     }
@@ -385,7 +385,7 @@ fn a_key_is_checked_by_asking_for_its_credit() {
         (404, ""),
         (503, ""),
     ] {
-        let answer = HttpAnswer { status, headers: Vec::new(), body: body.to_owned() };
+        let answer = HttpResponse { status, headers: Vec::new(), body: body.to_owned() };
         let KeyCheck { state, text } = check_key(&answer, 0);
         writeln!(lines, "{status} {state:?}: {}", join_messages(&text, " ")).unwrap();
     }

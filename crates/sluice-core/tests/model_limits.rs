@@ -7,7 +7,7 @@ mod support;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sluice_core::{ChatModel, LimitSetting, ModelCatalog, ModelSettings, Refresh, Usage, learned_limit};
+use sluice_core::{ChatModel, LimitSetting, ModelCatalog, ModelSettings, Refresh, Usage};
 
 use support::{NOW, catalog, gateway, ok, only};
 
@@ -135,7 +135,9 @@ fn limits_are_learned_from_overflow_errors() {
         "The model `gpt-4-32k-0613` does not exist",
         "",
     ] {
-        let limit = learned_limit(message).map_or("–".to_owned(), |limit| limit.to_string());
+        let limit = ModelCatalog::new(&gateway())
+            .learn("a/b", message, NOW)
+            .map_or("–".to_owned(), |limit| limit.to_string());
         lines.push_str(&format!("{limit:<8} {}\n", message.chars().take(90).collect::<String>()));
     }
     expect![[r#"
@@ -243,8 +245,8 @@ fn providers_correct_the_list() {
         let mut catalog = catalog(&json!([list]));
         let body = json!({ "data": { "id": "a/b", "reasoning": { "mandatory": true },
             "architecture": { "input_modalities": ["text", "image"] }, "endpoints": endpoints } });
-        assert_eq!(catalog.endpoints_answer("a/b", &ok(&body), NOW), Refresh::Changed);
-        assert_eq!(catalog.endpoints_answer("a/b", &ok(&body), NOW + 9), Refresh::Unchanged);
+        assert_eq!(catalog.handle_endpoints("a/b", &ok(&body), NOW), Refresh::Changed);
+        assert_eq!(catalog.handle_endpoints("a/b", &ok(&body), NOW + 9), Refresh::Unchanged);
         let model = only(&catalog, &ModelSettings::default());
         let names: Vec<&str> = model.providers.iter().map(|provider| provider.name.as_str()).collect();
         let (can, prices) = (model.capabilities, model.pricing.as_deref().unwrap_or("–"));
@@ -309,8 +311,8 @@ fn providers_correct_the_list() {
         assert_eq!(url(id), None, "{id}");
     }
     let none = ok(json!({ "data": { "endpoints": [] } }));
-    assert!(matches!(catalog.endpoints_answer("a/b", &none, NOW), Refresh::Kept(_)));
-    catalog.endpoints_answer("a/b", &ok(json!({ "data": { "endpoints": [{}] } })), NOW);
+    assert!(matches!(catalog.handle_endpoints("a/b", &none, NOW), Refresh::Kept(_)));
+    catalog.handle_endpoints("a/b", &ok(json!({ "data": { "endpoints": [{}] } })), NOW);
     assert!(
         catalog.endpoints_request("a/b", NOW + 3_599).is_none()
             && catalog.endpoints_request("a/b", NOW + 3_600).is_some()

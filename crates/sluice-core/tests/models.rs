@@ -4,13 +4,13 @@
 
 use expect_test::{Expect, expect, expect_file};
 use serde_json::{Value, json};
-use sluice_core::{ChatModel, Endpoint, HttpAnswer, ModelCatalog, ModelList, ModelSettings, VERCEL};
+use sluice_core::{ChatModel, Endpoint, HttpResponse, ModelCatalog, ModelList, ModelSettings, VERCEL};
 
 const NOW: u64 = 1_800_000_000;
 
 fn catalog(list: &Value) -> ModelCatalog {
     let mut catalog = ModelCatalog::new(&Endpoint::parse(VERCEL).unwrap());
-    catalog.list_answer(&HttpAnswer { status: 200, headers: Vec::new(), body: list.to_string() }, NOW);
+    catalog.handle_list(&HttpResponse { status: 200, headers: Vec::new(), body: list.to_string() }, NOW);
     catalog
 }
 

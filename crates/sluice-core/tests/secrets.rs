@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use sluice_core::{Failure, HttpAnswer, Note, NoteKind, Outcome, Secrets};
+use sluice_core::{Failure, HttpResponse, Note, NoteKind, Outcome, Secrets};
 
 const KEY: &str = "canary0123456789abcdefXYZ";
 
@@ -102,7 +102,7 @@ fn all_server_text_is_masked() {
     let secrets = Secrets::new([KEY]);
     let headers = vec![("x-request-id".to_owned(), format!("id {KEY}"))];
     let body = format!(r#"{{"error":{{"message":"m {KEY}","code":"c-{KEY}","generationId":"g{KEY}"}}}}"#);
-    let mut answer = HttpAnswer { status: 500, headers, body };
+    let mut answer = HttpResponse { status: 500, headers, body };
     let mut outcome = Outcome::refused(Failure::from_http(&answer, 0));
     outcome.response_id = Some(KEY.to_owned());
     outcome.model = Some(format!("creator/{KEY}"));
@@ -111,7 +111,7 @@ fn all_server_text_is_masked() {
         serde_json::from_value(serde_json::json!({ "input_tokens_details": { KEY: [KEY] }, KEY: KEY })).ok();
     secrets.mask_outcome(&mut outcome);
     assert!(!format!("{outcome:?}").contains(KEY), "{outcome:?}");
-    secrets.mask_answer(&mut answer);
+    secrets.mask_response(&mut answer);
     assert!(!format!("{answer:?}").contains(KEY), "{answer:?}");
     let mut note = Note::new(NoteKind::ModelList, format!("see {KEY}"));
     secrets.mask_note(&mut note);

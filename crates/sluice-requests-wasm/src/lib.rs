@@ -27,7 +27,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             let request = HttpRequest { method: String::new(), url: String::new(), headers: Vec::new(), body };
             to_json(&request.without(&parameters).body)
         }
-        RequestsQuestion::ExplainResponse { answer, now } => to_json(&Failure::from_http(&answer, now).text),
+        RequestsQuestion::ExplainResponse { response, now } => to_json(&Failure::from_http(&response, now).text),
         RequestsQuestion::ExplainTransport { transport, origin, code } => {
             let mut text = Failure::from_transport(transport, &origin).text;
             text.extend(code.iter().flat_map(|code| connection_cause(code)));
@@ -39,7 +39,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             to_json(&Counter::estimating().message(&model, &message))
         }
         RequestsQuestion::CheckSettings(settings) => to_json(&check_settings(&settings)),
-        RequestsQuestion::CheckKey { answer, now } => to_json(&check_key(&answer, now)),
+        RequestsQuestion::CheckKey { response, now } => to_json(&check_key(&response, now)),
         RequestsQuestion::DescribeOutcome { model, outcome } => to_json(&describe_outcome(&model, &outcome)),
         RequestsQuestion::LoggedModel(id) => to_json(&logged_model(&id)),
         RequestsQuestion::Redact { secrets, text } => to_json(&Secrets::new(secrets).redact(&text)),
@@ -80,11 +80,11 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
     let refresh = match event {
         Some(CatalogEvent::Refused(id, parameters)) if catalog.learn_refused(&id, &parameters, now) => Refresh::Changed,
         None | Some(CatalogEvent::Refused(..)) => Refresh::Unchanged,
-        Some(CatalogEvent::ListAnswered(answer)) => catalog.list_answer(&answer, now),
+        Some(CatalogEvent::ListReceived(response)) => catalog.handle_list(&response, now),
         Some(CatalogEvent::ListFailed(transport)) => {
-            catalog.list_failed(&Failure::from_transport(transport, &endpoint.origin), now)
+            catalog.handle_list_failure(&Failure::from_transport(transport, &endpoint.origin), now)
         }
-        Some(CatalogEvent::EndpointsAnswered(id, answer)) => catalog.endpoints_answer(&id, &answer, now),
+        Some(CatalogEvent::EndpointsReceived(id, response)) => catalog.handle_endpoints(&id, &response, now),
         Some(CatalogEvent::Overflowed(id, message)) => match catalog.learn(&id, &message, now) {
             Some(_) => Refresh::Changed,
             None => Refresh::Unchanged,

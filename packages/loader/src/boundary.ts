@@ -194,7 +194,7 @@ isLoopback: boolean,
  */
 isVercel: boolean, };
 
-export type HttpAnswer = { status: number, headers: Array<[string, string]>, 
+export type HttpResponse = { status: number, headers: Array<[string, string]>, 
 /**
  * The body, of which an error needs at most the first 64 KiB.
  */
@@ -545,7 +545,7 @@ export type RequestsQuestion = { "parseEndpoint": string } | { "buildRequest": {
 /**
  * Parameters to leave out.
  */
-without?: Array<Parameter>, } } | { "leaveOut": { body: string, parameters: Array<Parameter>, } } | { "explainResponse": { answer: HttpAnswer, 
+without?: Array<Parameter>, } } | { "leaveOut": { body: string, parameters: Array<Parameter>, } } | { "explainResponse": { response: HttpResponse, 
 /**
  * Seconds since 1970.
  */
@@ -553,7 +553,7 @@ now: number, } } | { "explainTransport": { transport: Transport, origin: string,
 /**
  * The code of the cause, such as `ENOTFOUND`.
  */
-code?: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { model: string, text: string, } } | { "estimateMessage": { model: string, message: ChatMessage, } } | { "checkSettings": Settings } | { "checkKey": { answer: HttpAnswer, 
+code?: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { model: string, text: string, } } | { "estimateMessage": { model: string, message: ChatMessage, } } | { "checkSettings": Settings } | { "checkKey": { response: HttpResponse, 
 /**
  * Seconds since 1970.
  */
@@ -591,7 +591,7 @@ now: number, event?: CatalogEvent,
  */
 about?: string, };
 
-export type CatalogEvent = { "listAnswered": HttpAnswer } | { "listFailed": Transport } | { "endpointsAnswered": [string, HttpAnswer] } | { "overflowed": [string, string] } | { "refused": [string, Array<Parameter>] };
+export type CatalogEvent = { "listReceived": HttpResponse } | { "listFailed": Transport } | { "endpointsReceived": [string, HttpResponse] } | { "overflowed": [string, string] } | { "refused": [string, Array<Parameter>] };
 
 export type CatalogView = { models: Array<ChatModel>, others: Array<OtherModel>, state: ListState, listRequest: HttpRequest, 
 /**

@@ -5,7 +5,7 @@ import type {
   CatalogView,
   ChatMessage,
   Endpoint,
-  HttpAnswer,
+  HttpResponse,
   KeyCheck,
   LoggedOutcome,
   Message,
@@ -61,8 +61,8 @@ export class Requests {
   }
 
   /** Explains a response that isn't an answer. */
-  explainResponse(answer: HttpAnswer): Message[] {
-    return this.#ask({ explainResponse: { answer, now: now() } });
+  explainResponse(response: HttpResponse): Message[] {
+    return this.#ask({ explainResponse: { response, now: now() } });
   }
 
   /** Explains why there is no response. The code is that of the cause, such as `ENOTFOUND`. */
@@ -86,8 +86,8 @@ export class Requests {
   }
 
   /** Returns what the response to the catalog's `creditsRequest` says about the key. */
-  checkKey(answer: HttpAnswer): KeyCheck {
-    return this.#ask({ checkKey: { answer, now: now() } });
+  checkKey(response: HttpResponse): KeyCheck {
+    return this.#ask({ checkKey: { response, now: now() } });
   }
 
   /** Returns a line for a log about how a request to a model ended, without a word that a server chose. */

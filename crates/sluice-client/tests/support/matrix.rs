@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_client::{Event, Timeouts};
-use sluice_core::{FailureKind, MAX_ATTEMPTS, Status};
+use sluice_core::{ExchangeOptions, FailureKind, Status};
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Outcome, faults};
 use tokio::task::JoinSet;
@@ -134,7 +134,8 @@ fn wrong(fault: &str, expected: Outcome, heard: &Heard, plain: &Heard) -> Result
     let attempts = heard.answer.attempts;
     demand(!heard.repeated_after_part, "asked again after a part")?;
     demand(heard.parts_after_cancel == 0, "a part after cancelling")?;
-    demand(attempts <= MAX_ATTEMPTS, "too many attempts")?;
+    let max_attempts = ExchangeOptions::default().max_attempts;
+    demand(attempts <= max_attempts, "too many attempts")?;
     demand(heard.parts == 0 || attempts == 1 || expected == Outcome::SameAfterRetries, "asked again after a part")?;
     let cancelled = matches!(outcome.status, Status::Cancelled);
     demand(outcome.error.is_some() == matches!(outcome.status, Status::Failed | Status::Truncated), "error or none")?;
@@ -147,7 +148,7 @@ fn wrong(fault: &str, expected: Outcome, heard: &Heard, plain: &Heard) -> Result
     if let Some(failure) = failure.filter(|_| waiting.is_none()) {
         let too_long = failure.retry_after_ms.is_some_and(|wait| wait > 60_000);
         let again = failure.may_retry && !too_long && heard.parts == 0;
-        demand(attempts == if again { MAX_ATTEMPTS } else { 1 }, "a wrong number of attempts")?;
+        demand(attempts == if again { max_attempts } else { 1 }, "a wrong number of attempts")?;
     }
     let complete = outcome.status == Status::Completed;
     match expected {

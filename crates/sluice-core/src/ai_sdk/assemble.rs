@@ -8,7 +8,7 @@ use std::vec::Drain;
 use super::calls::Calls;
 use super::chunk::Chunk;
 use super::data::Data;
-use super::fields::Fields;
+use super::fields::RawFields;
 use super::usage;
 use crate::boundary::{Failure, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
 use crate::message::MessageCode;
@@ -64,7 +64,7 @@ impl Assembler {
         if self.verdict.is_some() {
             return;
         }
-        let fields = Fields::read(json);
+        let fields = RawFields::read(json);
         let kind = fields.as_ref().and_then(|fields| fields.word(&["type"]));
         if !long_runs.is_empty() && !kind.as_deref().is_some_and(Chunk::is_file) {
             return self.handle_whole(&long_runs.put_back(json));
@@ -112,7 +112,7 @@ impl Assembler {
         self.sink.outputs.drain(..)
     }
 
-    fn handle_chunk(&mut self, kind: &str, fields: &Fields<'_>, long_runs: &LongRuns) {
+    fn handle_chunk(&mut self, kind: &str, fields: &RawFields<'_>, long_runs: &LongRuns) {
         if self.trace {
             self.sink.note(NoteKind::Event, protocol_word(kind));
         }
@@ -160,9 +160,9 @@ impl Assembler {
             Chunk::Call { id, name, input, ran_elsewhere } => {
                 self.calls.whole(id.as_deref(), name.as_deref(), input, ran_elsewhere, sink);
             }
-            Chunk::Ran { id, output } => {
-                let is_providers = fields.is_true("providerExecuted") || self.calls.is_ran_elsewhere(id.as_deref());
-                if let Some(output) = output.filter(|_| is_providers) {
+            Chunk::Ran { id, output, by_provider } => {
+                let by_provider = by_provider || self.calls.is_ran_elsewhere(id.as_deref());
+                if let Some(output) = output.filter(|_| by_provider) {
                     Data::image_of_tool(output, sink);
                 }
                 self.calls.ran(id.as_deref(), sink);
@@ -206,9 +206,9 @@ impl Assembler {
     }
 
     /// Encrypted thinking is in the metadata of the provider that produced it.
-    fn learn_replay(&mut self, fields: &Fields<'_>) {
+    fn learn_replay(&mut self, fields: &RawFields<'_>) {
         let Some(metadata) = fields.object(&["providerMetadata"]) else { return };
-        for provider in metadata.iter().filter_map(|(_, json)| Fields::read(json)) {
+        for provider in metadata.iter().filter_map(|(_, json)| RawFields::read(json)) {
             let Some(encrypted) = provider.word(&["reasoningEncryptedContent"]) else { continue };
             let id = provider.word(&["itemId"]).map(std::borrow::Cow::into_owned);
             let item = ReasoningItem { id, encrypted_content: encrypted.into_owned() };
@@ -230,11 +230,11 @@ impl Assembler {
         }
     }
 
-    fn learn_response(&mut self, response: &Fields<'_>) {
+    fn learn_response(&mut self, response: &RawFields<'_>) {
         self.about.name(response.word(&["id"]).as_deref(), response.word(&["modelId", "model"]).as_deref());
     }
 
-    fn end_step(&mut self, fields: &Fields<'_>) {
+    fn end_step(&mut self, fields: &RawFields<'_>) {
         if let Some(response) = fields.object(&["response"]) {
             self.learn_response(&response);
         }
@@ -244,7 +244,7 @@ impl Assembler {
         self.calls.end_step(&mut self.sink);
     }
 
-    fn finish(&mut self, fields: &Fields<'_>) {
+    fn finish(&mut self, fields: &RawFields<'_>) {
         if let Some(response) = fields.object(&["response"]) {
             self.learn_response(&response);
         }

@@ -93,28 +93,28 @@ impl Calls {
 
     pub(super) fn input_start(&mut self, id: &str, name: Option<&str>, ran_elsewhere: bool, sink: &mut Sink) {
         // The id is reused: what was streamed under it before is complete.
-        if let Some(place) = self.open_with(id) {
-            self.report_streamed(place, sink);
+        if let Some(slot) = self.open_with(id) {
+            self.report_streamed(slot, sink);
         }
         // A whole call that arrives now belongs to the new one.
         if let Some(reported) = self.reported.get_mut(id) {
             reported.awaits_whole = None;
         }
-        let place = match self.open_with(id) {
-            Some(place) => place,
+        let slot = match self.open_with(id) {
+            Some(slot) => slot,
             None => self.open(id, sink),
         };
-        if let Some(call) = self.list.get_mut(place) {
+        if let Some(call) = self.list.get_mut(slot) {
             sink.release_waiting(call.streamed.work());
             let (id, losses_before) = (id.to_owned(), self.losses);
             *call = Call { id, losses_before, ran_elsewhere, ..Call::default() };
-            self.changed.insert(place);
+            self.changed.insert(slot);
         }
-        self.learn_name(place, name, sink);
+        self.learn_name(slot, name, sink);
     }
 
     pub(super) fn input_delta(&mut self, id: Option<&str>, name: Option<&str>, piece: &str, sink: &mut Sink) {
-        let place = match id {
+        let slot = match id {
             Some(id) => self.open_with(id).or_else(|| {
                 // Early versions name the tool in every piece and may omit the start.
                 let is_new = name.is_some() && !self.by_id.contains_key(id);
@@ -122,7 +122,7 @@ impl Calls {
             }),
             None => self.only_open(),
         };
-        let Some(place) = place else {
+        let Some(slot) = slot else {
             // Pieces after the whole call are repetitions; others belong to no call.
             if !id.is_some_and(|id| self.by_id.contains_key(id)) {
                 sink.note(NoteKind::OrphanArguments, protocol_word(name.unwrap_or_default()));
@@ -130,22 +130,22 @@ impl Calls {
             }
             return;
         };
-        if self.list.get(place).is_some_and(|call| call.name.is_none()) {
-            self.learn_name(place, name, sink);
+        if self.list.get(slot).is_some_and(|call| call.name.is_none()) {
+            self.learn_name(slot, name, sink);
         }
-        if let Some(call) = self.list.get_mut(place) {
+        if let Some(call) = self.list.get_mut(slot) {
             sink.retain_waiting(call.streamed.push(piece));
-            self.changed.insert(place);
+            self.changed.insert(slot);
         }
     }
 
     pub(super) fn input_end(&mut self, id: Option<&str>) {
-        let place = id.map_or_else(|| self.only_open(), |id| self.open_with(id));
-        if let Some(place) = place
-            && let Some(call) = self.list.get_mut(place)
+        let slot = id.map_or_else(|| self.only_open(), |id| self.open_with(id));
+        if let Some(slot) = slot
+            && let Some(call) = self.list.get_mut(slot)
         {
             call.ended = true;
-            self.changed.insert(place);
+            self.changed.insert(slot);
         }
     }
 
@@ -158,18 +158,18 @@ impl Calls {
         sink: &mut Sink,
     ) {
         let id = id.map_or_else(|| format!("call_{}", self.list.len()), str::to_owned);
-        let place = match self.open_with(&id) {
-            Some(place) => place,
+        let slot = match self.open_with(&id) {
+            Some(slot) => slot,
             None => self.open(&id, sink),
         };
-        self.learn_name(place, name, sink);
-        let Some(call) = self.list.get_mut(place) else { return };
+        self.learn_name(slot, name, sink);
+        let Some(call) = self.list.get_mut(slot) else { return };
         call.ended = true;
-        self.changed.insert(place);
+        self.changed.insert(slot);
         if call.ran_elsewhere || ran {
             call.ran_elsewhere = true;
             sink.note(NoteKind::RanElsewhere, protocol_word(call.name.as_deref().unwrap_or_default()));
-            self.settle(place, sink);
+            self.settle(slot, sink);
             return;
         }
         if call.name.is_none() {
@@ -186,15 +186,15 @@ impl Calls {
             None => None,
         };
         match input {
-            Some(input) => self.report(place, input, true, sink),
+            Some(input) => self.report(slot, input, true, sink),
             None => call.state = State::Unusable,
         }
     }
 
     /// A tool ran elsewhere. If its call was also reported to VS Code, a note tells the developer.
     pub(super) fn ran(&mut self, id: Option<&str>, sink: &mut Sink) {
-        let place = id.and_then(|id| self.by_id.get(id).copied());
-        let call = place.and_then(|place| self.list.get_mut(place));
+        let slot = id.and_then(|id| self.by_id.get(id).copied());
+        let call = slot.and_then(|slot| self.list.get_mut(slot));
         let Some(call) = call.filter(|call| !call.is_open() && !call.ran_elsewhere) else { return };
         call.ran_elsewhere = true;
         sink.note(NoteKind::RanElsewhere, protocol_word(call.name.as_deref().unwrap_or_default()));
@@ -202,8 +202,8 @@ impl Calls {
 
     /// Returns whether the provider runs this call itself.
     pub(super) fn is_ran_elsewhere(&self, id: Option<&str>) -> bool {
-        let place = id.and_then(|id| self.by_id.get(id));
-        place.and_then(|place| self.list.get(*place)).is_some_and(|call| call.ran_elsewhere)
+        let slot = id.and_then(|id| self.by_id.get(id));
+        slot.and_then(|slot| self.list.get(*slot)).is_some_and(|call| call.ran_elsewhere)
     }
 
     pub(super) fn doubt_open_calls(&mut self) {
@@ -212,21 +212,21 @@ impl Calls {
 
     /// The step is retried: calls that were only streamed will arrive again, or not at all.
     pub(super) fn forget_open(&mut self, sink: &mut Sink) {
-        while let Some(place) = self.open.first().copied() {
-            self.settle(place, sink);
+        while let Some(slot) = self.open.first().copied() {
+            self.settle(slot, sink);
         }
     }
 
     /// The calls of this step are complete.
     pub(super) fn end_step(&mut self, sink: &mut Sink) {
-        while let Some(place) = self.changed.pop_first() {
-            self.report_streamed(place, sink);
+        while let Some(slot) = self.changed.pop_first() {
+            self.report_streamed(slot, sink);
         }
     }
 
     /// The answer is complete. If a call is still open, it can't be reported, and the answer must fail.
     pub(super) fn failure(&self) -> Option<Failure> {
-        let call = self.open.first().and_then(|place| self.list.get(*place))?;
+        let call = self.open.first().and_then(|slot| self.list.get(*slot))?;
         let reason = match (call.state == State::Unusable || call.ended, &call.name) {
             (_, None) => MessageCode::ToolCallWithoutName,
             (true, _) => MessageCode::ToolCallNotAnObject,
@@ -237,10 +237,10 @@ impl Calls {
 
     /// The answer was cut off, and so were the calls that are still open.
     pub(super) fn drop_open(&mut self, sink: &mut Sink) {
-        while let Some(place) = self.open.first().copied() {
-            let name = self.list.get(place).and_then(|call| call.name.as_deref()).unwrap_or_default();
+        while let Some(slot) = self.open.first().copied() {
+            let name = self.list.get(slot).and_then(|call| call.name.as_deref()).unwrap_or_default();
             sink.note(NoteKind::DroppedCall, protocol_word(name));
-            self.settle(place, sink);
+            self.settle(slot, sink);
         }
     }
 
@@ -249,18 +249,18 @@ impl Calls {
     }
 
     fn open(&mut self, id: &str, sink: &mut Sink) -> usize {
-        let place = self.list.len();
+        let slot = self.list.len();
         self.list.push(Call { id: id.to_owned(), losses_before: self.losses, ..Call::default() });
-        self.by_id.insert(id.to_owned(), place);
-        self.open.insert(place);
+        self.by_id.insert(id.to_owned(), slot);
+        self.open.insert(slot);
         // The id is stored here, in the index and in the list of reported calls.
         sink.retain(OVERHEAD + 3 * id.len());
-        place
+        slot
     }
 
     fn open_with(&self, id: &str) -> Option<usize> {
-        let place = *self.by_id.get(id)?;
-        self.list.get(place).filter(|call| call.is_open()).map(|_| place)
+        let slot = *self.by_id.get(id)?;
+        self.list.get(slot).filter(|call| call.is_open()).map(|_| slot)
     }
 
     fn only_open(&self) -> Option<usize> {
@@ -269,8 +269,8 @@ impl Calls {
         open.next().is_none().then_some(only)
     }
 
-    fn learn_name(&mut self, place: usize, name: Option<&str>, sink: &mut Sink) {
-        if let (Some(call), Some(name)) = (self.list.get_mut(place), name) {
+    fn learn_name(&mut self, slot: usize, name: Option<&str>, sink: &mut Sink) {
+        if let (Some(call), Some(name)) = (self.list.get_mut(slot), name) {
             let before = call.name.replace(name.chars().take(MAX_NAME_CHARS).collect());
             sink.release(before.map_or(0, |name| name.len()));
             sink.retain(call.name.as_ref().map_or(0, String::len));
@@ -278,19 +278,19 @@ impl Calls {
     }
 
     /// Marks the call as reported, or as one that doesn't have to be.
-    fn settle(&mut self, place: usize, sink: &mut Sink) {
-        self.open.remove(&place);
-        self.changed.remove(&place);
-        if let Some(call) = self.list.get_mut(place) {
+    fn settle(&mut self, slot: usize, sink: &mut Sink) {
+        self.open.remove(&slot);
+        self.changed.remove(&slot);
+        if let Some(call) = self.list.get_mut(slot) {
             call.state = State::Settled;
             call.take_streamed(sink);
         }
     }
 
-    fn report_streamed(&mut self, place: usize, sink: &mut Sink) {
-        let Some(call) = self.list.get_mut(place).filter(|call| call.is_open()) else { return };
+    fn report_streamed(&mut self, slot: usize, sink: &mut Sink) {
+        let Some(call) = self.list.get_mut(slot).filter(|call| call.is_open()) else { return };
         if call.ran_elsewhere {
-            self.settle(place, sink);
+            self.settle(slot, sink);
             return;
         }
         let is_doubtful = self.losses > call.losses_before;
@@ -298,19 +298,19 @@ impl Calls {
             return;
         }
         if call.streamed.is_blank() && call.ended {
-            self.report(place, Object::empty(), false, sink);
+            self.report(slot, Object::empty(), false, sink);
         } else if call.streamed.is_object()
             && let Some(input) = call.take_streamed(sink)
         {
-            self.report(place, input, false, sink);
+            self.report(slot, input, false, sink);
         }
     }
 
-    fn report(&mut self, place: usize, input: Object, is_whole: bool, sink: &mut Sink) {
-        let Some(call) = self.list.get(place) else { return };
+    fn report(&mut self, slot: usize, input: Object, is_whole: bool, sink: &mut Sink) {
+        let Some(call) = self.list.get(slot) else { return };
         let Some(name) = call.name.clone() else { return };
         let id = call.id.clone();
-        self.settle(place, sink);
+        self.settle(slot, sink);
         let hash = input.hash_of_call(&name);
         let known = self.reported.entry(id.clone()).or_default();
         let awaited = known.awaits_whole.as_ref().map(|(awaited, hash)| (*awaited == name, *hash));

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::fields::Fields;
+use super::fields::RawFields;
 
 /// What a chunk means, independent of its names.
 #[derive(Debug)]
@@ -46,6 +46,7 @@ pub(super) enum Chunk<'a> {
     Ran {
         id: Option<Cow<'a, str>>,
         output: Option<&'a str>,
+        by_provider: bool,
     },
     File,
     Source,
@@ -69,7 +70,7 @@ pub(super) enum Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    pub(super) fn named(kind: &'a str, fields: &Fields<'a>) -> Self {
+    pub(super) fn named(kind: &'a str, fields: &RawFields<'a>) -> Self {
         let block = || fields.word(&["id"]);
         let call_id = || fields.word(&["toolCallId", "id"]);
         let tool = || fields.word(&["toolName"]);
@@ -106,7 +107,7 @@ impl<'a> Chunk<'a> {
                 ran_elsewhere: ran_elsewhere(),
             },
             "tool-result" | "tool-output-available" => {
-                Self::Ran { id: call_id(), output: fields.json(&["output", "result"]) }
+                Self::Ran { id: call_id(), output: fields.json(&["output", "result"]), by_provider: ran_elsewhere() }
             }
 
             "file" => Self::File,
@@ -145,11 +146,17 @@ impl<'a> Chunk<'a> {
 
     /// Returns whether this is the name of the chunk with a file.
     pub(super) fn is_file(kind: &str) -> bool {
-        matches!(Chunk::named(kind, &Fields::default()), Chunk::File)
+        matches!(Chunk::named(kind, &RawFields::default()), Chunk::File)
     }
+}
 
-    /// Returns whether this is the name of a chunk of this dialect, to detect a stream's dialect.
-    pub(super) fn knows(kind: &str) -> bool {
-        !matches!(Chunk::named(kind, &Fields::default()), Chunk::Unknown)
+/// Returns whether a JSON text is a chunk of this dialect, to detect a stream's dialect.
+pub fn is_ai_sdk_chunk(json: &str) -> bool {
+    let Some(fields) = RawFields::read(json) else { return false };
+    match fields.word(&["type"]).as_deref() {
+        // Open Responses has an event with this name too.
+        Some("error") => fields.json(&["errorText"]).is_some(),
+        Some("ping") | None => false,
+        Some(kind) => !matches!(Chunk::named(kind, &fields), Chunk::Unknown),
     }
 }

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::Fields;
+use super::fields::RawFields;
 use crate::boundary::{Citation, NoteKind, Part};
 use crate::receive::{Sink, checked_base64, citations_part, image_type_of_base64, padded, plain_line, protocol_word};
 use crate::wire::{LongRuns, string};
@@ -36,7 +36,7 @@ pub(super) struct Data {
 
 impl Data {
     /// Handles `file` (the SDK's file object, or its fields), a data URL, or an address.
-    pub(super) fn file(chunk: &Fields<'_>, long_runs: &LongRuns, sink: &mut Sink) {
+    pub(super) fn file(chunk: &RawFields<'_>, long_runs: &LongRuns, sink: &mut Sink) {
         let file = chunk.object(&["file"]).unwrap_or_else(|| chunk.clone());
         let named = file.word(&["mediaType", "mimeType"]).or_else(|| chunk.word(&["mediaType", "mimeType"]));
         let url = file.word(&["url"]).or_else(|| chunk.word(&["url"]));
@@ -71,7 +71,7 @@ impl Data {
     }
 
     /// Handles a `source` of `fullStream`, or `source-url` and `source-document`. All have one shape.
-    pub(super) fn source(&mut self, chunk: &Fields<'_>, sink: &mut Sink) {
+    pub(super) fn source(&mut self, chunk: &RawFields<'_>, sink: &mut Sink) {
         let source = chunk.object(&["source"]).unwrap_or_else(|| chunk.clone());
         let id = source.word(&["sourceId", "id"]).filter(|id| id.len() <= MAX_URL_BYTES);
         let url = source.word(&["url"]).filter(|url| url.len() <= MAX_URL_BYTES);
@@ -102,13 +102,13 @@ impl Data {
     }
 
     /// Some providers have no chunks for sources and put them at the end of the text.
-    pub(super) fn sources_of_text(&mut self, end: &Fields<'_>, sink: &mut Sink) {
+    pub(super) fn sources_of_text(&mut self, end: &RawFields<'_>, sink: &mut Sink) {
         let mut sources = end.list("citations");
         if let Some(metadata) = end.object(&["providerMetadata"]) {
-            let providers = metadata.iter().filter_map(|(_, json)| Fields::read(json));
+            let providers = metadata.iter().filter_map(|(_, json)| RawFields::read(json));
             sources.extend(providers.flat_map(|provider| provider.list("annotations")));
         }
-        for source in sources.iter().filter_map(|json| Fields::read(json)) {
+        for source in sources.iter().filter_map(|json| RawFields::read(json)) {
             let is_web = source.word(&["url"]).is_some_and(|url| url.starts_with("http"));
             if is_web {
                 // If an annotation has an id, that identifies the text and not the source.
@@ -118,7 +118,7 @@ impl Data {
     }
 
     /// Handles `data-NAME`, whose value is passed on unchanged.
-    pub(super) fn custom(name: &str, chunk: &Fields<'_>, sink: &mut Sink) {
+    pub(super) fn custom(name: &str, chunk: &RawFields<'_>, sink: &mut Sink) {
         let name = protocol_word(name);
         let name = if name.is_empty() { "data" } else { &name };
         json_part(&format!("application/vnd.vercel.{name}+json"), chunk.json(&["data"]).unwrap_or("null"), sink);
@@ -126,7 +126,7 @@ impl Data {
 
     /// A tool that the provider ran may have made an image.
     pub(super) fn image_of_tool(output: &str, sink: &mut Sink) {
-        let Some(result) = Fields::read(output).and_then(|output| output.text(&["result"])) else { return };
+        let Some(result) = RawFields::read(output).and_then(|output| output.text(&["result"])) else { return };
         let Some(mime_type) = image_type_of_base64(&result) else { return };
         match checked_base64(result) {
             Some(base64) => {
@@ -226,7 +226,7 @@ impl<'de> Deserialize<'de> for Bytes {
                         ("data", _) => data = Some(entries.next_value::<Vec<u8>>()?),
                         ("type", _) => drop(entries.next_value::<serde::de::IgnoredAny>()?),
                         // JavaScript writes the keys in order.
-                        (_, Ok(place)) if place == bytes.len() => bytes.push(entries.next_value()?),
+                        (_, Ok(index)) if index == bytes.len() => bytes.push(entries.next_value()?),
                         _ => return Err(A::Error::custom("not bytes")),
                     }
                 }

@@ -1,9 +1,9 @@
 //! Converts the SDK's error objects to failures. An error that comes from an HTTP response contains that response and
 //! is classified by it, as if we had received it ourselves.
 
-use super::fields::Fields;
+use super::fields::RawFields;
 use crate::boundary::Failure;
-use crate::failure::HttpAnswer;
+use crate::failure::HttpResponse;
 use crate::wire::string;
 
 /// How deeply errors may be nested.
@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 64 << 10;
 
 impl Failure {
     /// Makes a failure from an `error` chunk: `error` in `fullStream`, `errorText` in UI message streams.
-    pub(super) fn from_chunk(chunk: &Fields<'_>) -> Self {
+    pub(super) fn from_chunk(chunk: &RawFields<'_>) -> Self {
         match chunk.json(&["error", "errorText"]) {
             Some(json) => Self::from_error(json, MAX_DEPTH),
             None => Self::from_stream(None, None),
@@ -26,9 +26,9 @@ impl Failure {
         if let Some(text) = string(json) {
             return Self::from_stream(Some(start(&text)), None);
         }
-        let Some(error) = Fields::read(json) else { return Self::from_stream(None, None) };
+        let Some(error) = RawFields::read(json) else { return Self::from_stream(None, None) };
         // In retries and wrappers, the last error says the most.
-        let inner = error.json(&["lastError"]).or_else(|| error.json(&["cause"]).filter(|_| !has_answer(&error)));
+        let inner = error.json(&["lastError"]).or_else(|| error.json(&["cause"]).filter(|_| !has_response(&error)));
         let depth = depth.min(if json.len() > MAX_BYTES { MAX_LARGE_DEPTH } else { MAX_DEPTH });
         let inner = inner.filter(|inner| depth > 0 && inner.starts_with('{'));
         if let Some(failure) = inner.map(|inner| Self::from_error(inner, depth - 1)) {
@@ -44,8 +44,8 @@ impl Failure {
                 headers.iter().filter_map(|(name, json)| Some((name.to_owned(), start(&string(json)?).to_owned())));
             // A date would be useless without a clock.
             let headers = headers.filter(|(name, value)| name != "retry-after" || value.parse::<f64>().is_ok());
-            let answer = HttpAnswer { status, headers: headers.collect(), body: start(&body).to_owned() };
-            return Self::from_http(&answer, 0);
+            let response = HttpResponse { status, headers: headers.collect(), body: start(&body).to_owned() };
+            return Self::from_http(&response, 0);
         }
         let nested = error.object(&["error"]).or_else(|| error.object(&["data"])?.object(&["error"]));
         let nested = nested.unwrap_or_default();
@@ -55,7 +55,7 @@ impl Failure {
     }
 }
 
-fn has_answer(error: &Fields<'_>) -> bool {
+fn has_response(error: &RawFields<'_>) -> bool {
     error.json(&["statusCode"]).is_some()
 }
 

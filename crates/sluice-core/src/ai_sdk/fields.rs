@@ -14,9 +14,9 @@ use crate::wire::string;
 const MAX_FIELDS: usize = 1024;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(super) struct RawFields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'a> Fields<'a> {
+impl<'a> RawFields<'a> {
     /// Returns `None` if the text isn't a JSON object.
     pub(super) fn read(json: &'a str) -> Option<Self> {
         serde_json::from_str(json).ok()
@@ -42,8 +42,8 @@ impl<'a> Fields<'a> {
         names.iter().find_map(|name| self.text(&[name]).filter(|text| !text.is_empty()))
     }
 
-    pub(super) fn object(&self, names: &[&str]) -> Option<Fields<'a>> {
-        names.iter().find_map(|name| self.json(&[name]).and_then(Fields::read))
+    pub(super) fn object(&self, names: &[&str]) -> Option<RawFields<'a>> {
+        names.iter().find_map(|name| self.json(&[name]).and_then(RawFields::read))
     }
 
     pub(super) fn list(&self, name: &str) -> Vec<&'a str> {
@@ -64,12 +64,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawFields<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Object;
 
         impl<'de> Visitor<'de> for Object {
-            type Value = Fields<'de>;
+            type Value = RawFields<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a JSON object")
@@ -82,7 +82,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
                         fields.push((field.0.0, field.1));
                     }
                 }
-                Ok(Fields(fields))
+                Ok(RawFields(fields))
             }
         }
         deserializer.deserialize_map(Object)

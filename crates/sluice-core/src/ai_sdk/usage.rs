@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::Fields;
+use super::fields::RawFields;
 use crate::boundary::{TokenDetails, Usage};
 
 /// Objects with counts are never longer.
 const MAX_BYTES: usize = 32 << 10;
 
 /// Returns the usage in a chunk, if it contains any number.
-pub(super) fn usage(chunk: &Fields<'_>) -> Option<Usage> {
+pub(super) fn usage(chunk: &RawFields<'_>) -> Option<Usage> {
     // UI message streams have no field for usage; applications put it into their metadata.
     let metadata = chunk.object(&["messageMetadata"]);
     let places = [Some(chunk), metadata.as_ref()];
     // It is parsed several times.
     let short = |json: &&str| json.len() <= MAX_BYTES;
-    let usage = |place: &Fields<'_>, name| read(&Fields::read(place.json(&[name]).filter(short)?)?);
+    let usage = |place: &RawFields<'_>, name| read(&RawFields::read(place.json(&[name]).filter(short)?)?);
     let of = |place| usage(place, "totalUsage").or_else(|| usage(place, "usage"));
     places.into_iter().flatten().find_map(of)
 }
 
-fn read(usage: &Fields<'_>) -> Option<Usage> {
+fn read(usage: &RawFields<'_>) -> Option<Usage> {
     // In a provider's own stream, the counts are nested: `{"inputTokens":{"total":1,…}}`.
     let nested = |name: &str| usage.object(&[name]);
     let count =

@@ -10,7 +10,7 @@ use super::outcome::LoggedOutcome;
 use super::part::Note;
 use super::settings::Settings;
 use super::usage::{RequestKind, Totals};
-use crate::failure::{HttpAnswer, Transport};
+use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::models::ListState;
 use crate::send::{Parameter, ToolNames};
@@ -35,7 +35,7 @@ pub enum RequestsQuestion {
     LeaveOut { body: String, parameters: Vec<Parameter> },
     /// Explains a response that isn't an answer: a list of [`Message`](crate::Message).
     ExplainResponse {
-        answer: HttpAnswer,
+        response: HttpResponse,
         /// Seconds since 1970.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
@@ -57,7 +57,7 @@ pub enum RequestsQuestion {
     CheckSettings(Box<Settings>),
     /// Reads the response to [`CatalogView::credits_request`]: [`KeyCheck`](crate::KeyCheck).
     CheckKey {
-        answer: HttpAnswer,
+        response: HttpResponse,
         /// Seconds since 1970.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
@@ -118,11 +118,11 @@ pub struct CatalogQuestion {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum CatalogEvent {
     /// There was a response to the request for the list.
-    ListAnswered(HttpAnswer),
+    ListReceived(HttpResponse),
     /// There was no response to the request for the list.
     ListFailed(Transport),
     /// There was a response to the request for a model's providers.
-    EndpointsAnswered(String, HttpAnswer),
+    EndpointsReceived(String, HttpResponse),
     /// A request to a model ended with this message, because the conversation was too long.
     Overflowed(String, String),
     /// The server refused these parameters in a request to a model, and accepted the request without them.

@@ -8,7 +8,7 @@ use super::*;
 use crate::exchange::{
     Action, CompletionDetails, Dialect, Drain, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
 };
-use crate::failure::{HttpAnswer, Transport};
+use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{Begun, Ended, LedgerModel};
 use crate::message::{Message, MessageCode};
 use crate::models::{KeyCheck, KeyState, ListState};
@@ -46,7 +46,7 @@ fn typescript_types_are_fresh() {
         Routing::decl(&config),
         HttpRequest::decl(&config),
         Endpoint::decl(&config),
-        HttpAnswer::decl(&config),
+        HttpResponse::decl(&config),
         Transport::decl(&config),
         ExchangeOptions::decl(&config),
         StreamOptions::decl(&config),

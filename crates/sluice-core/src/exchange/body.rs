@@ -6,7 +6,7 @@ use std::vec::Drain;
 use super::{Dialect, ExchangeOptions};
 use crate::ai_sdk::ChunkStream;
 use crate::boundary::{Failure, FailureKind, Outcome, Output, Status};
-use crate::failure::{HttpAnswer, Transport};
+use crate::failure::{HttpResponse, Transport};
 use crate::message::{Message, MessageCode};
 use crate::receive::{BodyEnd, ResponseStream};
 use crate::wire::as_stream;
@@ -19,7 +19,7 @@ pub(super) enum Body {
     Stream(Box<Receiver>),
     /// A whole JSON response, from a server that doesn't stream.
     Whole {
-        head: HttpAnswer,
+        head: HttpResponse,
         now: u64,
         bytes: Vec<u8>,
         receiver: Box<Receiver>,
@@ -27,7 +27,7 @@ pub(super) enum Body {
     },
     /// An error, or something that isn't an answer.
     Refusal {
-        head: HttpAnswer,
+        head: HttpResponse,
         now: u64,
         bytes: Vec<u8>,
     },
@@ -55,7 +55,7 @@ impl Body {
         let header = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let content_type = header.map(|(_, value)| value.as_str()).unwrap_or_default();
         let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let head = HttpAnswer { status, headers, body: String::new() };
+        let head = HttpResponse { status, headers, body: String::new() };
         let is_success = (200..300).contains(&head.status);
         match media_type.as_str() {
             "text/html" => Self::Refusal { head, now, bytes: Vec::new() },
@@ -133,7 +133,7 @@ impl Body {
             Self::Whole { head, now, bytes, mut receiver, .. } => {
                 let body = into_text(bytes);
                 let Some(stream) = as_stream(&body) else {
-                    return (Vec::new(), Outcome::refused(Failure::from_http(&HttpAnswer { body, ..head }, now)));
+                    return (Vec::new(), Outcome::refused(Failure::from_http(&HttpResponse { body, ..head }, now)));
                 };
                 let mut outputs: Vec<Output> = receiver.push(stream.as_bytes()).collect();
                 let (rest, outcome) = receiver.finish(end);
@@ -143,8 +143,8 @@ impl Body {
             // However the body ended: the part that arrived explains more than nothing.
             Self::Refusal { head, now, mut bytes } => {
                 bytes.truncate(MAX_REFUSAL_BYTES);
-                let answer = HttpAnswer { body: into_text(bytes), ..head };
-                (Vec::new(), Outcome::refused(Failure::from_http(&answer, now)))
+                let response = HttpResponse { body: into_text(bytes), ..head };
+                (Vec::new(), Outcome::refused(Failure::from_http(&response, now)))
             }
         }
     }

@@ -6,8 +6,6 @@ use std::fmt;
 use crate::boundary::{Failure, FailureKind};
 use crate::message::{Message, MessageCode, join_messages};
 
-/// The maximum number of attempts, including the first.
-pub const MAX_ATTEMPTS: u32 = 3;
 const FIRST_DELAY_MS: f64 = 500.0;
 const MAX_DELAY_MS: f64 = 8_000.0;
 /// If the server asks for a longer wait, don't retry; report the failure.
@@ -15,11 +13,10 @@ pub(super) const MAX_RETRY_AFTER_MS: u64 = 60_000;
 /// Waits are capped at about a year.
 const MAX_WAIT_MS: u64 = 366 * 24 * 3_600_000;
 
-/// Returns how long to wait before the next attempt, or `None` to give up. `attempt` counts from 1, `part_given` says
-/// whether the reader has seen anything, `random` is between 0 and 1.
-pub fn retry_delay_ms(failure: &Failure, attempt: u32, part_given: bool, random: f64) -> Option<u64> {
-    // Text can't be retracted, and a tool must not run twice.
-    if part_given || !failure.may_retry || attempt >= MAX_ATTEMPTS {
+/// Returns how long to wait before the next attempt, or `None` to give up. `attempt` counts from 1, `random` is between 0
+/// and 1.
+pub(crate) fn retry_delay_ms(failure: &Failure, attempt: u32, random: f64) -> Option<u64> {
+    if !failure.may_retry {
         return None;
     }
     if let Some(asked) = failure.retry_after_ms {

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Facts, model_list};
 use crate::boundary::{Failure, FailureKind, HttpRequest, ModelList, ModelSettings, Note, NoteKind};
-use crate::failure::HttpAnswer;
+use crate::failure::{HttpResponse, overflow_numbers};
 use crate::fnv::fnv1a;
 use crate::message::{Message, MessageCode};
 use crate::models::capabilities::other_kind;
-use crate::models::limits::learned_limit;
+use crate::models::limits::plausible_window;
 use crate::receive::plain_line;
 use crate::send::{Endpoint, Parameter};
 use crate::wire::{Model, read_endpoints, read_models, write_endpoints, write_models};
@@ -35,7 +35,7 @@ const LONGEST_SNAPSHOT: usize = 16 << 20;
 /// The models of one endpoint. Times are seconds since 1970.
 ///
 /// A shell restores it and shows [`models`](Self::models) at once. Unless the [`state`](Self::state) is fresh, it sends
-/// [`list_request`](Self::list_request), passes the response to [`list_answer`](Self::list_answer), and stores the
+/// [`list_request`](Self::list_request), passes the response to [`handle_list`](Self::handle_list), and stores the
 /// [`snapshot`](Self::snapshot) if something changed. A bad response never removes a known list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -60,7 +60,7 @@ pub struct ModelCatalog {
     /// For each model, the parameters that its server refused.
     #[serde(default)]
     refused: BTreeMap<String, Refused>,
-    /// When an answer was last bad.
+    /// When a response was last bad.
     #[serde(skip)]
     failed_at: Option<u64>,
 }
@@ -187,30 +187,30 @@ impl ModelCatalog {
         get(format!("{}/credits", self.base_url))
     }
 
-    pub fn list_answer(&mut self, answer: &HttpAnswer, now: u64) -> Refresh {
-        if answer.status == 304 && !self.list.is_empty() {
+    pub fn handle_list(&mut self, response: &HttpResponse, now: u64) -> Refresh {
+        if response.status == 304 && !self.list.is_empty() {
             self.fetched_at = now;
             self.failed_at = None;
             return Refresh::Unchanged;
         }
         // Unless this response has a list, the next request is sent without the tag.
-        if answer.status == 304 {
+        if response.status == 304 {
             self.etag = None;
         }
-        let failure = (!(200..=299).contains(&answer.status)).then(|| Failure::from_http(answer, now));
+        let failure = (!(200..=299).contains(&response.status)).then(|| Failure::from_http(response, now));
         if let Some(failure) = failure.as_ref().filter(|failure| failure.kind != FailureKind::NotAStream) {
             return self.kept(failure.text.clone(), now);
         }
-        let models = read_models(&answer.body).filter(|_| failure.is_none());
+        let models = read_models(&response.body).filter(|_| failure.is_none());
         let Some(models) = models else {
-            let status = answer.status;
+            let status = response.status;
             return self.kept(vec![Message::new(MessageCode::NotAList, [&status])], now);
         };
         let chats = |model: &Model| model.id.as_ref().is_some_and(|id| other_kind(model, id).is_none());
         if !models.models.iter().any(chats) {
             return self.kept(vec![MessageCode::NoModelChats.into()], now);
         }
-        let etag = answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")).map(|(_, value)| value);
+        let etag = response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("etag")).map(|(_, value)| value);
         let is_usable = |etag: &&String| etag.len() <= 512 && etag.chars().all(|c| c.is_ascii_graphic() || c == ' ');
         self.etag = etag.filter(is_usable).cloned();
         self.fetched_at = now;
@@ -225,7 +225,7 @@ impl ModelCatalog {
     }
 
     /// Records that there was no response at all.
-    pub fn list_failed(&mut self, failure: &Failure, now: u64) -> Refresh {
+    pub fn handle_list_failure(&mut self, failure: &Failure, now: u64) -> Refresh {
         self.kept(failure.text.clone(), now)
     }
 
@@ -250,11 +250,11 @@ impl ModelCatalog {
         (!kept.is_some_and(fresh)).then(|| get(format!("{}/models/{id}/endpoints", self.base_url)))
     }
 
-    pub fn endpoints_answer(&mut self, id: &str, answer: &HttpAnswer, now: u64) -> Refresh {
-        if !(200..=299).contains(&answer.status) {
-            return Refresh::Kept(note(Failure::from_http(answer, now).text));
+    pub fn handle_endpoints(&mut self, id: &str, response: &HttpResponse, now: u64) -> Refresh {
+        if !(200..=299).contains(&response.status) {
+            return Refresh::Kept(note(Failure::from_http(response, now).text));
         }
-        let Some((model, endpoints)) = read_endpoints(&answer.body).filter(|(_, endpoints)| !endpoints.is_empty())
+        let Some((model, endpoints)) = read_endpoints(&response.body).filter(|(_, endpoints)| !endpoints.is_empty())
         else {
             return Refresh::Kept(note(vec![Message::new(MessageCode::ProvidersUnknown, [&plain_line(id, 200)])]));
         };
@@ -269,7 +269,7 @@ impl ModelCatalog {
 
     /// Learns a model's limit from an error message. Returns the limit if it is new.
     pub fn learn(&mut self, id: &str, message: &str, now: u64) -> Option<u32> {
-        let tokens = learned_limit(message)?;
+        let tokens = overflow_numbers(message)?.limit_tokens.and_then(plausible_window)?;
         let before = self.learned.insert(id.to_owned(), Learned { at: now, tokens });
         self.drop_old();
         before.is_none_or(|before| before.tokens != tokens).then_some(tokens)

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::boundary::Failure;
-use crate::failure::HttpAnswer;
+use crate::failure::HttpResponse;
 use crate::message::{Message, MessageCode};
 use crate::receive::plain_line;
 
@@ -30,10 +30,10 @@ pub enum KeyState {
 
 /// Reads the response to [`ModelCatalog::credits_request`](crate::ModelCatalog::credits_request). Not every server has
 /// that address.
-pub fn check_key(answer: &HttpAnswer, now: u64) -> KeyCheck {
-    match answer.status {
+pub fn check_key(response: &HttpResponse, now: u64) -> KeyCheck {
+    match response.status {
         200 => {
-            let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+            let body: Value = serde_json::from_str(&response.body).unwrap_or_default();
             let credit = match body.get("balance") {
                 Some(Value::String(credit)) => Some(plain_line(credit, 20)),
                 Some(Value::Number(credit)) => Some(plain_line(&credit.to_string(), 20)),
@@ -45,7 +45,7 @@ pub fn check_key(answer: &HttpAnswer, now: u64) -> KeyCheck {
             };
             KeyCheck { state: KeyState::Accepted, text: vec![text] }
         }
-        401..=403 => KeyCheck { state: KeyState::Refused, text: Failure::from_http(answer, now).text },
+        401..=403 => KeyCheck { state: KeyState::Refused, text: Failure::from_http(response, now).text },
         status => {
             KeyCheck { state: KeyState::Unknown, text: vec![Message::new(MessageCode::KeyNotChecked, [&status])] }
         }

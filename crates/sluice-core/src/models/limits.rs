@@ -2,7 +2,6 @@
 //! too large, requests fail; if it is too small, VS Code summarizes too early.
 
 use crate::boundary::{LimitSetting, LimitsFrom, ModelProvider};
-use crate::failure::overflow_numbers;
 
 /// The window to assume if the server reports none.
 const COMMON_WINDOW: u32 = 128_000;
@@ -28,7 +27,7 @@ pub(crate) struct LimitSources<'a> {
     pub window: Option<u64>,
     pub output: Option<u64>,
     pub providers: &'a [ModelProvider],
-    /// From [`learned_limit`].
+    /// What an error message revealed.
     pub learned: Option<u32>,
     pub setting: Option<&'a LimitSetting>,
 }
@@ -106,9 +105,4 @@ fn plausible(tokens: u64) -> Option<u32> {
 
 pub(crate) fn plausible_window(tokens: u64) -> Option<u32> {
     plausible(tokens).filter(|_| tokens >= SMALLEST_WINDOW)
-}
-
-/// Reads the window from an error message about a conversation that was too long.
-pub fn learned_limit(message: &str) -> Option<u32> {
-    overflow_numbers(message)?.limit_tokens.and_then(plausible_window)
 }

@@ -194,8 +194,8 @@ impl<T> Unpaired<'_, T> {
         self.items.by_id.get(id?).copied().filter(|slot| self.contains(*slot))
     }
 
-    pub(super) fn at(&self, place: u64) -> Option<usize> {
-        self.items.by_index.get(&place).copied().filter(|slot| self.contains(*slot))
+    pub(super) fn at(&self, output_index: u64) -> Option<usize> {
+        self.items.by_index.get(&output_index).copied().filter(|slot| self.contains(*slot))
     }
 
     pub(super) fn contains(&self, slot: usize) -> bool {

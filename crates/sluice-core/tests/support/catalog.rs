@@ -1,7 +1,7 @@
 //! A catalog with a list in it.
 
 use serde_json::{Value, json};
-use sluice_core::{ChatModel, Endpoint, HttpAnswer, ModelCatalog, ModelSettings, VERCEL};
+use sluice_core::{ChatModel, Endpoint, HttpResponse, ModelCatalog, ModelSettings, VERCEL};
 
 pub const NOW: u64 = 1_800_000_000;
 
@@ -9,13 +9,13 @@ pub fn gateway() -> Endpoint {
     Endpoint::parse(VERCEL).unwrap()
 }
 
-pub fn ok(body: impl ToString) -> HttpAnswer {
-    HttpAnswer { status: 200, headers: vec![("ETag".into(), "W/\"1\"".into())], body: body.to_string() }
+pub fn ok(body: impl ToString) -> HttpResponse {
+    HttpResponse { status: 200, headers: vec![("ETag".into(), "W/\"1\"".into())], body: body.to_string() }
 }
 
 pub fn catalog(models: &Value) -> ModelCatalog {
     let mut catalog = ModelCatalog::new(&gateway());
-    catalog.list_answer(&ok(json!({ "data": models })), NOW);
+    catalog.handle_list(&ok(json!({ "data": models })), NOW);
     catalog
 }
 
