@@ -133,8 +133,9 @@ impl Client {
         let mut cancel = pin!(cancel);
         loop {
             match exchange.poll(milliseconds(started.elapsed())) {
-                // The caller may cancel while it handles an output. The rest of the outputs must not follow then.
-                Action::Output(_) if is_ready(cancel.as_mut()).await => exchange.cancel(),
+                // The caller may cancel while it handles an output. The rest of the outputs must not follow then, and without
+                // them the answer isn't complete.
+                Action::Output(_) if is_ready(cancel.as_mut()).await => exchange.cancel_unseen(),
                 Action::Output(output) => on_event(Event::Output(self.masked(output))),
                 Action::Send { timeout_ms, without } => {
                     let sent = self.request(&built.request.without(&without)).send();

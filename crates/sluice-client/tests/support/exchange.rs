@@ -7,6 +7,7 @@ use sluice_core::{ChatMessage, ChatPart, ChatRequest, Endpoint, Failure, Output,
 use tokio::sync::Notify;
 
 /// Long enough for a slow machine, short enough to detect a hang.
+#[allow(dead_code, reason = "not every test uses it")]
 pub const PATIENT: Timeouts = {
     const LONG: Duration = Duration::from_secs(100);
     Timeouts { connect: LONG, headers: LONG, idle: LONG, output: LONG, small: LONG }
@@ -21,6 +22,7 @@ pub struct Heard {
     /// The call id, name and input of each call.
     pub calls: Vec<(String, String, String)>,
     pub parts: usize,
+    pub delivered: Vec<Part>,
     pub parts_after_cancel: usize,
     /// Whether a request was repeated although a part had been delivered.
     pub repeated_after_part: bool,
@@ -48,11 +50,25 @@ pub fn chat(model: &str, prompt: &str) -> ChatRequest {
 }
 
 /// Asks, and cancels as soon as `cancel_at` returns true for an event.
-pub async fn ask(client: &Client, chat: &ChatRequest, mut cancel_at: impl FnMut(&Event<'_>) -> bool + Send) -> Heard {
+#[allow(dead_code, reason = "not every test uses it")]
+pub async fn ask(client: &Client, chat: &ChatRequest, cancel_at: impl FnMut(&Event<'_>) -> bool + Send) -> Heard {
+    ask_unless(false, client, chat, cancel_at).await
+}
+
+/// The same, but it may be cancelled before it begins.
+pub async fn ask_unless(
+    mut cancelled: bool,
+    client: &Client,
+    chat: &ChatRequest,
+    mut cancel_at: impl FnMut(&Event<'_>) -> bool + Send,
+) -> Heard {
     let cancel = Notify::new();
+    if cancelled {
+        cancel.notify_one();
+    }
     let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
     let (mut parts, mut parts_after_cancel, mut repeated_after_part) = (0, 0, false);
-    let (mut retries, mut cancelled, mut body) = (Vec::new(), false, Vec::new());
+    let (mut retries, mut delivered, mut body) = (Vec::new(), Vec::new(), Vec::new());
     let answer = client
         .respond(chat, cancel.notified(), &mut |event| {
             if !cancelled && cancel_at(&event) {
@@ -64,6 +80,7 @@ pub async fn ask(client: &Client, chat: &ChatRequest, mut cancel_at: impl FnMut(
             match event {
                 Event::Output(Output::Part(part)) => {
                     parts += 1;
+                    delivered.push(part.clone());
                     match part {
                         Part::Text { value } => text.push_str(&value),
                         Part::Thinking { value, .. } => thinking.push_str(&value),
@@ -81,5 +98,16 @@ pub async fn ask(client: &Client, chat: &ChatRequest, mut cancel_at: impl FnMut(
             }
         })
         .await;
-    Heard { answer, text, thinking, calls, parts, parts_after_cancel, repeated_after_part, retries, bytes: body }
+    Heard {
+        answer,
+        text,
+        thinking,
+        calls,
+        parts,
+        delivered,
+        parts_after_cancel,
+        repeated_after_part,
+        retries,
+        bytes: body,
+    }
 }
