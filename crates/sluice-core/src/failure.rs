@@ -77,7 +77,9 @@ impl Failure {
 
     /// Makes a failure from an `error` event or a failed response.
     pub(crate) fn from_stream(message: Option<&str>, code: Option<&str>) -> Self {
-        Self::classified(&ErrorBody::of(message, code), None)
+        let error = ErrorBody::of(message, code);
+        let status = error.status_in_words();
+        Self::classified(&error, status)
     }
 
     /// Makes a failure from an error that another library made from an HTTP response or an error event.
@@ -211,6 +213,14 @@ impl ErrorBody {
     fn of(message: Option<&str>, code: Option<&str>) -> Self {
         let message = message.map(|message| excerpt(message).into_owned());
         Self { message, code: code.map(|code| excerpt(code).into_owned()), ..Self::default() }
+    }
+
+    /// Returns the HTTP status that a proxy got and passed on as the code, or at the beginning of its message.
+    fn status_in_words(&self) -> Option<u16> {
+        let message = self.message.as_deref().unwrap_or_default();
+        let first_word = message.strip_prefix("Error code: ").unwrap_or(message).split(' ').next();
+        let number = |text: &str| text.parse().ok().filter(|status| (400..600).contains(status));
+        self.code.as_deref().and_then(number).or_else(|| first_word.and_then(number))
     }
 
     fn parse(body: &str) -> Self {

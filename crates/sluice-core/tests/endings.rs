@@ -141,7 +141,7 @@ fn every_shape_of_error_becomes_a_failure() {
     check(
         "data: {\"error\":{\"code\":503,\"message\":\"a\\u001b[31m\\nb\\u202e \"}}\n\n",
         expect![[r#"
-        error: ["server","503","a[31m b"]
+        error: ["serverDown","503","a[31m b"]
         retrySafe: true
         status: "failed"
     "#]],

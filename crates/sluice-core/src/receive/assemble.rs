@@ -267,7 +267,12 @@ impl Assembler {
             StreamEvent::ItemAdded { at, item } => self.item_added(&at, &item),
             StreamEvent::ItemDone { at, item } => self.item_done(&at, *item),
 
-            StreamEvent::Started(response) => self.about.learn(*response),
+            StreamEvent::Started(mut response) => {
+                // Some servers begin with zeros. They mean that nothing was counted yet.
+                let counts = |usage: &Usage| [usage.input_tokens, usage.output_tokens, usage.total_tokens];
+                response.usage = response.usage.filter(|usage| counts(usage).into_iter().flatten().any(|n| n > 0));
+                self.about.learn(*response);
+            }
             StreamEvent::Completed(response) => self.completed(*response),
             StreamEvent::Incomplete(response) => self.incomplete(*response),
             StreamEvent::Failed(response) => {

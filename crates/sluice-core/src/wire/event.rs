@@ -127,7 +127,15 @@ impl<'a> StreamEvent<'a> {
         let mut response = || Box::new(Response::read(object(&mut fields, FieldName::Response)));
         match name {
             "response.created" | "response.queued" | "response.in_progress" => Self::Started(response()),
-            "response.completed" => Self::Completed(response()),
+            "response.completed" => {
+                let response = response();
+                // vLLM ends every answer with this event, and only the status tells them apart.
+                match response.status.as_deref() {
+                    Some("incomplete") => Self::Incomplete(response),
+                    Some("failed") => Self::Failed(response),
+                    _ => Self::Completed(response),
+                }
+            }
             "response.incomplete" => Self::Incomplete(response()),
             "response.failed" => Self::Failed(response()),
             "response.output_item.added" | "response.output_item.done" => {

@@ -14,6 +14,7 @@ use crate::boundary::{TokenDetails, Usage};
 pub(crate) struct Response<'a> {
     pub id: Option<Cow<'a, str>>,
     pub model: Option<Cow<'a, str>>,
+    pub status: Option<Cow<'a, str>>,
     pub output: Vec<Item<'a>>,
     pub usage: Option<Usage>,
     /// Why the response is incomplete.
@@ -31,6 +32,7 @@ impl<'a> Response<'a> {
         Self {
             id: fields.text(FieldName::Id),
             model: fields.text(FieldName::Model),
+            status: fields.text(FieldName::Status),
             output: fields.objects(FieldName::Output).into_iter().map(Item::read).collect(),
             usage: fields.whole(FieldName::Usage).and_then(read_usage),
             incomplete_reason: fields
@@ -42,26 +44,30 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Returns the counts, unless the object has none: an empty object says as little as `null`.
+/// Returns the counts, unless the object has none: an empty object says as little as `null`. Some proxies pass on the
+/// spelling of chat completions.
 fn read_usage(mut fields: Map<String, Value>) -> Option<Usage> {
-    let counts = ["input_tokens", "output_tokens", "total_tokens"].map(|name| match fields.remove(name) {
+    let mut take = |name: &str, in_chat: &str| fields.remove(name).or_else(|| fields.remove(in_chat));
+    let [input_tokens, output_tokens, total_tokens] = [
+        take("input_tokens", "prompt_tokens"),
+        take("output_tokens", "completion_tokens"),
+        take("total_tokens", "total_tokens"),
+    ]
+    .map(|count| match count {
         Some(Value::Number(number)) => whole_number(&number),
         _ => None,
     });
-    let details = ["input_tokens_details", "output_tokens_details"].map(|name| match fields.remove(name) {
+    let [input_tokens_details, output_tokens_details] = [
+        take("input_tokens_details", "prompt_tokens_details"),
+        take("output_tokens_details", "completion_tokens_details"),
+    ]
+    .map(|details| match details {
         Some(Value::Object(details)) => Some(TokenDetails(details.into_iter().collect())),
         _ => None,
     });
-    let [input_tokens, output_tokens, total_tokens] = counts;
-    let [input_tokens_details, output_tokens_details] = details;
-    counts.iter().any(Option::is_some).then(|| Usage {
-        input_tokens,
-        output_tokens,
-        total_tokens,
-        input_tokens_details,
-        output_tokens_details,
-        more: fields.into_iter().collect(),
-    })
+    input_tokens.or(output_tokens).or(total_tokens)?;
+    let more = fields.into_iter().collect();
+    Some(Usage { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details, more })
 }
 
 /// Returns a stream of one event with the same meaning as a whole JSON response, for servers that don't stream. Returns
@@ -91,7 +97,7 @@ pub(crate) fn as_stream(json: &str) -> Option<String> {
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ErrorField<'a> {
     pub message: Option<Cow<'a, str>>,
-    /// The code, or else the type. A number is converted to a string.
+    /// The code, or else the status or the type. A number is converted to a string.
     pub code: Option<Cow<'a, str>>,
 }
 
@@ -106,7 +112,10 @@ impl<'a> ErrorField<'a> {
             Json::Number(code) if !code.is_f64() => Self::new(None, Some(Cow::Owned(code.to_string()))),
             Json::Object(mut fields) => Self::new(
                 fields.text(FieldName::Message),
-                fields.word(FieldName::Code).or_else(|| fields.text(FieldName::Type)),
+                fields
+                    .word(FieldName::Code)
+                    .or_else(|| fields.word(FieldName::Status))
+                    .or_else(|| fields.text(FieldName::Type)),
             ),
             _ => Self::default(),
         }

@@ -1,0 +1,156 @@
+//! What servers that we didn't write really send. Each case is the shortest stream with the same peculiarity as one that
+//! was recorded.
+
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
+
+mod support;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use sluice_core::{Outcome, Output};
+use support::wire::frame;
+use support::*;
+
+/// Reads a stream of these events. Renders the parts, the notes, and how the answer ended.
+fn check(events: &[Value], expected: Expect) {
+    let body: String = events.iter().map(frame).collect();
+    let (outputs, outcome) = run_whole(body.as_bytes());
+    expected.assert_eq(&render(&outputs, &outcome));
+}
+
+fn render(outputs: &[Output], outcome: &Outcome) -> String {
+    let mut lines = String::new();
+    for output in outputs {
+        match output {
+            Output::Part(part) => lines.push_str(&format!("{}\n", serde_json::to_string(part).unwrap())),
+            Output::Note(note) => lines.push_str(&format!("note {:?} {}\n", note.kind, note.detail)),
+        }
+    }
+    lines.push_str(&format!("{:?}", outcome.status));
+    if let Some(reason) = &outcome.reason {
+        lines.push_str(&format!(" {reason}"));
+    }
+    if let Some(error) = &outcome.error {
+        lines.push_str(&format!(" {:?}: {}", error.kind, error.message));
+    }
+    if let Some(usage) = &outcome.usage {
+        lines.push_str(&format!("\n{}", serde_json::to_string(usage).unwrap()));
+    }
+    lines + "\n"
+}
+
+/// vLLM and everything in front of it end an answer that reached its limit with `response.completed`.
+#[test]
+fn the_status_inside_a_completed_event_counts() {
+    let ended = |response: Value| json!({"type": "response.completed", "response": response});
+    check(
+        &[
+            text_delta(0, "tick tock"),
+            ended(json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []})),
+        ],
+        expect![[r#"
+            {"type":"text","value":"tick tock"}
+            Incomplete max_output_tokens
+        "#]],
+    );
+    check(
+        &[ended(json!({"status": "failed", "error": {"message": "Out of memory", "code": "server_error"}}))],
+        expect![[r#"
+            Failed ServerDown: Out of memory
+        "#]],
+    );
+    // A missing or unknown status changes nothing.
+    check(
+        &[text_delta(0, "done"), ended(json!({"status": "in_progress"}))],
+        expect![[r#"
+        {"type":"text","value":"done"}
+        Completed
+    "#]],
+    );
+}
+
+/// `responses-proxy` passes on the counts as chat completions spell them.
+#[test]
+fn usage_in_the_spelling_of_chat_completions_is_read() {
+    let usage = json!({"prompt_tokens": 123, "completion_tokens": 45, "total_tokens": 168,
+        "prompt_tokens_details": {"cached_tokens": 100}, "completion_tokens_details": {"reasoning_tokens": 7}});
+    check(
+        &[text_delta(0, "x"), with(completed(&[]), &json!({"response": {"usage": usage}}))],
+        expect![[r#"
+        {"type":"text","value":"x"}
+        Completed
+        {"input_tokens":123,"output_tokens":45,"total_tokens":168,"input_tokens_details":{"cached_tokens":100},"output_tokens_details":{"reasoning_tokens":7}}
+    "#]],
+    );
+}
+
+/// codex-proxy and `responses.js` begin every answer with zeros, which would count as the usage of a cancelled one.
+#[test]
+fn zeros_at_the_start_are_no_usage() {
+    let zeros = json!({"input_tokens": 0, "output_tokens": 0, "total_tokens": 0});
+    let created = json!({"type": "response.created", "response": {"id": "r", "usage": zeros}});
+    check(
+        &[created.clone(), text_delta(0, "x")],
+        expect![[r#"
+        {"type":"text","value":"x"}
+        Truncated eof
+    "#]],
+    );
+    check(
+        &[created, text_delta(0, "x"), with(completed(&[]), &json!({"response": {"usage": zeros}}))],
+        expect![[r#"
+        {"type":"text","value":"x"}
+        Completed
+        {"input_tokens":0,"output_tokens":0,"total_tokens":0,"input_tokens_details":null,"output_tokens_details":null}
+    "#]],
+    );
+    let counted = json!({"type": "response.in_progress", "response": {"usage": {"input_tokens": 9}}});
+    check(
+        &[counted, text_delta(0, "x")],
+        expect![[r#"
+        {"type":"text","value":"x"}
+        Truncated eof
+        {"input_tokens":9,"output_tokens":null,"total_tokens":null,"input_tokens_details":null,"output_tokens_details":null}
+    "#]],
+    );
+}
+
+/// Errors in a stream whose code is a status, in whichever field.
+#[test]
+fn an_error_event_may_contain_a_status() {
+    let mut errors = String::new();
+    for error in [
+        json!({"error": {"message": "slow down", "status": 429}}),
+        json!({"type": "error", "message": "slow down", "code": 429}),
+        json!({"type": "error", "error": {"type": "upstream_error", "message": "slow down", "code": "429"}}),
+    ] {
+        let (outputs, outcome) = run_whole(frame(&error).as_bytes());
+        errors.push_str(&render(&outputs, &outcome));
+    }
+    expect![[r#"
+        Failed RateLimited: slow down
+        Failed RateLimited: slow down
+        Failed RateLimited: slow down
+    "#]]
+    .assert_eq(&errors);
+    check(
+        &[json!({"type": "response.failed",
+            "response": {"error": {"code": "server_error", "message": "401 Incorrect API key provided"}}})],
+        expect![[r#"
+            Failed SignIn: 401 Incorrect API key provided
+        "#]],
+    );
+    check(
+        &[json!({"type": "error", "error": {"code": "401", "message": "No such key"}})],
+        expect![[r#"
+        Failed SignIn: No such key
+    "#]],
+    );
+    // A number in a sentence isn't a status.
+    check(
+        &[json!({"type": "error", "error": {"code": "server_error", "message": "401k plans are not supported"}})],
+        expect![[r#"
+            Failed ServerDown: 401k plans are not supported
+        "#]],
+    );
+}
