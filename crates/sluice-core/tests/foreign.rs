@@ -69,6 +69,101 @@ fn the_status_inside_a_completed_event_counts() {
     );
 }
 
+/// Checks invariant S4. vLLM's limit can be reached right after the name of a tool. The item still has the status `completed`.
+#[test]
+fn a_call_without_arguments_waits_for_the_end_of_the_answer() {
+    let item = call_item(0, "call_1", "get_weather", "", "completed");
+    let events = [added(0, &item), done(0, &item)];
+    let reason = json!({"reason": "max_output_tokens"});
+    let cut_off = json!({"type": "response.completed",
+        "response": {"status": "incomplete", "incomplete_details": reason, "output": [item]}});
+    check(
+        &[&events[..], &[cut_off]].concat(),
+        expect![[r#"
+        note DroppedCall get_weather
+        Incomplete max_output_tokens
+    "#]],
+    );
+    check(
+        &[&events[..], &[completed(&[item])]].concat(),
+        expect![[r#"
+        {"type":"toolCall","callId":"gw-call_1","name":"get_weather","inputJson":"{}"}
+        Completed
+        {"input_tokens":11,"output_tokens":7,"total_tokens":18,"input_tokens_details":{"cached_tokens":3},"output_tokens_details":{"reasoning_tokens":2}}
+    "#]],
+    );
+    check(
+        &events,
+        expect![[r#"
+        Truncated eof
+    "#]],
+    );
+}
+
+/// `openai-responses-server` ends with a call that it still calls `in_progress`.
+#[test]
+fn a_blank_call_in_progress_is_not_finished() {
+    let item = call_item(0, "call_1", "get_weather", "", "in_progress");
+    check(
+        &[added(0, &item), completed(&[item])],
+        expect![[r#"
+        Failed ToolCall: The model's call to the tool "get_weather" was not finished.
+        {"input_tokens":11,"output_tokens":7,"total_tokens":18,"input_tokens_details":{"cached_tokens":3},"output_tokens_details":{"reasoning_tokens":2}}
+    "#]],
+    );
+}
+
+/// Checks invariant S3. Hugging Face's `responses.js` sends `done` events for the last of several calls only.
+#[test]
+fn parallel_calls_are_reported_in_order() {
+    let item = |at: u64, id: &str, arguments: &str| call_item(at, id, "get_weather", arguments, "completed");
+    let [first, second, third] =
+        [item(0, "A1", r#"{"n":1}"#), item(1, "B2", r#"{"n":2}"#), item(2, "C3", r#"{"n":3}"#)];
+    let begin = |at: u64, id: &str, arguments: &str| [added(at, &item(at, id, "")), args_delta(at, arguments)];
+    let begun = [begin(0, "A1", r#"{"n":1}"#), begin(1, "B2", r#"{"n":2}"#), begin(2, "C3", r#"{"n":3}"#)].concat();
+    check(
+        &[&begun[..], &[done(2, &third), completed(&[first.clone(), second.clone(), third.clone()])]].concat(),
+        expect![[r#"
+            {"type":"toolCall","callId":"gw-A1","name":"get_weather","inputJson":"{\"n\":1}"}
+            {"type":"toolCall","callId":"gw-B2","name":"get_weather","inputJson":"{\"n\":2}"}
+            {"type":"toolCall","callId":"gw-C3","name":"get_weather","inputJson":"{\"n\":3}"}
+            Completed
+            {"input_tokens":11,"output_tokens":7,"total_tokens":18,"input_tokens_details":{"cached_tokens":3},"output_tokens_details":{"reasoning_tokens":2}}
+        "#]],
+    );
+    check(
+        &[&begun[..], &[done(2, &third), done(1, &second), done(0, &first)]].concat(),
+        expect![[r#"
+        {"type":"toolCall","callId":"gw-A1","name":"get_weather","inputJson":"{\"n\":1}"}
+        {"type":"toolCall","callId":"gw-B2","name":"get_weather","inputJson":"{\"n\":2}"}
+        {"type":"toolCall","callId":"gw-C3","name":"get_weather","inputJson":"{\"n\":3}"}
+        Truncated eof
+    "#]],
+    );
+    // A call that is complete is reported even if the answer is cut off before an earlier one is.
+    check(
+        &[&begun[..], &[done(2, &third), incomplete("max_output_tokens", &[])]].concat(),
+        expect![[r#"
+        {"type":"toolCall","callId":"gw-C3","name":"get_weather","inputJson":"{\"n\":3}"}
+        note DroppedCall get_weather
+        note DroppedCall get_weather
+        Incomplete max_output_tokens
+        {"input_tokens":11,"output_tokens":7,"total_tokens":18,"input_tokens_details":{"cached_tokens":3},"output_tokens_details":{"reasoning_tokens":2}}
+    "#]],
+    );
+    // A call that the server gives up keeps nobody waiting.
+    let given_up = call_item(0, "A1", "get_weather", "{", "incomplete");
+    check(
+        &[&begun[..], &[done(2, &third), done(0, &given_up), done(1, &second)]].concat(),
+        expect![[r#"
+        note DroppedCall get_weather
+        {"type":"toolCall","callId":"gw-B2","name":"get_weather","inputJson":"{\"n\":2}"}
+        {"type":"toolCall","callId":"gw-C3","name":"get_weather","inputJson":"{\"n\":3}"}
+        Truncated eof
+    "#]],
+    );
+}
+
 /// `responses-proxy` passes on the counts as chat completions spell them.
 #[test]
 fn usage_in_the_spelling_of_chat_completions_is_read() {

@@ -135,14 +135,23 @@ impl Heard {
         }
     }
 
-    /// S1, S4: a call is reported once, complete, and never after the server gave it up. Blank arguments of a finished
-    /// call mean `{}`.
+    /// S1, S4: a call is reported once, complete, and never after the server gave it up.
     fn report(&mut self, in_item: Option<&'static str>) {
+        let streamed = (self.finished && self.deltas == 1).then_some(self.object);
+        if self.named && !self.cut_off && self.reported.is_none() {
+            self.reported = in_item.or(self.whole).or(streamed);
+        }
+    }
+
+    /// S4: in a complete answer, blank arguments of a finished call mean `{}`.
+    fn report_at_end(&mut self) {
         let streamed = (self.deltas == 1).then_some(self.object);
         let blank = (self.finished && self.deltas == 0 && !self.malformed).then_some("{}");
-        if self.named && !self.cut_off && self.reported.is_none() {
-            self.reported = in_item.or(self.whole).or(streamed).or(blank);
-        }
+        self.report(streamed.or(blank).filter(|_| self.whole.is_none()));
+    }
+
+    fn is_unsettled(&self) -> bool {
+        self.is_lost() && !self.cut_off
     }
 
     fn is_lost(&self) -> bool {
@@ -168,6 +177,10 @@ impl Expected {
             if expected.end.is_none() {
                 expected.take(*event);
             }
+            // S3: gamma's index is higher than alpha's, so gamma is reported after alpha.
+            if expected.end.is_none() && !expected.alpha.is_unsettled() {
+                expected.gamma.report(None);
+            }
         }
         expected
     }
@@ -189,7 +202,10 @@ impl Expected {
             BetaDelta => (beta.begun, beta.deltas) = (true, beta.deltas + 1),
             BetaMalformed => (beta.begun, beta.finished, beta.malformed) = (true, true, true),
             BetaDone => beta.done(None),
-            GammaDone => self.gamma.done(Some(GAMMA)),
+            GammaDone => {
+                self.gamma.whole = Some(GAMMA);
+                (self.gamma.begun, self.gamma.named, self.gamma.finished) = (true, true, true);
+            }
             CompletedFull => {
                 alpha.done(Some(ALPHA));
                 beta.done(Some(BETA));
@@ -200,9 +216,13 @@ impl Expected {
             CompletedEmpty => self.complete(),
             Incomplete => {
                 beta.done(Some(BETA));
+                self.gamma.report(None);
                 self.end = Some(Status::Incomplete);
             }
-            Error => self.end = Some(Status::Failed),
+            Error => {
+                self.gamma.report(None);
+                self.end = Some(Status::Failed);
+            }
         }
     }
 
@@ -215,8 +235,9 @@ impl Expected {
 
     /// S3: every call is reported if possible; otherwise the answer fails.
     fn complete(&mut self) {
-        self.alpha.report(None);
-        self.beta.report(None);
+        self.alpha.report_at_end();
+        self.beta.report_at_end();
+        self.gamma.report(None);
         self.end = Some(if self.lost().is_empty() { Status::Completed } else { Status::Failed });
     }
 

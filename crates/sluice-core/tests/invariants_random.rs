@@ -290,7 +290,8 @@ fn faulty_servers_break_no_invariant() {
         prop_assert!(may_complete || outcome.status != Status::Completed, "S9: no event said completed");
 
         if broken.arguments_intact {
-            let meant = answer.summary();
+            // A fault may turn an answer that failed into one that is complete, which has more calls.
+            let meant = Answer { end: End::Completed, ..answer.clone() }.summary();
             let (calls, meant) = (inputs(&given), inputs(&meant));
             prop_assert!(calls.iter().all(|call| meant.contains(call)), "S4, S5: {calls:?} of {meant:?}");
             if broken.end_intact && outcome.status == Status::Completed {

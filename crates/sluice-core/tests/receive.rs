@@ -277,8 +277,8 @@ fn interleaved_calls_with_rotating_ids_stay_apart() {
         {"type":"completed","response":{"output":[{"type":"function_call","id":"r9","call_id":"a","name":"f","arguments":"{\"n\":0}"},{"type":"function_call","id":"r10","call_id":"b","name":"g","arguments":"{\"n\":1}"}]}}
         "#,
         expect![[r#"
-            call gw-b g {"n":1}
             call gw-a f {"n":0}
+            call gw-b g {"n":1}
             Completed
         "#]],
     );

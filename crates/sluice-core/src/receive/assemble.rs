@@ -25,7 +25,7 @@ use super::streamed::PartKey;
 use super::{Limits, StreamOptions};
 use crate::boundary::{Gateway, Note, NoteKind, Output, Part, Usage};
 use crate::message::{Message, MessageCode};
-use crate::wire::{Address, Channel, ContentPart, Item, ItemKind, Response, StreamEvent};
+use crate::wire::{Address, Channel, ContentPart, ErrorField, Item, ItemKind, Response, StreamEvent};
 
 #[derive(Clone, Debug)]
 pub(super) struct Assembler {
@@ -276,10 +276,10 @@ impl Assembler {
             StreamEvent::Completed(response) => self.completed(*response),
             StreamEvent::Incomplete(response) => self.incomplete(*response),
             StreamEvent::Failed(response) => {
-                self.verdict = Some(Verdict::failed(&response.error));
+                self.failed(&response.error);
                 self.about.learn(*response);
             }
-            StreamEvent::Error(error) => self.verdict = Some(Verdict::failed(&error)),
+            StreamEvent::Error(error) => self.failed(&error),
             StreamEvent::Silent | StreamEvent::Delta { .. } => {}
             StreamEvent::Unknown => sink.note(NoteKind::UnknownEvent, protocol_word(name)),
         }
@@ -355,9 +355,14 @@ impl Assembler {
         let reason = response.incomplete_reason.as_deref().map(protocol_word);
         self.about.learn(response);
         self.settle(output, false);
-        self.calls.drop_all(&mut self.sink);
+        self.calls.drop_all(self.about.response_id.as_deref(), &mut self.sink);
         self.close();
         self.verdict = Some(Verdict::Incomplete(reason));
+    }
+
+    fn failed(&mut self, error: &ErrorField<'_>) {
+        self.calls.drop_all(self.about.response_id.as_deref(), &mut self.sink);
+        self.verdict = Some(Verdict::failed(error));
     }
 
     /// Compares the final output with what was streamed, and delivers what is missing, in the output's order.

@@ -7,6 +7,9 @@
 //! output_item.done ───► report, unless its status is incomplete: then the call is truncated
 //! response.completed ─► report what is still open; if that is impossible, the answer fails and names the tool
 //! ```
+//!
+//! A complete call waits in two cases: until an earlier call is settled, so that calls are reported in the order of the
+//! output; and until the end of the answer if it has no arguments, because the answer may have been cut off before them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,6 +55,10 @@ enum State {
 pub(super) struct Calls {
     items: Items<Call>,
     by_call_id: BTreeMap<String, Vec<usize>>,
+    /// The calls with an index that are neither reported nor given up, and those of them that are complete and wait for
+    /// an earlier one. Each has its index and its slot.
+    unsettled: BTreeSet<(u64, usize)>,
+    waiting: BTreeSet<(u64, usize)>,
     vscode_ids: Taken,
     /// The calls that were reported under each of the server's ids, by [`Object::hash_of_call`].
     reported: BTreeMap<String, BTreeSet<u64>>,
@@ -80,6 +87,15 @@ enum Arguments<'a> {
     /// No event has mentioned them.
     Unknown,
     Unusable,
+}
+
+/// What it means that a finished call has no text for its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blank {
+    /// The call may be truncated.
+    MayBeCutOff,
+    /// The answer is complete, so the call has no arguments.
+    MeansNoArguments,
 }
 
 impl Calls {
@@ -202,13 +218,15 @@ impl Calls {
     /// The answer is complete: every call must be reported now, or the answer must fail.
     #[inline(never)]
     pub(super) fn complete_all(&mut self, response_id: Option<&str>, sink: &mut Sink) -> Option<Failure> {
-        let mut failure = None;
         for slot in 0..self.items.len() {
             if let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) {
                 call.texts().into_iter().for_each(ArgumentsText::allow_last_look);
             }
-            self.report_if_complete(slot, response_id, sink);
-            let Some(call) = self.items.get_mut(slot).map(|entry| &mut entry.value) else { continue };
+            self.report(slot, Blank::MeansNoArguments, response_id, sink);
+        }
+        let mut failure = None;
+        for entry in self.items.iter_mut() {
+            let call = &mut entry.value;
             // Some gateways announce a call again under another item id and never finish it.
             let announced_again = call.id.as_ref().is_some_and(|id| self.reported.contains_key(id));
             let reason = match (call.state, call.arguments(self.losses)) {
@@ -223,9 +241,13 @@ impl Calls {
         failure
     }
 
-    /// The answer was cut off, and so were the calls that are still open.
+    /// The answer was cut off or failed, and so did the calls that are still open, except those that are complete and
+    /// wait for another.
     #[inline(never)]
-    pub(super) fn drop_all(&mut self, sink: &mut Sink) {
+    pub(super) fn drop_all(&mut self, response_id: Option<&str>, sink: &mut Sink) {
+        while let Some((_, slot)) = self.waiting.pop_first() {
+            self.report(slot, Blank::MayBeCutOff, response_id, sink);
+        }
         for entry in self.items.iter_mut().filter(|entry| entry.value.state == State::Open) {
             sink.note(NoteKind::DroppedCall, protocol_word(entry.value.name.as_deref().unwrap_or_default()));
         }
@@ -245,6 +267,7 @@ impl Calls {
         let slot = self.items.open(at);
         if let Some(call) = self.items.get_mut(slot) {
             call.value.losses_before = self.losses;
+            self.unsettled.extend(call.output_index.map(|index| (index, slot)));
         }
         slot
     }
@@ -309,24 +332,52 @@ impl Calls {
         if item.status.as_deref() == Some("incomplete") {
             call.state = State::GivenUp;
             sink.note(NoteKind::DroppedCall, protocol_word(call.name.as_deref().unwrap_or_default()));
-            return;
+            return self.report_waiting(slot, response_id, sink);
         }
-        call.finished = true;
         call.from_item.replace_counted(item.arguments.as_deref(), sink);
+        call.finished |= item.status.as_deref() != Some("in_progress") || !call.from_item.is_blank();
         self.report_if_complete(slot, response_id, sink);
     }
 
+    /// Reports a call unless an earlier one is unsettled, and then the calls that waited for this one.
     fn report_if_complete(&mut self, slot: usize, response_id: Option<&str>, sink: &mut Sink) {
-        let Some(entry) = self.items.get_mut(slot) else { return };
+        if let Some(index) = self.items.get(slot).and_then(|entry| entry.output_index)
+            && self.unsettled.first().is_some_and(|(first, _)| *first < index)
+        {
+            self.waiting.insert((index, slot));
+            return;
+        }
+        if self.report(slot, Blank::MayBeCutOff, response_id, sink) {
+            self.report_waiting(slot, response_id, sink);
+        }
+    }
+
+    /// A call was settled. Reports the calls that waited for it.
+    fn report_waiting(&mut self, settled: usize, response_id: Option<&str>, sink: &mut Sink) {
+        let index = self.items.get(settled).and_then(|entry| entry.output_index);
+        self.unsettled.remove(&(index.unwrap_or_default(), settled));
+        while let Some(first) = self.waiting.first().copied()
+            && self.unsettled.first().is_none_or(|unsettled| *unsettled >= first)
+        {
+            self.waiting.remove(&first);
+            if self.report(first.1, Blank::MayBeCutOff, response_id, sink) {
+                self.unsettled.remove(&first);
+            }
+        }
+    }
+
+    /// Reports a call if it is complete. Returns whether it is settled.
+    fn report(&mut self, slot: usize, blank: Blank, response_id: Option<&str>, sink: &mut Sink) -> bool {
+        let Some(entry) = self.items.get_mut(slot) else { return false };
         let call = &mut entry.value;
-        let (State::Open, Some(name)) = (call.state, call.name.clone()) else { return };
+        let (State::Open, Some(name)) = (call.state, call.name.clone()) else { return false };
         let kept: usize = call.texts().iter().map(|text| text.work()).sum();
         let input = match call.arguments(self.losses) {
             Arguments::Object(text) => text.take(),
-            Arguments::Empty => Some(Object::empty()),
-            Arguments::Unknown | Arguments::Unusable => None,
+            Arguments::Empty if blank == Blank::MeansNoArguments => Some(Object::empty()),
+            Arguments::Empty | Arguments::Unknown | Arguments::Unusable => None,
         };
-        let Some(input) = input else { return };
+        let Some(input) = input else { return false };
         call.state = State::Settled;
         for text in call.texts() {
             *text = ArgumentsText::default();
@@ -342,11 +393,12 @@ impl Calls {
         let same_id = self.reported.entry(server_id.clone()).or_default();
         if !same_id.insert(input.hash_of_call(&name)) {
             sink.note(NoteKind::RepeatedCall, protocol_word(&name));
-            return;
+            return true;
         }
         let call_id = call_id::to_vscode(&server_id, self.plain_ids, &mut self.vscode_ids);
         let name = self.tool_names.from_server(&name).map_or(name.clone(), str::to_owned);
         sink.part(Part::ToolCall { call_id, name, input_json: input.json });
+        true
     }
 }
 

@@ -193,6 +193,8 @@ impl Answer {
                     summary.thinking.push((item_id(index), parts.concat()));
                     summary.replay.extend(secret.then(|| format!("secret{index}")));
                 }
+                // The answer may have been cut off before the arguments.
+                Item::Call { arguments, .. } if arguments.trim().is_empty() && self.end != End::Completed => {}
                 Item::Call { name, arguments } => {
                     let input = if arguments.trim().is_empty() { "{}" } else { arguments.trim() }.to_owned();
                     summary.calls.push(Call { id: format!("gw-call_{index}"), name: name.clone(), input });
