@@ -34,7 +34,7 @@ pub(crate) use outcome::{Verdict, judge};
 
 use crate::boundary::{NoteKind, Outcome, Output};
 use crate::send::ToolNames;
-use crate::surrogates::mend_surrogates;
+use crate::surrogates::{FirstHalf, join_surrogates};
 use assemble::Assembler;
 use decode::{Frame, decode, decode_delta};
 use sse::{SseEvent, SseParser};
@@ -153,14 +153,16 @@ impl ResponseStream {
 }
 
 fn handle_event(assembler: &mut Assembler, event: SseEvent<'_>) {
+    let half = assembler.half.take();
     match decode_delta(event) {
         Some(frame) => assembler.handle(frame),
-        None => handle_general(assembler, event),
+        None => handle_general(assembler, event, half),
     }
 }
 
+/// `half` is the first half of a surrogate pair, if the event before ended with one.
 #[inline(never)]
-fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>) {
+fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>, mut half: FirstHalf) {
     let max_bytes = assembler.sink.limits.max_event_bytes;
     // An event whose text must be repaired is copied, and slow to read. Such events are short.
     let max_copy = max_bytes / 16;
@@ -170,17 +172,16 @@ fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>) {
     };
     let name = event.name();
     let max_memory = max_bytes.max(64 << 10);
-    let may_be_mended = || data.len() <= max_copy && data.contains("\\u");
+    let may_be_mended = data.len() <= max_copy && data.contains("\\u");
     // The long strings of an event can be taken only once, so it can't be read again if it turns out not to be JSON.
-    if !event.long_runs.is_empty() && may_be_mended() {
-        return assembler.handle(decode(&mend_surrogates(&data), event.long_runs, &name, max_memory));
-    }
-    match decode(&data, event.long_runs, &name, max_memory) {
-        // This isn't JSON, except perhaps for an unpaired surrogate, which JavaScript servers write when they split
-        // text between UTF-16 units.
-        Frame::Note(_) if may_be_mended() => {
-            assembler.handle(decode(&mend_surrogates(&data), event.long_runs, &name, max_memory));
+    if event.long_runs.is_empty() || !may_be_mended {
+        match decode(&data, event.long_runs, &name, max_memory) {
+            // This isn't JSON, except perhaps for an unpaired surrogate.
+            Frame::Note(_) if may_be_mended => {}
+            frame => return assembler.handle(frame),
         }
-        frame => assembler.handle(frame),
     }
+    let mended = join_surrogates(&data, &mut half);
+    assembler.handle(decode(&mended, event.long_runs, &name, max_memory));
+    assembler.half = half;
 }

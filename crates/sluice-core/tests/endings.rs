@@ -141,10 +141,10 @@ fn every_shape_of_error_becomes_a_failure() {
     check(
         "data: {\"error\":{\"code\":503,\"message\":\"a\\u001b[31m\\nb\\u202e \"}}\n\n",
         expect![[r#"
-        error: ["serverDown","503","a[31m b"]
-        retrySafe: true
-        status: "failed"
-    "#]],
+            error: ["serverDown","503","a[31m b"]
+            retrySafe: true
+            status: "failed"
+        "#]],
     );
     check(
         "data: {\"type\":\"response.failed\"}\n\n",
@@ -250,8 +250,8 @@ fn json_that_only_javascript_accepts_is_read() {
     check(
         "data: {\"type\":\"response.output_text.delta\",\"delta\":\"x\",\"delta\":\"a\\ud83d\"}\n\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"\\ude00 \\ud83d\\ude00 \\\\ud83d\"}\n\ndata: {\"type\":\"response.completed\"}\n\n",
         expect![[r#"
-            {"type":"text","value":"a�"}
-            {"type":"text","value":"� 😀 \\ud83d"}
+            {"type":"text","value":"a"}
+            {"type":"text","value":"😀 😀 \\ud83d"}
             retrySafe: false
             status: "completed"
         "#]],

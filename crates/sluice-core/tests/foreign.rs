@@ -164,6 +164,76 @@ fn parallel_calls_are_reported_in_order() {
     );
 }
 
+/// Servers in JavaScript split text between UTF-16 units, also in the middle of a pair.
+#[test]
+fn a_surrogate_pair_that_is_split_over_two_deltas_is_joined() {
+    fn check(deltas: &[&str], whole: &str, expected: Expect) {
+        let event = |name: &str, field: &str, text: &str| {
+            format!("data: {{\"type\":\"response.output_text.{name}\",\"output_index\":0,\"{field}\":\"{text}\"}}\n\n")
+        };
+        let deltas: String = deltas.iter().map(|delta| event("delta", "delta", delta)).collect();
+        let body = deltas + &event("done", "text", whole) + "data: {\"type\":\"response.completed\"}\n\n";
+        let (outputs, outcome) = run_whole(body.as_bytes());
+        expected.assert_eq(&render(&outputs, &outcome));
+        assert_eq!(run(body.as_bytes(), 1).0, outputs);
+    }
+    check(
+        &[r"Hi \ud83d", r"\udcbb!"],
+        "Hi 💻!",
+        expect![[r#"
+        {"type":"text","value":"Hi "}
+        {"type":"text","value":"💻!"}
+        Completed
+    "#]],
+    );
+    check(
+        &[r"\uD83D", r"\uDCBB", r"\ud83d", r"\udcbb"],
+        "💻💻",
+        expect![[r#"
+        {"type":"text","value":"💻"}
+        {"type":"text","value":"💻"}
+        Completed
+    "#]],
+    );
+    check(
+        &[r"a\ud83d", "b"],
+        r"a\ud83db",
+        expect![[r#"
+        {"type":"text","value":"a"}
+        {"type":"text","value":"b"}
+        note TextMismatch message
+        Completed
+    "#]],
+    );
+    check(
+        &["a", r"\udcbb"],
+        r"a\udcbb",
+        expect![[r#"
+        {"type":"text","value":"a"}
+        {"type":"text","value":"�"}
+        Completed
+    "#]],
+    );
+    check(
+        &[r"a\ud83d"],
+        "a💻",
+        expect![[r#"
+        {"type":"text","value":"a"}
+        {"type":"text","value":"💻"}
+        Completed
+    "#]],
+    );
+    check(
+        &[r#"a \"\ud83d"#, r#"\udcbb\"\ud83d\""#],
+        r#"a \"💻\"\ud83d\""#,
+        expect![[r#"
+        {"type":"text","value":"a \""}
+        {"type":"text","value":"💻\"�\""}
+        Completed
+    "#]],
+    );
+}
+
 /// `responses-proxy` passes on the counts as chat completions spell them.
 #[test]
 fn usage_in_the_spelling_of_chat_completions_is_read() {

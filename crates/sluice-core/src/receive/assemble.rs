@@ -25,6 +25,7 @@ use super::streamed::PartKey;
 use super::{Limits, StreamOptions};
 use crate::boundary::{Gateway, Note, NoteKind, Output, Part, Usage};
 use crate::message::{Message, MessageCode};
+use crate::surrogates::FirstHalf;
 use crate::wire::{Address, Channel, ContentPart, ErrorField, Item, ItemKind, Response, StreamEvent};
 
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub(super) struct Assembler {
     counted: (usize, usize),
     last_sequence: Option<u64>,
     sequence_noted: bool,
+    /// What the last event left for the next one.
+    pub half: FirstHalf,
     pub about: About,
     pub verdict: Option<Verdict>,
     pub sink: Sink,
@@ -171,6 +174,7 @@ impl Assembler {
             counted: (0, 0),
             last_sequence: None,
             sequence_noted: false,
+            half: None,
             about: About::default(),
             verdict: None,
             sink: Sink::new(options.limits),
