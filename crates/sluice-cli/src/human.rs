@@ -122,7 +122,7 @@ impl Printer for Human {
                 Empty::ThinkingOnly => " · the model only thought",
                 Empty::Filtered => " · a content filter removed the answer",
                 Empty::Length => " · the output limit was used up before the first word",
-                Empty::Nothing => " · the answer is empty",
+                _ => " · the answer is empty",
             });
         }
         if let Some(model) = &outcome.model {

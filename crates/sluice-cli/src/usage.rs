@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use sluice_client::Store;
-use sluice_core::{History, Period, Totals, fixed_count};
+use sluice_core::{History, HistoryPeriod, Totals, fixed_count};
 
 use crate::ledger::{directory, tell_store_error};
 use crate::text::{self, one_line};
@@ -53,7 +53,7 @@ impl Usage {
         } else {
             History::default()
         };
-        let period = if self.month { Period::Month } else { Period::Day };
+        let period = if self.month { HistoryPeriod::Month } else { HistoryPeriod::Day };
         if self.json { print_json(&history, period) } else { print_tables(&history, period, width()) }?;
         Ok(ExitCode::SUCCESS)
     }
@@ -94,15 +94,15 @@ struct Report {
     total: Row,
 }
 
-fn print_json(history: &History, period: Period) -> io::Result<()> {
+fn print_json(history: &History, period: HistoryPeriod) -> io::Result<()> {
     let mut total = Totals::default();
     let mut rows = Vec::new();
     for (when, models) in history.by(period) {
         for (model, totals) in models {
             total.merge(&totals);
             let (day, month) = match period {
-                Period::Day => (Some(when.clone()), None),
-                Period::Month => (None, Some(when.clone())),
+                HistoryPeriod::Day => (Some(when.clone()), None),
+                HistoryPeriod::Month => (None, Some(when.clone())),
             };
             rows.push(Row { day, month, model: Some(model), ..Row::of(totals) });
         }
@@ -111,7 +111,7 @@ fn print_json(history: &History, period: Period) -> io::Result<()> {
     writeln!(stdout(), "{}", text::json(&report))
 }
 
-fn print_tables(history: &History, period: Period, width: usize) -> io::Result<()> {
+fn print_tables(history: &History, period: HistoryPeriod, width: usize) -> io::Result<()> {
     let mut out = anstream::stdout();
     if history.is_empty() {
         return writeln!(
@@ -120,7 +120,7 @@ fn print_tables(history: &History, period: Period, width: usize) -> io::Result<(
         );
     }
     let periods = history.by(period);
-    let earlier = if period == Period::Day { periods.len().saturating_sub(MAX_SHOWN) } else { 0 };
+    let earlier = if period == HistoryPeriod::Day { periods.len().saturating_sub(MAX_SHOWN) } else { 0 };
     let (mut by_period, mut by_model) = (Vec::new(), BTreeMap::<String, Totals>::new());
     let mut total = Totals::default();
     for (when, models) in periods.into_iter().skip(earlier) {
@@ -135,7 +135,7 @@ fn print_tables(history: &History, period: Period, width: usize) -> io::Result<(
     let mut by_model: Vec<(String, Totals)> = by_model.into_iter().collect();
     by_model.sort_by_key(|(_, totals)| std::cmp::Reverse(tokens(totals)));
 
-    let title = if period == Period::Month { "Month" } else { "Day" };
+    let title = if period == HistoryPeriod::Month { "Month" } else { "Day" };
     write_table(&mut out, title, &by_period, &total, width)?;
     writeln!(out)?;
     write_table(&mut out, "Model", &by_model, &total, width)?;

@@ -39,6 +39,7 @@ pub struct ChunkStream {
 }
 
 impl ChunkStream {
+    /// Starts to read an answer.
     pub fn new(options: StreamOptions) -> Self {
         let parser = SseParser::taking_out_long_runs(options.limits.max_event_bytes);
         Self { parser, is_body: false, assembler: Assembler::new(options) }
@@ -73,6 +74,7 @@ impl ChunkStream {
         self.assembler.verdict.is_some()
     }
 
+    /// Ends the answer and returns the last outputs and the outcome.
     #[inline(never)]
     pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
         let mut assembler = self.assembler;

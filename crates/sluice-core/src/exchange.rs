@@ -29,6 +29,7 @@ pub struct ExchangeOptions {
     /// How the answer is read.
     #[cfg_attr(test, ts(as = "Option<StreamOptions>"))]
     pub stream: StreamOptions,
+    /// The format of the stream.
     #[cfg_attr(test, ts(as = "Option<Dialect>"))]
     pub dialect: Dialect,
     /// The longest wait for the head of a response, in milliseconds.
@@ -77,6 +78,7 @@ impl Default for ExchangeOptions {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Dialect {
+    /// Server-sent events of the Open Responses protocol.
     #[default]
     OpenResponses,
     /// Chunks of the Vercel AI SDK.
@@ -90,20 +92,26 @@ pub enum Dialect {
 pub enum Action {
     /// Send the request, without the parameters in `without`.
     Send {
+        /// How long to wait for the head of the response.
         #[cfg_attr(test, ts(type = "number"))]
         timeout_ms: u64,
+        /// The parameters that the server refused in an earlier attempt.
         without: Vec<Parameter>,
     },
     /// Read more of the body.
     Read {
+        /// How long to wait for the next bytes.
         #[cfg_attr(test, ts(type = "number"))]
         timeout_ms: u64,
     },
     /// Wait before the next attempt, whose number is `attempt`. Nothing has been shown to the user yet.
     Wait {
+        /// How long to wait.
         #[cfg_attr(test, ts(type = "number"))]
         timeout_ms: u64,
+        /// Why the last attempt failed.
         failure: Box<Failure>,
+        /// The number of the next attempt, where the first is 1.
         attempt: u32,
     },
     /// Show this to the user.

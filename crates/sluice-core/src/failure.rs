@@ -28,7 +28,9 @@ const MAX_BODY: usize = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HttpResponse {
+    /// The HTTP status.
     pub status: u16,
+    /// All headers. Their names are compared without regard to case.
     pub headers: Vec<(String, String)>,
     /// The body, of which an error needs at most the first 64 KiB.
     pub body: String,
@@ -38,6 +40,7 @@ pub struct HttpResponse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub enum Transport {
     /// There was no connection: the name, the route or TLS failed.
     Connect,

@@ -48,8 +48,10 @@ pub struct LedgerModel {
     /// The model's family, see [`ChatModel::family`](crate::ChatModel::family). Correction factors are learned for each
     /// family.
     pub family: String,
+    /// How many tokens a request may have.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_input_tokens: Option<u64>,
+    /// The prices, for servers that don't report costs.
     pub prices: Option<Prices>,
 }
 
@@ -57,10 +59,13 @@ pub struct LedgerModel {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Begun {
+    /// How many input tokens the request is expected to have.
     pub estimate: Estimate,
+    /// What the request is for.
     pub kind: RequestKind,
     /// A warning for the user before the request is sent.
     pub warning: Option<Preflight>,
+    /// The status line, if this conversation has one.
     pub status: Option<StatusLine>,
 }
 
@@ -73,6 +78,7 @@ pub struct LedgerEntry {
     pub is_answered: bool,
     /// Whether the answer is complete, so that the server's count applies to `answer`.
     pub is_whole: bool,
+    /// What the server counted.
     pub usage: Option<Usage>,
     /// The gateway's own figure, in US dollars.
     pub cost: Option<String>,
@@ -82,6 +88,7 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
+    /// Takes what the ledger needs from an outcome and the parts of its answer.
     pub fn new(outcome: &Outcome, answer: Vec<ChatPart>) -> Self {
         Self {
             is_answered: matches!(outcome.status, Status::Completed | Status::Incomplete),
@@ -97,7 +104,9 @@ impl LedgerEntry {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ended {
+    /// What the request used.
     pub used: RequestUsage,
+    /// The status line, if this conversation has one.
     pub status: Option<StatusLine>,
     /// The sums of its conversation.
     pub conversation: Option<Totals>,

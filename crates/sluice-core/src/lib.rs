@@ -53,7 +53,7 @@
     clippy::disallowed_types
 )]
 #![forbid(unsafe_code)]
-#![warn(unreachable_pub)]
+#![warn(missing_docs, unreachable_pub)]
 
 mod ai_sdk;
 mod boundary;
@@ -109,7 +109,7 @@ pub use send::{BadAddress, BuiltRequest, Endpoint, Parameter, Prompt, ToolNames,
 pub use settings::check_settings;
 pub use surrogates::mend_surrogates;
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
-pub use usage::{History, Period, UsageTracker, preflight};
+pub use usage::{History, UsageTracker, preflight};
 pub use wire::is_open_responses_event;
 
 /// SSE framing by itself, for other readers of event streams, benchmarks and fuzzing.

@@ -10,6 +10,7 @@ use serde::Serialize;
 /// One sentence, or one label, for people. Its [`Display`](fmt::Display) output is English.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Message {
     /// Which sentence it is.
     pub code: MessageCode,

@@ -56,6 +56,7 @@ pub struct ResponseStream {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct StreamOptions {
+    /// How large an answer may become.
     #[serde(skip)]
     #[cfg_attr(test, ts(skip))]
     pub limits: Limits,
@@ -81,7 +82,9 @@ pub struct Limits {
     /// The total size of what is kept of one answer: text, thinking, arguments, ids, names and sources. Encrypted thinking
     /// may take up to a fifth of it, and arguments up to a tenth.
     pub max_answer_bytes: usize,
+    /// How many output items an answer may have.
     pub max_items: usize,
+    /// How many content parts all items may have together.
     pub max_content_parts: usize,
 }
 
@@ -96,7 +99,9 @@ impl Default for Limits {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum BodyEnd {
+    /// The server ended the body.
     Eof,
+    /// The caller no longer wants the answer.
     Cancelled,
     /// Nothing arrived for too long.
     IdleTimeout,
@@ -105,6 +110,7 @@ pub enum BodyEnd {
 }
 
 impl ResponseStream {
+    /// Starts to read an answer.
     pub fn new(options: StreamOptions) -> Self {
         Self {
             parser: SseParser::taking_out_long_runs(options.limits.max_event_bytes),
@@ -131,6 +137,7 @@ impl ResponseStream {
         self.assembler.verdict.is_some()
     }
 
+    /// Ends the answer and returns the last outputs and the outcome.
     pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
         // After a cancellation, nothing more is delivered.
         if !self.is_terminal() && end != BodyEnd::Cancelled {

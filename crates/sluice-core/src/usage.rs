@@ -6,7 +6,7 @@ mod status;
 
 use std::collections::BTreeMap;
 
-pub use history::{History, Period};
+pub use history::History;
 pub use status::preflight;
 
 use crate::boundary::{Dollars, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, Totals};

@@ -4,8 +4,8 @@
 
 use expect_test::{Expect, expect};
 use sluice_core::{
-    Dollars, History, Level, Period, RequestEnd, RequestKind, RequestStart, RequestUsage, Usage, UsageTracker, date,
-    join_messages, preflight,
+    Dollars, History, HistoryPeriod, Level, RequestEnd, RequestKind, RequestStart, RequestUsage, Usage, UsageTracker,
+    date, join_messages, preflight,
 };
 
 fn start(id: &str, kind: RequestKind, estimate: Option<u64>) -> RequestStart {
@@ -329,13 +329,13 @@ fn usage_is_summed_by_day_and_month() {
         2026-03-01 acme/two 1 100
         2026-03-02 acme/one 1 100
     "#]]
-    .assert_eq(&shown(Period::Day));
+    .assert_eq(&shown(HistoryPeriod::Day));
     expect![[r#"
         2026-02 acme/one 1 100
         2026-03 acme/one 3 300
         2026-03 acme/two 1 100
     "#]]
-    .assert_eq(&shown(Period::Month));
+    .assert_eq(&shown(HistoryPeriod::Month));
 }
 
 /// Checks invariant L9.

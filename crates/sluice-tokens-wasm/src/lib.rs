@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use sluice_bridge::to_json;
-use sluice_core::{Counter, FileState, HistoryPeriod, HistoryRow, InstallKey, Ledger, Memory, Period, TokensQuestion};
+use sluice_core::{Counter, FileState, HistoryPeriod, HistoryRow, InstallKey, Ledger, Memory, TokensQuestion};
 
 #[derive(Debug)]
 struct State {
@@ -46,10 +46,6 @@ fn answer(ledger: &mut Ledger, question: TokensQuestion) -> Result<String, Strin
 }
 
 fn history(ledger: &Ledger, period: HistoryPeriod) -> Vec<HistoryRow> {
-    let period = match period {
-        HistoryPeriod::Day => Period::Day,
-        HistoryPeriod::Month => Period::Month,
-    };
     let rows = ledger.history().by(period).into_iter().flat_map(|(when, models)| {
         models.into_iter().map(move |(model, totals)| HistoryRow {
             when: when.clone(),

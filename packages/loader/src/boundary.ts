@@ -2,31 +2,99 @@
 
 import type { MessageCode } from "./messages.js";
 
-export type Part = { "type": "text", value: string, } | { "type": "thinking", value: string, id: string, 
+export type Part = { "type": "text", 
+/**
+ * The text to append.
+ */
+value: string, } | { "type": "thinking", 
+/**
+ * The text to append.
+ */
+value: string, 
+/**
+ * The block that the text belongs to.
+ */
+id: string, 
 /**
  * What the next request must send back. Only set on the last thinking part, which is empty.
  */
-replay?: ThinkingReplay, } | { "type": "toolCall", callId: string, name: string, inputJson: string, } | { "type": "data", mimeType: string, base64: string, } | { "type": "citations", citations: Array<Citation>, markdown: string, };
+replay?: ThinkingReplay, } | { "type": "toolCall", 
+/**
+ * The id that the result must name.
+ */
+callId: string, 
+/**
+ * The tool's name, as VS Code knows it.
+ */
+name: string, 
+/**
+ * The arguments.
+ */
+inputJson: string, } | { "type": "data", 
+/**
+ * The media type. No server can choose one of VS Code's own types.
+ */
+mimeType: string, 
+/**
+ * The bytes, in the standard alphabet with padding.
+ */
+base64: string, } | { "type": "citations", 
+/**
+ * The sources, each of them once.
+ */
+citations: Array<Citation>, 
+/**
+ * A list of links, in which nothing that a server wrote can act as markup.
+ */
+markdown: string, };
 
 export type ThinkingReplay = { 
 /**
  * The model that produced it. The content is useless to any other model.
  */
-model: string | null, items: Array<ReasoningItem>, };
+model: string | null, 
+/**
+ * The items to send back, in order.
+ */
+items: Array<ReasoningItem>, };
 
-export type ReasoningItem = { id: string | null, encrypted_content: string, };
+export type ReasoningItem = { 
+/**
+ * The server's id for the item, if it has one.
+ */
+id: string | null, 
+/**
+ * The reasoning, which only the server can read.
+ */
+encrypted_content: string, };
 
 export type Citation = { 
 /**
  * The address of the web page. Documents have none.
  */
-url?: string, title?: string, 
+url?: string, 
+/**
+ * The title, as one line.
+ */
+title?: string, 
 /**
  * The provider's id for the source.
  */
-sourceId?: string, mediaType?: string, filename?: string, };
+sourceId?: string, 
+/**
+ * The document's media type.
+ */
+mediaType?: string, 
+/**
+ * The document's name.
+ */
+filename?: string, };
 
-export type Note = { kind: NoteKind, 
+export type Note = { 
+/**
+ * What the note is about.
+ */
+kind: NoteKind, 
 /**
  * Protocol terms only: an event type, an item type, a tool's name; or the text in English.
  */
@@ -38,19 +106,39 @@ text?: Array<Message>, };
 
 export type NoteKind = "event" | "unknownEvent" | "ignoredItem" | "ignoredContent" | "malformed" | "typeMismatch" | "sequence" | "textMismatch" | "orphanArguments" | "droppedCall" | "repeatedCall" | "leftover" | "moreNotes" | "leftOut" | "repaired" | "ranElsewhere" | "takenBack" | "modelList" | "setting";
 
-export type Outcome = { status: Status, 
+export type Outcome = { 
+/**
+ * How the answer ended.
+ */
+status: Status, 
 /**
  * Why an answer is incomplete, in the protocol's terms, or what cut a truncated answer off.
  */
-reason: string | null, error: Failure | null, 
+reason: string | null, 
+/**
+ * Why it failed or was cut off.
+ */
+error: Failure | null, 
 /**
  * Why there is nothing to show, if there is no text, no tool call and no image.
  */
-empty: Empty | null, responseId: string | null, model: string | null, 
+empty: Empty | null, 
+/**
+ * The server's id for the response.
+ */
+responseId: string | null, 
+/**
+ * The model that answered, which may be another than the one that was asked.
+ */
+model: string | null, 
 /**
  * What the server counted. `None` if it reported nothing; never zero instead.
  */
-usage: Usage | null, gateway: Gateway | null, 
+usage: Usage | null, 
+/**
+ * What the gateway reported about its own part.
+ */
+gateway: Gateway | null, 
 /**
  * Whether the request can be repeated without repeating text or running a tool twice.
  */
@@ -60,7 +148,11 @@ export type Status = "completed" | "incomplete" | "failed" | "truncated" | "canc
 
 export type Empty = "thinkingOnly" | "filtered" | "length" | "nothing";
 
-export type Failure = { kind: FailureKind, 
+export type Failure = { 
+/**
+ * What kind of failure it is.
+ */
+kind: FailureKind, 
 /**
  * What happened, in English: one short line without markup and without secrets.
  */
@@ -80,25 +172,109 @@ next: string,
 /**
  * All there is to tell the user, sentence by sentence: what happened, when to come back, what to do.
  */
-text: Array<Message>, status: number | null, requestId: string | null, generationId: string | null, overflow: Overflow | null, 
+text: Array<Message>, 
+/**
+ * The HTTP status, if there was a response.
+ */
+status: number | null, 
+/**
+ * The server's id for the request, to quote in a bug report.
+ */
+requestId: string | null, 
+/**
+ * The gateway's id for the generation, to look it up in its dashboard.
+ */
+generationId: string | null, 
+/**
+ * The numbers in an error about a conversation that is too long.
+ */
+overflow: Overflow | null, 
 /**
  * Whether the same request may succeed a moment later.
  */
-mayRetry: boolean, retryAfterMs: number | null, };
+mayRetry: boolean, 
+/**
+ * How long the server asks to wait, in milliseconds.
+ */
+retryAfterMs: number | null, };
 
 export type FailureKind = "signIn" | "forbidden" | "noCredit" | "modelNotFound" | "contextOverflow" | "badRequest" | "rateLimited" | "serverDown" | "notAStream" | "network" | "server" | "toolCall" | "tooLarge";
 
-export type LoggedOutcome = { status: Status, reason: string | null, error: LoggedFailure | null, empty: Empty | null, usage: Usage | null, };
+export type LoggedOutcome = { 
+/**
+ * How the answer ended.
+ */
+status: Status, 
+/**
+ * See [`Outcome::reason`].
+ */
+reason: string | null, 
+/**
+ * Why it failed.
+ */
+error: LoggedFailure | null, 
+/**
+ * Why there was nothing to show.
+ */
+empty: Empty | null, 
+/**
+ * What the server counted.
+ */
+usage: Usage | null, };
 
-export type LoggedFailure = { kind: FailureKind, code: string | null, status: number | null, };
+export type LoggedFailure = { 
+/**
+ * What kind of failure it was.
+ */
+kind: FailureKind, 
+/**
+ * The server's own error code.
+ */
+code: string | null, 
+/**
+ * The HTTP status, if there was a response.
+ */
+status: number | null, };
 
-export type Overflow = { askedTokens: number | null, limitTokens: number | null, };
+export type Overflow = { 
+/**
+ * How many tokens the request had.
+ */
+askedTokens: number | null, 
+/**
+ * How many the model accepts.
+ */
+limitTokens: number | null, };
 
-export type Usage = { input_tokens: number | null, output_tokens: number | null, total_tokens: number | null, input_tokens_details: TokenDetails | null, output_tokens_details: TokenDetails | null, };
+export type Usage = { 
+/**
+ * The tokens of the request, cached ones included.
+ */
+input_tokens: number | null, 
+/**
+ * The tokens of the answer, reasoning included.
+ */
+output_tokens: number | null, 
+/**
+ * The sum of both, as the server reports it.
+ */
+total_tokens: number | null, 
+/**
+ * How much of the input was cached, for example.
+ */
+input_tokens_details: TokenDetails | null, 
+/**
+ * How much of the output was reasoning, for example.
+ */
+output_tokens_details: TokenDetails | null, };
 
 export type TokenDetails = { [name: string]: unknown };
 
-export type Gateway = { generationId: string | null, 
+export type Gateway = { 
+/**
+ * The id under which the gateway lists the request.
+ */
+generationId: string | null, 
 /**
  * US dollars as the gateway wrote them, as a decimal string or a number.
  */
@@ -112,19 +288,95 @@ provider: string | null,
  */
 metadata: unknown, };
 
-export type ChatRequest = { model: string, messages: Array<ChatMessage>, tools?: Array<ToolDefinition>, toolMode?: ToolMode, 
+export type ChatRequest = { 
+/**
+ * The id of the model, as the server lists it.
+ */
+model: string, 
+/**
+ * The whole conversation, the oldest message first.
+ */
+messages: Array<ChatMessage>, 
+/**
+ * The tools that the model may call.
+ */
+tools?: Array<ToolDefinition>, 
+/**
+ * Whether the model may, must or must not call a tool.
+ */
+toolMode?: ToolMode, 
 /**
  * The one tool that must be called, if `tool_mode` is `required`.
  */
-requiredTool?: string, options?: ChatOptions, };
+requiredTool?: string, 
+/**
+ * Everything else that can be chosen for a request.
+ */
+options?: ChatOptions, };
 
-export type ChatMessage = { role: Role, content: Array<ChatPart>, };
+export type ChatMessage = { 
+/**
+ * Who wrote the message.
+ */
+role: Role, 
+/**
+ * What the message consists of, in order.
+ */
+content: Array<ChatPart>, };
 
 export type Role = "user" | "assistant" | "system";
 
-export type ChatPart = { "type": "text", value: string, } | { "type": "thinking", replay?: ThinkingReplay, } | { "type": "toolCall", callId: string, name: string, inputJson: string, } | { "type": "toolResult", callId: string, content: Array<ChatPart>, isError?: boolean, } | { "type": "data", mimeType: string, base64: string, };
+export type ChatPart = { "type": "text", 
+/**
+ * The text.
+ */
+value: string, } | { "type": "thinking", 
+/**
+ * The encrypted items. Without any, nothing is sent.
+ */
+replay?: ThinkingReplay, } | { "type": "toolCall", 
+/**
+ * The id that connects the call with its result.
+ */
+callId: string, 
+/**
+ * The tool's name, as VS Code knows it.
+ */
+name: string, 
+/**
+ * The arguments, as the text of a JSON object.
+ */
+inputJson: string, } | { "type": "toolResult", 
+/**
+ * The id of the call that this answers.
+ */
+callId: string, 
+/**
+ * The result, which is text or images.
+ */
+content: Array<ChatPart>, 
+/**
+ * Whether the tool failed. The model sees that.
+ */
+isError?: boolean, } | { "type": "data", 
+/**
+ * The media type, which decides whether the data is sent and how.
+ */
+mimeType: string, 
+/**
+ * The bytes, in the standard alphabet with padding.
+ */
+base64: string, };
 
-export type ToolDefinition = { name: string, description?: string, 
+export type ToolDefinition = { 
+/**
+ * VS Code's name for the tool. Servers get a name that all providers accept.
+ */
+name: string, 
+/**
+ * What the tool does and when to use it, for the model.
+ */
+description?: string, 
 /**
  * A JSON schema. Tools without arguments have none.
  */
@@ -132,7 +384,19 @@ inputSchema: unknown, };
 
 export type ToolMode = "auto" | "required" | "none";
 
-export type ChatOptions = { maxOutputTokens?: number, temperature?: number, topP?: number, 
+export type ChatOptions = { 
+/**
+ * The longest answer, including reasoning.
+ */
+maxOutputTokens?: number, 
+/**
+ * How varied the answer is. Most reasoning models refuse it.
+ */
+temperature?: number, 
+/**
+ * The probability mass that tokens are sampled from.
+ */
+topP?: number, 
 /**
  * One of the values that the model offers: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
  */
@@ -152,7 +416,11 @@ newConversationId?: string,
 /**
  * Lets the gateway place cache markers for providers that need them.
  */
-automaticCaching?: boolean, routing?: Routing, 
+automaticCaching?: boolean, 
+/**
+ * Which providers the gateway may use.
+ */
+routing?: Routing, 
 /**
  * Lets Claude models drop old tool results on their own.
  */
@@ -161,9 +429,21 @@ claudeContextManagement?: boolean,
  * The caller's own model options. A key that names an option above sets that option. Keys that start with `_` are
  * VS Code's and are never sent.
  */
-extraBody: { [name: string]: unknown }, extraHeaders?: { [key in string]: string }, };
+extraBody: { [name: string]: unknown }, 
+/**
+ * The user's own headers. Headers that Sluice sets itself are ignored, and a note says so.
+ */
+extraHeaders?: { [key in string]: string }, };
 
-export type Routing = { order?: Array<string>, only?: Array<string>, 
+export type Routing = { 
+/**
+ * The providers to try first, in this order.
+ */
+order?: Array<string>, 
+/**
+ * The only providers that may be used.
+ */
+only?: Array<string>, 
 /**
  * Models to fall back to.
  */
@@ -173,7 +453,23 @@ models?: Array<string>,
  */
 sort?: string, };
 
-export type HttpRequest = { method: string, url: string, headers: Array<[string, string]>, body: string, };
+export type HttpRequest = { 
+/**
+ * `GET` or `POST`.
+ */
+method: string, 
+/**
+ * The whole address, including the path.
+ */
+url: string, 
+/**
+ * All headers except the one with the key.
+ */
+headers: Array<[string, string]>, 
+/**
+ * The body, which is empty for `GET`.
+ */
+body: string, };
 
 export type Endpoint = { 
 /**
@@ -194,7 +490,15 @@ isLoopback: boolean,
  */
 isVercel: boolean, };
 
-export type HttpResponse = { status: number, headers: Array<[string, string]>, 
+export type HttpResponse = { 
+/**
+ * The HTTP status.
+ */
+status: number, 
+/**
+ * All headers. Their names are compared without regard to case.
+ */
+headers: Array<[string, string]>, 
 /**
  * The body, of which an error needs at most the first 64 KiB.
  */
@@ -210,7 +514,11 @@ origin?: string,
 /**
  * How the answer is read.
  */
-stream?: StreamOptions, dialect?: Dialect, 
+stream?: StreamOptions, 
+/**
+ * The format of the stream.
+ */
+dialect?: Dialect, 
 /**
  * The longest wait for the head of a response, in milliseconds.
  */
@@ -259,9 +567,37 @@ export type Dialect = "openResponses" | "aiSdk";
 
 export type Parameter = "caching" | "include" | "maxOutputTokens" | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningSummary" | "store";
 
-export type Action = { "type": "send", timeoutMs: number, without: Array<Parameter>, } | { "type": "read", timeoutMs: number, } | { "type": "wait", timeoutMs: number, failure: Failure, attempt: number, } | { "type": "end" } & Report;
+export type Action = { "type": "send", 
+/**
+ * How long to wait for the head of the response.
+ */
+timeoutMs: number, 
+/**
+ * The parameters that the server refused in an earlier attempt.
+ */
+without: Array<Parameter>, } | { "type": "read", 
+/**
+ * How long to wait for the next bytes.
+ */
+timeoutMs: number, } | { "type": "wait", 
+/**
+ * How long to wait.
+ */
+timeoutMs: number, 
+/**
+ * Why the last attempt failed.
+ */
+failure: Failure, 
+/**
+ * The number of the next attempt, where the first is 1.
+ */
+attempt: number, } | { "type": "end" } & Report;
 
-export type Report = { outcome: Outcome, 
+export type Report = { 
+/**
+ * How the answer ended.
+ */
+outcome: Outcome, 
 /**
  * What to do about it.
  */
@@ -298,7 +634,15 @@ text: Array<Message>,
  */
 kind: FailureKind | null, };
 
-export type Drain = { timeoutMs: number, maxBytes: number, };
+export type Drain = { 
+/**
+ * How long the rest may take to arrive.
+ */
+timeoutMs: number, 
+/**
+ * How long the rest may be.
+ */
+maxBytes: number, };
 
 export type VsCodeUsage = { 
 /**
@@ -318,9 +662,21 @@ models: Array<ChatModel>,
 /**
  * Models that can't chat, and those that a rule hides.
  */
-others: Array<OtherModel>, notes: Array<Note>, };
+others: Array<OtherModel>, 
+/**
+ * Entries that can't be used, and settings that aren't valid.
+ */
+notes: Array<Note>, };
 
-export type ChatModel = { id: string, name: string, 
+export type ChatModel = { 
+/**
+ * The id that requests name, such as `anthropic/claude-sonnet-4.5`.
+ */
+id: string, 
+/**
+ * The name for people.
+ */
+name: string, 
 /**
  * The model family without creator, date or stage: `claude-sonnet-4.5`, `gpt-5.2`, `gemini-3-pro`.
  */
@@ -328,11 +684,27 @@ family: string,
 /**
  * The release date in the id (`20250929`), or else the number in the family (`4.5`), or else `latest`.
  */
-version: string, maxInputTokens: number, maxOutputTokens: number, 
+version: string, 
+/**
+ * How many tokens a request may have. VS Code summarizes a longer conversation.
+ */
+maxInputTokens: number, 
+/**
+ * How many tokens an answer may have.
+ */
+maxOutputTokens: number, 
 /**
  * The sum of the two limits above.
  */
-contextWindow: number, limitsFrom: LimitsFrom, capabilities: ModelCapabilities, 
+contextWindow: number, 
+/**
+ * Where the limits come from.
+ */
+limitsFrom: LimitsFrom, 
+/**
+ * What the model can do.
+ */
+capabilities: ModelCapabilities, 
 /**
  * A short text to show next to the name.
  */
@@ -344,15 +716,59 @@ tooltip: string,
 /**
  * For example `$3 / $15 per M tokens, cached $0.30`. Absent if the server publishes no prices.
  */
-pricing: string | null, prices: Prices | null, effort: EffortChoices | null, isUserSelectable: boolean, isFavourite: boolean, isDefault: boolean, creator: string, description: string | null, 
+pricing: string | null, 
+/**
+ * The same prices as numbers.
+ */
+prices: Prices | null, 
+/**
+ * The levels of reasoning effort to choose from, if there are any.
+ */
+effort: EffortChoices | null, 
+/**
+ * Whether VS Code lists the model in its picker.
+ */
+isUserSelectable: boolean, 
+/**
+ * Whether a favourites pattern matches. Favourites come first.
+ */
+isFavourite: boolean, 
+/**
+ * Whether the model is selected if the user hasn't chosen one.
+ */
+isDefault: boolean, 
+/**
+ * The company that trained the model, which is the first part of most ids.
+ */
+creator: string, 
+/**
+ * The server's description, on one line.
+ */
+description: string | null, 
 /**
  * The release time in seconds since 1970.
  */
-released: number | null, deprecatedAt: number | null, 
+released: number | null, 
+/**
+ * When the model will be or was switched off, in seconds since 1970.
+ */
+deprecatedAt: number | null, 
 /**
  * The date up to which the training data reaches.
  */
-knowledge: string | null, tags: Array<string>, regions: Array<string>, parameters: Array<string>, 
+knowledge: string | null, 
+/**
+ * The server's own keywords, such as `reasoning` or `vision`.
+ */
+tags: Array<string>, 
+/**
+ * Where the model runs, as the server names the regions.
+ */
+regions: Array<string>, 
+/**
+ * The request parameters that the server says the model supports.
+ */
+parameters: Array<string>, 
 /**
  * Whether a provider promises to retain nothing; absent if unknown.
  */
@@ -368,35 +784,131 @@ refused: Array<Parameter>, };
 
 export type LimitsFrom = "assumed" | "list" | "providers" | "learned" | "setting";
 
-export type ModelCapabilities = { toolCalling: boolean, 
+export type ModelCapabilities = { 
+/**
+ * Whether the model can call tools.
+ */
+toolCalling: boolean, 
 /**
  * Whether `tool_calling` is assumed, because the server said nothing about tools.
  */
-toolCallingAssumed: boolean, imageInput: boolean, fileInput: boolean, imageOutput: boolean, thinking: boolean, webSearch: boolean, structuredOutput: boolean, promptCaching: boolean, };
+toolCallingAssumed: boolean, 
+/**
+ * Whether messages may contain images.
+ */
+imageInput: boolean, 
+/**
+ * Whether messages may contain other files, such as PDFs.
+ */
+fileInput: boolean, 
+/**
+ * Whether answers may contain images.
+ */
+imageOutput: boolean, 
+/**
+ * Whether the model can reason before it answers.
+ */
+thinking: boolean, 
+/**
+ * Whether the provider can search the web for the model.
+ */
+webSearch: boolean, 
+/**
+ * Whether answers can be made to follow a JSON schema.
+ */
+structuredOutput: boolean, 
+/**
+ * Whether a prompt that was sent before costs less.
+ */
+promptCaching: boolean, };
 
-export type EffortChoices = { values: Array<string>, 
+export type EffortChoices = { 
+/**
+ * The levels, such as `low`, `medium` and `high`.
+ */
+values: Array<string>, 
 /**
  * One of `values`.
  */
 default: string, };
 
-export type Prices = { input: number | null, output: number | null, 
+export type Prices = { 
+/**
+ * The price of input that isn't cached.
+ */
+input: number | null, 
+/**
+ * The price of output, including reasoning.
+ */
+output: number | null, 
 /**
  * The price of input that was in the provider's prompt cache.
  */
-cachedInput: number | null, cacheWrite: number | null, 
+cachedInput: number | null, 
+/**
+ * The price of input that is written to the provider's prompt cache.
+ */
+cacheWrite: number | null, 
 /**
  * Different prices for long requests, in order of length.
  */
 tiers: Array<PriceTier>, };
 
-export type PriceTier = { fromInputTokens: number, input: number | null, output: number | null, cachedInput: number | null, cacheWrite: number | null, };
+export type PriceTier = { 
+/**
+ * The smallest number of input tokens that this tier applies to.
+ */
+fromInputTokens: number, 
+/**
+ * The price of input that isn't cached.
+ */
+input: number | null, 
+/**
+ * The price of output, including reasoning.
+ */
+output: number | null, 
+/**
+ * The price of input that was in the provider's prompt cache.
+ */
+cachedInput: number | null, 
+/**
+ * The price of input that is written to the provider's prompt cache.
+ */
+cacheWrite: number | null, };
 
-export type ModelProvider = { name: string, 
+export type ModelProvider = { 
+/**
+ * The provider's name, which [`Routing`](crate::Routing) uses too.
+ */
+name: string, 
 /**
  * Whether it is serving requests, as far as the gateway knows.
  */
-isActive: boolean, contextWindow: number | null, maxOutputTokens: number | null, maxInputTokens: number | null, pricing: string | null, prices: Prices | null, quantization: string | null, 
+isActive: boolean, 
+/**
+ * How many tokens input and output may have together.
+ */
+contextWindow: number | null, 
+/**
+ * How many tokens an answer may have.
+ */
+maxOutputTokens: number | null, 
+/**
+ * How many tokens a request may have.
+ */
+maxInputTokens: number | null, 
+/**
+ * The prices as one line, like those of a [`ChatModel`].
+ */
+pricing: string | null, 
+/**
+ * The same prices as numbers.
+ */
+prices: Prices | null, 
+/**
+ * The precision of the weights, such as `fp8`.
+ */
+quantization: string | null, 
 /**
  * In per cent.
  */
@@ -404,15 +916,43 @@ uptime: number | null,
 /**
  * The median time to the first token.
  */
-latencyMs: number | null, tokensPerSecond: number | null, };
+latencyMs: number | null, 
+/**
+ * The median speed of answers.
+ */
+tokensPerSecond: number | null, };
 
-export type OtherModel = { id: string, name: string, 
+export type OtherModel = { 
+/**
+ * The id that requests name.
+ */
+id: string, 
+/**
+ * The name for people.
+ */
+name: string, 
 /**
  * `embedding`, `image` and so on, or `hidden`.
  */
-kind: string, pricing: string | null, prices: Prices | null, };
+kind: string, 
+/**
+ * The prices as one line, like those of a [`ChatModel`].
+ */
+pricing: string | null, 
+/**
+ * The same prices as numbers.
+ */
+prices: Prices | null, };
 
-export type ModelSettings = { hide?: Array<string>, favourites?: Array<string>, 
+export type ModelSettings = { 
+/**
+ * Patterns of models that are not offered.
+ */
+hide?: Array<string>, 
+/**
+ * Patterns of models that come first.
+ */
+favourites?: Array<string>, 
 /**
  * The default is the first model that matches the first pattern that has a match.
  */
@@ -426,11 +966,43 @@ export type LimitSetting = {
 /**
  * The pattern of the models that these limits apply to.
  */
-model: string, contextWindow?: number, maxInputTokens?: number, maxOutputTokens?: number, };
+model: string, 
+/**
+ * How many tokens input and output may have together.
+ */
+contextWindow?: number, 
+/**
+ * How many tokens a request may have.
+ */
+maxInputTokens?: number, 
+/**
+ * How many tokens an answer may have.
+ */
+maxOutputTokens?: number, };
 
-export type Settings = { baseUrl?: string, models?: ModelSettings, extraHeaders?: { [key in string]: string }, extraBody?: { [name: string]: unknown }, };
+export type Settings = { 
+/**
+ * The address of the endpoint, if the user has set one.
+ */
+baseUrl?: string, 
+/**
+ * Which models are shown, and with which limits.
+ */
+models?: ModelSettings, 
+/**
+ * The user's own headers.
+ */
+extraHeaders?: { [key in string]: string }, 
+/**
+ * The user's own fields of the request body.
+ */
+extraBody?: { [name: string]: unknown }, };
 
-export type SettingProblem = { setting: SettingKind, 
+export type SettingProblem = { 
+/**
+ * The setting to change.
+ */
+setting: SettingKind, 
 /**
  * What is wrong and what to do about it. Values of headers are never part of it.
  */
@@ -440,7 +1012,11 @@ export type SettingKind = "baseUrl" | "hide" | "favourites" | "default" | "limit
 
 export type ListState = "fresh" | "stale" | "missing";
 
-export type KeyCheck = { state: KeyState, 
+export type KeyCheck = { 
+/**
+ * Whether the key is valid.
+ */
+state: KeyState, 
 /**
  * The same for the user, sentence by sentence.
  */
@@ -448,7 +1024,11 @@ text: Array<Message>, };
 
 export type KeyState = "accepted" | "refused" | "unknown";
 
-export type Estimate = { tokens: number, 
+export type Estimate = { 
+/**
+ * How many tokens the request is expected to have.
+ */
+tokens: number, 
 /**
  * How many of them a server has counted: all of them, if this exact request was answered before.
  */
@@ -458,17 +1038,69 @@ export type FileState = "good" | "missing" | "damaged" | "newer";
 
 export type RequestKind = "main" | "subAgent" | "summary" | "utility";
 
-export type RequestUsage = { id: string, conversation: string, model: string, kind: RequestKind, isAnswered: boolean, estimate: number | null, inputTokens: number | null, cachedTokens: number | null, outputTokens: number | null, reasoningTokens: number | null, 
+export type RequestUsage = { 
+/**
+ * The id from the start.
+ */
+id: string, 
+/**
+ * The conversation that the request belongs to.
+ */
+conversation: string, 
+/**
+ * The model's id.
+ */
+model: string, 
+/**
+ * What the request was for.
+ */
+kind: RequestKind, 
+/**
+ * Whether the server said that the answer is over.
+ */
+isAnswered: boolean, 
+/**
+ * How many input tokens were expected.
+ */
+estimate: number | null, 
+/**
+ * The tokens of the request, cached ones included.
+ */
+inputTokens: number | null, 
+/**
+ * The input tokens that were in the provider's prompt cache.
+ */
+cachedTokens: number | null, 
+/**
+ * The tokens of the answer, reasoning included.
+ */
+outputTokens: number | null, 
+/**
+ * The output tokens that were reasoning.
+ */
+reasoningTokens: number | null, 
 /**
  * In US dollars.
  */
-cost: number | null, firstPartMs: number | null, totalMs: number, 
+cost: number | null, 
+/**
+ * The time to the first part.
+ */
+firstPartMs: number | null, 
+/**
+ * The time to the end.
+ */
+totalMs: number, 
 /**
  * The speed while the answer was streaming.
  */
 tokensPerSecond: number | null, };
 
-export type Totals = { requests: number, 
+export type Totals = { 
+/**
+ * How many requests there were.
+ */
+requests: number, 
 /**
  * How many of them the server didn't count. Their tokens are missing here.
  */
@@ -476,7 +1108,23 @@ uncounted: number,
 /**
  * How many of them were counted but have no known cost.
  */
-unpriced: number, inputTokens: number, cachedTokens: number, outputTokens: number, reasoningTokens: number, 
+unpriced: number, 
+/**
+ * The tokens of the requests, cached ones included.
+ */
+inputTokens: number, 
+/**
+ * The input tokens that were in a prompt cache.
+ */
+cachedTokens: number, 
+/**
+ * The tokens of the answers, reasoning included.
+ */
+outputTokens: number, 
+/**
+ * The output tokens that were reasoning.
+ */
+reasoningTokens: number, 
 /**
  * In US dollars.
  */
@@ -484,17 +1132,37 @@ cost: number,
 /**
  * The number of requests that returned a part. `first_part_ms` is the sum over these.
  */
-firstParts: number, firstPartMs: number, 
+firstParts: number, 
+/**
+ * The sum of the times to the first part.
+ */
+firstPartMs: number, 
 /**
  * The tokens of the requests whose speed is known. `streaming_ms` is the sum over these.
  */
-streamedTokens: number, streamingMs: number, };
+streamedTokens: number, 
+/**
+ * The sum of the times from the first part to the end.
+ */
+streamingMs: number, };
 
 export type StatusLine = { 
 /**
  * For example `52.0k/128k · 41 %`, preceded by `~` while it is an estimate. Join with ` · `.
  */
-text: Array<Message>, level: Level, activity: Activity, tooltip: Array<TooltipLine>, };
+text: Array<Message>, 
+/**
+ * How full the conversation is.
+ */
+level: Level, 
+/**
+ * What is happening.
+ */
+activity: Activity, 
+/**
+ * What is shown when the pointer rests on the status bar.
+ */
+tooltip: Array<TooltipLine>, };
 
 export type Level = "normal" | "warning" | "error";
 
@@ -510,7 +1178,15 @@ label: Message,
  */
 value: Array<Message>, };
 
-export type Preflight = { level: Level, message: Message, };
+export type Preflight = { 
+/**
+ * How serious it is.
+ */
+level: Level, 
+/**
+ * What to tell the user.
+ */
+message: Message, };
 
 export type Message = { 
 /**
@@ -527,39 +1203,143 @@ export type LedgerModel = {
  * The model's family, see [`ChatModel::family`](crate::ChatModel::family). Correction factors are learned for each
  * family.
  */
-family: string, maxInputTokens?: number, prices?: Prices, };
+family: string, 
+/**
+ * How many tokens a request may have.
+ */
+maxInputTokens?: number, 
+/**
+ * The prices, for servers that don't report costs.
+ */
+prices?: Prices, };
 
-export type Begun = { estimate: Estimate, kind: RequestKind, 
+export type Begun = { 
+/**
+ * How many input tokens the request is expected to have.
+ */
+estimate: Estimate, 
+/**
+ * What the request is for.
+ */
+kind: RequestKind, 
 /**
  * A warning for the user before the request is sent.
  */
-warning: Preflight | null, status: StatusLine | null, };
+warning: Preflight | null, 
+/**
+ * The status line, if this conversation has one.
+ */
+status: StatusLine | null, };
 
-export type Ended = { used: RequestUsage, status: StatusLine | null, 
+export type Ended = { 
+/**
+ * What the request used.
+ */
+used: RequestUsage, 
+/**
+ * The status line, if this conversation has one.
+ */
+status: StatusLine | null, 
 /**
  * The sums of its conversation.
  */
 conversation: Totals | null, };
 
-export type RequestsQuestion = { "parseEndpoint": string } | { "buildRequest": { chat: ChatRequest, baseUrl: string, 
+export type RequestsQuestion = { "parseEndpoint": string } | { "buildRequest": { 
+/**
+ * The chat to send.
+ */
+chat: ChatRequest, 
+/**
+ * The endpoint to send it to.
+ */
+baseUrl: string, 
 /**
  * Parameters to leave out.
  */
-without?: Array<Parameter>, } } | { "leaveOut": { body: string, parameters: Array<Parameter>, } } | { "explainResponse": { response: HttpResponse, 
+without?: Array<Parameter>, } } | { "leaveOut": { 
+/**
+ * The body as it was built.
+ */
+body: string, 
+/**
+ * What to remove from it.
+ */
+parameters: Array<Parameter>, } } | { "explainResponse": { 
+/**
+ * The response, with its body.
+ */
+response: HttpResponse, 
 /**
  * Seconds since 1970.
  */
-now: number, } } | { "explainTransport": { transport: Transport, origin: string, 
+now: number, } } | { "explainTransport": { 
+/**
+ * What went wrong.
+ */
+transport: Transport, 
+/**
+ * The origin that the request was for.
+ */
+origin: string, 
 /**
  * The code of the cause, such as `ENOTFOUND`.
  */
-code?: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { model: string, text: string, } } | { "estimateMessage": { model: string, message: ChatMessage, } } | { "checkSettings": Settings } | { "checkKey": { response: HttpResponse, 
+code?: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { 
+/**
+ * The model that decides how text is split.
+ */
+model: string, 
+/**
+ * The text to count.
+ */
+text: string, } } | { "estimateMessage": { 
+/**
+ * The model that decides how text is split.
+ */
+model: string, 
+/**
+ * The message to count.
+ */
+message: ChatMessage, } } | { "checkSettings": Settings } | { "checkKey": { 
+/**
+ * The response, with its body.
+ */
+response: HttpResponse, 
 /**
  * Seconds since 1970.
  */
-now: number, } } | { "describeOutcome": { model: string, outcome: LoggedOutcome, } } | { "loggedModel": string } | { "redact": { secrets: Array<string>, text: string, } } | { "mask": { secrets: Array<string>, value: unknown, } };
+now: number, } } | { "describeOutcome": { 
+/**
+ * The model that was asked.
+ */
+model: string, 
+/**
+ * How the request ended.
+ */
+outcome: LoggedOutcome, } } | { "loggedModel": string } | { "redact": { 
+/**
+ * The secrets that are known.
+ */
+secrets: Array<string>, 
+/**
+ * The text to mask.
+ */
+text: string, } } | { "mask": { 
+/**
+ * The secrets that are known.
+ */
+secrets: Array<string>, 
+/**
+ * The value to mask.
+ */
+value: unknown, } };
 
-export type PreparedRequest = { request: HttpRequest, 
+export type PreparedRequest = { 
+/**
+ * What to send.
+ */
+request: HttpRequest, 
 /**
  * The origin that it is sent to. A key belongs to one origin.
  */
@@ -567,25 +1347,49 @@ origin: string,
 /**
  * The tool names that were sent, with VS Code's names for them.
  */
-toolNames: { [sent: string]: string }, conversationId: string | null, 
+toolNames: { [sent: string]: string }, 
+/**
+ * The conversation that the request belongs to, if that is known.
+ */
+conversationId: string | null, 
 /**
  * The text of a `stateful_marker` part to add to the answer.
  */
-marker: string | null, kind: RequestKind, 
+marker: string | null, 
+/**
+ * What the request is for.
+ */
+kind: RequestKind, 
 /**
  * The parameters that can be left out if the server refuses them.
  */
-optional: Array<Parameter>, notes: Array<Note>, };
+optional: Array<Parameter>, 
+/**
+ * What isn't sent as the chat has it.
+ */
+notes: Array<Note>, };
 
-export type CatalogQuestion = { baseUrl: string, 
+export type CatalogQuestion = { 
+/**
+ * The endpoint.
+ */
+baseUrl: string, 
 /**
  * The snapshot from the last answer.
  */
-snapshot?: string, settings: ModelSettings, 
+snapshot?: string, 
+/**
+ * The user's settings for models.
+ */
+settings: ModelSettings, 
 /**
  * Seconds since 1970.
  */
-now: number, event?: CatalogEvent, 
+now: number, 
+/**
+ * What happened since the snapshot, if anything did.
+ */
+event?: CatalogEvent, 
 /**
  * A model whose providers are of interest.
  */
@@ -593,7 +1397,23 @@ about?: string, };
 
 export type CatalogEvent = { "listReceived": HttpResponse } | { "listFailed": Transport } | { "endpointsReceived": [string, HttpResponse] } | { "overflowed": [string, string] } | { "refused": [string, Array<Parameter>] };
 
-export type CatalogView = { models: Array<ChatModel>, others: Array<OtherModel>, state: ListState, listRequest: HttpRequest, 
+export type CatalogView = { 
+/**
+ * The models to offer.
+ */
+models: Array<ChatModel>, 
+/**
+ * The models that are not offered.
+ */
+others: Array<OtherModel>, 
+/**
+ * Whether the list has to be requested.
+ */
+state: ListState, 
+/**
+ * The request for the list. The shell adds the key.
+ */
+listRequest: HttpRequest, 
 /**
  * The request that shows whether a key is valid.
  */
@@ -601,14 +1421,98 @@ creditsRequest: HttpRequest,
 /**
  * The request for the providers of the model in question; `None` if they are known well enough.
  */
-endpointsRequest: HttpRequest | null, changed: boolean, notes: Array<Note>, snapshot: string, };
+endpointsRequest: HttpRequest | null, 
+/**
+ * Whether the models or the snapshot changed.
+ */
+changed: boolean, 
+/**
+ * What is wrong with the list, the snapshot or the settings.
+ */
+notes: Array<Note>, 
+/**
+ * The state to store and to send with the next question.
+ */
+snapshot: string, };
 
-export type TokensQuestion = { "begin": { id: string, conversation: string, chat: ChatRequest, model: LedgerModel, now: number, } } | { "part": { id: string, isThinking: boolean, now: number, } } | { "end": { id: string, entry: unknown, now: number, 
+export type TokensQuestion = { "begin": { 
+/**
+ * Any id that no other open request has.
+ */
+id: string, 
+/**
+ * The conversation that the request belongs to.
+ */
+conversation: string, 
+/**
+ * What is sent.
+ */
+chat: ChatRequest, 
+/**
+ * What the ledger needs to know about the model.
+ */
+model: LedgerModel, 
+/**
+ * Milliseconds of any clock that isn't set back.
+ */
+now: number, } } | { "part": { 
+/**
+ * The id from the beginning.
+ */
+id: string, 
+/**
+ * Whether the part is thinking.
+ */
+isThinking: boolean, 
+/**
+ * Milliseconds of the same clock.
+ */
+now: number, } } | { "end": { 
+/**
+ * The id from the beginning.
+ */
+id: string, 
+/**
+ * What the exchange reported.
+ */
+entry: unknown, 
+/**
+ * Milliseconds of the same clock.
+ */
+now: number, 
 /**
  * Days since 1970.
  */
-today: number, } } | { "history": HistoryPeriod } | { "message": { model: string, family: string, message: ChatMessage, } };
+today: number, } } | { "history": HistoryPeriod } | { "message": { 
+/**
+ * The model, whose tokenizer is used.
+ */
+model: string, 
+/**
+ * The family, whose correction factor is used.
+ */
+family: string, 
+/**
+ * The message to count.
+ */
+message: ChatMessage, } };
 
 export type HistoryPeriod = "day" | "month";
 
-export type HistoryRow = { when: string, model: string, totals: Totals, tokensPerSecond: number | null, };
+export type HistoryRow = { 
+/**
+ * The day (`2026-03-01`) or the month (`2026-03`).
+ */
+when: string, 
+/**
+ * The model's id.
+ */
+model: string, 
+/**
+ * What all requests in that time used.
+ */
+totals: Totals, 
+/**
+ * The average speed of the answers.
+ */
+tokensPerSecond: number | null, };

@@ -13,14 +13,19 @@ use crate::surrogates::mend_surrogates;
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ChatRequest {
+    /// The id of the model, as the server lists it.
     pub model: String,
+    /// The whole conversation, the oldest message first.
     pub messages: Vec<ChatMessage>,
+    /// The tools that the model may call.
     #[cfg_attr(test, ts(as = "Option<Vec<ToolDefinition>>"))]
     pub tools: Vec<ToolDefinition>,
+    /// Whether the model may, must or must not call a tool.
     #[cfg_attr(test, ts(as = "Option<ToolMode>"))]
     pub tool_mode: ToolMode,
     /// The one tool that must be called, if `tool_mode` is `required`.
     pub required_tool: Option<String>,
+    /// Everything else that can be chosen for a request.
     #[cfg_attr(test, ts(as = "Option<ChatOptions>"))]
     pub options: ChatOptions,
 }
@@ -48,7 +53,9 @@ impl ChatMessage {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChatMessage {
+    /// Who wrote the message.
     pub role: Role,
+    /// What the message consists of, in order.
     pub content: Vec<ChatPart>,
 }
 
@@ -57,8 +64,11 @@ pub struct ChatMessage {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Role {
+    /// The person who asks, or the program that runs tools for the model.
     User,
+    /// The model.
     Assistant,
+    /// The program that wraps the conversation. Its messages become the instructions.
     System,
 }
 
@@ -67,29 +77,42 @@ pub enum Role {
 #[serde(try_from = "FlatPart", tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase"))]
 pub enum ChatPart {
+    /// Plain text.
     Text {
+        /// The text.
         value: String,
     },
     /// The model's reasoning. Only the encrypted items are sent, and only to the model that produced them.
     Thinking {
+        /// The encrypted items. Without any, nothing is sent.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(test, ts(optional, as = "Option<ThinkingReplay>"))]
         replay: Option<ThinkingReplay>,
     },
+    /// A call that the model made in an earlier answer.
     ToolCall {
+        /// The id that connects the call with its result.
         call_id: String,
+        /// The tool's name, as VS Code knows it.
         name: String,
+        /// The arguments, as the text of a JSON object.
         input_json: String,
     },
+    /// What a tool returned.
     ToolResult {
+        /// The id of the call that this answers.
         call_id: String,
+        /// The result, which is text or images.
         content: Vec<ChatPart>,
+        /// Whether the tool failed. The model sees that.
         #[cfg_attr(test, ts(optional, as = "Option<bool>"))]
         is_error: bool,
     },
     /// An image, or one of VS Code's markers.
     Data {
+        /// The media type, which decides whether the data is sent and how.
         mime_type: String,
+        /// The bytes, in the standard alphabet with padding.
         base64: String,
     },
 }
@@ -144,7 +167,9 @@ impl TryFrom<FlatPart> for ChatPart {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ToolDefinition {
+    /// VS Code's name for the tool. Servers get a name that all providers accept.
     pub name: String,
+    /// What the tool does and when to use it, for the model.
     #[serde(default)]
     #[cfg_attr(test, ts(as = "Option<String>"))]
     pub description: String,
@@ -159,9 +184,12 @@ pub struct ToolDefinition {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum ToolMode {
+    /// The model decides.
     #[default]
     Auto,
+    /// The model must call a tool.
     Required,
+    /// The model must not call a tool.
     None,
 }
 
@@ -170,9 +198,12 @@ pub enum ToolMode {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ChatOptions {
+    /// The longest answer, including reasoning.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_output_tokens: Option<u64>,
+    /// How varied the answer is. Most reasoning models refuse it.
     pub temperature: Option<f64>,
+    /// The probability mass that tokens are sampled from.
     pub top_p: Option<f64>,
     /// One of the values that the model offers: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
     pub reasoning_effort: Option<String>,
@@ -185,6 +216,7 @@ pub struct ChatOptions {
     /// Lets the gateway place cache markers for providers that need them.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub automatic_caching: bool,
+    /// Which providers the gateway may use.
     pub routing: Option<Routing>,
     /// Lets Claude models drop old tool results on their own.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
@@ -193,6 +225,7 @@ pub struct ChatOptions {
     /// VS Code's and are never sent.
     #[cfg_attr(test, ts(type = "{ [name: string]: unknown }"))]
     pub extra_body: Map<String, Value>,
+    /// The user's own headers. Headers that Sluice sets itself are ignored, and a note says so.
     #[cfg_attr(test, ts(as = "Option<BTreeMap<String, String>>"))]
     pub extra_headers: BTreeMap<String, String>,
 }
@@ -202,9 +235,11 @@ pub struct ChatOptions {
 #[serde(default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Routing {
+    /// The providers to try first, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
     pub order: Vec<String>,
+    /// The only providers that may be used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
     pub only: Vec<String>,
@@ -222,8 +257,12 @@ pub struct Routing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HttpRequest {
+    /// `GET` or `POST`.
     pub method: String,
+    /// The whole address, including the path.
     pub url: String,
+    /// All headers except the one with the key.
     pub headers: Vec<(String, String)>,
+    /// The body, which is empty for `GET`.
     pub body: String,
 }

@@ -9,11 +9,13 @@ use crate::send::Parameter;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct ModelList {
     /// Favourites come first, then the server's order.
     pub models: Vec<ChatModel>,
     /// Models that can't chat, and those that a rule hides.
     pub others: Vec<OtherModel>,
+    /// Entries that can't be used, and settings that aren't valid.
     pub notes: Vec<Note>,
 }
 
@@ -21,18 +23,25 @@ pub struct ModelList {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct ChatModel {
+    /// The id that requests name, such as `anthropic/claude-sonnet-4.5`.
     pub id: String,
+    /// The name for people.
     pub name: String,
     /// The model family without creator, date or stage: `claude-sonnet-4.5`, `gpt-5.2`, `gemini-3-pro`.
     pub family: String,
     /// The release date in the id (`20250929`), or else the number in the family (`4.5`), or else `latest`.
     pub version: String,
+    /// How many tokens a request may have. VS Code summarizes a longer conversation.
     pub max_input_tokens: u32,
+    /// How many tokens an answer may have.
     pub max_output_tokens: u32,
     /// The sum of the two limits above.
     pub context_window: u32,
+    /// Where the limits come from.
     pub limits_from: LimitsFrom,
+    /// What the model can do.
     pub capabilities: ModelCapabilities,
     /// A short text to show next to the name.
     pub detail: String,
@@ -40,22 +49,33 @@ pub struct ChatModel {
     pub tooltip: String,
     /// For example `$3 / $15 per M tokens, cached $0.30`. Absent if the server publishes no prices.
     pub pricing: Option<String>,
+    /// The same prices as numbers.
     pub prices: Option<Prices>,
+    /// The levels of reasoning effort to choose from, if there are any.
     pub effort: Option<EffortChoices>,
+    /// Whether VS Code lists the model in its picker.
     pub is_user_selectable: bool,
+    /// Whether a favourites pattern matches. Favourites come first.
     pub is_favourite: bool,
+    /// Whether the model is selected if the user hasn't chosen one.
     pub is_default: bool,
+    /// The company that trained the model, which is the first part of most ids.
     pub creator: String,
+    /// The server's description, on one line.
     pub description: Option<String>,
     /// The release time in seconds since 1970.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub released: Option<u64>,
+    /// When the model will be or was switched off, in seconds since 1970.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub deprecated_at: Option<u64>,
     /// The date up to which the training data reaches.
     pub knowledge: Option<String>,
+    /// The server's own keywords, such as `reasoning` or `vision`.
     pub tags: Vec<String>,
+    /// Where the model runs, as the server names the regions.
     pub regions: Vec<String>,
+    /// The request parameters that the server says the model supports.
     pub parameters: Vec<String>,
     /// Whether a provider promises to retain nothing; absent if unknown.
     pub zero_data_retention: Option<bool>,
@@ -69,6 +89,7 @@ pub struct ChatModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub enum LimitsFrom {
     /// Unknown; a common window is assumed.
     Assumed,
@@ -88,16 +109,25 @@ pub enum LimitsFrom {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own, as in VS Code's type")]
+#[non_exhaustive]
 pub struct ModelCapabilities {
+    /// Whether the model can call tools.
     pub tool_calling: bool,
     /// Whether `tool_calling` is assumed, because the server said nothing about tools.
     pub tool_calling_assumed: bool,
+    /// Whether messages may contain images.
     pub image_input: bool,
+    /// Whether messages may contain other files, such as PDFs.
     pub file_input: bool,
+    /// Whether answers may contain images.
     pub image_output: bool,
+    /// Whether the model can reason before it answers.
     pub thinking: bool,
+    /// Whether the provider can search the web for the model.
     pub web_search: bool,
+    /// Whether answers can be made to follow a JSON schema.
     pub structured_output: bool,
+    /// Whether a prompt that was sent before costs less.
     pub prompt_caching: bool,
 }
 
@@ -106,6 +136,7 @@ pub struct ModelCapabilities {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct EffortChoices {
+    /// The levels, such as `low`, `medium` and `high`.
     pub values: Vec<String>,
     /// One of `values`.
     pub default: String,
@@ -116,10 +147,13 @@ pub struct EffortChoices {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Prices {
+    /// The price of input that isn't cached.
     pub input: Option<f64>,
+    /// The price of output, including reasoning.
     pub output: Option<f64>,
     /// The price of input that was in the provider's prompt cache.
     pub cached_input: Option<f64>,
+    /// The price of input that is written to the provider's prompt cache.
     pub cache_write: Option<f64>,
     /// Different prices for long requests, in order of length.
     pub tiers: Vec<PriceTier>,
@@ -130,11 +164,16 @@ pub struct Prices {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PriceTier {
+    /// The smallest number of input tokens that this tier applies to.
     #[cfg_attr(test, ts(type = "number"))]
     pub from_input_tokens: u64,
+    /// The price of input that isn't cached.
     pub input: Option<f64>,
+    /// The price of output, including reasoning.
     pub output: Option<f64>,
+    /// The price of input that was in the provider's prompt cache.
     pub cached_input: Option<f64>,
+    /// The price of input that is written to the provider's prompt cache.
     pub cache_write: Option<f64>,
 }
 
@@ -142,20 +181,29 @@ pub struct PriceTier {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct ModelProvider {
+    /// The provider's name, which [`Routing`](crate::Routing) uses too.
     pub name: String,
     /// Whether it is serving requests, as far as the gateway knows.
     pub is_active: bool,
+    /// How many tokens input and output may have together.
     pub context_window: Option<u32>,
+    /// How many tokens an answer may have.
     pub max_output_tokens: Option<u32>,
+    /// How many tokens a request may have.
     pub max_input_tokens: Option<u32>,
+    /// The prices as one line, like those of a [`ChatModel`].
     pub pricing: Option<String>,
+    /// The same prices as numbers.
     pub prices: Option<Prices>,
+    /// The precision of the weights, such as `fp8`.
     pub quantization: Option<String>,
     /// In per cent.
     pub uptime: Option<f64>,
     /// The median time to the first token.
     pub latency_ms: Option<f64>,
+    /// The median speed of answers.
     pub tokens_per_second: Option<f64>,
 }
 
@@ -163,12 +211,17 @@ pub struct ModelProvider {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct OtherModel {
+    /// The id that requests name.
     pub id: String,
+    /// The name for people.
     pub name: String,
     /// `embedding`, `image` and so on, or `hidden`.
     pub kind: String,
+    /// The prices as one line, like those of a [`ChatModel`].
     pub pricing: Option<String>,
+    /// The same prices as numbers.
     pub prices: Option<Prices>,
 }
 
@@ -178,8 +231,10 @@ pub struct OtherModel {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ModelSettings {
+    /// Patterns of models that are not offered.
     #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
     pub hide: Vec<String>,
+    /// Patterns of models that come first.
     #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
     pub favourites: Vec<String>,
     /// The default is the first model that matches the first pattern that has a match.
@@ -197,7 +252,10 @@ pub struct ModelSettings {
 pub struct LimitSetting {
     /// The pattern of the models that these limits apply to.
     pub model: String,
+    /// How many tokens input and output may have together.
     pub context_window: Option<u32>,
+    /// How many tokens a request may have.
     pub max_input_tokens: Option<u32>,
+    /// How many tokens an answer may have.
     pub max_output_tokens: Option<u32>,
 }

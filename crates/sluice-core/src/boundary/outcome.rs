@@ -12,16 +12,21 @@ use crate::message::Message;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Outcome {
+    /// How the answer ended.
     pub status: Status,
     /// Why an answer is incomplete, in the protocol's terms, or what cut a truncated answer off.
     pub reason: Option<String>,
+    /// Why it failed or was cut off.
     pub error: Option<Failure>,
     /// Why there is nothing to show, if there is no text, no tool call and no image.
     pub empty: Option<Empty>,
+    /// The server's id for the response.
     pub response_id: Option<String>,
+    /// The model that answered, which may be another than the one that was asked.
     pub model: Option<String>,
     /// What the server counted. `None` if it reported nothing; never zero instead.
     pub usage: Option<Usage>,
+    /// What the gateway reported about its own part.
     pub gateway: Option<Gateway>,
     /// Whether the request can be repeated without repeating text or running a tool twice.
     pub retry_safe: bool,
@@ -32,12 +37,15 @@ pub struct Outcome {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Status {
+    /// The server said that the answer is complete.
     Completed,
     /// The server ended the answer early and said so; what arrived is valid.
     Incomplete,
+    /// The server reported an error, or the answer can't be used.
     Failed,
     /// The body ended before the server said how the answer ended.
     Truncated,
+    /// The caller no longer wanted the answer.
     Cancelled,
 }
 
@@ -45,6 +53,7 @@ pub enum Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub enum Empty {
     /// The model produced reasoning but no answer.
     ThinkingOnly,
@@ -52,6 +61,7 @@ pub enum Empty {
     Filtered,
     /// The output limit was reached before the answer began.
     Length,
+    /// There was neither reasoning nor an answer.
     Nothing,
 }
 
@@ -59,7 +69,9 @@ pub enum Empty {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Failure {
+    /// What kind of failure it is.
     pub kind: FailureKind,
     /// What happened, in English: one short line without markup and without secrets.
     pub message: String,
@@ -71,12 +83,17 @@ pub struct Failure {
     pub next: String,
     /// All there is to tell the user, sentence by sentence: what happened, when to come back, what to do.
     pub text: Vec<Message>,
+    /// The HTTP status, if there was a response.
     pub status: Option<u16>,
+    /// The server's id for the request, to quote in a bug report.
     pub request_id: Option<String>,
+    /// The gateway's id for the generation, to look it up in its dashboard.
     pub generation_id: Option<String>,
+    /// The numbers in an error about a conversation that is too long.
     pub overflow: Option<Overflow>,
     /// Whether the same request may succeed a moment later.
     pub may_retry: bool,
+    /// How long the server asks to wait, in milliseconds.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub retry_after_ms: Option<u64>,
 }
@@ -85,20 +102,27 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub enum FailureKind {
     /// The key is missing or wrong.
     SignIn,
     /// The key is valid but doesn't allow this request.
     Forbidden,
+    /// The account has no credit left.
     NoCredit,
+    /// The server doesn't have the model.
     ModelNotFound,
     /// The conversation doesn't fit into the model's window.
     ContextOverflow,
+    /// The server refused the request for a reason of its own.
     BadRequest,
+    /// There were too many requests.
     RateLimited,
+    /// The server is overloaded or broken.
     ServerDown,
     /// There was a response, but not from an Open Responses endpoint.
     NotAStream,
+    /// There was no connection, or it broke.
     Network,
     /// The server reported an error of no other kind.
     Server,
@@ -112,10 +136,15 @@ pub enum FailureKind {
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LoggedOutcome {
+    /// How the answer ended.
     pub status: Status,
+    /// See [`Outcome::reason`].
     pub reason: Option<String>,
+    /// Why it failed.
     pub error: Option<LoggedFailure>,
+    /// Why there was nothing to show.
     pub empty: Option<Empty>,
+    /// What the server counted.
     pub usage: Option<Usage>,
 }
 
@@ -123,8 +152,11 @@ pub struct LoggedOutcome {
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LoggedFailure {
+    /// What kind of failure it was.
     pub kind: FailureKind,
+    /// The server's own error code.
     pub code: Option<String>,
+    /// The HTTP status, if there was a response.
     pub status: Option<u16>,
 }
 
@@ -132,9 +164,12 @@ pub struct LoggedFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Overflow {
+    /// How many tokens the request had.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub asked_tokens: Option<u64>,
+    /// How many the model accepts.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub limit_tokens: Option<u64>,
 }
@@ -143,14 +178,20 @@ pub struct Overflow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Usage {
+    /// The tokens of the request, cached ones included.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub input_tokens: Option<u64>,
+    /// The tokens of the answer, reasoning included.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub output_tokens: Option<u64>,
+    /// The sum of both, as the server reports it.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub total_tokens: Option<u64>,
+    /// How much of the input was cached, for example.
     pub input_tokens_details: Option<TokenDetails>,
+    /// How much of the output was reasoning, for example.
     pub output_tokens_details: Option<TokenDetails>,
+    /// Fields that the protocol doesn't define.
     #[serde(flatten)]
     #[cfg_attr(test, ts(skip))]
     pub more: BTreeMap<String, Value>,
@@ -173,7 +214,9 @@ impl TokenDetails {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Gateway {
+    /// The id under which the gateway lists the request.
     pub generation_id: Option<String>,
     /// US dollars as the gateway wrote them, as a decimal string or a number.
     pub cost: Option<String>,

@@ -7,20 +7,30 @@ use crate::message::{Message, join_messages};
 /// One output of the stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
+    /// Something to show.
     Part(Part),
+    /// Something to log.
     Note(Note),
 }
 
 /// Something that VS Code shows or acts on. A part that was returned is never retracted.
+///
+/// This enum is exhaustive on purpose: a program that ignored a new kind of part would drop a piece of the answer, or pass
+/// on a key that it masks in the others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Part {
     /// The next piece of the answer.
-    Text { value: String },
+    Text {
+        /// The text to append.
+        value: String,
+    },
     /// The next piece of the model's reasoning. A different `id` starts a new block.
     Thinking {
+        /// The text to append.
         value: String,
+        /// The block that the text belongs to.
         id: String,
         /// What the next request must send back. Only set on the last thinking part, which is empty.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,11 +39,28 @@ pub enum Part {
     },
     /// A complete tool call. `input_json` is the text of a JSON object, exactly as the model wrote it: parsing it would
     /// round integers above 2^53.
-    ToolCall { call_id: String, name: String, input_json: String },
+    ToolCall {
+        /// The id that the result must name.
+        call_id: String,
+        /// The tool's name, as VS Code knows it.
+        name: String,
+        /// The arguments.
+        input_json: String,
+    },
     /// A generated image or another file, or structured data as JSON.
-    Data { mime_type: String, base64: String },
+    Data {
+        /// The media type. No server can choose one of VS Code's own types.
+        mime_type: String,
+        /// The bytes, in the standard alphabet with padding.
+        base64: String,
+    },
     /// Sources of the preceding text. `markdown` lists them, ready to show.
-    Citations { citations: Vec<Citation>, markdown: String },
+    Citations {
+        /// The sources, each of them once.
+        citations: Vec<Citation>,
+        /// A list of links, in which nothing that a server wrote can act as markup.
+        markdown: String,
+    },
 }
 
 /// The reasoning that a stateless server must get back so that the model can continue from it.
@@ -42,6 +69,7 @@ pub enum Part {
 pub struct ThinkingReplay {
     /// The model that produced it. The content is useless to any other model.
     pub model: Option<String>,
+    /// The items to send back, in order.
     pub items: Vec<ReasoningItem>,
 }
 
@@ -49,7 +77,9 @@ pub struct ThinkingReplay {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReasoningItem {
+    /// The server's id for the item, if it has one.
     pub id: Option<String>,
+    /// The reasoning, which only the server can read.
     pub encrypted_content: String,
 }
 
@@ -61,13 +91,16 @@ pub struct Citation {
     /// The address of the web page. Documents have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// The title, as one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The provider's id for the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_id: Option<String>,
+    /// The document's media type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
+    /// The document's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
 }
@@ -77,6 +110,7 @@ pub struct Citation {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Note {
+    /// What the note is about.
     pub kind: NoteKind,
     /// Protocol terms only: an event type, an item type, a tool's name; or the text in English.
     pub detail: String,
@@ -90,6 +124,7 @@ pub struct Note {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub enum NoteKind {
     /// An event was read (only if tracing is on).
     Event,
@@ -132,6 +167,7 @@ pub enum NoteKind {
 }
 
 impl Note {
+    /// Makes a note for logs.
     pub fn new(kind: NoteKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), text: Vec::new() }
     }

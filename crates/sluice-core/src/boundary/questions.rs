@@ -24,7 +24,9 @@ pub enum RequestsQuestion {
     ParseEndpoint(String),
     /// Turns a chat into a request: [`PreparedRequest`].
     BuildRequest {
+        /// The chat to send.
         chat: Box<ChatRequest>,
+        /// The endpoint to send it to.
         base_url: String,
         /// Parameters to leave out.
         #[serde(default)]
@@ -32,9 +34,15 @@ pub enum RequestsQuestion {
         without: Vec<Parameter>,
     },
     /// Removes parameters from the body of a request: the new body.
-    LeaveOut { body: String, parameters: Vec<Parameter> },
+    LeaveOut {
+        /// The body as it was built.
+        body: String,
+        /// What to remove from it.
+        parameters: Vec<Parameter>,
+    },
     /// Explains a response that isn't an answer: a list of [`Message`](crate::Message).
     ExplainResponse {
+        /// The response, with its body.
         response: HttpResponse,
         /// Seconds since 1970.
         #[cfg_attr(test, ts(type = "number"))]
@@ -42,7 +50,9 @@ pub enum RequestsQuestion {
     },
     /// Explains why there is no response: a list of [`Message`](crate::Message).
     ExplainTransport {
+        /// What went wrong.
         transport: Transport,
+        /// The origin that the request was for.
         origin: String,
         /// The code of the cause, such as `ENOTFOUND`.
         code: Option<String>,
@@ -50,27 +60,50 @@ pub enum RequestsQuestion {
     /// Updates what is known about an endpoint's models, and returns it: [`CatalogView`].
     Catalog(Box<CatalogQuestion>),
     /// Estimates the tokens of a text without a vocabulary.
-    EstimateText { model: String, text: String },
+    EstimateText {
+        /// The model that decides how text is split.
+        model: String,
+        /// The text to count.
+        text: String,
+    },
     /// Estimates the tokens of a message without a vocabulary.
-    EstimateMessage { model: String, message: ChatMessage },
+    EstimateMessage {
+        /// The model that decides how text is split.
+        model: String,
+        /// The message to count.
+        message: ChatMessage,
+    },
     /// Checks the user's settings: a list of [`SettingProblem`](crate::SettingProblem).
     CheckSettings(Box<Settings>),
     /// Reads the response to [`CatalogView::credits_request`]: [`KeyCheck`](crate::KeyCheck).
     CheckKey {
+        /// The response, with its body.
         response: HttpResponse,
         /// Seconds since 1970.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
     /// Describes how a request to a model ended, for a log: a line without a word that a server chose.
-    DescribeOutcome { model: String, outcome: LoggedOutcome },
+    DescribeOutcome {
+        /// The model that was asked.
+        model: String,
+        /// How the request ended.
+        outcome: LoggedOutcome,
+    },
     /// Returns a model's id for a log, or other words if it isn't a plain id.
     LoggedModel(String),
     /// Masks secrets and the names of users in a text for a log or a report: the text.
-    Redact { secrets: Vec<String>, text: String },
+    Redact {
+        /// The secrets that are known.
+        secrets: Vec<String>,
+        /// The text to mask.
+        text: String,
+    },
     /// Masks secrets in the strings of any value.
     Mask {
+        /// The secrets that are known.
         secrets: Vec<String>,
+        /// The value to mask.
         #[cfg_attr(test, ts(type = "unknown"))]
         value: Value,
     },
@@ -81,32 +114,40 @@ pub enum RequestsQuestion {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PreparedRequest {
+    /// What to send.
     pub request: HttpRequest,
     /// The origin that it is sent to. A key belongs to one origin.
     pub origin: String,
     /// The tool names that were sent, with VS Code's names for them.
     #[cfg_attr(test, ts(type = "{ [sent: string]: string }"))]
     pub tool_names: ToolNames,
+    /// The conversation that the request belongs to, if that is known.
     pub conversation_id: Option<String>,
     /// The text of a `stateful_marker` part to add to the answer.
     pub marker: Option<String>,
+    /// What the request is for.
     pub kind: RequestKind,
     /// The parameters that can be left out if the server refuses them.
     pub optional: Vec<Parameter>,
+    /// What isn't sent as the chat has it.
     pub notes: Vec<Note>,
 }
 
+/// A question about the models of an endpoint. The shell keeps the catalog's state, the snapshot.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct CatalogQuestion {
+    /// The endpoint.
     pub base_url: String,
     /// The snapshot from the last answer.
     pub snapshot: Option<String>,
+    /// The user's settings for models.
     pub settings: ModelSettings,
     /// Seconds since 1970.
     #[cfg_attr(test, ts(type = "number"))]
     pub now: u64,
+    /// What happened since the snapshot, if anything did.
     pub event: Option<CatalogEvent>,
     /// A model whose providers are of interest.
     pub about: Option<String>,
@@ -134,16 +175,23 @@ pub enum CatalogEvent {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CatalogView {
+    /// The models to offer.
     pub models: Vec<ChatModel>,
+    /// The models that are not offered.
     pub others: Vec<OtherModel>,
+    /// Whether the list has to be requested.
     pub state: ListState,
+    /// The request for the list. The shell adds the key.
     pub list_request: HttpRequest,
     /// The request that shows whether a key is valid.
     pub credits_request: HttpRequest,
     /// The request for the providers of the model in question; `None` if they are known well enough.
     pub endpoints_request: Option<HttpRequest>,
+    /// Whether the models or the snapshot changed.
     pub changed: bool,
+    /// What is wrong with the list, the snapshot or the settings.
     pub notes: Vec<Note>,
+    /// The state to store and to send with the next question.
     pub snapshot: String,
 }
 
@@ -154,25 +202,36 @@ pub struct CatalogView {
 pub enum TokensQuestion {
     /// A request begins: [`Begun`](crate::Begun).
     Begin {
+        /// Any id that no other open request has.
         id: String,
+        /// The conversation that the request belongs to.
         conversation: String,
+        /// What is sent.
         chat: Box<ChatRequest>,
+        /// What the ledger needs to know about the model.
         model: LedgerModel,
+        /// Milliseconds of any clock that isn't set back.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
     /// The first part of its answer has arrived.
     Part {
+        /// The id from the beginning.
         id: String,
+        /// Whether the part is thinking.
         is_thinking: bool,
+        /// Milliseconds of the same clock.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
     /// It is over: [`Ended`](crate::Ended).
     End {
+        /// The id from the beginning.
         id: String,
+        /// What the exchange reported.
         #[cfg_attr(test, ts(type = "unknown"))]
         entry: LedgerEntry,
+        /// Milliseconds of the same clock.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
         /// Days since 1970.
@@ -181,14 +240,24 @@ pub enum TokensQuestion {
     /// Returns the usage by day or month and by model, the oldest first: a list of [`HistoryRow`].
     History(HistoryPeriod),
     /// Counts the tokens of a message.
-    Message { model: String, family: String, message: ChatMessage },
+    Message {
+        /// The model, whose tokenizer is used.
+        model: String,
+        /// The family, whose correction factor is used.
+        family: String,
+        /// The message to count.
+        message: ChatMessage,
+    },
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+/// What the rows of a history stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum HistoryPeriod {
+    /// One row for each day and model.
     Day,
+    /// One row for each month and model.
     Month,
 }
 
@@ -197,8 +266,12 @@ pub enum HistoryPeriod {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HistoryRow {
+    /// The day (`2026-03-01`) or the month (`2026-03`).
     pub when: String,
+    /// The model's id.
     pub model: String,
+    /// What all requests in that time used.
     pub totals: Totals,
+    /// The average speed of the answers.
     pub tokens_per_second: Option<f64>,
 }

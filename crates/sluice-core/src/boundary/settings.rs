@@ -13,11 +13,15 @@ use crate::message::Message;
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Settings {
+    /// The address of the endpoint, if the user has set one.
     pub base_url: Option<String>,
+    /// Which models are shown, and with which limits.
     #[cfg_attr(test, ts(as = "Option<ModelSettings>"))]
     pub models: ModelSettings,
+    /// The user's own headers.
     #[cfg_attr(test, ts(as = "Option<BTreeMap<String, String>>"))]
     pub extra_headers: BTreeMap<String, String>,
+    /// The user's own fields of the request body.
     #[cfg_attr(test, ts(type = "{ [name: string]: unknown }", optional))]
     pub extra_body: Map<String, Value>,
 }
@@ -25,7 +29,9 @@ pub struct Settings {
 /// A setting that doesn't work as written, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct SettingProblem {
+    /// The setting to change.
     pub setting: SettingKind,
     /// What is wrong and what to do about it. Values of headers are never part of it.
     pub message: Message,
@@ -35,12 +41,20 @@ pub struct SettingProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub enum SettingKind {
+    /// [`Settings::base_url`].
     BaseUrl,
+    /// [`ModelSettings::hide`].
     Hide,
+    /// [`ModelSettings::favourites`].
     Favourites,
+    /// [`ModelSettings::default`](field@ModelSettings::default).
     Default,
+    /// [`ModelSettings::limits`].
     Limits,
+    /// [`Settings::extra_headers`].
     ExtraHeaders,
+    /// [`Settings::extra_body`].
     ExtraBody,
 }

@@ -11,6 +11,7 @@ use crate::message::{Message, MessageCode};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Estimate {
+    /// How many tokens the request is expected to have.
     #[cfg_attr(test, ts(type = "number"))]
     pub tokens: u64,
     /// How many of them a server has counted: all of them, if this exact request was answered before.
@@ -23,7 +24,9 @@ pub struct Estimate {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum FileState {
+    /// It was read.
     Good,
+    /// There is none yet.
     Missing,
     /// Cut short, altered, or not ours. The shell sets it aside.
     Damaged,
@@ -54,8 +57,11 @@ impl FileState {
 pub struct RequestStart {
     /// Any id that no other open request has.
     pub id: String,
+    /// The conversation that the request belongs to.
     pub conversation: String,
+    /// The model's id.
     pub model: String,
+    /// What the request is for.
     #[serde(default)]
     #[cfg_attr(test, ts(as = "Option<RequestKind>"))]
     pub kind: RequestKind,
@@ -73,9 +79,12 @@ pub struct RequestStart {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub enum RequestKind {
+    /// The user's own conversation.
     #[default]
     Main,
+    /// A conversation that an agent has on the user's behalf.
     SubAgent,
     /// The host asks for a summary, to continue with a shorter conversation.
     Summary,
@@ -88,6 +97,7 @@ pub enum RequestKind {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct RequestEnd {
+    /// What the server counted.
     pub usage: Option<Usage>,
     /// The gateway's own number, in US dollars.
     pub cost: Option<String>,
@@ -115,26 +125,38 @@ impl RequestEnd {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RequestUsage {
+    /// The id from the start.
     pub id: String,
+    /// The conversation that the request belongs to.
     pub conversation: String,
+    /// The model's id.
     pub model: String,
+    /// What the request was for.
     pub kind: RequestKind,
+    /// Whether the server said that the answer is over.
     pub is_answered: bool,
+    /// How many input tokens were expected.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub estimate: Option<u64>,
+    /// The tokens of the request, cached ones included.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub input_tokens: Option<u64>,
+    /// The input tokens that were in the provider's prompt cache.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub cached_tokens: Option<u64>,
+    /// The tokens of the answer, reasoning included.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub output_tokens: Option<u64>,
+    /// The output tokens that were reasoning.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub reasoning_tokens: Option<u64>,
     /// In US dollars.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub cost: Option<Dollars>,
+    /// The time to the first part.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub first_part_ms: Option<u64>,
+    /// The time to the end.
     #[cfg_attr(test, ts(type = "number"))]
     pub total_ms: u64,
     /// The speed while the answer was streaming.
@@ -146,6 +168,7 @@ pub struct RequestUsage {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Totals {
+    /// How many requests there were.
     #[cfg_attr(test, ts(type = "number"))]
     pub requests: u64,
     /// How many of them the server didn't count. Their tokens are missing here.
@@ -154,12 +177,16 @@ pub struct Totals {
     /// How many of them were counted but have no known cost.
     #[cfg_attr(test, ts(type = "number"))]
     pub unpriced: u64,
+    /// The tokens of the requests, cached ones included.
     #[cfg_attr(test, ts(type = "number"))]
     pub input_tokens: u64,
+    /// The input tokens that were in a prompt cache.
     #[cfg_attr(test, ts(type = "number"))]
     pub cached_tokens: u64,
+    /// The tokens of the answers, reasoning included.
     #[cfg_attr(test, ts(type = "number"))]
     pub output_tokens: u64,
+    /// The output tokens that were reasoning.
     #[cfg_attr(test, ts(type = "number"))]
     pub reasoning_tokens: u64,
     /// In US dollars.
@@ -168,11 +195,13 @@ pub struct Totals {
     /// The number of requests that returned a part. `first_part_ms` is the sum over these.
     #[cfg_attr(test, ts(type = "number"))]
     pub first_parts: u64,
+    /// The sum of the times to the first part.
     #[cfg_attr(test, ts(type = "number"))]
     pub first_part_ms: u64,
     /// The tokens of the requests whose speed is known. `streaming_ms` is the sum over these.
     #[cfg_attr(test, ts(type = "number"))]
     pub streamed_tokens: u64,
+    /// The sum of the times from the first part to the end.
     #[cfg_attr(test, ts(type = "number"))]
     pub streaming_ms: u64,
 }
@@ -199,11 +228,13 @@ impl Dollars {
         whole.checked_mul(10_u64.pow(Self::SCALE))?.checked_add(nanos + round).map(Self)
     }
 
+    /// Rounds an amount to billionths. Negative and absurd amounts are `None`.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
     pub fn from_f64(dollars: f64) -> Option<Self> {
         (0.0..1e9).contains(&dollars).then(|| Self((dollars * 1e9).round() as u64))
     }
 
+    /// Returns the amount in dollars.
     #[allow(clippy::cast_precision_loss, reason = "for display: exact up to nine million dollars")]
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / 1e9
@@ -236,11 +267,15 @@ impl Serialize for Dollars {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct StatusLine {
     /// For example `52.0k/128k · 41 %`, preceded by `~` while it is an estimate. Join with ` · `.
     pub text: Vec<Message>,
+    /// How full the conversation is.
     pub level: Level,
+    /// What is happening.
     pub activity: Activity,
+    /// What is shown when the pointer rests on the status bar.
     pub tooltip: Vec<TooltipLine>,
 }
 
@@ -249,8 +284,11 @@ pub struct StatusLine {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Level {
+    /// There is enough room.
     Normal,
+    /// The conversation fills three quarters of the window.
     Warning,
+    /// The conversation fills nine tenths of the window.
     Error,
 }
 
@@ -258,9 +296,13 @@ pub enum Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub enum Activity {
+    /// No request is running.
     Idle,
+    /// A model is answering.
     Answering,
+    /// The conversation is being summarized.
     Summarizing,
 }
 
@@ -278,7 +320,9 @@ pub struct TooltipLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Preflight {
+    /// How serious it is.
     pub level: Level,
+    /// What to tell the user.
     pub message: Message,
 }
 

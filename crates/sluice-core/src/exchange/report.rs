@@ -12,7 +12,9 @@ use crate::send::Parameter;
 /// How an exchange ended and everything that follows from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Report {
+    /// How the answer ended.
     pub outcome: Outcome,
     /// What to do about it.
     pub ending: Ending,
@@ -36,7 +38,9 @@ pub struct Report {
 #[serde(tag = "type", rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Ending {
+    /// The answer was shown. There is nothing to add.
     Done,
+    /// The user cancelled, so there is nothing to say.
     Cancelled,
     /// Show the message. What was shown before stays.
     Rejected {
@@ -54,8 +58,10 @@ pub enum Ending {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Drain {
+    /// How long the rest may take to arrive.
     #[cfg_attr(test, ts(type = "number"))]
     pub timeout_ms: u64,
+    /// How long the rest may be.
     pub max_bytes: usize,
 }
 
@@ -150,6 +156,7 @@ impl Transcript {
         }
     }
 
+    /// Returns the parts of the assistant's message.
     pub fn into_parts(self) -> Vec<ChatPart> {
         self.0
     }

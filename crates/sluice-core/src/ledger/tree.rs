@@ -16,11 +16,13 @@ const MAX_REQUESTS: usize = 100;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TreeNode {
+    /// The id of the request.
     pub id: String,
     /// The request whose prompt shares the longest prefix with this one.
     pub continues: Option<String>,
     /// How many pieces (frame, tools, instructions, items) it has, and how many of them it shares with that request.
     pub pieces: usize,
+    /// How many pieces of the prompt this request repeats from its parent.
     pub shared_pieces: usize,
     /// What it used; `None` while it runs.
     pub used: Option<RequestUsage>,

@@ -103,6 +103,7 @@ pub enum ListState {
 /// What a response changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refresh {
+    /// The list or what is known about a model is different now.
     Changed,
     /// Nothing, but the list is fresh again.
     Unchanged,
@@ -111,6 +112,7 @@ pub enum Refresh {
 }
 
 impl ModelCatalog {
+    /// Makes a catalog that knows nothing yet.
     pub fn new(endpoint: &Endpoint) -> Self {
         Self {
             version: VERSION,
@@ -152,10 +154,12 @@ impl ModelCatalog {
         (found, None)
     }
 
+    /// Returns everything that is known as text, for [`restore`](Self::restore).
     pub fn snapshot(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// Returns whether the list can be used and whether it should be requested again.
     pub fn state(&self, now: u64) -> ListState {
         if self.list.is_empty() {
             return ListState::Missing;
@@ -187,6 +191,7 @@ impl ModelCatalog {
         get(format!("{}/credits", self.base_url))
     }
 
+    /// Handles the response to [`list_request`](Self::list_request).
     pub fn handle_list(&mut self, response: &HttpResponse, now: u64) -> Refresh {
         if response.status == 304 && !self.list.is_empty() {
             self.fetched_at = now;
@@ -250,6 +255,7 @@ impl ModelCatalog {
         (!kept.is_some_and(fresh)).then(|| get(format!("{}/models/{id}/endpoints", self.base_url)))
     }
 
+    /// Handles the response to [`endpoints_request`](Self::endpoints_request).
     pub fn handle_endpoints(&mut self, id: &str, response: &HttpResponse, now: u64) -> Refresh {
         if !(200..=299).contains(&response.status) {
             return Refresh::Kept(note(Failure::from_http(response, now).text));

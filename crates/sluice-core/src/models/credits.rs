@@ -12,6 +12,7 @@ use crate::receive::plain_line;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct KeyCheck {
+    /// Whether the key is valid.
     pub state: KeyState,
     /// The same for the user, sentence by sentence.
     pub text: Vec<Message>,
@@ -22,7 +23,9 @@ pub struct KeyCheck {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum KeyState {
+    /// The server accepts the key.
     Accepted,
+    /// The server refuses the key.
     Refused,
     /// The server doesn't say.
     Unknown,

@@ -23,16 +23,19 @@ use crate::wire::LongRuns;
 pub struct SseEvent<'a> {
     /// Empty if there is no `event` field.
     pub name: &'a [u8],
+    /// The data, with its lines joined by line feeds.
     pub data: &'a [u8],
     /// The strings that were taken out of the data. Only [`SseParser::taking_out_long_runs`] does that.
     pub(crate) long_runs: &'a LongRuns,
 }
 
 impl<'a> SseEvent<'a> {
+    /// Returns the event's type as text.
     pub fn name(self) -> Cow<'a, str> {
         decode_utf8(self.name)
     }
 
+    /// Returns the data as text.
     pub fn data(self) -> Cow<'a, str> {
         decode_utf8(self.data)
     }
@@ -67,11 +70,14 @@ fn decode_utf8(bytes: &[u8]) -> Cow<'_, str> {
 /// One event exceeded a limit, so nothing after it can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventTooLarge {
+    /// The event is too long.
     Longer {
+        /// The limit that it exceeds.
         max_bytes: usize,
     },
     /// Too much of it is outside of JSON strings.
     Denser {
+        /// The limit that it exceeds.
         max_bytes: usize,
     },
 }
@@ -100,6 +106,7 @@ const KEPT_CAPACITY: usize = 64 << 10;
 /// No event has a longer name. A longer one is cut, and still doesn't name an event.
 const MAX_NAME_BYTES: usize = 256;
 
+/// Splits the bytes of a body into events, in whatever chunks they arrive.
 #[derive(Clone, Debug)]
 pub struct SseParser {
     limits: EventLimits,
@@ -148,6 +155,7 @@ impl Borrowed<'_> {
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 impl SseParser {
+    /// Makes a parser that gives up on events longer than `max_event_bytes`.
     pub fn new(max_event_bytes: usize) -> Self {
         Self::with_limits(EventLimits { max_bytes: max_event_bytes, takes_out_runs: false })
     }

@@ -39,6 +39,7 @@ impl fmt::Display for BadAddress {
 
 impl Error for BadAddress {}
 
+/// The base URL of the Vercel AI Gateway, which is used unless another one is set.
 pub const VERCEL: &str = "https://ai-gateway.vercel.sh/v1";
 
 impl Endpoint {

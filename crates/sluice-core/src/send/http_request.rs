@@ -16,8 +16,11 @@ const MIN_OUTPUT_TOKENS: u64 = 16;
 
 /// A request that is ready to be sent, and everything that is needed to read its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BuiltRequest {
+    /// What to send.
     pub request: HttpRequest,
+    /// The tool names that were sent, with VS Code's names for them.
     pub tool_names: ToolNames,
     /// The id of the conversation, if the caller, VS Code or a marker named it.
     pub conversation_id: Option<String>,

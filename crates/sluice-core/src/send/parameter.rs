@@ -14,18 +14,28 @@ use crate::wire::CreateResponse;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
 pub enum Parameter {
+    /// `caching`, the gateway's automatic cache markers.
     Caching,
+    /// `include`, which asks for encrypted reasoning.
     Include,
+    /// `max_output_tokens`.
     MaxOutputTokens,
+    /// `prompt_cache_key`, which keeps a conversation on one cache.
     PromptCacheKey,
+    /// `providerOptions`, which has the gateway's routing.
     ProviderOptions,
+    /// `reasoning.effort`.
     ReasoningEffort,
+    /// `reasoning.summary`.
     ReasoningSummary,
+    /// `store`.
     Store,
 }
 
 impl Parameter {
+    /// All of them, in the order of their names.
     pub const ALL: [Self; 8] = [
         Self::Caching,
         Self::Include,

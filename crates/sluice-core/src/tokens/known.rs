@@ -48,7 +48,9 @@ impl fmt::Debug for InstallKey {
 /// A raw count and the count that the server reported for the same pieces. The correction factor is learned from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
+    /// What we counted.
     pub raw: u32,
+    /// What the server counted.
     pub actual: u32,
 }
 
@@ -89,10 +91,12 @@ impl KnownCounts {
         Self { fingerprints: Fingerprints::new(key.0), entries: BTreeMap::new() }
     }
 
+    /// Returns how many prompts have a known count.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
+    /// Returns whether nothing is known yet.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::boundary::{RequestUsage, Totals};
+use crate::boundary::{HistoryPeriod, RequestUsage, Totals};
 use crate::numbers::date;
 
 /// The maximum number of days with usage. Days are counted and not compared with today's date, so that a clock that was
@@ -17,13 +17,6 @@ const MAX_MODEL: usize = 120;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     rows: BTreeMap<(u32, String), Totals>,
-}
-
-/// The period that usage is summed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Period {
-    Day,
-    Month,
 }
 
 impl History {
@@ -54,11 +47,11 @@ impl History {
     }
 
     /// Returns the sums by day or month (`2026-03-01`, `2026-03`) and by model, oldest first.
-    pub fn by(&self, period: Period) -> BTreeMap<String, BTreeMap<String, Totals>> {
+    pub fn by(&self, period: HistoryPeriod) -> BTreeMap<String, BTreeMap<String, Totals>> {
         let mut sums: BTreeMap<String, BTreeMap<String, Totals>> = BTreeMap::new();
         for ((day, model), totals) in &self.rows {
             let mut name = date(*day);
-            if period == Period::Month {
+            if period == HistoryPeriod::Month {
                 name.truncate(name.len() - "-01".len());
             }
             sums.entry(name).or_default().entry(model.clone()).or_default().merge(totals);
