@@ -66,8 +66,10 @@ impl Failure {
         let error = ErrorBody::parse(&response.body);
         let mut failure = Self::classified(&error, Some(response.status));
         failure.status = Some(response.status);
-        failure.request_id =
-            ["x-vercel-id", "x-request-id", "request-id", "cf-ray"].into_iter().find_map(header).and_then(id);
+        failure.request_id = ["x-vercel-id", "x-request-id", "request-id", "x-litellm-call-id", "cf-ray"]
+            .into_iter()
+            .find_map(header)
+            .and_then(id);
         failure.retry_after_ms = retry::retry_after_ms(header, now);
         if failure.may_retry && failure.retry_after_ms.is_some_and(|wait| wait > retry::MAX_RETRY_AFTER_MS) {
             failure = failure.with_next(MessageCode::TryAfterThat);
@@ -234,16 +236,16 @@ impl ErrorBody {
         if body.starts_with('<') {
             return Self { is_html: true, ..Self::default() };
         }
-        let Ok(json) = serde_json::from_str::<Value>(body) else { return Self::default() };
-        let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(&json);
-        let text = |value: &Value| match value {
-            Value::String(text) if !text.is_empty() => Some(excerpt(text).into_owned()),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
+        // Some proxies begin a stream before they know that the request has failed.
+        let is_stream = body.starts_with("data:") || body.starts_with("event:");
+        let data = body.lines().find_map(|line| line.strip_prefix("data:")).filter(|_| is_stream);
+        let Ok(json) = serde_json::from_str::<Value>(data.unwrap_or(body)) else {
+            return Self::of(Some(body), None);
         };
-        let field = |name: &str| error.get(name).and_then(text).or_else(|| json.get(name).and_then(text));
+        let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(&json);
+        let field = |name: &str| error.get(name).and_then(text_of).or_else(|| json.get(name).and_then(text_of));
         Self {
-            message: text(error).or_else(|| field("message")).or_else(|| field("detail")),
+            message: text_of(error).or_else(|| field("message")).or_else(|| field("detail")),
             // A numeric code says no more than the status. A type in words does.
             code: field("code").filter(|code| code.parse::<u64>().is_err()).or_else(|| field("type")),
             generation_id: field("generationId").or_else(|| field("generation_id")),
@@ -273,13 +275,21 @@ impl ErrorBody {
             Some(401) => FailureKind::SignIn,
             Some(402) => FailureKind::NoCredit,
             Some(403) => FailureKind::Forbidden,
-            Some(404 | 405) if self.is_html || self.message.is_none() => FailureKind::NotAStream,
-            Some(404) => FailureKind::ModelNotFound,
+            Some(404) if self.names_a_model() => FailureKind::ModelNotFound,
+            // There is no such address, or not for this method.
+            Some(404 | 405) => FailureKind::NotAStream,
             Some(429) => FailureKind::RateLimited,
             Some(408 | 409 | 500..) => FailureKind::ServerDown,
             Some(_) => FailureKind::BadRequest,
             None => FailureKind::Server,
         }
+    }
+
+    /// Returns whether an error with status 404 is about the model and not about the address.
+    fn names_a_model(&self) -> bool {
+        let says =
+            |text: &Option<String>| text.as_ref().is_some_and(|text| text.to_ascii_lowercase().contains("model"));
+        !self.is_html && (says(&self.message) || says(&self.code))
     }
 
     /// Reads the numbers in a structured `param`, or in the message.
@@ -289,5 +299,26 @@ impl ErrorBody {
             return Some(Overflow { asked_tokens: Some(actual), limit_tokens: Some(limit) });
         }
         overflow_numbers(self.message.as_deref()?)
+    }
+}
+
+/// Returns the text of a message, or of the first messages in a list. Validators list each problem with its path.
+fn text_of(value: &Value) -> Option<String> {
+    const MAX_PROBLEMS: usize = 3;
+    let problem = |problem: &Value| {
+        let message = ["message", "msg"].iter().find_map(|name| problem.get(*name)?.as_str())?;
+        let path = ["path", "loc"].iter().find_map(|name| problem.get(*name)?.as_array());
+        let steps = path.into_iter().flatten().filter_map(Value::as_str).filter(|step| *step != "body");
+        let path = steps.collect::<Vec<_>>().join(".");
+        Some(if path.is_empty() { message.to_owned() } else { format!("{path}: {message}") })
+    };
+    match value {
+        Value::String(text) if !text.is_empty() => Some(excerpt(text).into_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Array(problems) => {
+            let texts: Vec<String> = problems.iter().take(MAX_PROBLEMS).filter_map(problem).collect();
+            (!texts.is_empty()).then(|| excerpt(&texts.join("; ")).into_owned())
+        }
+        _ => None,
     }
 }

@@ -187,7 +187,7 @@ fn a_bad_response_never_replaces_a_good_list() {
         401 No key. Enter a valid API key. The models known before stay.
         404 The answer (HTTP 404) is not a list of models; check the base URL. The models known before stay.
         500 HTTP 500: The server has a problem. Try again later or choose another model. The models known before stay.
-        503 HTTP 503: The server has a problem. Try again later or choose another model. The models known before stay.
+        503 upstream. Try again later or choose another model. The models known before stay.
     "#]]
     .assert_eq(&lines);
 }

@@ -42,7 +42,7 @@ const PHRASES: [&str; 26] = [
 ];
 
 /// Words of other errors about tokens and limits: rate limits, and limits for the answer's length.
-const OTHERWISE: [&str; 14] = [
+const OTHERWISE: [&str; 15] = [
     "rate limit",
     "rate_limit",
     "too many requests",
@@ -54,6 +54,7 @@ const OTHERWISE: [&str; 14] = [
     "(tpm)",
     "please wait",
     "number of output tokens",
+    "fewer output tokens",
     "max_tokens is too large",
     "completion tokens, whereas",
     "quota",
@@ -175,8 +176,9 @@ fn numbers(message: &str) -> Vec<Number> {
         let is_word = before.is_some_and(|c| joins(c) || c == '-')
             || scale > 1 && next.is_some_and(char::is_alphanumeric)
             || scale == 1 && next.is_some_and(char::is_alphabetic);
+        let counts_characters = after.trim_start().starts_with("character");
         let tokens = digits.replace([',', '_'], "").parse::<u64>().ok().and_then(|tokens| tokens.checked_mul(scale));
-        if let Some(tokens) = tokens.filter(|tokens| !is_word && *tokens >= MIN_TOKENS) {
+        if let Some(tokens) = tokens.filter(|tokens| !is_word && !counts_characters && *tokens >= MIN_TOKENS) {
             found.push(Number { start, end: from + usize::from(scale > 1), tokens });
         }
     }

@@ -77,7 +77,8 @@ pub(super) fn retry_after_ms<'a>(header: impl Fn(&str) -> Option<&'a str>, now: 
     if let Some(exact) = header("retry-after-ms").and_then(|text| milliseconds(text, 1.0)) {
         return Some(exact);
     }
-    let text = header("retry-after")?;
+    // LiteLLM passes on the headers of its providers under other names.
+    let text = header("retry-after").or_else(|| header("llm_provider-retry-after"))?;
     milliseconds(text, 1000.0)
         .or_else(|| Some(http_date(text)?.saturating_sub(now).saturating_mul(1000).min(MAX_WAIT_MS)))
 }
