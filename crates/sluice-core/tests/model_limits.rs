@@ -22,6 +22,27 @@ fn check_limits(fields: Value, expected: Expect) {
     expected.assert_eq(&limits(&only(&catalog(&json!([fields])), &ModelSettings::default())));
 }
 
+/// LiteLLM, Anthropic and llama.cpp.
+#[test]
+fn limits_are_read_under_every_name() {
+    check_limits(
+        json!({ "mode": "chat", "max_input_tokens": 8192, "max_output_tokens": 4096 }),
+        expect!["4096 + 4096 = 8192, List"],
+    );
+    check_limits(
+        json!({ "max_input_tokens": 200_000, "max_tokens": 64_000 }),
+        expect!["136000 + 64000 = 200000, List"],
+    );
+    check_limits(
+        json!({ "max_tokens": 4096, "max_input_tokens": 1_047_576, "max_output_tokens": 32_768 }),
+        expect!["1014808 + 32768 = 1047576, List"],
+    );
+    check_limits(
+        json!({ "meta": { "n_ctx": 2048, "n_ctx_train": 4096, "n_vocab": 512 } }),
+        expect!["1536 + 512 = 2048, List"],
+    );
+}
+
 #[test]
 fn input_and_output_limits_add_up_to_the_window() {
     check_limits(json!({ "context_window": 200_000, "max_tokens": 64_000 }), expect!["136000 + 64000 = 200000, List"]);

@@ -64,6 +64,28 @@ fn check_list(models: Value, expected: Expect) {
 }
 
 #[test]
+fn the_mode_of_a_model_is_its_kind() {
+    let mode = |id: &str, mode: &str| json!({ "id": id, "mode": mode });
+    check_list(
+        json!([
+            mode("gpt", "chat"),
+            mode("o3", "responses"),
+            mode("vectors", "embedding"),
+            mode("voice", "audio_transcription"),
+            mode("draw", "image_generation"),
+            mode("new", "something_else"),
+        ]),
+        expect![[r#"
+            chats: gpt
+            chats: o3
+            chats: new
+            embedding: vectors
+            audio-transcription: voice
+            image-generation: draw"#]],
+    );
+}
+
+#[test]
 fn only_chat_models_are_listed() {
     check_list(
         json!([

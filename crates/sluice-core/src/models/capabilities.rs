@@ -4,9 +4,9 @@
 use crate::boundary::{EffortChoices, ModelCapabilities};
 use crate::wire::{Model, ReasoningOption};
 
-const CHAT_KINDS: [&str; 8] =
-    ["language", "chat", "llm", "vlm", "text", "multimodal", "text-generation", "chat-completion"];
-const OTHER_KINDS: [&str; 17] = [
+const CHAT_KINDS: [&str; 9] =
+    ["language", "chat", "llm", "vlm", "text", "multimodal", "text-generation", "chat-completion", "responses"];
+const OTHER_KINDS: [&str; 26] = [
     "embedding",
     "embeddings",
     "image",
@@ -24,6 +24,16 @@ const OTHER_KINDS: [&str; 17] = [
     "evaluation",
     "ocr",
     "classification",
+    // LiteLLM's words.
+    "audio-transcription",
+    "audio-speech",
+    "image-generation",
+    "image-edit",
+    "video-generation",
+    "vector-store",
+    "search",
+    "fine-tuning",
+    "batch",
 ];
 /// Words in the ids of models that can't chat, each with the kind of model it indicates. They are used if the list has
 /// no other information about the kind.

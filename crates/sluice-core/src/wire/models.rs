@@ -234,11 +234,17 @@ impl Model {
             name: text(fields.get("name"), LONGEST_NAME).or_else(|| text(fields.get("display_name"), LONGEST_NAME)),
             description: text(fields.get("description"), LONGEST_TEXT),
             creator: text(fields.get("owned_by"), LONGEST_WORD),
-            kind: text(fields.get("type"), LONGEST_WORD).map(|kind| word(&kind)),
+            kind: ["type", "mode"]
+                .iter()
+                .find_map(|name| text(fields.get(*name), LONGEST_WORD))
+                .map(|kind| word(&kind).replace('_', "-")),
+            // llama.cpp has the size that it was started with in `meta`, LiteLLM and Anthropic have the input's limit.
             context_window: first_of(&["context_window", "context_length", "max_context_length", "max_model_len"])
+                .or_else(|| count(inside("meta", "n_ctx")))
+                .or_else(|| first_of(&["max_input_tokens"]))
                 .or_else(|| count(inside("top_provider", "context_length")))
                 .or_else(|| count(inside("limit", "context"))),
-            max_output: first_of(&["max_tokens", "max_output_tokens", "max_completion_tokens"])
+            max_output: first_of(&["max_output_tokens", "max_tokens", "max_completion_tokens"])
                 .or_else(|| count(inside("top_provider", "max_completion_tokens")))
                 .or_else(|| count(inside("limit", "output"))),
             released: first_of(&["released", "created"]).map(seconds),
