@@ -271,13 +271,12 @@ impl ErrorBody {
             _ => {}
         }
         match status {
-            Some(200..=299) => FailureKind::NotAStream,
             Some(401) => FailureKind::SignIn,
             Some(402) => FailureKind::NoCredit,
             Some(403) => FailureKind::Forbidden,
             Some(404) if self.names_a_model() => FailureKind::ModelNotFound,
-            // There is no such address, or not for this method.
-            Some(404 | 405) => FailureKind::NotAStream,
+            // This isn't a stream, or there is no such address, or not for this method.
+            Some(200..=299 | 404 | 405) => FailureKind::NotAStream,
             Some(429) => FailureKind::RateLimited,
             Some(408 | 409 | 500..) => FailureKind::ServerDown,
             Some(_) => FailureKind::BadRequest,

@@ -22,7 +22,7 @@ fn check_limits(fields: Value, expected: Expect) {
     expected.assert_eq(&limits(&only(&catalog(&json!([fields])), &ModelSettings::default())));
 }
 
-/// LiteLLM, Anthropic and llama.cpp.
+/// As `LiteLLM`, Anthropic and llama.cpp spell them.
 #[test]
 fn limits_are_read_under_every_name() {
     check_limits(
