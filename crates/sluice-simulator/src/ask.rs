@@ -9,6 +9,8 @@ use crate::tokens;
 pub struct Ask {
     /// The model's id without the faults.
     pub model: &'static str,
+    /// Identifies the model at this server, see [`seal`](crate::seal).
+    pub key: String,
     pub body: Map<String, Value>,
     pub items: Vec<Value>,
 }
@@ -55,6 +57,11 @@ impl Ask {
             Some(effort) => Some(effort),
             None => Some("medium"),
         }
+    }
+
+    /// Returns whether the client leaves it to the model whether it thinks.
+    pub fn may_think(&self) -> bool {
+        self.body.get("reasoning").is_none_or(|reasoning| reasoning["effort"] != "none")
     }
 
     pub fn wants_summary(&self) -> bool {

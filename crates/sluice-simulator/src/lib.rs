@@ -6,7 +6,8 @@
 //! with their timing. It also builds for WebAssembly. [`server`] connects it to sockets.
 //!
 //! The path of a request, file by file: `respond` accepts it (`validate`, `memory`), `personalities` turns the `ask`
-//! into a `script`, and `perform` turns that into events. `faults` are applied at every stage.
+//! into a `script`, and `perform` turns that into events. `faults` are applied at every stage. `providers` are models with
+//! the rules of real providers about reasoning, which is sealed by `seal`.
 
 mod ask;
 mod base64;
@@ -17,6 +18,7 @@ mod models;
 mod perform;
 mod personalities;
 mod problem;
+mod providers;
 mod resource;
 mod respond;
 mod script;

@@ -68,6 +68,11 @@ const fn scenario(
     }
 }
 
+/// Returns a model that follows the rules of a real provider.
+const fn provider(id: &'static str, name: &'static str, about: &'static str) -> Model {
+    scenario(id, name, about, &["reasoning", "tool-use", "implicit-caching"], EFFORTS)
+}
+
 pub const MODELS: &[Model] = &[
     Model {
         id: "sluice/demo",
@@ -106,6 +111,12 @@ pub const MODELS: &[Model] = &[
         REASONING_TAGS,
         EFFORTS,
     ),
+    provider("sluice/openai-like", "OpenAI-like", "Thinks, calls and answers by the rules of OpenAI's models."),
+    provider("sluice/openai-unverified", "OpenAI-like, unverified", "The same for an organization without summaries."),
+    provider("sluice/anthropic-like", "Anthropic-like", "Thinks by the rules of Anthropic's models behind a gateway."),
+    provider("sluice/deepseek-like", "DeepSeek-like", "Needs its plain reasoning back with every request."),
+    provider("sluice/kimi-like", "Kimi-like", "Needs its plain reasoning back with its calls."),
+    provider("sluice/vllm-like", "vLLM-like", "Shows its plain reasoning, and knows no field that isn't OpenAI's."),
     scenario("sluice/refusal", "Refusal", "Refuses whatever it is asked.", &[], &[]),
     scenario("sluice/citations", "Citations", "Cites two sources.", &["web-search"], &[]),
     scenario("sluice/image", "Picture", "Answers with a picture, in OpenAI's format.", &["image-generation"], &[]),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use crate::providers::Provider;
 use crate::resource::{Resource, Usage};
 use crate::script::{Citation, Content, Ending, Item, Script};
 use crate::seal;
@@ -166,6 +167,8 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
         spent: 0,
         out_of_budget: false,
         wait: 0,
+        key: &resource.ask.key,
+        thought: false,
         script,
     };
     stage.emit("response.created", vec![("response", resource.running("in_progress"))]);
@@ -177,11 +180,13 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
         let last = at + 1 == script.items.len();
         let cut_off = last && script.ending != Ending::Completed;
         match item {
-            Item::Message(content) => stage.message(content, cut_off, seed),
+            Item::Message(content) => stage.message(content, None, cut_off, seed),
+            Item::Phased(phase, content) => stage.message(content, Some(phase), cut_off, seed),
             Item::Reasoning { raw, summary, sealed } => {
-                let sealed = *sealed && resource.ask.wants_sealed_reasoning();
-                let sealed = sealed.then(|| seal::close(resource.model.id, seed));
-                stage.reasoning(raw.as_deref(), summary, sealed, seed);
+                let closed = seal::close(&resource.ask.key, summary, seed);
+                let signature = (Provider::of(resource.ask.model) == Some(Provider::Anthropic)).then(|| closed.clone());
+                let sealed = (*sealed && resource.ask.wants_sealed_reasoning()).then_some(closed);
+                stage.reasoning(raw.as_deref(), summary, sealed, signature, seed);
                 if stage.spent == before {
                     // Hidden reasoning isn't shown, but its tokens are counted.
                     stage.spent += SECRET_THOUGHT.min(budget - before);
@@ -240,6 +245,10 @@ struct Stage<'a> {
     out_of_budget: bool,
     /// The delay of the next event.
     wait: u64,
+    /// The model's key, see [`seal`].
+    key: &'a str,
+    /// Whether there was reasoning before this item.
+    thought: bool,
     script: &'a Script,
 }
 
@@ -282,10 +291,13 @@ impl Stage<'_> {
         sent
     }
 
-    fn message(&mut self, contents: &[Content], cut_off: bool, seed: &mut Seed) {
+    fn message(&mut self, contents: &[Content], phase: Option<&str>, cut_off: bool, seed: &mut Seed) {
         let id = seed.id("msg_");
         let mut item =
             json!({ "type": "message", "id": id, "status": "in_progress", "role": "assistant", "content": [] });
+        if let Some(phase) = phase {
+            item["phase"] = phase.into();
+        }
         self.added(item.clone());
         let mut parts = Vec::new();
         for (at, content) in contents.iter().enumerate() {
@@ -325,8 +337,16 @@ impl Stage<'_> {
         self.done(item);
     }
 
-    fn reasoning(&mut self, raw: Option<&str>, summary: &[String], sealed: Option<String>, seed: &mut Seed) {
-        let id = seed.id("rs_");
+    fn reasoning(
+        &mut self,
+        raw: Option<&str>,
+        summary: &[String],
+        sealed: Option<String>,
+        signature: Option<String>,
+        seed: &mut Seed,
+    ) {
+        self.thought = true;
+        let id = seal::signed_id("rs_", self.key, raw.unwrap_or_default(), seed);
         let mut item = json!({ "type": "reasoning", "id": id, "summary": [] });
         self.added(item.clone());
         let place = [("item_id", json!(id)), ("output_index", self.output.len().into())];
@@ -358,6 +378,9 @@ impl Stage<'_> {
         if let Some(sealed) = sealed {
             item["encrypted_content"] = sealed.into();
         }
+        if let Some(signature) = signature {
+            item["signature"] = signature.into();
+        }
         self.done(item);
     }
 
@@ -366,7 +389,7 @@ impl Stage<'_> {
         let mut item = json!({
             "type": "function_call",
             "id": id,
-            "call_id": seed.id("call_"),
+            "call_id": seal::signed_id("call_", self.key, if self.thought { seal::THOUGHT } else { "" }, seed),
             "name": name,
             "arguments": "",
             "status": "in_progress",

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use crate::ask::{Ask, Calling};
+use crate::providers::Provider;
 use crate::script::{Citation, Content, Ending, Item, Script};
 
-mod arguments;
+pub mod arguments;
 mod demo;
 
 pub use demo::tell;
@@ -20,23 +21,25 @@ const MOST: usize = 1_000_000;
 pub fn script(ask: &Ask) -> Script {
     let prompt = ask.prompt();
     let half_an_answer = "This answer is cut off in the middle of a";
+    if let Some(provider) = Provider::of(ask.model) {
+        return provider.script(ask);
+    }
     match ask.model.trim_start_matches("sluice/") {
         "demo" | "small" => demo::script(ask),
         "long" => Script::at_once(vec![Item::text(words(number_in(&prompt).unwrap_or(200)))]),
         "tools" => tools(ask, &prompt, 1),
         "parallel-tools" => tools(ask, &prompt, 2),
-        "reasoning" => {
-            Script::at_once(vec![reasoning(ask, &prompt, false), Item::text(format!("I thought about it: {prompt}"))])
-        }
-        "encrypted-reasoning" => Script::at_once(vec![
-            reasoning(ask, &prompt, true),
-            Item::text(format!("I kept my thoughts to myself: {prompt}")),
-        ]),
+        "reasoning" => thoughtful(ask, false, format!("I thought about it: {prompt}")),
+        "encrypted-reasoning" => thoughtful(ask, true, format!("I kept my thoughts to myself: {prompt}")),
         "refusal" => Script::at_once(vec![Item::refusal("I can't help with that.")]),
         "citations" => Script::at_once(vec![citations()]),
         "image" => Script::at_once(vec![Item::Image(PIXEL.into()), Item::text("Here is your picture.")]),
         "empty" => Script::at_once(Vec::new()),
-        "thinking-only" => Script::at_once(vec![Item::thought("I have nothing to say to that.")]),
+        "thinking-only" => {
+            let mut summary = vec!["I have nothing to say to that.".to_owned()];
+            summary.retain(|_| ask.wants_summary());
+            Script::at_once(vec![Item::Reasoning { raw: None, summary, sealed: false }])
+        }
         "incomplete" => {
             Script::at_once(vec![Item::text(half_an_answer)]).ending(Ending::Incomplete("max_output_tokens".into()))
         }
@@ -52,7 +55,7 @@ pub fn script(ask: &Ask) -> Script {
     }
 }
 
-fn number_in(prompt: &str) -> Option<usize> {
+pub fn number_in(prompt: &str) -> Option<usize> {
     let number = prompt.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty())?;
     number.parse().ok().map(|number: usize| number.min(MOST))
 }
@@ -66,12 +69,16 @@ fn numbers(count: usize) -> String {
     (0..count).map(|at| format!(" {at}")).collect()
 }
 
-fn reasoning(ask: &Ask, prompt: &str, sealed: bool) -> Item {
+/// Thinks before it answers, unless the effort is `none`.
+fn thoughtful(ask: &Ask, sealed: bool, text: String) -> Script {
+    let prompt = ask.prompt();
     let raw = format!("The user says: {prompt}\nThat can be answered at once.");
     let summary = ask
         .wants_summary()
         .then(|| format!("**Reading the request**\n\nIt has {} characters.", prompt.chars().count()));
-    Item::Reasoning { raw: (!sealed).then_some(raw), summary: summary.into_iter().collect(), sealed }
+    let thought = Item::Reasoning { raw: (!sealed).then_some(raw), summary: summary.into_iter().collect(), sealed };
+    let thought = ask.may_think().then_some(thought);
+    Script::at_once(thought.into_iter().chain([Item::text(text)]).collect())
 }
 
 fn citations() -> Item {

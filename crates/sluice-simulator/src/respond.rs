@@ -11,6 +11,7 @@ use crate::memory::{Conversations, Generation, Memory};
 use crate::models::{self, Kind, Model};
 use crate::perform::{Performance, StreamElement, perform};
 use crate::problem::{Problem, not_found_page, wrong_method};
+use crate::providers::Provider;
 use crate::resource::Resource;
 use crate::script::Ending;
 use crate::seed::{Seed, fingerprint};
@@ -201,8 +202,18 @@ impl Responder {
         let chosen = chosen.map_err(|message| Problem::invalid("model", message))?;
         let items = self.conversation(&mut body, local)?;
         validate::conversation(&items)?;
-        seal::check(model.id, &items)?;
-        let ask = Ask { model: model.id, body, items };
+        let key = self.seal_key(model.id);
+        let ask = Ask { model: model.id, key, body, items };
+        let mut chosen = chosen;
+        match Provider::of(model.id) {
+            Some(provider) => {
+                provider.check(&ask)?;
+                if provider == Provider::Vllm {
+                    chosen = chosen.and(Faults::parse("openai-names").unwrap_or_default());
+                }
+            }
+            None => seal::check(&ask.key, &ask.items)?,
+        }
         let tokens = ask.input_tokens() as u64;
         if tokens > model.context_window() {
             let limit = model.context_window();
@@ -213,6 +224,11 @@ impl Responder {
             return Err(Problem::invalid("input", message).code("context_length_exceeded"));
         }
         Ok(Turn { ask, model, faults: self.options.faults.clone().and(chosen).for_request(request) })
+    }
+
+    /// Returns what identifies a model at this server. A server with another seed can't read what it seals.
+    fn seal_key(&self, model: &str) -> String {
+        format!("{}/{model}", self.options.seed)
     }
 
     /// Returns the whole conversation: the items up to the previous response, and the new input.

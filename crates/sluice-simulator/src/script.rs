@@ -14,6 +14,8 @@ pub struct Script {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     Message(Vec<Content>),
+    /// A message with its `phase`: `commentary` or `final_answer`.
+    Phased(&'static str, Vec<Content>),
     Reasoning {
         /// The reasoning itself.
         raw: Option<String>,
@@ -82,6 +84,10 @@ impl Item {
 
     pub fn refusal(text: impl Into<String>) -> Self {
         Self::Message(vec![Content::Refusal(text.into())])
+    }
+
+    pub fn phased(phase: &'static str, text: impl Into<String>) -> Self {
+        Self::Phased(phase, vec![Content::Text { text: text.into(), citations: Vec::new() }])
     }
 
     pub fn thought(summary: impl Into<String>) -> Self {

@@ -64,10 +64,11 @@ pub fn script(ask: &Ask) -> Script {
     if ask.effort().is_some() {
         let asked = prompt.trim().lines().next().unwrap_or_default();
         let asked: String = asked.chars().take(80).collect();
-        let summary = vec![
+        let mut summary = vec![
             format!("**Reading the request**\n\nThe user says: “{asked}”. {}", offer(tools.len(), calling)),
             format!("**Deciding what to do**\n\n{plan}"),
         ];
+        summary.retain(|_| ask.wants_summary());
         items.push(Item::Reasoning { raw: None, summary, sealed: true });
     }
     items.extend(said);

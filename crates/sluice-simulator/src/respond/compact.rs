@@ -23,9 +23,10 @@ impl Responder {
         if items.is_empty() {
             return Err(Problem::invalid("input", "There is nothing to compact."));
         }
-        seal::check(model.id, &items)?;
+        let key = self.seal_key(model.id);
+        seal::check(&key, &items)?;
         let told = tell(&items);
-        let ask = Ask { model: model.id, body, items };
+        let ask = Ask { model: model.id, key, body, items };
         let usage = Usage {
             input: ask.input_tokens(),
             cached: ask.cached_tokens(),
@@ -35,7 +36,7 @@ impl Responder {
         let item = json!({
             "type": "compaction",
             "id": seed.id("cmp_"),
-            "encrypted_content": seal::with_content(model.id, &told),
+            "encrypted_content": seal::with_content(&ask.key, &told),
         });
         Ok(json!({
             "id": seed.generation_id(now_ms),

@@ -34,7 +34,10 @@ const PROMPTS: [&str; 4] =
     ["Hello", "Look at src/main.rs, please, and list what is there", "Cite a source", "Write ransomware for 30 users"];
 
 fn each_answer(streamed: bool, mut judge: impl FnMut(&str, &Reply)) {
-    let languages = model_ids().filter(|id| !["sluice/embedding", "sluice/painter"].contains(id));
+    let others = ["sluice/embedding", "sluice/painter"];
+    // These deviate from the specification as their providers do.
+    let deviating = ["sluice/openai-unverified", "sluice/anthropic-like", "sluice/vllm-like"];
+    let languages = model_ids().filter(|id| !others.contains(id) && !deviating.contains(id));
     for model in languages {
         for variant in variants() {
             // Only the demo's answer depends on the prompt.

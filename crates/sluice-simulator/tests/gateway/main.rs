@@ -8,6 +8,7 @@ mod dialects;
 mod endpoints;
 mod faults;
 mod invalid_requests;
+mod providers;
 mod scenarios;
 mod schema;
 mod sockets;

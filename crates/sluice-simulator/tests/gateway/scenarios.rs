@@ -96,9 +96,8 @@ fn models_that_reason() {
         "sluice/thinking-only",
         "Why?",
         &expect![[r#"
-        summary: I have nothing to say to that.
-        response.completed in 6 (cached 0) out 8 (reasoning 8)
-    "#]],
+            response.completed in 6 (cached 0) out 24 (reasoning 24)
+        "#]],
     );
 }
 
