@@ -48,7 +48,7 @@ function effortSchema({ values, default: byDefault }: NonNullable<ChatModel["eff
         title: vscode.l10n.t("Thinking Effort"),
         enum: values,
         enumItemLabels: values.map((value) => linkFree(value.charAt(0).toUpperCase() + value.slice(1))),
-        default: byDefault,
+        ...(byDefault === null ? {} : { default: byDefault }),
         group: "navigation",
       },
     },

@@ -103,6 +103,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const chat = chatRequest(requests, { model, connection }, messages, options);
     const chatJson = JSON.stringify(chat);
     const prepared = requests.buildRequest(chatJson, connection.endpoint.baseUrl, model.refused);
+    log.debug(prepared.description);
     prepared.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
     this.#checkHeaders(requests, connection.endpoint.origin, chat);
 
@@ -230,7 +231,8 @@ function chatRequest(
     toolMode: toToolMode(options.toolMode),
     options: {
       ...chatOptions(requests, connection.endpoint.origin),
-      ...(typeof chosen === "string" ? { reasoningEffort: chosen } : {}),
+      ...(typeof chosen === "string" ? { chosenEffort: chosen } : {}),
+      efforts: model.effort?.values ?? [],
       maxOutputTokens: model.maxOutputTokens,
       newConversationId: crypto.randomUUID(),
       extraBody: { ...options.modelOptions },

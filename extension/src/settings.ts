@@ -17,14 +17,20 @@ export function modelSettings(): ModelSettings {
     hide: setting<string[]>("models.hidden", []),
     favourites: setting<string[]>("models.favourites", []),
     default: first === "" ? [] : [first],
+    ...effortSetting(),
   };
+}
+
+function effortSetting(): { effort?: string } {
+  const effort = setting("thinking.effort", "default");
+  return effort === "default" ? {} : { effort };
 }
 
 /** The settings that apply to every request to a server. */
 export function chatOptions(requests: Requests, origin: string): ChatOptions {
-  const effort = setting("thinking.effort", "default");
+  const { effort } = effortSetting();
   return {
-    ...(effort === "default" ? {} : { reasoningEffort: effort }),
+    ...(effort === undefined ? {} : { reasoningEffort: effort }),
     automaticCaching: setting("caching", true),
     claudeContextManagement: setting("claudeContextManagement", false),
     extraHeaders: extraHeaders(requests).get(origin) ?? {},

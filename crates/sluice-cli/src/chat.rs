@@ -144,12 +144,6 @@ impl Session {
             tools: tools.definitions(),
             options: ChatOptions {
                 max_output_tokens: question.max_output,
-                // Thinking is only shown if the request asks for a summary.
-                reasoning_summary: question
-                    .effort
-                    .as_ref()
-                    .filter(|effort| *effort != "none")
-                    .map(|_| "auto".to_owned()),
                 reasoning_effort: question.effort,
                 automatic_caching: true,
                 ..ChatOptions::default()

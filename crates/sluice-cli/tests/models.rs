@@ -63,6 +63,12 @@ fn models_are_printed_as_a_table() {
         sluice/parallel-tools          128k   16.4k  $0.10 / $0.40   $0.01  tools
         sluice/reasoning               128k   16.4k  $0.10 / $0.40   $0.01  thinking
         sluice/encrypted-reasoning     128k   16.4k  $0.10 / $0.40   $0.01  thinking
+        sluice/openai-like             128k   16.4k  $0.10 / $0.40   $0.01  tools, thinking
+        sluice/openai-unverified       128k   16.4k  $0.10 / $0.40   $0.01  tools, thinking
+        sluice/anthropic-like          128k   16.4k  $0.10 / $0.40   $0.01  tools, thinking
+        sluice/deepseek-like           128k   16.4k  $0.10 / $0.40   $0.01  tools, thinking
+        sluice/kimi-like               128k   16.4k  $0.10 / $0.40   $0.01  tools, thinking
+        sluice/vllm-like               128k   16.4k  $0.10 / $0.40   $0.01  tools, thinking
         sluice/refusal                 128k   16.4k  $0.10 / $0.40   $0.01
         sluice/citations               128k   16.4k  $0.10 / $0.40   $0.01  web search
         sluice/image                   128k   16.4k  $0.10 / $0.40   $0.01
@@ -89,7 +95,7 @@ fn models_are_printed_as_json() {
     let demo = &models(&["--json", "SLUICE/de*"])[0];
     assert_eq!((&demo["id"], &demo["maxInputTokens"]), (&"sluice/demo".into(), &168_000.into()));
     assert_eq!(demo["pricing"], "$0.50 / $2 per M tokens, cached $0.05; above 100k: $1 / $3");
-    assert_eq!(demo["effort"]["default"], "medium");
+    assert_eq!(demo["effort"]["values"][0], "none");
     let kinds = |models: Vec<Value>| models.iter().map(|m| m["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
     assert!(kinds(models(&["--json"])).iter().all(|kind| kind == "chat"));
     assert_eq!(kinds(models(&["--json", "--all", "paint"])), ["image"]);

@@ -12,6 +12,7 @@ use crate::boundary::{Failure, FailureKind, Overflow};
 use crate::message::{Message, MessageCode, join_messages};
 use crate::receive::plain_line;
 use crate::secrets::Secrets;
+use crate::send::Parameter;
 
 pub use cause::connection_cause;
 pub(crate) use overflow::overflow_numbers;
@@ -130,6 +131,7 @@ impl Failure {
             kind,
             message,
             code: None,
+            parameter: None,
             tool: None,
             next: next.english().to_owned(),
             text,
@@ -166,6 +168,7 @@ impl Failure {
         };
         Self {
             code: error.code.as_deref().and_then(id),
+            parameter: error.param.as_str().and_then(Parameter::at),
             generation_id: error.generation_id.as_deref().and_then(id),
             overflow: if kind == FailureKind::ContextOverflow { error.overflow() } else { None },
             may_retry: matches!(kind, FailureKind::RateLimited | FailureKind::ServerDown | FailureKind::Network),

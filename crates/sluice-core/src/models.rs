@@ -31,6 +31,7 @@ use limits::{LimitSources, TokenLimits};
 pub(crate) use rules::Pattern;
 use rules::Rules;
 
+pub(crate) use capabilities::EFFORTS;
 pub use catalog::{ListState, ModelCatalog, Refresh};
 pub use credits::{KeyCheck, KeyState, check_key};
 pub use rules::{finds_model, similar_models};
@@ -76,7 +77,7 @@ fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSet
         let none = Facts::default();
         let facts = facts.get(&id).unwrap_or(&none);
         let setting = merged_setting(&limits, &id);
-        let model = chat_model(id, model, facts, setting.as_ref());
+        let model = chat_model(id, model, facts, setting.as_ref(), settings.effort.as_deref());
         list.models.push(ChatModel { is_favourite: favourites.hold_for(&model.id), ..model });
     }
 
@@ -108,7 +109,13 @@ fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSet
     list
 }
 
-fn chat_model(id: String, mut model: Model, facts: &Facts, setting: Option<&LimitSetting>) -> ChatModel {
+fn chat_model(
+    id: String,
+    mut model: Model,
+    facts: &Facts,
+    setting: Option<&LimitSetting>,
+    effort: Option<&str>,
+) -> ChatModel {
     let mut providers = Vec::new();
     if let Some((more, endpoints)) = &facts.endpoints {
         enrich(&mut model, more, endpoints);
@@ -138,7 +145,7 @@ fn chat_model(id: String, mut model: Model, facts: &Facts, setting: Option<&Limi
         tooltip: String::new(),
         pricing: prices.as_ref().and_then(Prices::line),
         prices,
-        effort: capabilities::effort_choices(&model),
+        effort: capabilities::effort_choices(&model, effort),
         is_user_selectable: true,
         is_favourite: false,
         is_default: false,

@@ -298,6 +298,50 @@ fn a_parameter_that_the_server_refuses_is_left_out() {
         end after 1 attempts, drain, refused caching, refused reasoning.summary: Completed, done
     "#]],
     );
+    // The message doesn't name the parameter, but the error does.
+    let unverified = Body(
+        r#"{"error":{"message":"Your organization must be verified to generate this.","param":"reasoning.summary"}}"#,
+    );
+    check(
+        &[bad, unverified, End, STREAM, Text, Completed],
+        expect![[r#"
+        send
+            Head(400, "application/json")
+        read
+            Body("{\"error\":{\"message\":\"Your organization must be verified to generate this.\",\"param\":\"reasoning.summary\"}}")
+        read
+            End
+        send without reasoning.summary
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Completed
+        end after 1 attempts, drain, refused reasoning.summary: Completed, done
+    "#]],
+    );
+    // The server knows neither the parameter nor the object that it is in.
+    let unknown = Body(r#"{"detail":"Unexpected fields in the request: {'reasoning'}"}"#);
+    check(
+        &[bad, unknown, End, STREAM, Text, Completed],
+        expect![[r#"
+        send
+            Head(400, "application/json")
+        read
+            Body("{\"detail\":\"Unexpected fields in the request: {'reasoning'}\"}")
+        read
+            End
+        send without reasoning.summary
+            Head(200, "text/event-stream")
+        read
+            Text
+        text "Hi"
+        read
+            Completed
+        end after 1 attempts, drain, refused reasoning.summary: Completed, done
+    "#]],
+    );
     // The server names the same parameter again, so leaving it out didn't help.
     check(
         &[bad, caching, End, bad, caching, End],

@@ -36,7 +36,12 @@ fn check_rules(settings: ModelSettings, expected: Expect) {
 fn rules_hide_models_and_choose_favourites_and_the_default() {
     let of = |hide: &[&str], favourites: &[&str], default: &[&str]| {
         let owned = |patterns: &[&str]| patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
-        ModelSettings { hide: owned(hide), favourites: owned(favourites), default: owned(default), limits: Vec::new() }
+        ModelSettings {
+            hide: owned(hide),
+            favourites: owned(favourites),
+            default: owned(default),
+            ..ModelSettings::default()
+        }
     };
     check_rules(
         of(&[], &[], &[]),
@@ -309,7 +314,12 @@ fn sound(model: &ChatModel) {
     assert!(model.max_input_tokens > 0 && model.max_output_tokens > 0);
     assert_eq!(model.max_input_tokens + model.max_output_tokens, model.context_window);
     assert!(!model.family.is_empty() && !model.version.is_empty() && !model.name.is_empty());
-    assert!(model.effort.as_ref().is_none_or(|effort| effort.values.contains(&effort.default)));
+    assert!(
+        model
+            .effort
+            .as_ref()
+            .is_none_or(|effort| effort.default.as_ref().is_none_or(|default| effort.values.contains(default)))
+    );
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -362,7 +372,7 @@ proptest! {
 
     #[test]
     fn any_pattern_can_be_read(pattern in any::<String>(), stars in "[a*?/!]{0,60}", id in "[a-z/-]{1,60}") {
-        let settings = ModelSettings { hide: vec![pattern.clone(), stars.clone()], favourites: vec![stars.clone()], default: vec![pattern.clone()], limits: Vec::new() };
+        let settings = ModelSettings { hide: vec![pattern.clone(), stars.clone()], favourites: vec![stars.clone()], default: vec![pattern.clone()], ..ModelSettings::default() };
         let list = catalog(&json!([{ "id": id }])).models(&settings, NOW);
         prop_assert_eq!(list.models.len(), 1);
         let _ = (finds_model(&stars, &id, &pattern), similar_models(&stars, [id.as_str()]));

@@ -156,9 +156,20 @@ fn check_model(fields: Value, expected: Expect) {
     let model = model(fields);
     let can = serde_json::to_value(model.capabilities).unwrap();
     let can = can.as_object().unwrap().iter().filter(|(_, can)| **can == json!(true)).map(|(name, _)| name.as_str());
-    let effort =
-        model.effort.map_or("–".to_owned(), |effort| format!("{} ({})", effort.values.join(" "), effort.default));
+    let effort = model.effort.map_or("–".to_owned(), |effort| effort.values.join(" "));
     expected.assert_eq(&format!("{} | effort {effort}", can.collect::<Vec<_>>().join(" ")));
+}
+
+#[test]
+fn the_default_effort_is_the_users_setting_or_none() {
+    let list = json!([{ "id": "a", "reasoning_options": [{ "type": "effort", "values": ["low", "high"] }] }]);
+    let default = |effort: Option<&str>| {
+        let settings = ModelSettings { effort: effort.map(str::to_owned), ..ModelSettings::default() };
+        catalog(&list).models(&settings, NOW).models[0].effort.clone().unwrap().default
+    };
+    assert_eq!(default(None), None);
+    assert_eq!(default(Some("high")), Some("high".to_owned()));
+    assert_eq!(default(Some("max")), None);
 }
 
 #[test]
@@ -192,19 +203,19 @@ fn capabilities_come_from_fields_and_then_from_tags() {
         with(
             json!({ "reasoning_options": [{ "type": "effort", "values": ["high", "low", "none", "max", "medium"] }] }),
         ),
-        expect!["thinking toolCalling toolCallingAssumed | effort none low medium high max (medium)"],
+        expect!["thinking toolCalling toolCallingAssumed | effort none low medium high max"],
     );
     check_model(
         with(json!({ "reasoning_options": [{ "type": "effort", "values": ["low", null, "high", "ultra"] }] })),
-        expect!["thinking toolCalling toolCallingAssumed | effort low high ultra (high)"],
+        expect!["thinking toolCalling toolCallingAssumed | effort low high ultra"],
     );
     check_model(
         with(json!({ "reasoning_options": [{ "type": "budget_tokens", "min": 1024 }, { "type": "toggle" }] })),
-        expect!["thinking toolCalling toolCallingAssumed | effort none low medium high (medium)"],
+        expect!["thinking toolCalling toolCallingAssumed | effort none low medium high"],
     );
     check_model(
         with(json!({ "reasoning_options": [{ "type": "toggle" }] })),
-        expect!["thinking toolCalling toolCallingAssumed | effort none medium (medium)"],
+        expect!["thinking toolCalling toolCallingAssumed | effort none medium"],
     );
     check_model(
         with(json!({ "reasoning_options": [{ "type": "effort", "values": [] }] })),
@@ -216,7 +227,7 @@ fn capabilities_come_from_fields_and_then_from_tags() {
     );
     check_model(
         with(json!({ "supported_parameters": ["reasoning", "tools"] })),
-        expect!["thinking toolCalling | effort low medium high (medium)"],
+        expect!["thinking toolCalling | effort low medium high"],
     );
     check_model(with(json!({ "tags": ["reasoning"] })), expect!["thinking | effort –"]);
 }
@@ -293,7 +304,7 @@ fn a_model_has_all_its_details() {
               "medium",
               "high"
             ],
-            "default": "medium"
+            "default": null
           },
           "isUserSelectable": true,
           "isFavourite": false,

@@ -76,7 +76,9 @@ fn check_body(body: &Value) {
     let keys: BTreeSet<&str> = body.as_object().unwrap().keys().map(String::as_str).collect();
     let known =
         ["model", "instructions", "input", "tools", "tool_choice", "stream", "store", "include", "max_output_tokens"];
-    assert!(keys.is_subset(&known.into()), "{keys:?}");
+    let known: BTreeSet<&str> = known.into_iter().chain(["reasoning"]).collect();
+    assert!(keys.is_subset(&known), "{keys:?}");
+    assert_eq!(body["reasoning"], json!({"summary": "auto"}));
     assert!(body.get("max_output_tokens").is_none_or(|limit| limit.as_u64().unwrap() >= 16));
 
     let mut open: BTreeSet<&str> = BTreeSet::new();

@@ -286,7 +286,7 @@ fn tool_modes_become_tool_choices() {
 #[test]
 fn options_are_sent_only_if_set_and_the_bytes_are_deterministic() {
     let plain = build(json!({"model": "acme/m-1", "messages": [user("Hi")]}));
-    expect![[r#"{"model":"acme/m-1","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]}],"stream":true,"store":false,"include":["reasoning.encrypted_content"]}"#]]
+    expect![[r#"{"model":"acme/m-1","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]}],"stream":true,"store":false,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}}"#]]
         .assert_eq(&plain.request.body);
     expect![[r#"
         POST https://ai-gateway.vercel.sh/v1/responses
@@ -315,6 +315,49 @@ fn options_are_sent_only_if_set_and_the_bytes_are_deterministic() {
     "#]]
     .assert_eq(&head(&full));
     assert_eq!(build(chat), full);
+}
+
+#[test]
+fn thinking_is_asked_for_as_the_user_and_the_kind_of_request_say() {
+    let sent = |prompt: &str, options: Value| {
+        let built = build(json!({"model": "acme/m-1", "messages": [user(prompt)], "options": options}));
+        let body: Value = serde_json::from_str(&built.request.body).unwrap();
+        format!("{}\n{}\n", body["reasoning"], built.description)
+    };
+    let title = "Please write a brief title for this: Hi";
+    let all = json!(["none", "low", "high"]);
+    let cases = [
+        sent("Hi", json!({})),
+        sent("Hi", json!({"reasoningEffort": "low", "efforts": all})),
+        sent("Hi", json!({"reasoningEffort": "low", "chosenEffort": "high", "efforts": all})),
+        sent("Hi", json!({"reasoningEffort": "none"})),
+        sent("Hi", json!({"reasoningEffort": "high", "extraBody": {"_enableThinking": false}})),
+        sent("Hi", json!({"reasoningEffort": "a lot", "reasoningSummary": "detailed"})),
+        sent(title, json!({"chosenEffort": "high", "efforts": all})),
+        sent(title, json!({"chosenEffort": "high", "efforts": ["low", "high"]})),
+        sent(title, json!({"chosenEffort": "high"})),
+    ];
+    expect![[r#"
+        {"summary":"auto"}
+        acme/m-1: main request, the model's own effort, with a summary of the thinking
+        {"effort":"low","summary":"auto"}
+        acme/m-1: main request, effort low, with a summary of the thinking
+        {"effort":"high","summary":"auto"}
+        acme/m-1: main request, effort high, with a summary of the thinking
+        {"effort":"none"}
+        acme/m-1: main request, effort none, no summary of the thinking
+        null
+        acme/m-1: main request, the model's own effort, no summary of the thinking
+        {"effort":"a lot","summary":"detailed"}
+        acme/m-1: main request, an unknown effort, with a summary of the thinking
+        {"effort":"none"}
+        acme/m-1: utility request, effort none, no summary of the thinking
+        {"effort":"low"}
+        acme/m-1: utility request, effort low, no summary of the thinking
+        null
+        acme/m-1: utility request, the model's own effort, no summary of the thinking
+    "#]]
+    .assert_eq(&cases.concat());
 }
 
 fn head(built: &BuiltRequest) -> String {

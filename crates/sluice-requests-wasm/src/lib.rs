@@ -8,7 +8,7 @@ use sluice_bridge::to_json;
 use sluice_core::{
     CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest, ModelCatalog,
     Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, build_request, check_key, check_settings,
-    connection_cause, describe_outcome, logged_model, request_kind,
+    connection_cause, describe_outcome, logged_model,
 };
 
 /// Answers the [`RequestsQuestion`] in the first `length` bytes of the window.
@@ -62,7 +62,8 @@ fn prepare(chat: &ChatRequest, endpoint: &Endpoint, without: &[Parameter]) -> Pr
         tool_names: built.tool_names,
         conversation_id: built.conversation_id,
         marker: built.marker,
-        kind: request_kind(chat),
+        kind: built.kind,
+        description: built.description,
         optional: built.optional,
         notes: built.notes,
     }

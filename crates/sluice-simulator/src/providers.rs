@@ -28,7 +28,7 @@ pub enum Provider {
     DeepSeek,
     /// Plain reasoning, which must be repeated with the calls that followed from it.
     Kimi,
-    /// Plain reasoning that needn't be repeated, and no field that isn't OpenAI's.
+    /// Plain reasoning that needn't be repeated, and no field that `OpenAI` doesn't have.
     Vllm,
 }
 
@@ -184,32 +184,30 @@ impl Provider {
             return Script::at_once(items);
         }
         let is_calling = calling != Calling::Never && results.len() < rounds;
-        match tools.iter().find(|tool| prompt.contains(&tool.name)).or(tools.first()).filter(|_| is_calling) {
-            Some(tool) => {
-                think(&mut items, &format!("Call {} of {rounds}.", results.len() + 1));
-                if self.has_phases() {
-                    items.push(Item::phased("commentary", REMARK));
-                }
-                if prompt.contains("think twice") {
-                    think(&mut items, "It is the right tool.");
-                }
-                let calls = if prompt.contains("in parallel") { 2 } else { 1 };
-                for nth in 0..calls {
-                    let arguments = arguments::fill(&tool.parameters, &prompt, results.len() + nth).to_string();
-                    items.push(Item::Call { name: tool.name.clone(), arguments });
-                }
+        let tool = tools.iter().find(|tool| prompt.contains(&tool.name)).or(tools.first());
+        if let Some(tool) = tool.filter(|_| is_calling) {
+            think(&mut items, &format!("Call {} of {rounds}.", results.len() + 1));
+            if self.has_phases() {
+                items.push(Item::phased("commentary", REMARK));
             }
-            None => {
-                think(&mut items, &format!("There are {} results.", results.len()));
-                let said: Vec<String> = results.into_iter().map(|result| result.text).collect();
-                let answer = format!("{ANSWER}{}", if said.is_empty() { prompt } else { said.join(", ") });
-                if self.has_phases() {
-                    items.push(Item::phased("commentary", REMARK));
-                    items.push(Item::phased("final_answer", answer));
-                } else {
-                    items.push(Item::text(answer));
-                }
+            if prompt.contains("think twice") {
+                think(&mut items, "It is the right tool.");
             }
+            let calls = if prompt.contains("in parallel") { 2 } else { 1 };
+            for nth in 0..calls {
+                let arguments = arguments::fill(&tool.parameters, &prompt, results.len() + nth).to_string();
+                items.push(Item::Call { name: tool.name.clone(), arguments });
+            }
+            return Script::at_once(items);
+        }
+        think(&mut items, &format!("There are {} results.", results.len()));
+        let said: Vec<String> = results.into_iter().map(|result| result.text).collect();
+        let answer = format!("{ANSWER}{}", if said.is_empty() { prompt } else { said.join(", ") });
+        if self.has_phases() {
+            items.push(Item::phased("commentary", REMARK));
+            items.push(Item::phased("final_answer", answer));
+        } else {
+            items.push(Item::text(answer));
         }
         Script::at_once(items)
     }

@@ -398,11 +398,19 @@ temperature?: number,
  */
 topP?: number, 
 /**
- * One of the values that the model offers: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
+ * The user's setting for all models: `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
  */
 reasoningEffort?: string, 
 /**
- * `auto`, `concise` or `detailed`.
+ * What the user chose for this model. It takes precedence over the setting.
+ */
+chosenEffort?: string, 
+/**
+ * The efforts that the model offers, if they are known.
+ */
+efforts?: Array<string>, 
+/**
+ * `auto`, `concise` or `detailed`. The default is `auto`.
  */
 reasoningSummary?: string, 
 /**
@@ -828,9 +836,10 @@ export type EffortChoices = {
  */
 values: Array<string>, 
 /**
- * One of `values`.
+ * The user's setting, if it is one of `values`. Otherwise the model decides, because VS Code would send a default of
+ * ours with every request as if the user had chosen it.
  */
-default: string, };
+default: string | null, };
 
 export type Prices = { 
 /**
@@ -957,6 +966,10 @@ favourites?: Array<string>,
  * The default is the first model that matches the first pattern that has a match.
  */
 default?: Array<string>, 
+/**
+ * The thinking effort, unless the model decides.
+ */
+effort?: string, 
 /**
  * The last match wins here too, field by field.
  */
@@ -1360,6 +1373,10 @@ marker: string | null,
  * What the request is for.
  */
 kind: RequestKind, 
+/**
+ * What the request is for and how much the model should think, for a log.
+ */
+description: string, 
 /**
  * The parameters that can be left out if the server refuses them.
  */

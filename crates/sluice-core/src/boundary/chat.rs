@@ -205,9 +205,14 @@ pub struct ChatOptions {
     pub temperature: Option<f64>,
     /// The probability mass that tokens are sampled from.
     pub top_p: Option<f64>,
-    /// One of the values that the model offers: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`.
+    /// The user's setting for all models: `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
     pub reasoning_effort: Option<String>,
-    /// `auto`, `concise` or `detailed`.
+    /// What the user chose for this model. It takes precedence over the setting.
+    pub chosen_effort: Option<String>,
+    /// The efforts that the model offers, if they are known.
+    #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
+    pub efforts: Vec<String>,
+    /// `auto`, `concise` or `detailed`. The default is `auto`.
     pub reasoning_summary: Option<String>,
     /// An id that all requests of a conversation share, so that they hit the provider's prompt cache.
     pub conversation_id: Option<String>,

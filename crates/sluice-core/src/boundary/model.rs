@@ -138,8 +138,9 @@ pub struct ModelCapabilities {
 pub struct EffortChoices {
     /// The levels, such as `low`, `medium` and `high`.
     pub values: Vec<String>,
-    /// One of `values`.
-    pub default: String,
+    /// The user's setting, if it is one of `values`. Otherwise the model decides, because VS Code would send a default of
+    /// ours with every request as if the user had chosen it.
+    pub default: Option<String>,
 }
 
 /// Prices in US dollars per million tokens.
@@ -240,6 +241,8 @@ pub struct ModelSettings {
     /// The default is the first model that matches the first pattern that has a match.
     #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
     pub default: Vec<String>,
+    /// The thinking effort, unless the model decides.
+    pub effort: Option<String>,
     /// The last match wins here too, field by field.
     #[cfg_attr(test, ts(as = "Option<Vec<LimitSetting>>"))]
     pub limits: Vec<LimitSetting>,

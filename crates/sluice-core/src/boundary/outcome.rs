@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::message::Message;
+use crate::send::Parameter;
 
 /// How an answer ended. Every stream has exactly one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -77,6 +78,10 @@ pub struct Failure {
     pub message: String,
     /// The server's own error code or error type.
     pub code: Option<String>,
+    /// The parameter that the server complains about, if the request can do without it.
+    #[serde(skip)]
+    #[cfg_attr(test, ts(skip))]
+    pub parameter: Option<Parameter>,
     /// The tool whose call could not be used.
     pub tool: Option<String>,
     /// The suggested action, in English.

@@ -127,6 +127,8 @@ pub struct PreparedRequest {
     pub marker: Option<String>,
     /// What the request is for.
     pub kind: RequestKind,
+    /// What the request is for and how much the model should think, for a log.
+    pub description: String,
     /// The parameters that can be left out if the server refuses them.
     pub optional: Vec<Parameter>,
     /// What isn't sent as the chat has it.

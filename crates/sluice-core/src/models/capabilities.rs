@@ -71,7 +71,8 @@ const OTHER_WORDS: [(&str, &str); 32] = [
     ("video", "video"),
     ("ocr", "ocr"),
 ];
-const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+/// From least to most.
+pub(crate) const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// Returns the kind of a model that can't chat.
 pub(crate) fn other_kind(model: &Model, id: &str) -> Option<String> {
@@ -140,7 +141,7 @@ pub(crate) fn capabilities(model: &Model) -> ModelCapabilities {
 }
 
 /// Returns the efforts that the model is known to distinguish. The gateway translates them for the provider.
-pub(crate) fn effort_choices(model: &Model) -> Option<EffortChoices> {
+pub(crate) fn effort_choices(model: &Model, setting: Option<&str>) -> Option<EffortChoices> {
     let stated = model.reasoning.iter().find_map(|option| match option {
         ReasoningOption::Effort(values) if !values.is_empty() => Some(values.clone()),
         _ => None,
@@ -172,7 +173,6 @@ pub(crate) fn effort_choices(model: &Model) -> Option<EffortChoices> {
     });
     // From least to most. Unknown words keep their order and come last.
     values.sort_by_key(|value| EFFORTS.iter().position(|known| known == value).unwrap_or(EFFORTS.len()));
-    let default = ["medium", "high", "low"].iter().find(|known| values.iter().any(|value| value == *known));
-    let default = default.map(|known| (*known).to_owned()).or_else(|| values.first().cloned())?;
+    let default = values.iter().find(|value| Some(value.as_str()) == setting).cloned();
     (values.len() > 1).then_some(EffortChoices { values, default })
 }

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{conversation_id, is_summary_request, marker};
+use super::conversation::{conversation_id, is_summary_request, marker, request_kind};
 use super::extras::{extra_fields, extra_headers, is_header_value};
 use super::prompt::Prompt;
 use super::tools::{ToolNames, tool_choice};
 use super::{Endpoint, Parameter};
-use crate::boundary::{ChatRequest, HttpRequest, Note, NoteKind};
+use crate::boundary::{ChatOptions, ChatRequest, HttpRequest, Note, NoteKind, RequestKind};
+use crate::log::describe_request;
 use crate::wire::{CreateResponse, ProviderOptions, ReasoningOptions};
 
 /// Limits of the protocol.
@@ -26,6 +27,9 @@ pub struct BuiltRequest {
     pub conversation_id: Option<String>,
     /// The text of a `stateful_marker` part to add to the answer. The next request recognizes the conversation by it.
     pub marker: Option<String>,
+    pub kind: RequestKind,
+    /// What the request is for and how much the model should think, for a log.
+    pub description: String,
     /// The parameters that can be left out if the server refuses them by name.
     pub optional: Vec<Parameter>,
     /// Notes about everything that was left out or repaired.
@@ -44,6 +48,24 @@ impl BuiltRequest {
     }
 }
 
+/// Returns how much the model should think, and whether we get to see it. Servers send summaries only if they are asked
+/// to.
+fn reasoning_options(options: &ChatOptions, kind: RequestKind) -> ReasoningOptions {
+    // VS Code sets this to false when it continues from an answer whose reasoning it no longer has.
+    if options.extra_body.get("_enableThinking") == Some(&Value::Bool(false)) {
+        return ReasoningOptions::default();
+    }
+    if kind == RequestKind::Utility {
+        // Titles and the like need no thinking. Models that can't stop think as little as possible.
+        let offers = |effort: &&&str| options.efforts.iter().any(|offered| offered == **effort);
+        let least = ["none", "minimal", "low"].iter().find(offers).map(|effort| (*effort).to_owned());
+        return ReasoningOptions { effort: least, summary: None };
+    }
+    let effort = options.chosen_effort.as_ref().or(options.reasoning_effort.as_ref());
+    let summary = || options.reasoning_summary.clone().unwrap_or_else(|| "auto".to_owned());
+    ReasoningOptions { effort: effort.cloned(), summary: effort.is_none_or(|effort| effort != "none").then(summary) }
+}
+
 /// Builds the request for a chat. The same chat always gives the same bytes, because prompt caches depend on them.
 pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let (prompt, mut tool_names, mut notes) = Prompt::with_names(chat);
@@ -56,14 +78,11 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let count = |name: &str| options.extra_body.get(name).and_then(Value::as_u64);
     let max_output_tokens =
         options.max_output_tokens.or_else(|| count("max_output_tokens")).or_else(|| count("max_tokens"));
-    // VS Code sets this to false when it continues from an answer whose reasoning it no longer has.
-    let may_think = options.extra_body.get("_enableThinking") != Some(&Value::Bool(false));
-    let reasoning = ReasoningOptions {
-        effort: options.reasoning_effort.clone().filter(|_| may_think),
-        summary: options.reasoning_summary.clone().filter(|_| may_think),
-    };
+    let kind = request_kind(chat);
+    let reasoning = reasoning_options(options, kind);
     let mut problems = Vec::new();
     let extra = extra_fields(&options.extra_body, &mut problems);
+    let description = describe_request(&model, kind, reasoning.effort.as_deref(), reasoning.summary.as_deref());
     let is_claude = chat.model.to_ascii_lowercase().contains("claude");
     let body = CreateResponse {
         model,
@@ -106,5 +125,5 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let body = serde_json::to_string(&body).unwrap_or_default();
     let request = HttpRequest { method: "POST".to_owned(), url, headers, body };
     let marker = conversation_id.as_deref().and_then(|id| marker(&chat.model, id));
-    BuiltRequest { request, tool_names, conversation_id, marker, optional, notes }
+    BuiltRequest { request, tool_names, conversation_id, marker, kind, description, optional, notes }
 }

@@ -61,6 +61,11 @@ impl Parameter {
         }
     }
 
+    /// Returns the parameter with this path.
+    pub(crate) fn at(path: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|parameter| parameter.path() == path)
+    }
+
     /// Returns the parameters that a request has.
     pub(super) fn in_body(body: &CreateResponse) -> Vec<Self> {
         let has = |parameter: &Self| match parameter {
@@ -81,7 +86,13 @@ impl Parameter {
         if failure.kind != FailureKind::BadRequest {
             return None;
         }
-        let names = |parameter: &Self| is_named(&failure.message, parameter.path());
+        let names = |parameter: &Self| {
+            let path = parameter.path();
+            let parent = path.split_once('.').map(|(parent, _)| parent);
+            failure.parameter == Some(*parameter)
+                || is_named(&failure.message, path)
+                || parent.is_some_and(|parent| is_named(&failure.message, parent))
+        };
         candidates.iter().filter(|parameter| !without.contains(parameter)).copied().find(names)
     }
 }

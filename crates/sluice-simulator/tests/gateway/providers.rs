@@ -16,7 +16,7 @@ fn ask(server: u64, body: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
-fn body(model: &str, input: Vec<Value>) -> Value {
+fn body(model: &str, input: &[Value]) -> Value {
     json!({
         "model": model,
         "input": input,
@@ -39,7 +39,7 @@ fn result_of(item: &Value) -> Option<Value> {
 /// Returns the conversation after one round, and what the model said in it.
 fn after_a_round(model: &str) -> (Vec<Value>, Vec<Value>) {
     let mut items = vec![user("Call it 2 times, and think twice")];
-    let output = ask(1, &body(model, items.clone())).expect("an answer");
+    let output = ask(1, &body(model, &items)).expect("an answer");
     items.extend(output.clone());
     items.extend(output.iter().filter_map(result_of));
     (items, output)
@@ -53,7 +53,7 @@ fn a_conversation_that_comes_back_unchanged_is_continued_to_its_end() {
     for model in ALL {
         let (mut items, _) = after_a_round(model);
         loop {
-            let output = ask(1, &body(model, items.clone())).expect(model);
+            let output = ask(1, &body(model, &items)).expect(model);
             items.extend(output.clone());
             let results: Vec<Value> = output.iter().filter_map(result_of).collect();
             if results.is_empty() {
@@ -62,7 +62,7 @@ fn a_conversation_that_comes_back_unchanged_is_continued_to_its_end() {
             items.extend(results);
         }
         items.push(user("And now?"));
-        let output = ask(1, &body(model, items)).expect(model);
+        let output = ask(1, &body(model, &items)).expect(model);
         assert!(!output.is_empty() && !output.iter().any(|item| item.to_string().contains("stopped early")), "{model}");
     }
 }
@@ -73,7 +73,7 @@ fn reasoning_must_come_back() {
     for model in ALL {
         let (mut items, _) = after_a_round(model);
         items.retain(|item| item["type"] != "reasoning");
-        let refusal = ask(1, &body(model, items)).err().unwrap_or_else(|| "accepted".into());
+        let refusal = ask(1, &body(model, &items)).err().unwrap_or_else(|| "accepted".into());
         // The ids are random.
         let is_id = |word: &str| word.starts_with("'fc_") || word.starts_with("'rs_");
         let words: Vec<&str> = refusal.split(' ').map(|word| if is_id(word) { "ID" } else { word }).collect();
@@ -96,9 +96,9 @@ fn reasoning_of_another_model_or_server_is_refused() {
         let (items, _) = after_a_round(model);
         for other in ALL {
             let is_own = other == model;
-            assert_eq!(ask(1, &body(other, items.clone())).is_ok(), is_own, "{other} got the reasoning of {model}");
+            assert_eq!(ask(1, &body(other, &items)).is_ok(), is_own, "{other} got the reasoning of {model}");
         }
-        refusals.extend(ask(2, &body(model, items)).err());
+        refusals.extend(ask(2, &body(model, &items)).err());
     }
     assert_eq!(refusals.len(), ALL.len(), "{refusals:?}");
 }
@@ -108,14 +108,16 @@ fn a_signature_covers_the_summary() {
     let (mut items, _) = after_a_round("sluice/anthropic-like");
     items[1]["summary"] = json!([]);
     expect![[r#"400 null: "messages.0.content.0: Invalid `signature` in `thinking` block""#]]
-        .assert_eq(&ask(1, &body("sluice/anthropic-like", items)).unwrap_err());
+        .assert_eq(&ask(1, &body("sluice/anthropic-like", &items)).unwrap_err());
 }
 
 #[test]
 fn a_lost_phase_ends_the_work_early() {
     let (mut items, _) = after_a_round("sluice/openai-like");
-    items.iter_mut().for_each(|item| drop(item.as_object_mut().expect("an object").remove("phase")));
-    let output = ask(1, &body("sluice/openai-like", items)).expect("an answer");
+    for item in &mut items {
+        item.as_object_mut().expect("an object").remove("phase");
+    }
+    let output = ask(1, &body("sluice/openai-like", &items)).expect("an answer");
     assert!(output[0]["content"][0]["text"].as_str().expect("text").starts_with("I stopped early"));
 }
 
@@ -180,7 +182,7 @@ fn summaries_are_for_those_who_ask_and_may_have_them() {
 
 #[test]
 fn unknown_fields_are_refused_by_vllm() {
-    let mut body = body("sluice/vllm-like", vec![user("Why?")]);
+    let mut body = body("sluice/vllm-like", &[user("Why?")]);
     body["caching"] = "auto".into();
     expect![[r#"400 null: "Unexpected fields in the request: {'caching'}""#]].assert_eq(&ask(1, &body).unwrap_err());
 }
