@@ -27,6 +27,7 @@ pub struct BuiltRequest {
     pub conversation_id: Option<String>,
     /// The text of a `stateful_marker` part to add to the answer. The next request recognizes the conversation by it.
     pub marker: Option<String>,
+    /// What the request is for.
     pub kind: RequestKind,
     /// What the request is for and how much the model should think, for a log.
     pub description: String,
