@@ -65,7 +65,9 @@ impl Failure {
             found.map(|(_, value)| value.as_str())
         };
         let error = ErrorBody::parse(&response.body);
-        let mut failure = Self::classified(&error, Some(response.status));
+        let is_hidden = error.is_error && (200..300).contains(&response.status);
+        let status = if is_hidden { error.status_in_words() } else { Some(response.status) };
+        let mut failure = Self::classified(&error, status);
         failure.status = Some(response.status);
         failure.request_id = ["x-vercel-id", "x-request-id", "request-id", "x-litellm-call-id", "cf-ray"]
             .into_iter()
@@ -215,6 +217,9 @@ struct ErrorBody {
     generation_id: Option<String>,
     param: Value,
     is_html: bool,
+    /// Whether the body says that it is an error although the status may be 200, and the status that it says.
+    is_error: bool,
+    stated_status: Option<u16>,
 }
 
 impl ErrorBody {
@@ -227,8 +232,7 @@ impl ErrorBody {
     fn status_in_words(&self) -> Option<u16> {
         let message = self.message.as_deref().unwrap_or_default();
         let first_word = message.strip_prefix("Error code: ").unwrap_or(message).split(' ').next();
-        let number = |text: &str| text.parse().ok().filter(|status| (400..600).contains(status));
-        self.code.as_deref().and_then(number).or_else(|| first_word.and_then(number))
+        self.stated_status.or_else(|| self.code.as_deref().and_then(error_status)).or(first_word.and_then(error_status))
     }
 
     fn parse(body: &str) -> Self {
@@ -243,7 +247,7 @@ impl ErrorBody {
         let is_stream = body.starts_with("data:") || body.starts_with("event:");
         let data = body.lines().find_map(|line| line.strip_prefix("data:")).filter(|_| is_stream);
         let Ok(json) = serde_json::from_str::<Value>(data.unwrap_or(body)) else {
-            return Self::of(Some(body), None);
+            return Self::of(body.lines().next(), None);
         };
         let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(&json);
         let field = |name: &str| error.get(name).and_then(text_of).or_else(|| json.get(name).and_then(text_of));
@@ -254,6 +258,8 @@ impl ErrorBody {
             generation_id: field("generationId").or_else(|| field("generation_id")),
             param: error.get("param").cloned().unwrap_or_default(),
             is_html: false,
+            is_error: json.get("error").is_some_and(|error| !error.is_null()),
+            stated_status: field("code").as_deref().and_then(error_status),
         }
     }
 
@@ -302,6 +308,10 @@ impl ErrorBody {
         }
         overflow_numbers(self.message.as_deref()?)
     }
+}
+
+fn error_status(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|status| (400..600).contains(status))
 }
 
 /// Returns the text of a message, or of the first messages in a list. Validators list each problem with its path.

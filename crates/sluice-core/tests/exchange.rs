@@ -264,6 +264,46 @@ fn a_whole_json_response_is_an_answer() {
         wait 500 ms: The connection to https://gateway.example broke before the answer was complete.
     "#]],
     );
+    // Some servers label it as a stream, and an error as well.
+    check(
+        &[STREAM, Body("\n "), answer, End],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Body("\n ")
+        read
+            Body("{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"Hi\"}]}]}")
+        read
+            End
+        text "Hi"
+        end after 1 attempts: Completed, done
+    "#]],
+    );
+    check(
+        &[STREAM, Body(r#"{"error":{"message":"No such path"}}"#), End],
+        expect![[r#"
+        send
+            Head(200, "text/event-stream")
+        read
+            Body("{\"error\":{\"message\":\"No such path\"}}")
+        read
+            End
+        end after 1 attempts: Failed, rejected: No such path. Try again.
+    "#]],
+    );
+    check(
+        &[STREAM, Body(r#"{"error":{"message":"Slow down","code":429}}"#), End],
+        expect![[r#"
+            send
+                Head(200, "text/event-stream")
+            read
+                Body("{\"error\":{\"message\":\"Slow down\",\"code\":429}}")
+            read
+                End
+            wait 500 ms: Slow down
+        "#]],
+    );
 }
 
 /// Checks invariant E4.

@@ -49,9 +49,14 @@ struct Expected {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Doing {
     Sending,
+    /// Nothing of the body has arrived.
+    ReadingFirst,
     ReadingStream,
     ReadingWhole,
-    ReadingRefusal { status: u16, said: Said },
+    ReadingRefusal {
+        status: u16,
+        said: Said,
+    },
     Waiting,
     Over(Status),
 }
@@ -75,8 +80,7 @@ impl Expected {
             (Over(status), _) => Over(status),
             (_, Cancel) => Over(Status::Cancelled),
 
-            (Sending, Head(200, "application/json")) => ReadingWhole,
-            (Sending, Head(200, _)) => ReadingStream,
+            (Sending, Head(200, _)) => ReadingFirst,
             (Sending, Head(307, _)) => Over(Status::Failed),
             (Sending, Head(status, _)) => ReadingRefusal { status, said: Said::Nothing },
             (Sending, Connect | Broken | Timeout) => self.again(Status::Failed),
@@ -85,16 +89,19 @@ impl Expected {
                 Sending
             }
 
-            (ReadingStream, Completed) => Over(Status::Completed),
-            (ReadingStream, Incomplete) => Over(Status::Incomplete),
-            (ReadingStream, Overloaded) => self.again(Status::Failed),
-            (ReadingStream, End | Connect | Broken | Timeout) => self.again(Status::Truncated),
-            (ReadingStream, Text) => {
+            // The content type is often wrong, so the first byte decides.
+            (ReadingFirst, REFUSED_PARAMETER) => ReadingWhole,
+            (ReadingFirst, Body(_)) => ReadingStream,
+            (ReadingStream | ReadingFirst, Completed) => Over(Status::Completed),
+            (ReadingStream | ReadingFirst, Incomplete) => Over(Status::Incomplete),
+            (ReadingStream | ReadingFirst, Overloaded) => self.again(Status::Failed),
+            (ReadingStream | ReadingFirst, End | Connect | Broken | Timeout) => self.again(Status::Truncated),
+            (ReadingStream | ReadingFirst, Text) => {
                 self.texts += 1;
                 ReadingStream
             }
             // A repeated call isn't reported again.
-            (ReadingStream, Call) => {
+            (ReadingStream | ReadingFirst, Call) => {
                 self.calls = 1;
                 ReadingStream
             }
@@ -104,8 +111,12 @@ impl Expected {
             (ReadingWhole, Connect | Broken | Timeout) => self.again(Status::Failed),
 
             (ReadingRefusal { status, said }, Body(_) | Text | Call | Completed | Incomplete | Overloaded) => {
-                let is_first = said == Said::Nothing;
-                let said = if is_first && input == REFUSED_PARAMETER { Said::Parameter } else { Said::Noise };
+                let said = match said {
+                    Said::Nothing if input == REFUSED_PARAMETER => Said::Parameter,
+                    Said::Nothing => Said::Noise,
+                    // The first line is the message.
+                    said => said,
+                };
                 ReadingRefusal { status, said }
             }
             (ReadingRefusal { status: 503, .. }, End | Connect | Broken | Timeout) => self.again(Status::Failed),
@@ -151,7 +162,7 @@ fn compare(outputs: &[Output], action: &Action, before: Expected, after: Expecte
     assert_eq!(parts(|part| matches!(part, Part::ToolCall { .. })), after.calls - before.calls, "{path:?}");
     match (action, after.doing) {
         (Action::Send { without, .. }, Sending) => assert_eq!(without.len(), after.left_out as usize, "{path:?}"),
-        (Action::Read { .. }, ReadingStream | ReadingWhole | ReadingRefusal { .. }) => {}
+        (Action::Read { .. }, ReadingFirst | ReadingStream | ReadingWhole | ReadingRefusal { .. }) => {}
         (Action::Wait { .. }, Waiting) => assert_eq!(after.texts + after.calls, 0, "{path:?}"),
         (Action::End(report), Over(status)) => {
             assert_eq!(report.outcome.status, status, "{path:?}");

@@ -1,6 +1,7 @@
-//! The body of a response: a stream, a whole JSON response or a refusal. The head decides which.
+//! The body of a response: a stream, a whole JSON response or a refusal. The status and the first byte decide which.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::vec::Drain;
 
 use super::{Dialect, ExchangeOptions};
@@ -17,6 +18,13 @@ const MAX_REFUSAL_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     Stream(Box<Receiver>),
+    /// A stream or a whole response whose first byte hasn't arrived.
+    NotBegun {
+        head: HttpResponse,
+        now: u64,
+        receiver: Box<Receiver>,
+        max_bytes: usize,
+    },
     /// A whole JSON response, from a server that doesn't stream.
     Whole {
         head: HttpResponse,
@@ -62,28 +70,33 @@ impl Body {
             _ if !is_success => Self::Refusal { head, now, bytes: Vec::new() },
             // A whole answer of the AI SDK doesn't exist.
             "application/json" if options.dialect == Dialect::AiSdk => Self::Refusal { head, now, bytes: Vec::new() },
-            "application/json" => Self::Whole {
+            // Servers label streams and whole responses in many ways. The first byte tells which this is.
+            _ => Self::NotBegun {
                 head,
                 now,
-                bytes: Vec::new(),
                 receiver: Box::new(Receiver::new(options)),
                 max_bytes: options.stream.limits.max_event_bytes,
             },
-            // Servers label streams in many ways. The receive path finds out whether this is one.
-            _ => Self::stream(options),
         }
     }
 
     /// How long the whole body may take, or for a stream, how long until its next output.
     pub(super) fn patience_ms(&self, options: &ExchangeOptions) -> u64 {
         match self {
-            Self::Stream(_) | Self::Whole { .. } => options.output_timeout_ms,
+            Self::Stream(_) | Self::NotBegun { .. } | Self::Whole { .. } => options.output_timeout_ms,
             Self::Refusal { .. } => options.refusal_timeout_ms,
         }
     }
 
     pub(super) fn push(&mut self, more: &[u8], outputs: &mut VecDeque<Output>) -> Progress {
+        if let Self::NotBegun { .. } = self
+            && let Some(first) = more.iter().find(|byte| !byte.is_ascii_whitespace())
+        {
+            let placeholder = Self::Refusal { head: HttpResponse::default(), now: 0, bytes: Vec::new() };
+            *self = mem::replace(self, placeholder).begin(*first);
+        }
         let is_over = match self {
+            Self::NotBegun { .. } => false,
             Self::Stream(receiver) => {
                 outputs.extend(receiver.push(more));
                 receiver.is_terminal()
@@ -100,6 +113,19 @@ impl Body {
         if is_over { Progress::Over } else { Progress::More }
     }
 
+    /// A whole response begins with a bracket, and no line of a stream does.
+    fn begin(self, first: u8) -> Self {
+        match self {
+            Self::NotBegun { head, now, receiver, max_bytes }
+                if first == b'{' && matches!(*receiver, Receiver::OpenResponses(_)) =>
+            {
+                Self::Whole { head, now, bytes: Vec::new(), receiver, max_bytes }
+            }
+            Self::NotBegun { receiver, .. } => Self::Stream(receiver),
+            other => other,
+        }
+    }
+
     pub(super) fn push_chunk(&mut self, json: &str, outputs: &mut VecDeque<Output>) -> Progress {
         match self {
             Self::Stream(receiver) => {
@@ -108,14 +134,14 @@ impl Body {
                 }
                 if receiver.is_terminal() { Progress::Over } else { Progress::More }
             }
-            Self::Whole { .. } | Self::Refusal { .. } => Progress::More,
+            Self::NotBegun { .. } | Self::Whole { .. } | Self::Refusal { .. } => Progress::More,
         }
     }
 
     /// Returns the remaining outputs and the outcome, now that the body has ended.
     pub(super) fn finish(self, end: BodyEnd, origin: &str) -> (Vec<Output>, Outcome) {
         match self {
-            Self::Stream(receiver) => {
+            Self::Stream(receiver) | Self::NotBegun { receiver, .. } => {
                 let (outputs, outcome) = receiver.finish(end);
                 (outputs, outcome.with_origin(end, origin))
             }
