@@ -349,32 +349,32 @@ fn error_texts_are_found_in_every_shape() {
     check_refusal(
         422,
         r#"{"detail":[{"type":"missing","loc":["body","input",0,"detail"],"msg":"Field required"},{"msg":"Too long"}]}"#,
-        expect!["BadRequest, final: input.detail: Field required; Too long. Check the settings for this model."],
+        expect!["BadRequest: input.detail: Field required; Too long. Check the settings for this model."],
     );
     check_refusal(
         500,
         "data: {\"error\": {\"message\": \"Error processing stream start\", \"code\": \"500\"}}\n\n",
-        expect!["ServerDown, may retry: Error processing stream start. Try again later or choose another model."],
+        expect!["ServerDown: Error processing stream start. Try again later or choose another model."],
     );
     check_refusal(
         429,
         "event: error\ndata: {\"error\":{\"message\":\"slow\"}}\n\ndata: [DONE]\n\n",
-        expect!["RateLimited, may retry: slow. Wait a moment, then try again."],
+        expect!["RateLimited: slow. Wait a moment, then try again."],
     );
     check_refusal(
         500,
         "Internal Server Error",
-        expect!["ServerDown, may retry: Internal Server Error. Try again later or choose another model."],
+        expect!["ServerDown: Internal Server Error. Try again later or choose another model."],
     );
     check_refusal(
         502,
         "",
-        expect!["ServerDown, may retry: HTTP 502: The server has a problem. Try again later or choose another model."],
+        expect!["ServerDown: HTTP 502: The server has a problem. Try again later or choose another model."],
     );
     check_refusal(
         400,
         "[1,2]",
-        expect!["BadRequest, final: HTTP 400: The server refused the request. Check the settings for this model."],
+        expect!["BadRequest: HTTP 400: The server refused the request. Check the settings for this model."],
     );
 }
 
@@ -405,7 +405,7 @@ fn a_wrong_address_is_not_called_a_wrong_model() {
     check_refusal(
         404,
         r#"{"detail":"Model x is not served here"}"#,
-        expect!["ModelNotFound, final: Model x is not served here. Choose another model; the list may be out of date."],
+        expect!["ModelNotFound: Model x is not served here. Choose another model; the list may be out of date."],
     );
 }
 
