@@ -336,14 +336,14 @@ fn error_texts_are_found_in_every_shape() {
         422,
         "Failed to deserialize the JSON body into the target type: input: data did not match any variant",
         expect![
-            "BadRequest, final: Failed to deserialize the JSON body into the target type: input: data did not match any variant. Check the settings for this model."
+            "BadRequest: Failed to deserialize the JSON body into the target type: input: data did not match any variant. Check the settings for this model."
         ],
     );
     check_refusal(
         400,
         r#"{"success":false,"error":[{"code":"invalid_enum_value","path":["reasoning","effort"],"message":"Invalid enum value. Expected 'low' | 'medium' | 'high', received 'minimal'"}]}"#,
         expect![
-            "BadRequest, final: reasoning.effort: Invalid enum value. Expected 'low' | 'medium' | 'high', received 'minimal'. Check the settings for this model."
+            "BadRequest: reasoning.effort: Invalid enum value. Expected 'low' | 'medium' | 'high', received 'minimal'. Check the settings for this model."
         ],
     );
     check_refusal(
@@ -392,15 +392,13 @@ fn a_wrong_address_is_not_called_a_wrong_model() {
         405,
         r#"{"detail":"Method Not Allowed"}"#,
         expect![
-            "NotAStream, final: Method Not Allowed. Check the base URL: this does not look like an Open Responses endpoint."
+            "NotAStream: Method Not Allowed. Check the base URL: this does not look like an Open Responses endpoint."
         ],
     );
     check_refusal(
         404,
         r#"{"error":{"message":"The model `x` does not exist","code":"model_not_found"}}"#,
-        expect![
-            "ModelNotFound, final: The model `x` does not exist. Choose another model; the list may be out of date."
-        ],
+        expect!["ModelNotFound: The model `x` does not exist. Choose another model; the list may be out of date."],
     );
     check_refusal(
         404,
@@ -415,7 +413,7 @@ fn an_output_limit_is_not_a_conversation_that_is_too_long() {
         400,
         r#"{"error":{"message":"max_output_tokens=4000 cannot be greater than max_model_len=2048. Please request fewer output tokens."}}"#,
         expect![
-            "BadRequest, final: max_output_tokens=4000 cannot be greater than max_model_len=2048. Please request fewer output tokens. Check the settings for this model."
+            "BadRequest: max_output_tokens=4000 cannot be greater than max_model_len=2048. Please request fewer output tokens. Check the settings for this model."
         ],
     );
     let message = "This model's maximum context length is 2048 tokens, but the prompt has 36051 characters.";
