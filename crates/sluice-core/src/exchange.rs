@@ -313,8 +313,13 @@ impl Exchange {
         self.outputs.clear();
         let state = std::mem::replace(&mut self.state, State::Sending);
         let outcome = match state {
-            State::Finished(report) if dropped_outputs => {
-                Outcome { status: Status::Cancelled, error: None, empty: None, ..report.outcome }
+            State::Finished(mut report) if dropped_outputs => {
+                report.outcome = Outcome { status: Status::Cancelled, error: None, empty: None, ..report.outcome };
+                report.ending = Ending::Cancelled;
+                report.entry = LedgerEntry::new(&report.outcome, report.entry.answer);
+                report.drain = None;
+                self.state = State::Finished(report);
+                return;
             }
             State::Finished(report) => {
                 self.state = State::Finished(report);

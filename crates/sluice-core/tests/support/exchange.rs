@@ -25,6 +25,8 @@ pub enum Input {
     Broken,
     Timeout,
     Cancel,
+    /// The shell cancels although it hasn't shown everything that it has polled.
+    CancelUnseen,
 }
 
 impl Input {
@@ -40,6 +42,7 @@ impl Input {
             Self::Broken => return exchange.handle_connection_error(ConnectionError::Broken),
             Self::Timeout => return exchange.handle_timeout(),
             Self::Cancel => return exchange.cancel(),
+            Self::CancelUnseen => return exchange.cancel_unseen(),
             Self::Text => event(json!({"type": "response.output_text.delta", "output_index": 0, "delta": "Hi"})),
             Self::Call => event(json!({"type": "response.output_item.done", "output_index": 1, "item":
                 {"type": "function_call", "id": "f", "call_id": "c", "name": "look", "arguments": "{}", "status": "completed"}})),
