@@ -12,6 +12,7 @@ interface Http {
 interface ClientRequest {
   on(event: "error", listener: (error: Error) => void): void;
   once(event: "response", listener: (message: IncomingMessage) => void): void;
+  once(event: "close", listener: () => void): void;
   end(body: string | undefined): void;
   destroy(): void;
 }
@@ -53,8 +54,12 @@ export function directFetch(url: string, { method = "GET", headers, body, signal
     signal?.throwIfAborted();
     const { http, agent } = nodeHttp()!;
     const failure = (cause: unknown): unknown => (signal?.aborted ? signal.reason : new TypeError("fetch failed", { cause }));
-    const options = { method, agent, headers: Object.fromEntries(new Headers(headers)), signal: signal ?? undefined };
-    const request = new http.ClientRequest(new URL(url), options);
+    const request = new http.ClientRequest(new URL(url), { method, agent, headers: Object.fromEntries(new Headers(headers)) });
+    // With Node's own `signal` option, a signal that comes late would destroy the socket after it went back to the agent.
+    // Nobody handles that error, and the socket may have the next request.
+    const abort = (): void => request.destroy();
+    signal?.addEventListener("abort", abort);
+    request.once("close", () => signal?.removeEventListener("abort", abort));
     request.on("error", (error) => reject(failure(error)));
     request.once("response", (message) => {
       const { statusCode: status = 0, rawHeaders } = message;
