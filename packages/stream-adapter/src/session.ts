@@ -75,7 +75,7 @@ export class Session {
     this.#isResponse = isResponse(source);
     if (isResponse(source)) {
       // The caller made the request, so it isn't sent again.
-      const origin = URL.canParse(source.url) ? new URL(source.url).host : "";
+      const origin = URL.canParse(source.url) ? new URL(source.url).origin : "";
       this.#exchange = core.openExchange({ ...options, origin, maxAttempts: 1 });
       this.#exchange.handleHead(source.status, source.headers);
     } else {
@@ -219,6 +219,11 @@ export class Session {
 
   #give(outputs: Output[], report: (part: object) => void, item?: unknown): void {
     for (const output of outputs) {
+      // The caller may cancel while there are more outputs from the same bytes.
+      if (isCancelled(this.#cancellation)) {
+        this.#exchange.cancel({ unseenOutputs: true });
+        return;
+      }
       if (output.type === "note") {
         this.#note(output, item);
       } else {
