@@ -1,4 +1,4 @@
-// Bundles each test together with a mock of `vscode`, then runs them all.
+// Bundles each test together with a mock of `vscode`, then runs them all, or only the files that are named.
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,8 @@ import { build } from "esbuild";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const out = join(here, "../dist/test");
-const tests = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
+const named = process.argv.slice(2);
+const tests = named.length > 0 ? named : readdirSync(here).filter((name) => name.endsWith(".test.ts"));
 rmSync(out, { recursive: true, force: true });
 await build({
   entryPoints: tests.map((name) => join(here, name)),
@@ -20,6 +21,8 @@ await build({
   // This is large, and only the test of the texts reads it.
   external: ["typescript"],
   alias: { vscode: join(here, "vscode.ts") },
+  // The adapter's build inserts the module here.
+  define: { SLUICE_WASM_BASE64: "globalThis.SLUICE_WASM_BASE64" },
   // As in esbuild.mjs.
   banner: { js: "const bundleStarted = performance.now();" },
   sourcemap: "inline",
@@ -28,5 +31,6 @@ await build({
   logLevel: "warning",
 });
 const bundles = tests.map((name) => join(out, name.replace(/\.ts$/, ".cjs")));
-const arguments_ = ["--enable-source-maps", "--test", "--test-reporter=dot", "--test-reporter-destination=stdout", ...bundles];
+const reporter = `--test-reporter=${named.length > 0 ? "spec" : "dot"}`;
+const arguments_ = ["--enable-source-maps", "--test", reporter, "--test-reporter-destination=stdout", ...bundles];
 process.exitCode = spawnSync(process.execPath, arguments_, { stdio: "inherit" }).status ?? 1;

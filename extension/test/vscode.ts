@@ -44,7 +44,11 @@ export class FileSystemError extends Error {
 }
 
 export class CancellationError extends Error {}
-export class LanguageModelError extends Error {}
+export class LanguageModelError extends Error {
+  static NoPermissions = (message: string): LanguageModelError => new LanguageModelError(message);
+  static Blocked = (message: string): LanguageModelError => new LanguageModelError(message);
+  static NotFound = (message: string): LanguageModelError => new LanguageModelError(message);
+}
 export class LanguageModelTextPart {
   constructor(readonly value: string) {}
 }

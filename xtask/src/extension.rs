@@ -3,8 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::shell::{command, root, run};
+use crate::gateway::{self, Gateway};
+use crate::shell::{cargo, command, root, run};
 use crate::{Done, javascript, notices, wasm};
 
 pub fn folder() -> PathBuf {
@@ -40,6 +42,22 @@ pub fn test() -> Done {
     javascript::install()?;
     run(javascript::tool("typescript/bin/tsc", &extension).args(["--project", "tsconfig.test.json"]))?;
     run(command("node").arg("test/run.mjs").env("SLUICE_WASM_DIR", wasm::build()?.folder()).current_dir(&extension))
+}
+
+/// Runs the fault matrix in the client, the extension and the stream adapter, and compares the results.
+pub fn compare_faults() -> Done {
+    let results = root().join("target/faults.json");
+    // As in `test::export_streams`, the whole workspace, because its tests have built this already.
+    run(cargo().args(["build", "--quiet", "--locked", "--workspace", "--example", "faults"]))?;
+    let program = root().join("target/debug/examples").join(format!("faults{}", std::env::consts::EXE_SUFFIX));
+    run(Command::new(program).arg(&results))?;
+    let gateway = Gateway::start(&gateway::build()?)?;
+    run(command("node")
+        .args(["test/run.mjs", "faults.ts"])
+        .env("SLUICE_FAULTS", &results)
+        .env("SLUICE_GATEWAY", &gateway.url)
+        .env("SLUICE_WASM_DIR", wasm::build()?.folder())
+        .current_dir(folder()))
 }
 
 pub fn report() -> Done {

@@ -58,6 +58,7 @@ fn steps(summary: &mut Summary) -> Done {
     })?;
     summary.step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
     summary.step("extension", extension::test)?;
+    summary.step("the same faults in the client, the extension and the adapter", extension::compare_faults)?;
     if let Some(recorded) = std::env::var_os(RECORDINGS).map(PathBuf::from) {
         summary.step("recorded streams", || recordings::check(&recorded))?;
         summary.step("recorded token counts", || tokens::check(&recorded))?;
