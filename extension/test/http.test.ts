@@ -134,6 +134,7 @@ const prepared: PreparedRequest = {
   conversationId: null,
   marker: null,
   kind: "main",
+  description: "",
   optional: [],
   notes: [],
 };
