@@ -1,5 +1,5 @@
 //! `cargo xtask bench --against COMMIT`: runs the benchmarks of an older commit and ours, and prints their figures side by
-//! side. Each figure is a ratio within its own run, so a busy machine affects both commits alike.
+//! side. Each figure is a ratio within its own run, and the commits take turns, so a busy machine affects both alike.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,32 +8,48 @@ use std::process::Command;
 use crate::Done;
 use crate::shell::{capture, cargo, command, root, run};
 
+/// How often each commit is measured. The medians are printed.
+const ROUNDS: usize = 3;
+
 /// The figures of one run in the order they were printed. A row is named by its table and its label.
-type Figures = Vec<(String, String)>;
+type Figures = Vec<(String, f64)>;
 
 pub fn compare(commit: &str, quick: bool) -> Done {
-    let old = check_out(commit)?;
-    let mut runs = Vec::new();
-    for (name, directory) in [(commit, old), ("this tree", root())] {
-        println!("measuring {name} …");
-        let mut bench = cargo();
-        // What a variable says about our target directory isn't meant for the other checkout.
-        bench.current_dir(directory).env_remove("CARGO_TARGET_DIR").args(["xtask", "bench"]);
-        let output = capture(bench.args(quick.then_some("--quick")))?;
-        println!("{output}");
-        runs.push(figures(&output));
+    let trees = [check_out(commit)?, root()];
+    let mut runs = [Vec::new(), Vec::new()];
+    for round in 1..=ROUNDS {
+        for (name, (directory, runs)) in [commit, "this tree"].into_iter().zip(trees.iter().zip(&mut runs)) {
+            println!("measuring {name}, {round} of {ROUNDS} …");
+            let mut bench = cargo();
+            // What a variable says about our target directory isn't meant for the other checkout.
+            bench.current_dir(directory).env_remove("CARGO_TARGET_DIR").args(["xtask", "bench"]);
+            runs.push(figures(&capture(bench.args(quick.then_some("--quick")))?));
+        }
     }
-    let [before, after] = [&runs[0], &runs[1]];
-    let width = before.iter().chain(after).map(|(row, _)| row.chars().count()).max().unwrap_or(0);
-    println!("{:<width$}  {:>12}  {:>12}", "figure", commit, "this tree");
-    for (row, new) in after {
-        let old = before.iter().find(|(other, _)| other == row).map_or("-", |(_, figure)| figure);
-        println!("{row:<width$}  {old:>12}  {new:>12}");
+    let [before, after] = runs.each_ref().map(|runs| medians(runs));
+    let width = before.iter().chain(&after).map(|(row, _)| row.chars().count()).max().unwrap_or(0);
+    println!("\n{:<width$}  {commit:>12}  {:>12}  {:>6}", "figure", "this tree", "change");
+    for (row, new) in &after {
+        match before.iter().find(|(other, _)| other == row) {
+            Some((_, old)) => println!("{row:<width$}  {old:>12.2}  {new:>12.2}  {:>+5.0}%", (new / old - 1.0) * 100.0),
+            None => println!("{row:<width$}  {:>12}  {new:>12.2}", "-"),
+        }
     }
     for (row, old) in before.iter().filter(|(row, _)| after.iter().all(|(other, _)| other != row)) {
-        println!("{row:<width$}  {old:>12}  {:>12}", "-");
+        println!("{row:<width$}  {old:>12.2}  {:>12}", "-");
     }
     Ok(())
+}
+
+/// Returns the median of each figure.
+fn medians(runs: &[Figures]) -> Figures {
+    let rows = runs.first().into_iter().flatten().map(|(row, _)| {
+        let all = runs.iter().flatten().filter(|(other, _)| other == row);
+        let mut all: Vec<f64> = all.map(|(_, figure)| *figure).collect();
+        all.sort_by(f64::total_cmp);
+        (row.clone(), all[all.len() / 2])
+    });
+    rows.collect()
 }
 
 /// Checks out a commit under `target/`, or returns the checkout of an earlier run.
@@ -57,10 +73,17 @@ fn figures(output: &str) -> Figures {
         let columns: Vec<&str> = line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect();
         match columns.as_slice() {
             [table, "measured", "figure", ..] => title = table,
-            [label, _, figure, ..] if figure.parse::<f64>().is_ok() => {
-                figures.push((format!("{title}: {label}"), (*figure).to_owned()));
+            [label, figures_and_aim @ ..] => {
+                // Some rows have only a figure, others also say what was measured.
+                if let Some(figure) = figures_and_aim.iter().take(2).find_map(|column| column.parse().ok()) {
+                    let name = format!("{title}: {label}");
+                    // A table can have several rows with the same label.
+                    let again = format!("{name} (");
+                    let same = figures.iter().filter(|(other, _)| *other == name || other.starts_with(&again)).count();
+                    figures.push((if same == 0 { name } else { format!("{name} ({})", same + 1) }, figure));
+                }
             }
-            _ => {}
+            [] => {}
         }
     }
     figures
@@ -78,8 +101,11 @@ corpus text: 10 events
 text, 16 KiB chunks  measured  figure     aim
 ---------------------------------------------
 sluice               750 MB/s    0.14  <= 0.5  ok
+sluice / peer                       2.5
+sluice / peer                       3.5  <= 4  ok
 peer                  90 MB/s
 ";
-        assert_eq!(figures(output), [("text, 16 KiB chunks: sluice".to_owned(), "0.14".to_owned())]);
+        let row = |label: &str, figure| (format!("text, 16 KiB chunks: {label}"), figure);
+        assert_eq!(figures(output), [row("sluice", 0.14), row("sluice / peer", 2.5), row("sluice / peer (2)", 3.5)]);
     }
 }
