@@ -52,7 +52,7 @@ pub const RAN_OUT_OF_MEMORY: u32 = 7;
 
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
-static MEMORY: allocator::SmallBlocks = allocator::SmallBlocks::new();
+static MEMORY: allocator::Memory = allocator::Memory::new();
 
 thread_local! {
     /// The loader gives every exchange an instance of this module to itself, so there is never more than one.
