@@ -1,5 +1,5 @@
-// Node benchmarks of Sluice's WebAssembly and of similar libraries: `node main.mjs --wasm PATH --loader PATH --adapter
-// PATH [--quick]`.
+// Node benchmarks of Sluice's WebAssembly and of similar libraries: `node main.mjs --wasm PATH --without-memcmp PATH
+// --loader PATH --adapter PATH [--quick]`.
 //
 // Prints a table for each of the project's goals. Exits with 0 whatever the results are, but with 1 if a contender
 // reads a corpus incorrectly, because then its time means nothing.
@@ -19,13 +19,14 @@ import { median, medians } from "./timing.mjs";
 const { values: options } = parseArgs({
   options: {
     wasm: { type: "string" },
+    "without-memcmp": { type: "string" },
     loader: { type: "string" },
     adapter: { type: "string" },
     quick: { type: "boolean" },
   },
 });
-if (!options.wasm || !options.loader || !options.adapter) {
-  console.error("usage: node main.mjs --wasm PATH --loader PATH --adapter PATH [--quick]");
+if (!options.wasm || !options["without-memcmp"] || !options.loader || !options.adapter) {
+  console.error("usage: node main.mjs --wasm PATH --without-memcmp PATH --loader PATH --adapter PATH [--quick]");
   process.exit(1);
 }
 const rounds = options.quick ? 5 : 15;
@@ -46,6 +47,7 @@ await bodyToParts("tools, 16 KiB chunks", tools, tools.per16KiB, {});
 await bodyToParts("tools, one event a chunk", tools, tools.perEvent, {});
 await adapterTables({ adapter: options.adapter, rounds, text, tools, hand: readers.hand });
 await boundaryAlone();
+await memcmpAlone();
 const instantiate = await coldStart();
 await size(instantiate);
 
@@ -82,6 +84,18 @@ async function boundaryAlone() {
     );
     pair.forEach((reader, index) => table.info(`${reader.name}, ${chunking}`, perEvent(times[index], text)));
     figure(table, "sluice / hand-written", times[0] / times[1], aim);
+  }
+  table.print();
+}
+
+/** What our own `memcmp` is worth; crates/sluice-wasm/src/compare.rs says why there is one. */
+async function memcmpAlone() {
+  const plain = await LOADERS.sluice({ ...options, wasm: options["without-memcmp"] });
+  const table = new Table("without our memcmp: synchronous, 16 KiB chunks");
+  for (const corpus of [text, tools]) {
+    const run = (reader) => ({ run: () => reader.readSync(corpus.per16KiB) });
+    const [without, own] = await medians(rounds * 2, [run(plain), run(readers.sluice)]);
+    figure(table, `${corpus.name}: without / with`, without / own, { atLeast: 1.05 });
   }
   table.print();
 }

@@ -38,7 +38,8 @@ pub fn all(quick: bool) -> Done {
         node
     };
     let adapter = ["--adapter", "packages/stream-adapter/dist/index.mjs"];
-    run(benchmark("main.mjs", modules.core(), "core.js").args(adapter))?;
+    let plain = wasm::build_without_memcmp()?;
+    run(benchmark("main.mjs", modules.core(), "core.js").args(adapter).arg("--without-memcmp").arg(plain))?;
     run(&mut benchmark("tokens.mjs", modules.tokens(), "tokens.js"))?;
     let mut hostile = benchmark("hostile.mjs", modules.core(), "core.js");
     for (option, size) in [("--once", "524288"), ("--twice", "1048576"), ("--largest", "largest")] {

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs every fuzz target on the nightly toolchain.
+//! `cargo xtask fuzz`: runs every fuzz target, and the tests of our own `memcmp` in Miri, on the nightly toolchain.
 
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,17 @@ pub fn all(only: Option<&str>, seconds: u32) -> Done {
             .env("PATH", &path))?;
     }
     println!("\nNo crash in {} targets.", targets.len());
-    Ok(())
+    if only.is_none() { miri() } else { Ok(()) }
+}
+
+/// Runs the tests of the only code that handles pointers itself.
+fn miri() -> Done {
+    println!("\n── Miri");
+    run(command("rustup").args(["component", "add", "--toolchain", "nightly", "miri", "rust-src"]))?;
+    run(command("cargo")
+        .args(["miri", "test", "--quiet", "--locked", "--package", "sluice-wasm", "--lib", "--target-dir"])
+        .args(["target/miri", "compare"])
+        .env("RUSTUP_TOOLCHAIN", "nightly"))
 }
 
 /// Returns hostile input in a target's format. For `cost`, the first byte says what follows: 0 and 1 mean steps in

@@ -43,7 +43,13 @@ impl Modules {
 }
 
 pub fn build() -> Done<Modules> {
-    build_in(&root().join("target"))
+    build_in(&root().join("target"), &PACKAGES, "")
+}
+
+/// Builds the core without our `memcmp`, to measure what that is worth.
+pub fn build_without_memcmp() -> Done<PathBuf> {
+    let modules = build_in(&root().join("target/without-memcmp"), &PACKAGES[..1], " --cfg without_memcmp")?;
+    Ok(modules.core())
 }
 
 pub fn build_and_report() -> Done {
@@ -61,7 +67,7 @@ pub fn report(modules: &Modules) -> Done {
 pub fn check_reproducible(first: &Modules) -> Done {
     let again = root().join("target/again");
     let _ = fs::remove_dir_all(&again);
-    let second = build_in(&again)?;
+    let second = build_in(&again, &PACKAGES, "")?;
     let read = |file: &Path| fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
     for (first, second) in first.all().iter().zip(&second.all()) {
         if read(first)? != read(second)? {
@@ -71,16 +77,17 @@ pub fn check_reproducible(first: &Modules) -> Done {
     Ok(())
 }
 
-fn build_in(target_directory: &Path) -> Done<Modules> {
+fn build_in(target_directory: &Path, packages: &[&str], more_flags: &str) -> Done<Modules> {
     add_target()?;
     // Panic messages contain source paths. Without remapping, the bytes would depend on the machine.
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
     let remap_home = home.map(|home| format!(" --remap-path-prefix={home}=/cargo")).unwrap_or_default();
     let remap_root = format!(" --remap-path-prefix={}=/sluice", root().display());
-    let flags = format!("-C target-feature=+simd128 -C link-arg=--max-memory={MAX_MEMORY}{remap_home}{remap_root}");
+    let flags =
+        format!("-C target-feature=+simd128 -C link-arg=--max-memory={MAX_MEMORY}{remap_home}{remap_root}{more_flags}");
     run(cargo()
         .args(["build", "--quiet", "--locked", "--lib", "--target", TARGET])
-        .args(PACKAGES.iter().flat_map(|package| ["--package", package]))
+        .args(packages.iter().flat_map(|package| ["--package", package]))
         .args(["--profile", "wasm", "--target-dir"])
         .arg(target_directory)
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags))?;

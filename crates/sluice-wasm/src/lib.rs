@@ -18,7 +18,7 @@
 
 #[cfg(target_arch = "wasm32")]
 mod allocator;
-#[cfg(target_arch = "wasm32")]
+#[cfg(any(test, all(target_arch = "wasm32", not(without_memcmp))))]
 mod compare;
 
 use std::cell::RefCell;
