@@ -212,18 +212,24 @@ impl Exchange {
             }
             return Action::Output(output);
         }
+        if let State::Reading(body) = &self.state {
+            let since = *self.waiting_since_ms.get_or_insert(now_ms);
+            let patience = body.patience_ms(&self.options).saturating_sub(now_ms.saturating_sub(since));
+            return Action::Read { timeout_ms: patience.min(self.options.idle_timeout_ms) };
+        }
+        self.next_action()
+    }
+
+    /// Returns what to do next if that isn't to read more.
+    #[inline(never)]
+    fn next_action(&mut self) -> Action {
         if let State::Ended(outcome) = &self.state {
             let outcome = Outcome::clone(outcome);
             self.decide(outcome);
         }
         match &self.state {
-            State::Sending | State::Ended(_) => {
+            State::Sending | State::Reading(_) | State::Ended(_) => {
                 Action::Send { timeout_ms: self.options.head_timeout_ms, without: self.without.clone() }
-            }
-            State::Reading(body) => {
-                let since = *self.waiting_since_ms.get_or_insert(now_ms);
-                let patience = body.patience_ms(&self.options).saturating_sub(now_ms.saturating_sub(since));
-                Action::Read { timeout_ms: patience.min(self.options.idle_timeout_ms) }
             }
             State::Waiting { delay_ms, failure } => {
                 Action::Wait { timeout_ms: *delay_ms, failure: failure.clone(), attempt: self.attempts + 1 }
