@@ -50,8 +50,8 @@ fn read(usage: &RawFields<'_>) -> Option<Usage> {
 }
 
 fn details<const N: usize>(counts: [(&str, Option<u64>); N]) -> Option<TokenDetails> {
-    let said = counts.into_iter().filter_map(|(name, count)| Some((name.to_owned(), count?.into())));
-    let said: BTreeMap<_, _> = said.collect();
+    let mut said = BTreeMap::new();
+    said.extend(counts.into_iter().filter_map(|(name, count)| Some((name.to_owned(), count?.into()))));
     (!said.is_empty()).then_some(TokenDetails(said))
 }
 

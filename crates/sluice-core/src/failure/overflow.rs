@@ -135,14 +135,13 @@ pub(crate) fn overflow_numbers(message: &str) -> Option<Overflow> {
     }
     let numbers = numbers(&message);
     let limit = limit_after_words(&message, &numbers).or_else(|| limit_before_words(&message, &numbers));
-    let mut tokens: Vec<u64> = numbers.iter().map(|number| number.tokens).collect();
-    tokens.sort_unstable();
-    let limit = limit.or(match tokens.as_slice() {
+    let limit = limit.or(match numbers.as_slice() {
         // The error says that more was requested than is allowed.
-        [smaller, larger] if smaller < larger => Some(*smaller),
+        [one, other] if one.tokens != other.tokens => Some(one.tokens.min(other.tokens)),
         _ => None,
     });
-    let asked = tokens.last().copied().filter(|asked| limit.is_none_or(|limit| *asked > limit));
+    let largest = numbers.iter().map(|number| number.tokens).max();
+    let asked = largest.filter(|asked| limit.is_none_or(|limit| *asked > limit));
     let overflow = Overflow { asked_tokens: asked, limit_tokens: limit };
     (asked.is_some() || limit.is_some()).then_some(overflow)
 }

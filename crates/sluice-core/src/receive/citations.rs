@@ -2,6 +2,8 @@
 //!
 //! Titles and addresses come from web pages, so they are escaped, and only http(s) addresses become links.
 
+use std::collections::BTreeSet;
+
 use memchr::memchr2_iter;
 
 use super::assemble::Sink;
@@ -64,7 +66,7 @@ impl Citations {
     #[inline(never)]
     fn part_beside(&mut self, text: &Streamed, bytes_to_search: &mut usize) -> Option<Part> {
         let new = self.list.get(self.linked..).unwrap_or_default();
-        let mut addresses = Addresses::new(new.iter().map(|page| page.url.as_str()).collect());
+        let mut addresses = Addresses::new(new.iter().map(|page| page.url.as_str()));
         for text in text.texts() {
             addresses.look_for_links(text, bytes_to_search);
         }
@@ -108,10 +110,11 @@ struct Address<'a> {
 }
 
 impl<'a> Addresses<'a> {
-    fn new(mut urls: Vec<&'a str>) -> Self {
-        urls.sort_unstable();
-        let mut list: Vec<Address<'a>> = Vec::with_capacity(urls.len());
-        for url in urls {
+    fn new(urls: impl Iterator<Item = &'a str>) -> Self {
+        let mut sorted = BTreeSet::new();
+        sorted.extend(urls);
+        let mut list: Vec<Address<'a>> = Vec::with_capacity(sorted.len());
+        for url in sorted {
             let mut start = list.len().checked_sub(1);
             while let Some(other) = start.and_then(|start| list.get(start))
                 && !url.starts_with(other.url)

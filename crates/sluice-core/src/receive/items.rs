@@ -152,7 +152,8 @@ impl<T: Default> Items<T> {
         evidence: &[E],
         mut find: impl FnMut(&Unpaired<'_, T>, E, &Item<'_>, u64) -> Option<usize>,
     ) {
-        let mut unpaired = Unpaired { items: self, slots: (0..self.entries.len()).collect() };
+        let mut unpaired = Unpaired { items: self, slots: BTreeSet::new() };
+        unpaired.slots.extend(0..self.entries.len());
         for evidence in evidence {
             for ((item, pairing), output_index) in output.iter().zip(&mut *pairings).zip(0..) {
                 if item.kind() != kind || *pairing != Pairing::New {

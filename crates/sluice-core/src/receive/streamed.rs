@@ -113,7 +113,8 @@ impl Streamed {
         if whole.iter().all(|(_, text)| text.is_empty()) {
             return Settled::Missing(Vec::new());
         }
-        let whole_by_key: BTreeMap<PartKey, &str> = whole.iter().copied().collect();
+        let mut whole_by_key = BTreeMap::new();
+        whole_by_key.extend(whole.iter().copied());
         let by_part = self
             .parts
             .iter()
