@@ -2,7 +2,10 @@
 //!
 //! Code that runs for every delta is in small functions, and code that runs rarely is `inline(never)`. A WebAssembly
 //! engine treats a large function that is called often as hot, and optimizing it would take longer than reading the
-//! first answer without.
+//! first answer without. Without any of these attributes, here and in `exchange.rs`, `ai_sdk.rs` and the WebAssembly
+//! crates, loading the module and reading 500 events took 1.5 times the CPU time in Node 20, and long texts took 1.05 to
+//! 1.1 times as long. For the same reason, collections of a few elements are extended, not collected, which would sort
+//! them: each element type brings its own copy of a sort.
 
 mod arguments;
 mod assemble;

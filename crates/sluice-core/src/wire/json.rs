@@ -217,6 +217,13 @@ pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(text))
 }
 
+/// Reads the next name in an object. As part of the loop around it, it would make a function so large that V8 optimizes
+/// it during the first answer; see `receive.rs`.
+#[inline(never)]
+fn next_name<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<Option<FieldName>, A::Error> {
+    entries.next_key()
+}
+
 /// Reads one value.
 #[derive(Clone, Copy)]
 struct Reader<'b> {
@@ -257,6 +264,15 @@ impl Reader<'_> {
             self.spend(LONG_RUN_COST * bytes)?;
         }
         Ok(Cow::Owned(self.long_runs.put_back(&text).into_owned()))
+    }
+
+    /// Reads a value that is kept as JSON text.
+    #[inline(never)]
+    fn whole<'de, A: MapAccess<'de>>(self, name: FieldName, entries: &mut A) -> Result<Json<'de>, A::Error> {
+        let json = self.put_back(Cow::Borrowed(entries.next_value::<&RawValue>()?.get()))?;
+        let max = MAX_WHOLE_BYTES.min(self.left.get().unwrap_or(0) / WHOLE_COST);
+        let is_too_long = name != FieldName::Arguments && json.len() > max;
+        Ok(if json == "null" || is_too_long { Json::Null } else { Json::Whole(json) })
     }
 
     fn spend<E: Error>(self, bytes: usize) -> Result<(), E> {
@@ -326,7 +342,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Json<'de>, A::Error> {
         let mut fields: Vec<(FieldName, Json<'de>)> = Vec::new();
-        while let Some(name) = entries.next_key::<FieldName>()? {
+        while let Some(name) = next_name(&mut entries)? {
             let (false, Some(inside)) = (name == FieldName::Other, self.deeper()) else {
                 entries.next_value::<IgnoredAny>()?;
                 continue;
@@ -335,12 +351,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
                 FieldName::Arguments
                 | FieldName::ProviderMetadata
                 | FieldName::ProviderMetadataInCamelCase
-                | FieldName::Usage => {
-                    let json = self.put_back(Cow::Borrowed(entries.next_value::<&RawValue>()?.get()))?;
-                    let max = MAX_WHOLE_BYTES.min(self.left.get().unwrap_or(0) / WHOLE_COST);
-                    let is_too_long = name != FieldName::Arguments && json.len() > max;
-                    if json == "null" || is_too_long { Json::Null } else { Json::Whole(json) }
-                }
+                | FieldName::Usage => self.whole(name, &mut entries)?,
                 FieldName::Result => entries.next_value_seed(Self { is_image: true, ..inside })?,
                 _ => entries.next_value_seed(inside)?,
             };
