@@ -6,7 +6,7 @@ import type { ChatModel } from "../../packages/loader/src/core.js";
 import { type Step, testConnection } from "./connection-test.js";
 import { type Connections, type Known, settingsBaseUrl } from "./connections.js";
 import type { Log } from "./log.js";
-import { noteText } from "./messages.js";
+import { localized, noteText, parseEndpoint } from "./messages.js";
 import type { ModelLists } from "./models.js";
 import { confirm, pick, showError, showInformation, showWarning, withProgress } from "./notify.js";
 import { type ReportedList, redactedReport } from "./report.js";
@@ -92,7 +92,7 @@ async function chooseDefaultModel({ connections, lists }: CommandServices): Prom
     label: model.name,
     ...(model.id === now || model.isDefault ? { icon: "check" } : {}),
     description: model.id,
-    detail: [model.detail, model.pricing].filter((text) => text !== null && text !== "").join(" · "),
+    detail: [model.detail, localized(model.pricing, ", ")].filter((text) => text !== "").join(" · "),
     id: model.id,
   }));
   const chosen = await pick(now === "" ? items : [none, ...items], {
@@ -160,7 +160,7 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
   const requests = await modules.requests();
   let endpoint;
   try {
-    endpoint = requests.parseEndpoint(settingsBaseUrl());
+    endpoint = parseEndpoint(requests, settingsBaseUrl());
   } catch (error) {
     const open = vscode.l10n.t("Open the Setting");
     if ((await showError(`Sluice: ${(error as Error).message}`, open)) === open) {

@@ -7,6 +7,7 @@ import { fetchFor } from "./direct-fetch.js";
 import { hostProcess } from "./host-process.js";
 import { isHeaderSafe, unusableKey } from "./http.js";
 import type { Log } from "./log.js";
+import { parseEndpoint } from "./messages.js";
 import { confirm } from "./notify.js";
 import type { SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
@@ -121,7 +122,7 @@ export class Connections {
     const [gateway, requests] = await Promise.all([this.#modules.demo(), this.#modules.requests()]);
     return this.#found({
       label: vscode.l10n.t("Demo"),
-      endpoint: requests.parseEndpoint("https://demo.invalid/v1"),
+      endpoint: parseEndpoint(requests, "https://demo.invalid/v1"),
       isDemo: true,
       bearerFor: async () => undefined,
       fetch: (url, init) => gateway.fetch(url, init),
@@ -132,7 +133,7 @@ export class Connections {
   async #parse(label: string, address: string): Promise<Endpoint> {
     const requests = await this.#modules.requests();
     try {
-      return requests.parseEndpoint(address);
+      return parseEndpoint(requests, address);
     } catch (error) {
       this.#refused(label, error instanceof Error ? error.message : String(error));
       throw error;

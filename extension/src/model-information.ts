@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { ChatModel } from "../../packages/loader/src/core.js";
 import type { Connection } from "./connections.js";
 import { linkFree, linkFreeLines } from "./link-free.js";
+import { localized } from "./messages.js";
 
 /** The model information that VS Code passes back with each request. */
 export interface SluiceModel extends vscode.LanguageModelChatInformation {
@@ -30,9 +31,9 @@ export function information(model: ChatModel, connection: Connection): SluiceMod
     maxContextWindowTokens: contextWindow,
     capabilities: { imageInput: capabilities.imageInput, toolCalling: capabilities.toolCalling },
     detail: linkFree(model.detail),
-    tooltip: linkFreeLines(model.tooltip),
+    tooltip: linkFreeLines(model.tooltip.map((paragraph) => localized(paragraph, ", ")).join("\n\n")),
     isUserSelectable: model.isUserSelectable,
-    ...(model.pricing === null || connection.isDemo ? {} : { pricing: linkFree(model.pricing) }),
+    ...(model.pricing.length === 0 || connection.isDemo ? {} : { pricing: linkFree(localized(model.pricing, ", ")) }),
     ...(model.effort === null ? {} : { configurationSchema: effortSchema(model.effort) }),
     model,
     connection,

@@ -75,11 +75,8 @@ export function extraHeaders(requests: Requests): Map<string, { [name: string]: 
 
 /** Returns the origin of an address, or undefined if nothing may be sent there. */
 export function originOf(requests: Requests, address: string): string | undefined {
-  try {
-    return requests.parseEndpoint(address).origin;
-  } catch {
-    return undefined;
-  }
+  const parsed = requests.parseEndpoint(address);
+  return "code" in parsed ? undefined : parsed.origin;
 }
 
 function routing(): Routing {

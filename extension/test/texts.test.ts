@@ -51,6 +51,27 @@ test("the English bundle contains exactly the texts of the source", () => {
   );
 });
 
+/** Sentences outside of the bundles are for logs and for developers. */
+const FOR_DEVELOPERS = /^(SignInProblem|Error)$|\blog\.\w+$|#log\.\w+$|#write$|onProblem$/;
+
+test("no sentence for the user bypasses the bundles", () => {
+  const bypassing: string[] = [];
+  for (const name of readdirSync("src").filter((file) => /(?<!\.d)\.ts$/.test(file))) {
+    const file = ts.createSourceFile(name, readFileSync(`src/${name}`, "utf8"), ts.ScriptTarget.ES2022, true);
+    const visit = (node: ts.Node, callee: string): void => {
+      const pieces = ts.isTemplateExpression(node) ? [node.head, ...node.templateSpans.map((span) => span.literal)] : [];
+      const text = ts.isStringLiteralLike(node) ? node.text : pieces.map((piece) => piece.text).join("0");
+      if (/[a-z]{2,} [a-z]{2,} [a-z]+/i.test(text) && !/\bl10n\.t$/.test(callee) && !FOR_DEVELOPERS.test(callee)) {
+        bypassing.push(`${name}: ${node.getText(file)}`);
+      }
+      const isCall = ts.isCallExpression(node) || ts.isNewExpression(node);
+      ts.forEachChild(node, (child) => visit(child, isCall ? node.expression.getText(file) : callee));
+    };
+    visit(file, "");
+  }
+  assert.deepEqual(bypassing, [], "use vscode.l10n.t, or a message of the core");
+});
+
 test("every key in the manifest has a text and vice versa", () => {
   const used = new Set([...readFileSync("package.json", "utf8").matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key!));
   assert.deepEqual(Object.keys(read("package.nls.json")).sort(), [...used].sort());

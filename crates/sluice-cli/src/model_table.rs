@@ -44,7 +44,7 @@ impl Row {
             format!("{guess}{}", short_count(u64::from(tokens)))
         };
         let prices = model.prices.as_ref();
-        let price = prices.and_then(Prices::in_and_out).unwrap_or_else(|| "?".to_owned());
+        let price = prices.and_then(Prices::in_and_out).map_or("?".to_owned(), |price| price.to_string());
         let tiers = if prices.is_some_and(Prices::has_tiers) { "+" } else { "" };
         Self {
             id: one_line(&model.id).into_owned(),
@@ -60,7 +60,8 @@ impl Row {
     pub fn of_other(model: &OtherModel) -> Self {
         let (none, id) = (String::new, one_line(&model.id).into_owned());
         let kind = Some(one_line(&model.kind).into_owned());
-        let price = model.prices.as_ref().and_then(Prices::in_and_out).unwrap_or_default();
+        let price =
+            model.prices.as_ref().and_then(Prices::in_and_out).map(|price| price.to_string()).unwrap_or_default();
         Self { id, kind, context: none(), output: none(), price, cached: none(), abilities: Vec::new() }
     }
 

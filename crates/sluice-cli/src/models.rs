@@ -6,7 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use serde_json::Value;
-use sluice_core::{ChatModel, ListState, ModelList, ModelSettings, OtherModel, Refresh, finds_model, similar_models};
+use sluice_core::{
+    ChatModel, ListState, ModelList, ModelSettings, OtherModel, Refresh, finds_model, join_messages, similar_models,
+};
 
 use crate::complain;
 use crate::connection::Connection;
@@ -103,6 +105,9 @@ fn print_json(models: &[&ChatModel], others: &[&OtherModel]) -> io::Result<()> {
         let mut json = serde_json::to_value(model).unwrap_or_default();
         if let Value::Object(fields) = &mut json {
             fields.insert("kind".to_owned(), "chat".into());
+            fields.insert("pricing".to_owned(), join_messages(&model.pricing, ", ").into());
+            let tooltip: Vec<String> = model.tooltip.iter().map(|paragraph| join_messages(paragraph, ", ")).collect();
+            fields.insert("tooltip".to_owned(), tooltip.join("\n\n").into());
         }
         json.to_string()
     });

@@ -94,7 +94,7 @@ fn models_are_printed_as_json() {
     let models = |arguments: &[&str]| -> Vec<Value> { serde_json::from_slice(&place.run(arguments).stdout).unwrap() };
     let demo = &models(&["--json", "SLUICE/de*"])[0];
     assert_eq!((&demo["id"], &demo["maxInputTokens"]), (&"sluice/demo".into(), &168_000.into()));
-    assert_eq!(demo["pricing"], "$0.50 / $2 per M tokens, cached $0.05; above 100k: $1 / $3");
+    assert_eq!(demo["pricing"], "$0.50 / $2 per M tokens, cached $0.05, above 100k: $1 / $3");
     assert_eq!(demo["effort"]["values"][0], "none");
     let kinds = |models: Vec<Value>| models.iter().map(|m| m["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
     assert!(kinds(models(&["--json"])).iter().all(|kind| kind == "chat"));

@@ -223,6 +223,29 @@ messages! {
     ModelsStay = "The models known before stay.",
     ProvidersUnknown = "The server does not tell who serves {0}",
 
+    // A model's tooltip.
+    TokenLimits = "{0} tokens: {1} in, {2} out",
+    LimitsAssumed = "assumed, because the server does not say",
+    LimitsOfProviders = "according to its providers",
+    LimitsLearned = "learned from an error",
+    LimitsSet = "according to your settings",
+    AbilityTools = "tools",
+    AbilityImages = "images",
+    AbilityFiles = "files",
+    AbilityThinking = "thinking",
+    AbilityWebSearch = "web search",
+    AbilityDrawing = "image generation",
+    AbilityCaching = "prompt cache",
+    ServedBy = "Served by {0}",
+    ServedByWindows = "Served by {0} ({1} to {2} tokens)",
+    Deprecated = "Deprecated: {0}",
+
+    // Prices.
+    PriceFree = "Free",
+    PricePerMillion = "{0} per M tokens",
+    PriceCached = "cached {0}",
+    PriceAbove = "above {0}: {1}",
+
     // The memory file.
     MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
     MemoryNewer = "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",

@@ -142,8 +142,8 @@ fn chat_model(
         limits_from: limits.from,
         capabilities: capabilities::capabilities(&model),
         detail: describe::creator_name(&creator),
-        tooltip: String::new(),
-        pricing: prices.as_ref().and_then(Prices::line),
+        tooltip: Vec::new(),
+        pricing: prices.as_ref().map(Prices::messages).unwrap_or_default(),
         prices,
         effort: capabilities::effort_choices(&model, effort),
         is_user_selectable: true,
@@ -201,7 +201,6 @@ fn is_active(endpoint: &ProviderEndpoint) -> bool {
 }
 
 fn model_provider(endpoint: &ProviderEndpoint) -> ModelProvider {
-    let prices = Prices::of(&endpoint.pricing);
     let tokens = |tokens: Option<u64>| tokens.and_then(limits::plausible_window);
     ModelProvider {
         name: endpoint.provider.clone().unwrap_or_else(|| "unknown".to_owned()),
@@ -209,8 +208,7 @@ fn model_provider(endpoint: &ProviderEndpoint) -> ModelProvider {
         context_window: tokens(endpoint.context_window),
         max_output_tokens: tokens(endpoint.max_output),
         max_input_tokens: tokens(endpoint.max_input),
-        pricing: prices.as_ref().and_then(Prices::line),
-        prices,
+        prices: Prices::of(&endpoint.pricing),
         quantization: endpoint.quantization.clone(),
         uptime: endpoint.uptime,
         latency_ms: endpoint.latency_ms,
@@ -220,8 +218,7 @@ fn model_provider(endpoint: &ProviderEndpoint) -> ModelProvider {
 
 fn other_model(id: String, model: &Model, kind: String) -> OtherModel {
     let prices = Prices::of(&model.pricing);
-    let pricing = prices.as_ref().and_then(Prices::line);
-    OtherModel { name: model.name.clone().unwrap_or_else(|| id.clone()), id, kind, pricing, prices }
+    OtherModel { name: model.name.clone().unwrap_or_else(|| id.clone()), id, kind, prices }
 }
 
 /// Merges the limits that apply to a model. For each field, the last matching entry wins.
@@ -250,7 +247,6 @@ fn hide_models(list: &mut ModelList, hide: &Rules, problems: &mut Vec<Message>) 
         id: model.id,
         name: model.name,
         kind: "hidden".to_owned(),
-        pricing: model.pricing,
         prices: model.prices,
     }));
 }

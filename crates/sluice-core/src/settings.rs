@@ -2,13 +2,13 @@
 
 use crate::boundary::{SettingKind, SettingProblem, Settings};
 use crate::models::Pattern;
-use crate::send::{Endpoint, extra_fields, extra_headers};
+use crate::send::{BadAddress, Endpoint, extra_fields, extra_headers};
 
 /// Returns everything in these settings that will not work. Nothing here needs a server: whether a pattern matches any
 /// model is only known with the list of models.
 pub fn check_settings(settings: &Settings) -> Vec<SettingProblem> {
     let mut problems = Vec::new();
-    if let Some(Err(message)) = settings.base_url.as_deref().map(Endpoint::check) {
+    if let Some(Err(BadAddress(message))) = settings.base_url.as_deref().map(Endpoint::parse) {
         problems.push(SettingProblem { setting: SettingKind::BaseUrl, message });
     }
     let models = &settings.models;

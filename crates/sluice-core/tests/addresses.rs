@@ -87,7 +87,7 @@ fn invalid_base_urls_are_refused_with_a_reason() {
         "https://127.0.0.01",
         "https://1.2.3.4.5",
     ] {
-        let problem = Endpoint::parse(address).unwrap_err().0;
+        let problem = Endpoint::parse(address).unwrap_err().to_string();
         let problem = problem.strip_suffix(". It should look like https://ai-gateway.vercel.sh/v1").unwrap();
         writeln!(lines, "{address:?}: {problem}").unwrap();
     }

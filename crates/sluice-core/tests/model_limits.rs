@@ -7,7 +7,7 @@ mod support;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sluice_core::{ChatModel, LimitSetting, ModelCatalog, ModelSettings, Refresh, Usage};
+use sluice_core::{ChatModel, LimitSetting, ModelCatalog, ModelSettings, Refresh, Usage, join_messages};
 
 use support::{NOW, catalog, gateway, ok, only};
 
@@ -197,9 +197,13 @@ fn limits_are_learned_from_overflow_errors() {
     .assert_eq(&lines);
 }
 
+fn pricing_of(model: &ChatModel) -> String {
+    if model.pricing.is_empty() { "–".to_owned() } else { join_messages(&model.pricing, ", ") }
+}
+
 fn check_price(pricing: Value, expected: Expect) {
     let model = only(&catalog(&json!([{ "id": "a/b", "pricing": pricing }])), &ModelSettings::default());
-    expected.assert_eq(&model.pricing.unwrap_or("–".to_owned()));
+    expected.assert_eq(&pricing_of(&model));
 }
 
 #[test]
@@ -226,7 +230,7 @@ fn prices_are_shown_in_one_line() {
         json!({ "input": "0.000001", "output": "0.000005",
             "input_tiers": [{ "cost": "0.000001", "min": 0, "max": 32_001 }, { "cost": "0.0000018", "min": 32_001, "max": 128_001 }, { "cost": "0.000003", "min": 128_001 }],
             "output_tiers": [{ "cost": "0.000005", "min": 0, "max": 128_001 }, { "cost": "0.000015", "min": 128_001 }] }),
-        expect!["$1 / $5 per M tokens; above 32k: $1.80 / $5; above 128k: $3 / $15"],
+        expect!["$1 / $5 per M tokens, above 32k: $1.80 / $5, above 128k: $3 / $15"],
     );
 }
 
@@ -270,7 +274,7 @@ fn providers_correct_the_list() {
         assert_eq!(catalog.handle_endpoints("a/b", &ok(&body), NOW + 9), Refresh::Unchanged);
         let model = only(&catalog, &ModelSettings::default());
         let names: Vec<&str> = model.providers.iter().map(|provider| provider.name.as_str()).collect();
-        let (can, prices) = (model.capabilities, model.pricing.as_deref().unwrap_or("–"));
+        let (can, prices) = (model.capabilities, pricing_of(&model));
         let abilities = format!("tools {}, images {}, thinking {}", can.tool_calling, can.image_input, can.thinking);
         expected.assert_eq(&format!("{}\n{}\n{abilities}\n{prices}", limits(&model), names.join(" ")));
     };

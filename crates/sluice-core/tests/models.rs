@@ -4,7 +4,7 @@
 
 use expect_test::{Expect, expect, expect_file};
 use serde_json::{Value, json};
-use sluice_core::{ChatModel, Endpoint, HttpResponse, ModelCatalog, ModelList, ModelSettings, VERCEL};
+use sluice_core::{ChatModel, Endpoint, HttpResponse, ModelCatalog, ModelList, ModelSettings, VERCEL, join_messages};
 
 const NOW: u64 = 1_800_000_000;
 
@@ -232,6 +232,10 @@ fn capabilities_come_from_fields_and_then_from_tags() {
     check_model(with(json!({ "tags": ["reasoning"] })), expect!["thinking | effort –"]);
 }
 
+fn tooltip(model: &ChatModel) -> String {
+    model.tooltip.iter().map(|paragraph| join_messages(paragraph, ", ")).collect::<Vec<_>>().join("\n\n")
+}
+
 #[test]
 fn a_model_has_all_its_details() {
     let model = model(json!({
@@ -253,12 +257,12 @@ fn a_model_has_all_its_details() {
 
         200k tokens: 136k in, 64k out
 
-        \$3 / \$15 per M tokens, cached \$0.30; above 200k: \$6 / \$22.50
+        \$3 / \$15 per M tokens, cached \$0.30, above 200k: \$6 / \$22.50
 
         tools, images, files, thinking, prompt cache
 
         Deprecated: 2030-01-01"#]]
-    .assert_eq(&model.tooltip);
+    .assert_eq(&tooltip(&model));
     expect![[r#"
         {
           "id": "anthropic/claude-sonnet-4.5",
@@ -281,8 +285,106 @@ fn a_model_has_all_its_details() {
             "promptCaching": true
           },
           "detail": "Anthropic",
-          "tooltip": "**Claude Sonnet 4.5** · `anthropic/claude-sonnet-4.5`\n\nWrites \\*code\\*. And \\[more\\](https://x.example).\n\n200k tokens: 136k in, 64k out\n\n\\$3 / \\$15 per M tokens, cached \\$0.30; above 200k: \\$6 / \\$22.50\n\ntools, images, files, thinking, prompt cache\n\nDeprecated: 2030-01-01",
-          "pricing": "$3 / $15 per M tokens, cached $0.30; above 200k: $6 / $22.50",
+          "tooltip": [
+            [
+              {
+                "code": "plain",
+                "args": [
+                  "**Claude Sonnet 4.5** · `anthropic/claude-sonnet-4.5`"
+                ]
+              }
+            ],
+            [
+              {
+                "code": "plain",
+                "args": [
+                  "Writes \\*code\\*. And \\[more\\](https://x.example)."
+                ]
+              }
+            ],
+            [
+              {
+                "code": "tokenLimits",
+                "args": [
+                  "200k",
+                  "136k",
+                  "64k"
+                ]
+              }
+            ],
+            [
+              {
+                "code": "pricePerMillion",
+                "args": [
+                  "\\$3 / \\$15"
+                ]
+              },
+              {
+                "code": "priceCached",
+                "args": [
+                  "\\$0.30"
+                ]
+              },
+              {
+                "code": "priceAbove",
+                "args": [
+                  "200k",
+                  "\\$6 / \\$22.50"
+                ]
+              }
+            ],
+            [
+              {
+                "code": "abilityTools",
+                "args": []
+              },
+              {
+                "code": "abilityImages",
+                "args": []
+              },
+              {
+                "code": "abilityFiles",
+                "args": []
+              },
+              {
+                "code": "abilityThinking",
+                "args": []
+              },
+              {
+                "code": "abilityCaching",
+                "args": []
+              }
+            ],
+            [
+              {
+                "code": "deprecated",
+                "args": [
+                  "2030-01-01"
+                ]
+              }
+            ]
+          ],
+          "pricing": [
+            {
+              "code": "pricePerMillion",
+              "args": [
+                "$3 / $15"
+              ]
+            },
+            {
+              "code": "priceCached",
+              "args": [
+                "$0.30"
+              ]
+            },
+            {
+              "code": "priceAbove",
+              "args": [
+                "200k",
+                "$6 / $22.50"
+              ]
+            }
+          ],
           "prices": {
             "input": 3.0,
             "output": 15.0,
@@ -330,5 +432,6 @@ fn a_model_has_all_its_details() {
           "zeroDataRetention": null,
           "providers": [],
           "refused": []
-        }"#]].assert_eq(&serde_json::to_string_pretty(&model).unwrap());
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&model).unwrap());
 }

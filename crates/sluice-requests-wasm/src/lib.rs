@@ -6,9 +6,9 @@
 
 use sluice_bridge::to_json;
 use sluice_core::{
-    CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest, ModelCatalog,
-    Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, build_request, check_key, check_settings,
-    connection_cause, describe_outcome, logged_model,
+    BadAddress, CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest,
+    ModelCatalog, Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, build_request, check_key,
+    check_settings, connection_cause, describe_outcome, logged_model,
 };
 
 /// Answers the [`RequestsQuestion`] in the first `length` bytes of the window.
@@ -19,7 +19,10 @@ pub extern "C" fn ask(length: u32) {
 
 fn answer(question: RequestsQuestion) -> Result<String, String> {
     match question {
-        RequestsQuestion::ParseEndpoint(address) => to_json(&parse(&address)?),
+        RequestsQuestion::ParseEndpoint(address) => match Endpoint::parse(&address) {
+            Ok(endpoint) => to_json(&endpoint),
+            Err(BadAddress(problem)) => to_json(&problem),
+        },
         RequestsQuestion::BuildRequest { chat, base_url, without } => {
             to_json(&prepare(&chat, &parse(&base_url)?, &without))
         }
@@ -51,7 +54,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
 }
 
 fn parse(address: &str) -> Result<Endpoint, String> {
-    Endpoint::parse(address).map_err(|problem| problem.0)
+    Endpoint::parse(address).map_err(|problem| problem.to_string())
 }
 
 fn prepare(chat: &ChatRequest, endpoint: &Endpoint, without: &[Parameter]) -> PreparedRequest {

@@ -718,13 +718,14 @@ capabilities: ModelCapabilities,
  */
 detail: string, 
 /**
- * A longer description in Markdown.
+ * A longer description: paragraphs in Markdown, whose details are to be joined with commas.
  */
-tooltip: string, 
+tooltip: Array<Array<Message>>, 
 /**
- * For example `$3 / $15 per M tokens, cached $0.30`. Absent if the server publishes no prices.
+ * For example `$3 / $15 per M tokens` and `cached $0.30`, to be joined with commas. Empty if the server publishes no
+ * prices.
  */
-pricing: string | null, 
+pricing: Array<Message>, 
 /**
  * The same prices as numbers.
  */
@@ -907,11 +908,7 @@ maxOutputTokens: number | null,
  */
 maxInputTokens: number | null, 
 /**
- * The prices as one line, like those of a [`ChatModel`].
- */
-pricing: string | null, 
-/**
- * The same prices as numbers.
+ * The provider's prices, if they are known.
  */
 prices: Prices | null, 
 /**
@@ -945,11 +942,7 @@ name: string,
  */
 kind: string, 
 /**
- * The prices as one line, like those of a [`ChatModel`].
- */
-pricing: string | null, 
-/**
- * The same prices as numbers.
+ * The prices, if the server publishes them.
  */
 prices: Prices | null, };
 

@@ -8,7 +8,7 @@ export class CoreError extends Error {
   override readonly name = "CoreError";
 }
 
-/** A question couldn't be answered. The message says what is wrong with it, in words for the user. */
+/** A question couldn't be answered. The message says what is wrong with it, for developers. */
 export class QuestionError extends Error {
   override readonly name = "QuestionError";
 }

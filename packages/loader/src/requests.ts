@@ -44,8 +44,8 @@ export class Requests {
     this.#module = module;
   }
 
-  /** Checks a base URL. Throws a QuestionError that says what is wrong with it. */
-  parseEndpoint(address: string): Endpoint {
+  /** Checks a base URL. If nothing may be sent there, the message says why. */
+  parseEndpoint(address: string): Endpoint | Message {
     return this.#ask({ parseEndpoint: address });
   }
 

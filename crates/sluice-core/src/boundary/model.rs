@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Note;
+use crate::message::Message;
 use crate::send::Parameter;
 
 /// The models to offer, the server's other models, and notes about problems in the list.
@@ -45,10 +46,11 @@ pub struct ChatModel {
     pub capabilities: ModelCapabilities,
     /// A short text to show next to the name.
     pub detail: String,
-    /// A longer description in Markdown.
-    pub tooltip: String,
-    /// For example `$3 / $15 per M tokens, cached $0.30`. Absent if the server publishes no prices.
-    pub pricing: Option<String>,
+    /// A longer description: paragraphs in Markdown, whose details are to be joined with commas.
+    pub tooltip: Vec<Vec<Message>>,
+    /// For example `$3 / $15 per M tokens` and `cached $0.30`, to be joined with commas. Empty if the server publishes no
+    /// prices.
+    pub pricing: Vec<Message>,
     /// The same prices as numbers.
     pub prices: Option<Prices>,
     /// The levels of reasoning effort to choose from, if there are any.
@@ -194,9 +196,7 @@ pub struct ModelProvider {
     pub max_output_tokens: Option<u32>,
     /// How many tokens a request may have.
     pub max_input_tokens: Option<u32>,
-    /// The prices as one line, like those of a [`ChatModel`].
-    pub pricing: Option<String>,
-    /// The same prices as numbers.
+    /// The provider's prices, if they are known.
     pub prices: Option<Prices>,
     /// The precision of the weights, such as `fp8`.
     pub quantization: Option<String>,
@@ -220,9 +220,7 @@ pub struct OtherModel {
     pub name: String,
     /// `embedding`, `image` and so on, or `hidden`.
     pub kind: String,
-    /// The prices as one line, like those of a [`ChatModel`].
-    pub pricing: Option<String>,
-    /// The same prices as numbers.
+    /// The prices, if the server publishes them.
     pub prices: Option<Prices>,
 }
 

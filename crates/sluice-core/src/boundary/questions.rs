@@ -20,7 +20,7 @@ use crate::send::{Parameter, ToolNames};
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub enum RequestsQuestion {
-    /// Checks a base URL: [`Endpoint`](crate::Endpoint).
+    /// Checks a base URL: [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is wrong with it.
     ParseEndpoint(String),
     /// Turns a chat into a request: [`PreparedRequest`].
     BuildRequest {

@@ -1,6 +1,7 @@
 //! Describes a model: the text next to its name, and its tooltip.
 
 use crate::boundary::{ChatModel, LimitsFrom};
+use crate::message::{Message, MessageCode};
 use crate::numbers::{date, short_count};
 
 /// The creators' names as people write them. All others get a capital letter.
@@ -35,59 +36,58 @@ pub(crate) fn creator_name(creator: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the tooltip as Markdown. Text from the server is escaped.
-pub(crate) fn tooltip(model: &ChatModel) -> String {
-    let mut paragraphs = vec![format!("**{}** · `{}`", escaped(&model.name), model.id.replace('`', "'"))];
+/// Returns the paragraphs of the tooltip as Markdown. Text from the server is escaped.
+pub(crate) fn tooltip(model: &ChatModel) -> Vec<Vec<Message>> {
+    let plain = |text: String| vec![Message::new(MessageCode::Plain, [&text])];
+    let mut paragraphs = vec![plain(format!("**{}** · `{}`", escaped(&model.name), model.id.replace('`', "'")))];
     paragraphs.extend(model.description.as_deref().map(|description| {
         let mut short: String = description.chars().take(400).collect();
         if short.len() < description.len() {
             short.push('…');
         }
-        escaped(&short)
+        plain(escaped(&short))
     }));
-    let origin = match model.limits_from {
-        LimitsFrom::Assumed => " (assumed: the server does not say)",
-        LimitsFrom::List => "",
-        LimitsFrom::Providers => " (by its providers)",
-        LimitsFrom::Learned => " (learned from an error)",
-        LimitsFrom::Setting => " (by your settings)",
-    };
     let count = |tokens: u32| short_count(u64::from(tokens));
     let (window, input, output) =
         (count(model.context_window), count(model.max_input_tokens), count(model.max_output_tokens));
-    paragraphs.push(format!("{window} tokens: {input} in, {output} out{origin}"));
-    paragraphs.extend(model.pricing.as_ref().map(|pricing| pricing.replace('$', "\\$")));
+    let origin = match model.limits_from {
+        LimitsFrom::Assumed => Some(MessageCode::LimitsAssumed),
+        LimitsFrom::List => None,
+        LimitsFrom::Providers => Some(MessageCode::LimitsOfProviders),
+        LimitsFrom::Learned => Some(MessageCode::LimitsLearned),
+        LimitsFrom::Setting => Some(MessageCode::LimitsSet),
+    };
+    let limits = Message::new(MessageCode::TokenLimits, [&window, &input, &output]);
+    paragraphs.push([limits].into_iter().chain(origin.map(Message::from)).collect());
+    let mut pricing = model.pricing.clone();
+    pricing.iter_mut().flat_map(|message| &mut message.args).for_each(|text| *text = escaped(text));
+    paragraphs.push(pricing);
     let can = model.capabilities;
     let abilities = [
-        (can.tool_calling && !can.tool_calling_assumed, "tools"),
-        (can.image_input, "images"),
-        (can.file_input, "files"),
-        (can.thinking, "thinking"),
-        (can.web_search, "web search"),
-        (can.image_output, "draws"),
-        (can.prompt_caching, "prompt cache"),
+        (can.tool_calling && !can.tool_calling_assumed, MessageCode::AbilityTools),
+        (can.image_input, MessageCode::AbilityImages),
+        (can.file_input, MessageCode::AbilityFiles),
+        (can.thinking, MessageCode::AbilityThinking),
+        (can.web_search, MessageCode::AbilityWebSearch),
+        (can.image_output, MessageCode::AbilityDrawing),
+        (can.prompt_caching, MessageCode::AbilityCaching),
     ];
-    let abilities: Vec<&str> = abilities.into_iter().filter_map(|(can, word)| can.then_some(word)).collect();
-    if !abilities.is_empty() {
-        paragraphs.push(abilities.join(", "));
-    }
+    paragraphs.push(abilities.into_iter().filter(|(can, _)| *can).map(|(_, code)| code.into()).collect());
     let active = || model.providers.iter().filter(|provider| provider.is_active);
     if active().next().is_some() {
-        let names: Vec<String> = active().map(|provider| escaped(&provider.name)).collect();
+        let names = active().map(|provider| escaped(&provider.name)).collect::<Vec<_>>().join(", ");
         let windows = || active().filter_map(|provider| provider.context_window);
-        let spread = match (windows().min(), windows().max()) {
-            (Some(least), Some(most)) if least < most => format!(" ({} to {})", count(least), count(most)),
-            _ => String::new(),
-        };
-        paragraphs.push(format!("Served by {}{spread}", names.join(", ")));
+        paragraphs.push(vec![match (windows().min(), windows().max()) {
+            (Some(least), Some(most)) if least < most => {
+                Message::new(MessageCode::ServedByWindows, [&names, &count(least), &count(most)])
+            }
+            _ => Message::new(MessageCode::ServedBy, [&names]),
+        }]);
     }
-    paragraphs.extend(
-        model
-            .deprecated_at
-            .and_then(|at| u32::try_from(at / 86_400).ok())
-            .map(|day| format!("Deprecated: {}", date(day))),
-    );
-    paragraphs.join("\n\n")
+    let deprecated = model.deprecated_at.and_then(|at| u32::try_from(at / 86_400).ok());
+    paragraphs.extend(deprecated.map(|day| vec![Message::new(MessageCode::Deprecated, [&date(day)])]));
+    paragraphs.retain(|paragraph| !paragraph.is_empty());
+    paragraphs
 }
 
 fn escaped(text: &str) -> String {

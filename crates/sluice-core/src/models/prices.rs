@@ -1,6 +1,7 @@
-//! The price of tokens: as numbers, as a line of text, and for a whole answer.
+//! The price of tokens: as numbers, as text, and for a whole answer.
 
 use crate::boundary::{PriceTier, Prices, Usage};
+use crate::message::{Message, MessageCode};
 use crate::numbers::short_count;
 use crate::wire::{Pricing, Tier};
 
@@ -38,15 +39,15 @@ impl Prices {
     }
 
     /// Formats the price of a million input and output tokens: `$3 / $15`, or `Free`.
-    pub fn in_and_out(&self) -> Option<String> {
+    pub fn in_and_out(&self) -> Option<Message> {
         let is_free = |price: Option<f64>| price == Some(0.0);
         if is_free(self.input)
             && is_free(self.output)
             && self.tiers.iter().all(|t| is_free(t.input) && is_free(t.output))
         {
-            return Some("Free".to_owned());
+            return Some(MessageCode::PriceFree.into());
         }
-        pair(self.input, self.output)
+        pair(self.input, self.output).map(|pair| Message::new(MessageCode::Plain, [&pair]))
     }
 
     /// Formats the price of a million input tokens from the provider's cache: `$0.30`. Returns `None` if it is the same
@@ -60,25 +61,24 @@ impl Prices {
         self.tiers.iter().any(|tier| (tier.input, tier.output) != (self.input, self.output))
     }
 
-    /// Formats all prices in one line: `$3 / $15 per M tokens, cached $0.30; above 200k: $6 / $22.50`.
-    pub fn line(&self) -> Option<String> {
-        let mut line = self.in_and_out()?;
-        if line == "Free" {
-            return Some(line);
+    /// Formats all prices: `$3 / $15 per M tokens`, `cached $0.30`, `above 200k: $6 / $22.50`.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        let Some(first) = self.in_and_out() else { return Vec::new() };
+        if first.code == MessageCode::PriceFree {
+            return vec![first];
         }
-        line.push_str(" per M tokens");
-        if let Some(cached) = self.cached() {
-            line.push_str(&format!(", cached {cached}"));
-        }
+        let mut messages = vec![Message { code: MessageCode::PricePerMillion, ..first }];
+        messages.extend(self.cached().map(|cached| Message::new(MessageCode::PriceCached, [&cached])));
         let mut before = (self.input, self.output);
         for tier in &self.tiers {
             let here = (tier.input, tier.output);
             if let Some(pair) = pair(here.0, here.1).filter(|_| here != before) {
-                line.push_str(&format!("; above {}: {pair}", short_count(tier.from_input_tokens - 1)));
+                let above = short_count(tier.from_input_tokens - 1);
+                messages.push(Message::new(MessageCode::PriceAbove, [&above, &pair]));
             }
             before = here;
         }
-        Some(line)
+        messages
     }
 
     /// Computes the cost of an answer in US dollars, for gateways that don't report it. Returns `None` if a price or a

@@ -27,13 +27,13 @@ pub struct Endpoint {
     pub is_vercel: bool,
 }
 
-/// An address that is refused. The text says why and what to do about it.
+/// An address that is refused. The message says why and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadAddress(pub String);
+pub struct BadAddress(pub Message);
 
 impl fmt::Display for BadAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        self.0.fmt(formatter)
     }
 }
 
@@ -43,14 +43,9 @@ impl Error for BadAddress {}
 pub const VERCEL: &str = "https://ai-gateway.vercel.sh/v1";
 
 impl Endpoint {
-    /// Checks a base URL.
-    pub fn parse(address: &str) -> Result<Self, BadAddress> {
-        Self::check(address).map_err(|problem| BadAddress(problem.to_string()))
-    }
-
     /// Checks a base URL. The error says what is wrong with it.
-    pub(crate) fn check(address: &str) -> Result<Self, Message> {
-        let refuse = |problem| Err(Message::new(problem, [&VERCEL]));
+    pub fn parse(address: &str) -> Result<Self, BadAddress> {
+        let refuse = |problem| Err(BadAddress(Message::new(problem, [&VERCEL])));
         let address = address.trim_matches(|c: char| c <= ' ');
         if address.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return refuse(MessageCode::AddressCharacters);
