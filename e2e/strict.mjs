@@ -6,7 +6,8 @@ import path from "node:path";
 
 const out = process.argv[2];
 const NAME = String.raw`[\w$]+`;
-// isProposedApiEnabled, cut down to `return true`, told by its neighbour that throws if it is not.
+// Matches isProposedApiEnabled, whose body is only `return true`. It is recognized by the function after it, which throws
+// if the first one returns false.
 const always = new RegExp(
   String.raw`function (${NAME})\((${NAME}),(${NAME})\)\{return!0\}(?=function ${NAME}\(${NAME},${NAME}\)\{if\(!\1\()`,
   "g",

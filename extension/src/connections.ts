@@ -179,7 +179,7 @@ export class Connections {
   }
 
   /**
-   * Returns whether this key may be sent to this origin: because it is bound to it, because it is bound to it now, or
+   * Returns whether this key may be sent to this origin: because it is bound to it or not bound yet, or
    * because the user moves it there.
    */
   async #mayUse(key: string, origin: string, silent: boolean, mustAsk: boolean): Promise<boolean> {

@@ -1,4 +1,4 @@
-// Requests to servers that send too much, too slowly or nonsense, and callbacks that fail.
+// Requests to servers that send too much, too slowly, or nothing sensible, and callbacks that fail.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";

@@ -112,7 +112,7 @@ impl Reader {
         }
     }
 
-    /// Ends the stream and returns its last outputs one by one.
+    /// Ends the stream and passes on its last outputs one by one.
     pub fn finish(self, asked: Option<Dialect>, give: &mut dyn FnMut(&Output)) -> Result<Outcome, Unrecognised> {
         let (rest, outcome) = match self {
             Self::Undecided(start, _, options) => {

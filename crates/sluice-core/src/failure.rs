@@ -33,7 +33,7 @@ pub struct HttpResponse {
     pub status: u16,
     /// All headers. Their names are compared without regard to case.
     pub headers: Vec<(String, String)>,
-    /// The body, of which an error needs at most the first 64 KiB.
+    /// The body. The first 64 KiB are enough to explain an error.
     pub body: String,
 }
 

@@ -85,7 +85,7 @@ fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSet
     let ids: Vec<&str> = list.models.iter().map(|model| model.id.as_str()).collect();
     let chosen = default.first_of(&ids).map(str::to_owned);
     for (code, rules) in [(MessageCode::FavouriteUnknown, &favourites), (MessageCode::DefaultUnknown, &default)] {
-        // Before the first list is there, no pattern can match. That is not a mistake.
+        // Before the first list has arrived, no pattern can match. That is not a mistake.
         let unknown = rules.idle(&ids).filter(|_| !ids.is_empty());
         problems.extend(unknown.map(|pattern| Message::new(code, [&pattern])));
     }

@@ -140,7 +140,7 @@ fn parallel_calls_are_reported_in_order() {
         Truncated eof
     "#]],
     );
-    // A call that is complete is reported even if the answer is cut off before an earlier one is.
+    // A complete call is reported even if the answer is cut off before an earlier call is complete.
     check(
         &[&begun[..], &[done(2, &third), incomplete("max_output_tokens", &[])]].concat(),
         expect![[r#"
@@ -151,7 +151,7 @@ fn parallel_calls_are_reported_in_order() {
         {"input_tokens":11,"output_tokens":7,"total_tokens":18,"input_tokens_details":{"cached_tokens":3},"output_tokens_details":{"reasoning_tokens":2}}
     "#]],
     );
-    // A call that the server gives up keeps nobody waiting.
+    // A call that the server gives up delays no other call.
     let given_up = call_item(0, "A1", "get_weather", "{", "incomplete");
     check(
         &[&begun[..], &[done(2, &third), done(0, &given_up), done(1, &second)]].concat(),

@@ -50,7 +50,7 @@ pub async fn run() -> Vec<Row> {
     judged.map(|((case, heard), verdict)| Row { case, heard, wrong: verdict.err() }).collect()
 }
 
-/// Runs cases of which some fall silent: those are run on their own, because for them the time has to run out.
+/// Runs the cases. Those that fall silent run separately, because the time has to run out for them.
 async fn run_cases(clients: &Clients, clock: &Clock, cases: Vec<Case>) -> Vec<(Case, Heard)> {
     let order: Vec<String> = cases.iter().map(key_of).collect();
     let (silent, others): (Vec<_>, Vec<_>) = cases.into_iter().partition(|case| case.silent_after.is_some());

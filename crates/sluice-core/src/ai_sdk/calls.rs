@@ -39,9 +39,9 @@ struct Call {
 enum State {
     #[default]
     Open,
-    /// Whether the whole input arrived and isn't a JSON object.
+    /// The whole input arrived, but it isn't a JSON object.
     Unusable,
-    /// Whether the call was reported, or doesn't have to be.
+    /// The call was reported, or doesn't have to be.
     Settled,
 }
 

@@ -166,7 +166,7 @@ impl Body {
                 outputs.extend(rest);
                 (outputs, outcome.with_origin(end, origin))
             }
-            // However the body ended: the part that arrived explains more than nothing.
+            // Even a body that was cut off explains more than none.
             Self::Refusal { head, now, mut bytes } => {
                 bytes.truncate(MAX_REFUSAL_BYTES);
                 let response = HttpResponse { body: into_text(bytes), ..head };

@@ -141,7 +141,7 @@ impl ModelCatalog {
         if found.version != VERSION {
             return (catalog, Some(note(vec![MessageCode::KeptListOfAnotherVersion.into()])));
         }
-        // The snapshot is of another endpoint, which has other models. That is no reason for a note.
+        // The snapshot belongs to another endpoint, which has other models. That needs no note.
         if found.base_url != catalog.base_url {
             return (catalog, None);
         }

@@ -45,7 +45,7 @@ const STAGES: [&str; 7] = ["preview", "latest", "exp", "experimental", "beta", "
 /// Words for the precision of a model's weights.
 const PRECISIONS: [&str; 12] =
     ["fp4", "fp8", "fp16", "bf16", "int4", "int8", "nvfp4", "mxfp4", "awq", "gptq", "gguf", "4bit"];
-/// Names that hosts put a prefix before: `databricks-claude-…`.
+/// Names that some hosts prefix with their own: `databricks-claude-…`.
 const BRANDS: [&str; 3] = ["claude", "gemini", "gpt"];
 
 impl Identity {

@@ -60,7 +60,7 @@ const MAX_NOTES: usize = 256;
 const MAX_TRACED: usize = 65_536;
 /// Enough for a megabyte of links, or sixteen of other text.
 const BYTES_TO_SEARCH: usize = 1 << 20;
-/// The part of an answer's limit, as a divisor, that may be held for later: encrypted thinking, open calls and sources.
+/// One part in this many of an answer's limit may be kept for later: encrypted thinking, open calls and sources.
 const WAITING_SHARE: usize = 5;
 
 /// Every part and note goes through here and is counted.

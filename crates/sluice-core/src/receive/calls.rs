@@ -241,8 +241,8 @@ impl Calls {
         failure
     }
 
-    /// The answer was cut off or failed, and so did the calls that are still open, except those that are complete and
-    /// wait for another.
+    /// Handles an answer that was cut off or failed. Calls that are complete and only wait for another one are reported;
+    /// those that are still open are dropped.
     #[inline(never)]
     pub(super) fn drop_all(&mut self, response_id: Option<&str>, sink: &mut Sink) {
         while let Some((_, slot)) = self.waiting.pop_first() {

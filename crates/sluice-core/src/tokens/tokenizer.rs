@@ -41,7 +41,7 @@ pub(super) struct Tokenizer {
     thinking: Thinking,
     /// The overhead of a reasoning item that is sent back.
     pub reasoning_overhead: u32,
-    /// The number of characters in encrypted reasoning that stand for no tokens.
+    /// The number of characters in encrypted reasoning that are overhead, whatever it contains.
     reasoning_head: usize,
     /// The number of characters of encrypted reasoning per token, in tenths.
     reasoning_tenths: usize,
@@ -136,7 +136,7 @@ static TOKENIZERS: [Tokenizer; 20] = [
     },
     Tokenizer { name: "llama", percent: 102, ..OTHER },
     Tokenizer { name: "mistral", percent: 107, ..OTHER },
-    // The same: 77 tokens before every recorded request, and about 210 more with tools.
+    // This server also adds a prompt: 77 tokens in every recorded request, and about 210 more with tools.
     Tokenizer {
         name: "deepseek",
         percent: 107,

@@ -76,7 +76,7 @@ const MAX_WHOLE_BYTES: usize = 64 << 10;
 const WHOLE_COST: usize = 32;
 /// Copying a long string back into its place costs this many times its length.
 const LONG_RUN_COST: usize = 4;
-/// This much costs nothing.
+/// Long strings of up to this many bytes are copied for free.
 const FREE_LONG_RUN: usize = 256 << 10;
 /// The memory for a field and for an element of a list, here and in what the readers make of them. This is generous,
 /// because an element is also work for them.
