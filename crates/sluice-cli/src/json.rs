@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
-use sluice_core::{Citation, Note, Outcome, Output, Part, ThinkingReplay};
+use sluice_core::{Note, Outcome, Output, Part};
 
 use crate::Printer;
 use crate::text;
@@ -20,33 +20,16 @@ impl JsonLines {
     }
 }
 
-/// The lines that serde can write; a tool call is written by hand below.
+/// The lines that aren't parts.
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(tag = "type", rename_all = "camelCase")]
 enum Line<'a> {
-    Text {
-        value: &'a str,
-    },
-    Thinking {
-        value: &'a str,
-        id: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        replay: Option<&'a ThinkingReplay>,
-    },
-    Data {
-        mime_type: &'a str,
-        base64: &'a str,
-    },
-    Citations {
-        citations: &'a [Citation],
-        markdown: &'a str,
-    },
     Note(&'a Note),
     Outcome(&'a Outcome),
 }
 
 impl JsonLines {
-    fn line(&mut self, line: &Line<'_>) -> io::Result<()> {
+    fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
         writeln!(self.out, "{}", text::json(&serde_json::to_string(line)?))
     }
 }
@@ -54,10 +37,6 @@ impl JsonLines {
 impl Printer for JsonLines {
     fn output(&mut self, output: &Output) -> io::Result<()> {
         match output {
-            Output::Part(Part::Text { value }) => self.line(&Line::Text { value }),
-            Output::Part(Part::Thinking { value, id, replay }) => {
-                self.line(&Line::Thinking { value, id, replay: replay.as_ref() })
-            }
             Output::Part(Part::ToolCall { call_id, name, input_json }) => {
                 // The input is printed as the model wrote it, because no number type could represent all of its
                 // numbers.
@@ -66,10 +45,7 @@ impl Printer for JsonLines {
                 let line = format!(r#"{{"type":"toolCall","callId":{call_id},"name":{name},"input":{input}}}"#);
                 writeln!(self.out, "{}", text::json(&line))
             }
-            Output::Part(Part::Data { mime_type, base64 }) => self.line(&Line::Data { mime_type, base64 }),
-            Output::Part(Part::Citations { citations, markdown }) => {
-                self.line(&Line::Citations { citations, markdown })
-            }
+            Output::Part(part) => self.line(part),
             Output::Note(note) => self.line(&Line::Note(note)),
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::outcome::{Outcome, Status, Usage};
+use super::outcome::Usage;
 use crate::message::{Message, MessageCode};
 
 /// The number of input tokens of a request.
@@ -51,9 +51,7 @@ impl FileState {
 }
 
 /// A request that starts.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RequestStart {
     /// Any id that no other open request has.
     pub id: String,
@@ -62,16 +60,10 @@ pub struct RequestStart {
     /// The model's id.
     pub model: String,
     /// What the request is for.
-    #[serde(default)]
-    #[cfg_attr(test, ts(as = "Option<RequestKind>"))]
     pub kind: RequestKind,
     /// The estimated number of input tokens.
-    #[serde(default)]
-    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub estimate: Option<u64>,
     /// The model's input limit.
-    #[serde(default)]
-    #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_input_tokens: Option<u64>,
 }
 
@@ -93,9 +85,7 @@ pub enum RequestKind {
 }
 
 /// How a request ended.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestEnd {
     /// What the server counted.
     pub usage: Option<Usage>,
@@ -104,20 +94,7 @@ pub struct RequestEnd {
     /// The cost according to the model's prices, in US dollars. It is used if the gateway reports no cost.
     pub cost_by_prices: Option<f64>,
     /// Whether the server said that the answer is over.
-    #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub is_answered: bool,
-}
-
-impl RequestEnd {
-    /// Takes usage, cost and completion from an outcome.
-    pub fn of(outcome: &Outcome) -> Self {
-        Self {
-            usage: outcome.usage.clone(),
-            cost: outcome.gateway.as_ref().and_then(|gateway| gateway.cost.clone()),
-            cost_by_prices: None,
-            is_answered: matches!(outcome.status, Status::Completed | Status::Incomplete),
-        }
-    }
 }
 
 /// What one request used. Unknown values are `null`, never zero.
