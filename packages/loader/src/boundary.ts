@@ -508,7 +508,7 @@ status: number,
  */
 headers: Array<[string, string]>, 
 /**
- * The body, of which an error needs at most the first 64 KiB.
+ * The body. The first 64 KiB are enough to explain an error.
  */
 body: string, };
 
