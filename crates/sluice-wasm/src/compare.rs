@@ -1,5 +1,6 @@
 //! Compares eight bytes at a time. Texts and ids are compared often, and the standard library of this target does so
-//! byte by byte. `cargo xtask bench` measures the difference ("without our memcmp").
+//! byte by byte. With that, long texts took 1.06 to 1.22 times as long in five runs, and tool calls 1.0 to 1.3 times.
+//! `cargo xtask bench` measures the difference ("without our memcmp").
 
 use std::ptr;
 
