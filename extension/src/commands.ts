@@ -4,13 +4,14 @@ import * as vscode from "vscode";
 
 import type { ChatModel } from "../../packages/loader/src/core.js";
 import { type Step, testConnection } from "./connection-test.js";
-import { type Connections, type Known, settingsBaseUrl } from "./connections.js";
+import type { Connections } from "./connections.js";
 import type { Log } from "./log.js";
 import { localized, noteText, parseEndpoint } from "./messages.js";
 import type { ModelLists } from "./models.js";
-import { confirm, pick, showError, showInformation, showWarning, withProgress } from "./notify.js";
-import { type ReportedList, redactedReport } from "./report.js";
-import { explain, problemOf, remedy, type SignIn } from "./sign-in.js";
+import { ask, pick, showError, showInformation, showWarning, withProgress } from "./notify.js";
+import { type Manifest, redactedReport } from "./report.js";
+import { openSetting, settingsBaseUrl } from "./settings.js";
+import { explain, type SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
 
 const WALKTHROUGH = "start";
@@ -95,10 +96,8 @@ async function chooseDefaultModel({ connections, lists }: CommandServices): Prom
     detail: [model.detail, localized(model.pricing, ", ")].filter((text) => text !== "").join(" · "),
     id: model.id,
   }));
-  const chosen = await pick(now === "" ? items : [none, ...items], {
-    title: vscode.l10n.t("Choose the Default Model"),
-    placeholder: vscode.l10n.t("It is offered first in a new chat"),
-  });
+  const rows = now === "" ? items : [none, ...items];
+  const chosen = await pick(rows, vscode.l10n.t("Choose the Default Model"), vscode.l10n.t("It is offered first in a new chat"));
   if (chosen !== undefined) {
     await configuration.update("models.default", chosen.id === "" ? undefined : chosen.id, vscode.ConfigurationTarget.Global);
   }
@@ -111,7 +110,12 @@ async function testConnections(services: CommandServices): Promise<void> {
   if (real.length === 0) {
     return noKeyYet();
   }
-  const way = real.length === 1 ? real[0]! : await pickWay(real);
+  const rows = real.map((way) => ({
+    label: way.label,
+    description: "problem" in way ? way.problem : way.connection.endpoint.baseUrl,
+    way,
+  }));
+  const way = (rows.length === 1 ? rows[0] : await pick(rows, vscode.l10n.t("Which connection should be tested?")))?.way;
   if (way === undefined) {
     return;
   }
@@ -120,7 +124,7 @@ async function testConnections(services: CommandServices): Promise<void> {
   }
   const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
   const steps = await withProgress(vscode.l10n.t("Testing {0}", way.label), (onProgress, cancellation) =>
-    testConnection({ connection: way.connection, core, requests, cancellation, onProgress }),
+    testConnection({ connection: way.connection, core, requests, log, cancellation, onProgress }),
   );
   for (const { name, result, detail } of steps) {
     log.info(`Test of ${way.connection.endpoint.origin}: ${name}: ${result}.`);
@@ -129,20 +133,12 @@ async function testConnections(services: CommandServices): Promise<void> {
   await showTest(services, way.label, steps);
 }
 
-async function pickWay(ways: readonly Known[]): Promise<Known | undefined> {
-  const items = ways.map((way) => ({
-    label: way.label,
-    description: "problem" in way ? way.problem : way.connection.endpoint.baseUrl,
-    way,
-  }));
-  return (await pick(items, { title: vscode.l10n.t("Which connection should be tested?") }))?.way;
-}
-
 async function showTest({ log, context }: CommandServices, label: string, steps: readonly Step[]): Promise<void> {
   const wrong = steps.find(({ result }) => result === "failed");
+  const { version } = context.extension.packageJSON as Manifest;
   const marks = { ok: "✓", failed: "✗", skipped: "–" };
   const rows = steps.map(({ name, result, detail, ms }) => `${marks[result]} ${name} (${ms} ms): ${detail}`);
-  const details = log.redact([`Sluice ${version(context)}, VS Code ${vscode.version}: ${label}`, ...rows].join("\n"));
+  const details = log.redact([`Sluice ${version}, VS Code ${vscode.version}: ${label}`, ...rows].join("\n"));
   const copy = vscode.l10n.t("Copy Details");
   const show = vscode.l10n.t("Show Details");
   const chosen =
@@ -164,7 +160,7 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
   } catch (error) {
     const open = vscode.l10n.t("Open the Setting");
     if ((await showError(`Sluice: ${(error as Error).message}`, open)) === open) {
-      await vscode.commands.executeCommand("workbench.action.openSettings", "@id:sluice.baseUrl");
+      await openSetting("baseUrl");
     }
     return;
   }
@@ -174,7 +170,7 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
       endpoint.origin,
     );
     const send = vscode.l10n.t("Sign In for This Address");
-    if (!(await confirm(message, send))) {
+    if ((await ask(message, send)) !== send) {
       return;
     }
   }
@@ -184,11 +180,10 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
       void showInformation(vscode.l10n.t("Sluice: signed in for {0}. The models are in the model picker of the chat.", whom));
     }
   } catch (error) {
-    const problem = problemOf(error);
-    log.warn(`Sign-in: ${problem.message}`);
-    const command = remedy(problem.kind);
-    const buttons = command === undefined ? [] : [vscode.l10n.t("Run `{0}` in a Terminal", command)];
-    if ((await showError(`Sluice: ${explain(problem.kind)}`, ...buttons)) !== undefined) {
+    const { text, command, detail } = explain(error);
+    log.warn(`Sign-in: ${detail}`);
+    const buttons = command === null ? [] : [vscode.l10n.t("Run `{0}` in a Terminal", command)];
+    if ((await showError(`Sluice: ${text}`, ...buttons)) !== undefined) {
       const terminal = vscode.window.createTerminal("Vercel");
       terminal.show();
       terminal.sendText(command!);
@@ -207,19 +202,8 @@ async function signOut({ signIn }: CommandServices): Promise<void> {
   void showInformation(vscode.l10n.t("Sluice: signed out. The token is deleted; the Vercel CLI stays logged in."));
 }
 
-async function exportReport({ connections, lists, log, context }: CommandServices): Promise<void> {
-  const known = await connections.all();
-  const reported: ReportedList[] = [];
-  for (const way of known) {
-    if ("connection" in way) {
-      // A failing connection must not prevent the report about it.
-      const catalog = await lists.list(way.connection).catch(() => undefined);
-      reported.push({ label: way.label, models: catalog?.models.length ?? 0, state: catalog?.state ?? "unknown" });
-    }
-  }
-  const { configuration } = (context.extension.packageJSON as { contributes: { configuration: { properties: object } } }).contributes;
-  const settings = Object.keys(configuration.properties);
-  await openDocument(redactedReport({ version: version(context), known, lists: reported, log, settings }), "json");
+async function exportReport(services: CommandServices): Promise<void> {
+  await openDocument(await redactedReport(services), "json");
 }
 
 async function openWalkthrough({ context }: CommandServices): Promise<void> {
@@ -242,8 +226,4 @@ async function noKeyYet(): Promise<void> {
 
 async function openDocument(content: string, language: string): Promise<void> {
   await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language }));
-}
-
-function version(context: vscode.ExtensionContext): string {
-  return (context.extension.packageJSON as { version: string }).version;
 }

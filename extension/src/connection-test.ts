@@ -2,12 +2,13 @@
 
 import * as vscode from "vscode";
 
-import type { ChatRequest, Core, HttpRequest, HttpResponse, Report } from "../../packages/loader/src/core.js";
+import type { ChatRequest, Core, HttpRequest, HttpResponse } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 import { exchange, get } from "./http.js";
+import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
-import { chatOptions, modelSettings } from "./settings.js";
+import { chatOptions, extraHeaders, modelSettings } from "./settings.js";
 
 const STEP_TIMEOUT_MS = 30_000;
 /** Some providers refuse a smaller number. */
@@ -25,147 +26,106 @@ interface ConnectionTest {
   readonly connection: Connection;
   readonly core: Core;
   readonly requests: Requests;
+  readonly log: Log;
   readonly cancellation: AbortSignal;
   /** Called before each step, and again if a step takes longer. */
   readonly onProgress: (message: string) => void;
 }
 
+/** What a step found out. If it fails, it throws an error with the reason. */
+type Found<T> = Pick<Step, "detail"> & { readonly isSkipped?: boolean } & T;
+
 /** Stops at the first step that fails. */
 export async function testConnection(test: ConnectionTest): Promise<Step[]> {
+  const { connection, requests, cancellation } = test;
+  const { baseUrl, origin } = connection.endpoint;
   const steps: Step[] = [];
-  let listed: HttpResponse | undefined;
-  let model: string | undefined;
-
-  const { baseUrl } = test.connection.endpoint;
-  const { listRequest, creditsRequest } = test.requests.catalog({ baseUrl, snapshot: undefined, settings: {} });
-  const all: [name: string, run: () => Promise<Omit<Step, "name" | "ms">>][] = [
-    [vscode.l10n.t("Address"), async () => ok(baseUrl)],
-    [
-      vscode.l10n.t("Network"),
-      async () => {
-        const answer = await ask(test, listRequest, false);
-        if ("failure" in answer) {
-          return failed(answer.failure);
-        }
-        listed = answer;
-        return ok(vscode.l10n.t("{0} answers.", test.connection.endpoint.origin));
-      },
-    ],
-    [
-      vscode.l10n.t("Models"),
-      async () => {
-        let answer = listed!;
-        if (answer.status === 401 || answer.status === 403) {
-          // This server lists its models only for valid keys.
-          const again = await ask(test, listRequest, true);
-          if ("failure" in again) {
-            return failed(again.failure);
-          }
-          answer = again;
-        }
-        if (answer.status !== 200) {
-          return failed(localized(test.requests.explainResponse(answer)));
-        }
-        const { models, notes } = test.requests.catalog({
-          baseUrl,
-          snapshot: undefined,
-          settings: modelSettings(),
-          event: { listReceived: answer },
-        });
-        model = (models.find(({ isDefault }) => isDefault) ?? models[0])?.id;
-        return model === undefined
-          ? failed([vscode.l10n.t("The server lists no model that can chat."), ...notes.map(noteText)].join(" "))
-          : ok(vscode.l10n.t("{0} models can chat.", models.length));
-      },
-    ],
-    [
-      vscode.l10n.t("Key"),
-      async () => {
-        if (test.connection.isDemo) {
-          return skipped(vscode.l10n.t("The demo needs no key."));
-        }
-        const answer = await ask(test, creditsRequest, true);
-        if ("failure" in answer) {
-          return failed(answer.failure);
-        }
-        const { state, text } = test.requests.checkKey(answer);
-        return KEY_RESULTS[state](localized(text));
-      },
-    ],
-    [
-      vscode.l10n.t("Answer"),
-      async () => {
-        const started = Date.now();
-        const { ending, outcome, usage } = await fewTokens(test, model!);
-        if (ending.type === "cancelled") {
-          return skipped(vscode.l10n.t("Cancelled."));
-        }
-        // The request asked for a few tokens only, so being cut off is expected.
-        if (ending.type === "rejected" && !(ending.kind === null && outcome.status === "incomplete")) {
-          return failed(`${model!}: ${localized(ending.text)}`);
-        }
-        const tokens =
-          usage === null
-            ? vscode.l10n.t("The server reported no token counts.")
-            : vscode.l10n.t("{0} tokens in, {1} out.", usage.prompt_tokens, usage.completion_tokens);
-        return ok(`${vscode.l10n.t("{0} answered in {1} s.", model!, ((Date.now() - started) / 1000).toFixed(1))} ${tokens}`);
-      },
-    ],
-  ];
-
-  for (const [name, run] of all) {
-    if (test.cancellation.aborted) {
-      break;
-    }
+  const step = async <T extends object>(name: string, run: () => Promise<Found<T>>): Promise<T> => {
+    cancellation.throwIfAborted();
     test.onProgress(name);
     const started = Date.now();
-    const step = await run().catch((error: unknown) => failed(error instanceof Error ? error.message : String(error)));
-    steps.push({ name, ...step, ms: Date.now() - started });
-    if (step.result === "failed") {
-      break;
+    const add = (result: Step["result"], detail: string) => steps.push({ name, result, detail, ms: Date.now() - started });
+    try {
+      const found = await run();
+      add(found.isSkipped ? "skipped" : "ok", found.detail);
+      return found;
+    } catch (error) {
+      add("failed", error instanceof Error ? error.message : String(error));
+      throw error;
     }
+  };
+  const ask = async (request: HttpRequest, withKey: boolean): Promise<HttpResponse> => {
+    const answer = await get(connection, request, { withKey, cancellation });
+    if ("transport" in answer) {
+      throw new Error(localized(requests.explainTransport(origin, answer.transport, answer.code)));
+    }
+    return answer;
+  };
+
+  try {
+    await step(vscode.l10n.t("Address"), async () => ({ detail: baseUrl }));
+    const { listRequest, creditsRequest } = requests.catalog({ baseUrl, settings: {} });
+    const { first } = await step(vscode.l10n.t("Network"), async () => ({
+      first: await ask(listRequest, false),
+      detail: vscode.l10n.t("{0} answers.", origin),
+    }));
+    const { model } = await step(vscode.l10n.t("Models"), async () => {
+      // Some servers list their models only for valid keys.
+      const answer = first.status === 401 || first.status === 403 ? await ask(listRequest, true) : first;
+      if (answer.status !== 200) {
+        throw new Error(localized(requests.explainResponse(answer)));
+      }
+      const { models, notes } = requests.catalog({ baseUrl, settings: modelSettings(), event: { listReceived: answer } });
+      const model = models.find(({ isDefault }) => isDefault) ?? models[0];
+      if (model === undefined) {
+        throw new Error([vscode.l10n.t("The server lists no model that can chat."), ...notes.map(noteText)].join(" "));
+      }
+      return { model: model.id, detail: vscode.l10n.t("{0} models can chat.", models.length) };
+    });
+    await step(vscode.l10n.t("Key"), async () => {
+      const { state, text } = requests.checkKey(await ask(creditsRequest, true));
+      if (state === "refused") {
+        throw new Error(localized(text));
+      }
+      return { isSkipped: state === "unknown", detail: localized(text) };
+    });
+    await step(vscode.l10n.t("Answer"), () => fewTokens(test, model));
+  } catch {
+    // The last step says what is wrong, or the user has cancelled.
   }
   return steps;
 }
 
-const ok = (detail: string) => ({ result: "ok" as const, detail });
-const failed = (detail: string) => ({ result: "failed" as const, detail });
-const skipped = (detail: string) => ({ result: "skipped" as const, detail });
-
-const KEY_RESULTS = { accepted: ok, refused: failed, unknown: skipped };
-
-async function ask(test: ConnectionTest, request: HttpRequest, withKey: boolean): Promise<HttpResponse | { failure: string }> {
-  const { connection, cancellation } = test;
-  const answer = await get(connection, request, { withKey, cancellation });
-  if (!("transport" in answer)) {
-    return answer;
-  }
-  const { transport, cause } = answer;
-  const code = transport === "connect" ? codeOf(cause) : undefined;
-  return { failure: localized(test.requests.explainTransport(connection.endpoint.origin, transport, code)) };
-}
-
-async function fewTokens({ connection, core, requests, cancellation, onProgress }: ConnectionTest, model: string): Promise<Report> {
+async function fewTokens(test: ConnectionTest, model: string): Promise<Found<object>> {
+  const { connection, requests, cancellation } = test;
+  const { baseUrl, origin } = connection.endpoint;
   const chat: ChatRequest = {
     model,
     messages: [{ role: "user", content: [{ type: "text", value: "Say yes." }] }],
-    options: { ...chatOptions(requests, connection.endpoint.origin), maxOutputTokens: FEW_TOKENS },
+    options: { ...chatOptions(extraHeaders(requests, test.log)[origin]), maxOutputTokens: FEW_TOKENS },
   };
-  const prepared = requests.buildRequest(JSON.stringify(chat), connection.endpoint.baseUrl);
-  const { report } = await exchange(core, requests, {
+  const started = Date.now();
+  const { report } = await exchange(test.core, requests, {
     connection,
-    prepared,
+    prepared: requests.buildRequest(JSON.stringify(chat), baseUrl),
     idleTimeoutMs: STEP_TIMEOUT_MS,
     trace: false,
     cancellation,
     onOutput: () => undefined,
-    onRetry: ({ text }) => onProgress(localized(text)),
+    onRetry: ({ text }) => test.onProgress(localized(text)),
   });
-  return report;
-}
-
-/** Node puts the code of an error into its cause, Electron into the message. */
-function codeOf(error: unknown): string | undefined {
-  const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown } };
-  return typeof cause?.code === "string" ? cause.code : /net::(ERR_\w+)/.exec(String(message))?.[1];
+  const { ending, outcome, usage } = report;
+  if (ending.type === "cancelled") {
+    return { isSkipped: true, detail: vscode.l10n.t("Cancelled.") };
+  }
+  // The request asked for a few tokens only, so being cut off is expected.
+  if (ending.type === "rejected" && !(ending.kind === null && outcome.status === "incomplete")) {
+    throw new Error(`${model}: ${localized(ending.text)}`);
+  }
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  const tokens =
+    usage === null
+      ? vscode.l10n.t("The server reported no token counts.")
+      : vscode.l10n.t("{0} tokens in, {1} out.", usage.prompt_tokens, usage.completion_tokens);
+  return { detail: `${vscode.l10n.t("{0} answered in {1} s.", model, seconds)} ${tokens}` };
 }

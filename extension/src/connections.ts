@@ -8,7 +8,8 @@ import { hostProcess } from "./host-process.js";
 import { isHeaderSafe, unusableKey } from "./http.js";
 import type { Log } from "./log.js";
 import { parseEndpoint } from "./messages.js";
-import { confirm } from "./notify.js";
+import { ask } from "./notify.js";
+import { settingsBaseUrl } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
 
@@ -30,21 +31,17 @@ const BINDINGS = "keyOrigins";
 const MAX_BINDINGS = 100;
 
 export class Connections {
-  readonly #modules: Modules;
-  readonly #context: vscode.ExtensionContext;
-  readonly #log: Log;
-  readonly #signIn: SignIn;
   readonly #known = new Map<string, Known>();
   readonly #looked = new vscode.EventEmitter<void>();
   /** Fires when VS Code has asked for models, which means that the modules are loaded and the settings are in use. */
   readonly onDidLook = this.#looked.event;
 
-  constructor(modules: Modules, context: vscode.ExtensionContext, log: Log, signIn: SignIn) {
-    this.#modules = modules;
-    this.#context = context;
-    this.#log = log;
-    this.#signIn = signIn;
-  }
+  constructor(
+    private readonly modules: Modules,
+    private readonly context: vscode.ExtensionContext,
+    private readonly log: Log,
+    private readonly signIn: SignIn,
+  ) {}
 
   /** The connections that VS Code got models from. */
   get usable(): Connection[] {
@@ -78,7 +75,7 @@ export class Connections {
 
   /** The token of the Vercel CLI's user, for the address that it was created for. */
   async fromSignIn(): Promise<Connection | undefined> {
-    const session = await this.#signIn.current();
+    const session = await this.signIn.current();
     if (session === undefined) {
       return undefined;
     }
@@ -91,13 +88,7 @@ export class Connections {
       );
       return this.#refused(session.label, problem);
     }
-    return this.#found({
-      label: session.label,
-      endpoint,
-      isDemo: false,
-      bearerFor: async (origin) => (origin === endpoint.origin ? this.#signIn.bearerFor(origin) : undefined),
-      fetch: fetchFor(endpoint.origin),
-    });
+    return this.#found(session.label, endpoint, () => this.signIn.bearerFor(endpoint.origin));
   }
 
   /**
@@ -119,19 +110,14 @@ export class Connections {
 
   /** The gateway inside the extension, for users without a key. */
   async demo(): Promise<Connection> {
-    const [gateway, requests] = await Promise.all([this.#modules.demo(), this.#modules.requests()]);
-    return this.#found({
-      label: vscode.l10n.t("Demo"),
-      endpoint: parseEndpoint(requests, "https://demo.invalid/v1"),
-      isDemo: true,
-      bearerFor: async () => undefined,
-      fetch: (url, init) => gateway.fetch(url, init),
-    });
+    const [gateway, requests] = await Promise.all([this.modules.demo(), this.modules.requests()]);
+    const endpoint = parseEndpoint(requests, "https://demo.invalid/v1");
+    return this.#found(vscode.l10n.t("Demo"), endpoint, async () => undefined, { isDemo: true, fetch: gateway.fetch.bind(gateway) });
   }
 
   /** Throws the problem with an address, and remembers it. */
   async #parse(label: string, address: string): Promise<Endpoint> {
-    const requests = await this.#modules.requests();
+    const requests = await this.modules.requests();
     try {
       return parseEndpoint(requests, address);
     } catch (error) {
@@ -140,8 +126,15 @@ export class Connections {
     }
   }
 
-  #found(connection: Connection): Connection {
-    this.#remember({ label: connection.label, connection }, connection.endpoint.baseUrl);
+  #found(
+    label: string,
+    endpoint: Endpoint,
+    bearer: () => Promise<string | undefined>,
+    { isDemo, fetch } = { isDemo: false, fetch: fetchFor(endpoint.origin) },
+  ): Connection {
+    const bearerFor = async (origin: string) => (origin === endpoint.origin ? bearer() : undefined);
+    const connection = { label, endpoint, isDemo, bearerFor, fetch };
+    this.#remember({ label, connection }, endpoint.baseUrl);
     return connection;
   }
 
@@ -155,7 +148,7 @@ export class Connections {
   }
 
   async #withKey(label: string, endpoint: Endpoint, key: string, silent: boolean, mustAsk = false): Promise<Connection | undefined> {
-    this.#log.hide(key);
+    this.log.hide(key);
     if (!isHeaderSafe(key)) {
       this.#refused(label, unusableKey());
       throw new Error(unusableKey());
@@ -169,13 +162,7 @@ export class Connections {
         ),
       );
     }
-    return this.#found({
-      label,
-      endpoint,
-      isDemo: false,
-      bearerFor: async (origin) => (origin === endpoint.origin ? key : undefined),
-      fetch: fetchFor(endpoint.origin),
-    });
+    return this.#found(label, endpoint, async () => key);
   }
 
   /**
@@ -183,38 +170,27 @@ export class Connections {
    * because the user moves it there.
    */
   async #mayUse(key: string, origin: string, silent: boolean, mustAsk: boolean): Promise<boolean> {
-    const bindings = this.#context.globalState.get<{ [fingerprint: string]: string }>(BINDINGS, {});
-    const fingerprint = await fingerprintOf(key, this.#context);
+    const bindings = this.context.globalState.get<{ [fingerprint: string]: string }>(BINDINGS, {});
+    const fingerprint = await fingerprintOf(key, this.context);
     const bound = bindings[fingerprint];
     if (bound === origin) {
       return true;
     }
     if (bound !== undefined || mustAsk) {
-      this.#log.warn(
-        `A key is not sent to ${origin}: ${bound === undefined ? "nobody confirmed that address" : `it belongs to ${bound}`}.`,
-      );
-      if (silent || !(await confirmOrigin(origin, bound))) {
+      this.log.warn(`A key is not sent to ${origin}: ${bound === undefined ? "nobody confirmed that address" : `it belongs to ${bound}`}.`);
+      const send = vscode.l10n.t("Send the key there");
+      const message =
+        bound === undefined
+          ? vscode.l10n.t("VS Code's environment specifies {0} as the address for your key.", origin)
+          : vscode.l10n.t("So far, this key was used with {0}. Now it would be sent to {1}.", bound, origin);
+      if (silent || (await ask(message, send)) !== send) {
         return false;
       }
     }
     const entries = Object.entries({ ...bindings, [fingerprint]: origin }).slice(-MAX_BINDINGS);
-    await this.#context.globalState.update(BINDINGS, Object.fromEntries(entries));
+    await this.context.globalState.update(BINDINGS, Object.fromEntries(entries));
     return true;
   }
-}
-
-async function confirmOrigin(origin: string, bound: string | undefined): Promise<boolean> {
-  const send = vscode.l10n.t("Send the key there");
-  const message =
-    bound === undefined
-      ? vscode.l10n.t("VS Code's environment specifies {0} as the address for your key.", origin)
-      : vscode.l10n.t("So far, this key was used with {0}. Now it would be sent to {1}.", bound, origin);
-  return confirm(message, send);
-}
-
-/** The setting has application scope: no workspace can change it. */
-export function settingsBaseUrl(): string {
-  return vscode.workspace.getConfiguration("sluice").get<string>("baseUrl", "");
 }
 
 /** Returns part of a salted hash: enough to recognize a key, but not enough to recover it. */

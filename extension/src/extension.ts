@@ -8,7 +8,7 @@ import { Log } from "./log.js";
 import { ModelLists } from "./models.js";
 import { registerProvider, StatusBar } from "./notify.js";
 import { Provider } from "./provider.js";
-import { SettingsCheck } from "./settings-check.js";
+import { checkSettings } from "./settings.js";
 import { SignIn } from "./sign-in.js";
 import { TokenCounts } from "./tokens.js";
 import { showUsage } from "./usage-view.js";
@@ -26,7 +26,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const started = performance.now();
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
   const modules = new Modules(context.extensionUri, (requests) => log.useCore(requests));
-  const signIn = new SignIn(context.secrets, log);
+  const signIn = new SignIn(modules, context.secrets, log);
   const connections = new Connections(modules, context, log, signIn);
   const lists = new ModelLists(modules, context.globalStorageUri, log);
   const status = new StatusBar();
@@ -41,11 +41,11 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
   });
   const refreshProvider = (): void => provider.refresh();
-  const check = new SettingsCheck(modules, log);
+  const check = async (): Promise<void> => checkSettings(await modules.requests(), log);
   // The settings aren't needed before VS Code asks for models.
   const firstLook = connections.onDidLook(() => {
     firstLook.dispose();
-    void check.run();
+    void check();
   });
 
   context.subscriptions.push(
@@ -58,7 +58,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     signIn.onDidChange(refreshProvider),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("sluice")) {
-        void check.run();
+        void check();
         void lists.reread(connections.usable);
       }
     }),

@@ -22,8 +22,6 @@ export interface ReporterOptions {
 
 /** Reports the parts of one answer. Call `end` exactly once, or `abandon` after a cancellation. */
 export class Reporter {
-  readonly #progress: vscode.Progress<vscode.LanguageModelResponsePart>;
-  readonly #options: ReporterOptions;
   #pending: { type: "text" | "thinking"; id: string; value: string } | undefined;
   #lastReport = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,10 +29,10 @@ export class Reporter {
   #saidNotSaved = false;
   #isAbandoned = false;
 
-  constructor(progress: vscode.Progress<vscode.LanguageModelResponsePart>, options: ReporterOptions) {
-    this.#progress = progress;
-    this.#options = options;
-  }
+  constructor(
+    private readonly progress: vscode.Progress<vscode.LanguageModelResponsePart>,
+    private readonly options: ReporterOptions,
+  ) {}
 
   report(part: Part): void {
     switch (part.type) {
@@ -125,7 +123,7 @@ export class Reporter {
     if (vscode.LanguageModelThinkingPart !== undefined) {
       const part = new vscode.LanguageModelThinkingPart(value, id, metadata);
       this.#report(part as unknown as vscode.LanguageModelResponsePart);
-    } else if (this.#options.thinkingFallback === "text" && value !== "") {
+    } else if (this.options.thinkingFallback === "text" && value !== "") {
       this.#report(new vscode.LanguageModelTextPart(value));
     }
   }
@@ -135,12 +133,12 @@ export class Reporter {
     try {
       bytes = fromBase64(base64);
     } catch (error) {
-      this.#options.onProblem("An image in the answer is damaged and was left out", error);
+      this.options.onProblem("An image in the answer is damaged and was left out", error);
       return;
     }
     this.#report(new vscode.LanguageModelDataPart(bytes, mimeType));
-    if (this.#options.saveImage !== undefined) {
-      const linked = this.#options.saveImage(mimeType, bytes).then(
+    if (this.options.saveImage !== undefined) {
+      const linked = this.options.saveImage(mimeType, bytes).then(
         (file) => this.#report(new vscode.LanguageModelTextPart(`\n\n[${vscode.l10n.t("Generated image")}](${file.toString()})\n\n`)),
         (error: unknown) => this.#notSaved(error),
       );
@@ -152,7 +150,7 @@ export class Reporter {
   #notSaved(error: unknown): void {
     if (!this.#saidNotSaved) {
       this.#saidNotSaved = true;
-      this.#options.onProblem("A generated image could not be saved", error);
+      this.options.onProblem("A generated image could not be saved", error);
       const sentence = vscode.l10n.t("A generated image could not be saved. Is the disk full?");
       this.#report(new vscode.LanguageModelTextPart(`\n\n*${sentence}*\n\n`));
     }
@@ -161,7 +159,7 @@ export class Reporter {
   #report(part: vscode.LanguageModelResponsePart): void {
     if (!this.#isAbandoned) {
       this.#lastReport = Date.now();
-      this.#progress.report(part);
+      this.progress.report(part);
     }
   }
 }

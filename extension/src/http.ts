@@ -54,8 +54,8 @@ export interface Answered {
 /** Why there is no response to read. */
 export interface NoAnswer {
   readonly transport: Transport;
-  /** The error that `fetch` threw. */
-  readonly cause?: unknown;
+  /** The cause, such as `ENOTFOUND`, if there was no connection. */
+  readonly code?: string | undefined;
 }
 
 export interface GetOptions {
@@ -66,12 +66,12 @@ export interface GetOptions {
 
 /** Requests something small, such as the list of models. Both its size and its time are limited. */
 export async function get(
-  connection: Pick<Connection, "endpoint" | "bearerFor" | "fetch">,
-  request: Omit<HttpRequest, "body">,
+  connection: Pick<Connection, "bearerFor" | "fetch">,
+  request: HttpRequest,
   { withKey = true, cancellation }: GetOptions = {},
 ): Promise<HttpResponse | NoAnswer> {
   const { url, method } = request;
-  const headers = withBearer(request, withKey ? await connection.bearerFor(connection.endpoint.origin) : undefined);
+  const headers = withBearer(request, withKey ? await connection.bearerFor(new URL(url).origin) : undefined);
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort("timeout"), LIST_TIMEOUT_MS);
   const signal = AbortSignal.any([controller.signal, ...(cancellation === undefined ? [] : [cancellation])]);
@@ -97,15 +97,25 @@ export async function get(
     }
     return answer;
   } catch (cause) {
+    // The beginning of an error is enough to explain it.
     if (answer !== undefined && !isOk) {
       return answer;
     }
-    return { transport: signal.reason === "timeout" ? "headersTimeout" : answer === undefined ? "connect" : "broken", cause };
+    if (signal.reason === "timeout") {
+      return { transport: "headersTimeout" };
+    }
+    return answer === undefined ? { transport: "connect", code: codeOf(cause) } : { transport: "broken" };
   } finally {
     clearTimeout(timer);
     // This stops the transfer of the unread rest.
     controller.abort();
   }
+}
+
+/** Node puts the code of an error into its cause, Electron into the message. An error's own text may quote the request. */
+function codeOf(error: unknown): string | undefined {
+  const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown } };
+  return typeof cause?.code === "string" ? cause.code : /net::(ERR_\w+)/.exec(String(message))?.[1];
 }
 
 /**
@@ -249,7 +259,7 @@ export function unusableKey(): string {
   );
 }
 
-function withBearer({ headers }: Pick<HttpRequest, "headers">, bearer: string | undefined): [string, string][] {
+function withBearer({ headers }: HttpRequest, bearer: string | undefined): [string, string][] {
   if (bearer !== undefined && !isHeaderSafe(bearer)) {
     // `fetch` would refuse it with a message that quotes the key.
     throw new Error(unusableKey());

@@ -18,30 +18,16 @@ const SHORTEST_SECRET = 6;
 
 type Level = "debug" | "info" | "warn" | "error";
 
-interface LogLine {
-  /** ISO 8601. */
-  readonly at: string;
-  readonly level: Level;
-  readonly text: string;
-}
-
 export class Log {
-  readonly #channel: vscode.LogOutputChannel;
-  readonly #recent: LogLine[] = [];
+  /** The latest lines with their times and levels, oldest first, without those at trace. */
+  readonly recent: string[] = [];
   readonly #secrets = new Set<string>();
   #core: Requests | undefined;
 
-  constructor(channel: vscode.LogOutputChannel) {
-    this.#channel = channel;
-  }
+  constructor(private readonly channel: vscode.LogOutputChannel) {}
 
   get isTracing(): boolean {
-    return this.#channel.logLevel === vscode.LogLevel.Trace;
-  }
-
-  /** The latest lines, oldest first, without those at trace. */
-  get recent(): readonly LogLine[] {
-    return this.#recent;
+    return this.channel.logLevel === vscode.LogLevel.Trace;
   }
 
   /** Masks this secret in every later line. */
@@ -67,7 +53,7 @@ export class Log {
   /** Logs at the only level at which a server may be quoted. Costs almost nothing unless that level is on. */
   trace(message: string): void {
     if (this.isTracing) {
-      this.#channel.trace(this.#line(message));
+      this.channel.trace(this.#line(message));
     }
   }
 
@@ -113,7 +99,7 @@ export class Log {
   }
 
   dispose(): void {
-    this.#channel.dispose();
+    this.channel.dispose();
   }
 
   #describe(model: string, outcome: LoggedOutcome): string {
@@ -130,11 +116,11 @@ export class Log {
 
   #write(level: Level, message: string): void {
     const text = this.#line(message);
-    this.#recent.push({ at: new Date().toISOString(), level, text });
-    if (this.#recent.length > REMEMBERED) {
-      this.#recent.shift();
+    this.recent.push(`${new Date().toISOString()} ${level} ${text}`);
+    if (this.recent.length > REMEMBERED) {
+      this.recent.shift();
     }
-    this.#channel[level](text);
+    this.channel[level](text);
   }
 
   /** Masks secrets first, because half a secret wouldn't be recognized, and shortens between words. */
@@ -145,7 +131,8 @@ export class Log {
   }
 }
 
-function errorName(error: unknown): string {
+/** Returns the name and the code of an error, because its message may quote anything. */
+export function errorName(error: unknown): string {
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   const word = (value: unknown): string | undefined => (typeof value === "string" && /^\w{1,40}$/.test(value) ? value : undefined);
   return [word(name) ?? "error", word(code)].filter((text) => text !== undefined).join(" ");

@@ -20,15 +20,13 @@ const FREE = /^memory(-[\w-]+)?$/;
 const NAMES = ["", ".taken", "", ".tmp"];
 
 export class MemoryFiles {
-  readonly #folder: vscode.Uri;
-  readonly #log: Log;
   /** Saving and loading never overlap, because loading forgets what isn't saved. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(folder: vscode.Uri, log: Log) {
-    this.#folder = folder;
-    this.#log = log;
-  }
+  constructor(
+    private readonly folder: vscode.Uri,
+    private readonly log: Log,
+  ) {}
 
   /** Replaces the ledger's memory by the contents of the files. */
   load(tokens: Tokens): Promise<void> {
@@ -38,10 +36,10 @@ export class MemoryFiles {
         const bytes = FREE.test(name) ? await this.#readAny(name) : undefined;
         const state = bytes === undefined ? "missing" : tokens.addMemory(bytes);
         if (state === "damaged") {
-          this.#log.warn("A file with token counts and usage is damaged. It was put aside, and a new one is begun.");
+          this.log.warn("A file with token counts and usage is damaged. It was put aside, and a new one is begun.");
           await this.#rename(name, `${name}.corrupt`).catch(() => undefined);
         } else if (state === "newer") {
-          this.#log.warn("A file with token counts and usage is from a newer version of Sluice. This version does not change it.");
+          this.log.warn("A file with token counts and usage is from a newer version of Sluice. This version does not change it.");
         }
       }
     });
@@ -62,7 +60,7 @@ export class MemoryFiles {
         return true;
       } catch (error) {
         // It is tried again after the next answer. Everything is still in memory.
-        this.#log.failure("warn", "Token counts and usage could not be saved", error);
+        this.log.failure("warn", "Token counts and usage could not be saved", error);
         return false;
       }
     });
@@ -113,7 +111,7 @@ export class MemoryFiles {
   }
 
   async #list(): Promise<string[]> {
-    const entries = await vscode.workspace.fs.readDirectory(this.#folder).then(undefined, () => []);
+    const entries = await vscode.workspace.fs.readDirectory(this.folder).then(undefined, () => []);
     return entries.map(([name]) => name).sort();
   }
 
@@ -144,6 +142,6 @@ export class MemoryFiles {
   }
 
   #file(name: string): vscode.Uri {
-    return vscode.Uri.joinPath(this.#folder, name);
+    return vscode.Uri.joinPath(this.folder, name);
   }
 }

@@ -11,9 +11,6 @@ import { modelSettings } from "./settings.js";
 import type { Modules } from "./wasm.js";
 
 export class ModelLists {
-  readonly #modules: Modules;
-  readonly #storage: vscode.Uri;
-  readonly #log: Log;
   readonly #changed = new vscode.EventEmitter<void>();
   /** Keyed by base URL. */
   readonly #catalogs = new Map<string, CatalogView>();
@@ -23,25 +20,26 @@ export class ModelLists {
   readonly #logged = new Map<string, string>();
   readonly onDidChange = this.#changed.event;
 
-  constructor(modules: Modules, storage: vscode.Uri, log: Log) {
-    this.#modules = modules;
-    this.#storage = storage;
-    this.#log = log;
-  }
+  constructor(
+    private readonly modules: Modules,
+    private readonly storage: vscode.Uri,
+    private readonly log: Log,
+  ) {}
 
   /** Returns immediately if a list is known. It may be a little old; a change is announced later. */
   async list(connection: Connection): Promise<CatalogView> {
     const { baseUrl } = connection.endpoint;
     let known = this.#catalogs.get(baseUrl);
     if (known === undefined) {
-      known = await this.#apply(connection, undefined, await this.#restore(connection));
+      const file = await vscode.workspace.fs.readFile(this.#file(connection)).then(undefined, () => undefined);
+      known = await this.learn(connection, undefined, file && new TextDecoder().decode(file));
     }
     if (known.state === "missing") {
       return this.refresh(connection);
     }
     if (known.state === "stale") {
       // This throws if the sign-in has expired. The known list stays.
-      this.refresh(connection).catch((error: unknown) => this.#log.failure("warn", `Models of ${connection.endpoint.origin}`, error));
+      this.refresh(connection).catch((error: unknown) => this.log.failure("warn", `Models of ${connection.endpoint.origin}`, error));
     }
     return known;
   }
@@ -69,43 +67,38 @@ export class ModelLists {
       return;
     }
     this.#enriched.add(`${baseUrl} ${model}`);
-    const requests = await this.#modules.requests();
+    const requests = await this.modules.requests();
     const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
     const { endpointsRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings(), about: model });
     if (endpointsRequest !== null) {
       const answer = await get(connection, endpointsRequest);
       if (!("transport" in answer)) {
-        await this.#apply(connection, { endpointsReceived: [model, answer] });
+        await this.learn(connection, { endpointsReceived: [model, answer] });
       }
     }
   }
 
-  /** Something about a model was learned from a request to it. */
-  async learn(connection: Connection, event: CatalogEvent): Promise<void> {
-    await this.#apply(connection, event);
-  }
-
   /** The settings changed. */
   async reread(connections: readonly Connection[]): Promise<void> {
-    await Promise.all(connections.map((connection) => this.#apply(connection, undefined)));
+    await Promise.all(connections.map((connection) => this.learn(connection, undefined)));
     this.#changed.fire();
   }
 
   async #refresh(connection: Connection): Promise<CatalogView> {
-    const requests = await this.#modules.requests();
+    const requests = await this.modules.requests();
     const { baseUrl } = connection.endpoint;
     const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
     const { listRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings() });
     const answer = await get(connection, listRequest);
-    return this.#apply(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
+    return this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
   }
 
-  async #apply(connection: Connection, event?: CatalogEvent, restored?: string): Promise<CatalogView> {
-    const requests = await this.#modules.requests();
+  /** Returns what is known about the models, after something happened. */
+  async learn(connection: Connection, event?: CatalogEvent, restored?: string): Promise<CatalogView> {
+    const requests = await this.modules.requests();
     const { baseUrl } = connection.endpoint;
     const snapshot = restored ?? this.#catalogs.get(baseUrl)?.snapshot;
-    const settings = modelSettings();
-    const catalog = requests.catalog({ baseUrl, snapshot, settings, event });
+    const catalog = requests.catalog({ baseUrl, snapshot, settings: modelSettings(), event });
     this.#catalogs.set(baseUrl, catalog);
     this.#logNotes(connection, catalog);
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
@@ -125,23 +118,11 @@ export class ModelLists {
     }
     this.#logged.set(baseUrl, all);
     for (const { kind, detail } of notes) {
-      if (kind === "setting") {
-        this.#log.info(`Models of ${origin}: ${detail}`);
-      } else {
-        this.#log.trace(`Models of ${origin}: ${detail}`);
-      }
+      this.log[kind === "setting" ? "info" : "trace"](`Models of ${origin}: ${detail}`);
     }
     const fromServer = notes.filter(({ kind }) => kind !== "setting").length;
     if (fromServer > 0) {
-      this.#log.info(`Models of ${origin}: ${models.length} models can chat; notes about the list, shown at trace: ${fromServer}.`);
-    }
-  }
-
-  async #restore(connection: Connection): Promise<string | undefined> {
-    try {
-      return new TextDecoder().decode(await vscode.workspace.fs.readFile(this.#file(connection)));
-    } catch {
-      return undefined; // Not there yet.
+      this.log.info(`Models of ${origin}: ${models.length} models can chat; notes about the list, shown at trace: ${fromServer}.`);
     }
   }
 
@@ -152,12 +133,12 @@ export class ModelLists {
       await vscode.workspace.fs.writeFile(unfinished, new TextEncoder().encode(snapshot));
       await vscode.workspace.fs.rename(unfinished, file, { overwrite: true });
     } catch (error) {
-      this.#log.failure("warn", "The list of models cannot be kept", error);
+      this.log.failure("warn", "The list of models cannot be kept", error);
     }
   }
 
   #file(connection: Connection): vscode.Uri {
     const name = connection.endpoint.baseUrl.replace(/[^A-Za-z0-9.-]+/g, "_");
-    return vscode.Uri.joinPath(this.#storage, `models-${name}.json`);
+    return vscode.Uri.joinPath(this.storage, `models-${name}.json`);
   }
 }

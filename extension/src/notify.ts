@@ -8,30 +8,22 @@ import type { StatusLine } from "../../packages/loader/src/core.js";
 import { linkFree } from "./link-free.js";
 import { localized } from "./messages.js";
 
-/** Returns the button that was pressed, if any. */
-export function showInformation(message: string, ...buttons: string[]): Promise<string | undefined> {
-  return chosen(buttons, (labels) => vscode.window.showInformationMessage(linkFree(message), ...labels));
+type Show = (message: string, ...buttons: string[]) => Thenable<string | undefined>;
+
+/** Returns a function that shows a message and returns the button that was pressed, if any. */
+function linkFreeMessage(show: Show): (message: string, ...buttons: string[]) => Promise<string | undefined> {
+  return async (message, ...buttons) => {
+    const labels = buttons.map((button) => linkFree(button));
+    const label = await show(linkFree(message), ...labels);
+    return label === undefined ? undefined : buttons[labels.indexOf(label)];
+  };
 }
 
-export function showWarning(message: string, ...buttons: string[]): Promise<string | undefined> {
-  return chosen(buttons, (labels) => vscode.window.showWarningMessage(linkFree(message), ...labels));
-}
-
-export function showError(message: string, ...buttons: string[]): Promise<string | undefined> {
-  return chosen(buttons, (labels) => vscode.window.showErrorMessage(linkFree(message), ...labels));
-}
-
+export const showInformation = linkFreeMessage((...message) => vscode.window.showInformationMessage(...message));
+export const showWarning = linkFreeMessage((...message) => vscode.window.showWarningMessage(...message));
+export const showError = linkFreeMessage((...message) => vscode.window.showErrorMessage(...message));
 /** Asks a question that has to be answered before anything else happens. */
-export async function confirm(message: string, yes: string): Promise<boolean> {
-  const answer = await chosen([yes], (labels) => vscode.window.showWarningMessage(linkFree(message), { modal: true }, ...labels));
-  return answer === yes;
-}
-
-async function chosen(buttons: readonly string[], show: (labels: string[]) => Thenable<string | undefined>): Promise<string | undefined> {
-  const labels = buttons.map((button) => linkFree(button));
-  const label = await show(labels);
-  return label === undefined ? undefined : buttons[labels.indexOf(label)];
-}
+export const ask = linkFreeMessage((message, ...buttons) => vscode.window.showWarningMessage(message, { modal: true }, ...buttons));
 
 export interface Row {
   readonly label: string;
@@ -43,28 +35,16 @@ export interface Row {
 }
 
 function quickPickItem<T extends Row>(row: T): vscode.QuickPickItem & { readonly row: T } {
-  const { label, icon, description, detail, isSeparator = false } = row;
-  return {
-    label: icon === undefined ? linkFree(label) : `$(${icon}) ${linkFree(label)}`,
-    ...(description === undefined ? {} : { description: linkFree(description) }),
-    ...(detail === undefined ? {} : { detail: linkFree(detail) }),
-    kind: isSeparator ? vscode.QuickPickItemKind.Separator : vscode.QuickPickItemKind.Default,
-    row,
-  };
+  const { label, icon, description = "", detail = "", isSeparator = false } = row;
+  const kind = isSeparator ? vscode.QuickPickItemKind.Separator : vscode.QuickPickItemKind.Default;
+  const shown = icon === undefined ? linkFree(label) : `$(${icon}) ${linkFree(label)}`;
+  return { label: shown, description: linkFree(description), detail: linkFree(detail), kind, row };
 }
 
 /** Lets the user choose a row. Returns undefined if they choose none. */
-export async function pick<T extends Row>(
-  rows: readonly T[],
-  { title, placeholder }: { title: string; placeholder?: string },
-): Promise<T | undefined> {
-  const item = await vscode.window.showQuickPick(rows.map(quickPickItem), {
-    title: linkFree(title),
-    ...(placeholder === undefined ? {} : { placeHolder: linkFree(placeholder) }),
-    matchOnDescription: true,
-    matchOnDetail: true,
-  });
-  return item?.row;
+export async function pick<T extends Row>(rows: readonly T[], title: string, placeholder = ""): Promise<T | undefined> {
+  const options = { title: linkFree(title), placeHolder: linkFree(placeholder), matchOnDescription: true, matchOnDetail: true };
+  return (await vscode.window.showQuickPick(rows.map(quickPickItem), options))?.row;
 }
 
 /** One of several lists. Its icon and its tooltip are those of the button that leads to it. */

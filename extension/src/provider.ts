@@ -2,7 +2,6 @@
 
 import * as vscode from "vscode";
 
-import type { ChatRequest, Report } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
@@ -13,7 +12,7 @@ import { DEMO_MODEL, information, type SluiceModel } from "./model-information.j
 import type { ModelLists } from "./models.js";
 import { plainError, type StatusBar } from "./notify.js";
 import { chatOptions, extraHeaders, idleTimeoutMs, thinkingFallback } from "./settings.js";
-import { toMessage, toMessages, toToolMode, toTools } from "./to-core.js";
+import { toChatRequest, toMessage } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
 import type { Modules } from "./wasm.js";
 
@@ -30,7 +29,6 @@ export interface Services {
 const GROUPS_COME_WITHIN_MS = 1_000;
 
 export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
-  readonly #services: Services;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeLanguageModelChatInformation = this.#changed.event;
   /**
@@ -42,8 +40,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   /** Origins that get no extra headers although the settings contain some. */
   readonly #saidNoHeaders = new Set<string>();
 
-  constructor(services: Services) {
-    this.#services = services;
+  constructor(private readonly services: Services) {
     services.lists.onDidChange(() => this.#changed.fire());
   }
 
@@ -57,7 +54,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     { silent, configuration }: vscode.PrepareLanguageModelChatModelOptions,
     _token: vscode.CancellationToken,
   ): Promise<SluiceModel[]> {
-    const { connections, lists } = this.#services;
+    const { connections, lists } = this.services;
     let connection: Connection | undefined;
     if (configuration === undefined) {
       const hadKey = this.#keyInRound;
@@ -98,14 +95,13 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { modules, log, counts, status, lists } = this.#services;
+    const { modules, log, counts, status, lists } = this.services;
     const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
-    const chat = chatRequest(requests, { model, connection }, messages, options);
-    const chatJson = JSON.stringify(chat);
+    const headers = this.#extraHeaders(requests, connection.endpoint.origin);
+    const chatJson = JSON.stringify(toChatRequest(model, messages, options, chatOptions(headers)));
     const prepared = requests.buildRequest(chatJson, connection.endpoint.baseUrl, model.refused);
     log.debug(prepared.description);
     prepared.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
-    this.#checkHeaders(requests, connection.endpoint.origin, chat);
 
     const isChat = options.requestInitiator === "core" || isCopilot(options.requestInitiator);
     const reporter = new Reporter(progress, {
@@ -148,14 +144,29 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       // Whatever happened, the status bar must not continue to say that a request is running.
       ledger.end(answered?.ledgerEntry).catch((error: unknown) => log.failure("error", "Usage could not be recorded", error));
     }
-    const { report } = answered;
-    if (report.ending.type === "done" && !connection.isDemo) {
+    const { ending, usage, outcome, refused } = answered.report;
+    if (ending.type === "done" && !connection.isDemo) {
       lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", log.modelName(model.id), error));
     }
-    if (report.refused.length > 0) {
-      await lists.learn(connection, { refused: [model.id, report.refused] });
+    if (refused.length > 0) {
+      await lists.learn(connection, { refused: [model.id, refused] });
     }
-    await this.#finish(report, reporter, prepared.marker, options, { model, connection });
+    if (ending.type === "cancelled") {
+      throw new vscode.CancellationError();
+    }
+    // Counts and text from before an error stay valid. A marker must not be reported, because the agent host would
+    // consider it a response that the server can continue from.
+    await reporter.end(usage, options.requestInitiator === "core" ? null : prepared.marker);
+    log.outcome(model.id, outcome, ending.type === "rejected" ? ending.message : undefined);
+    if (ending.type !== "rejected") {
+      return;
+    }
+    if (ending.kind === "contextOverflow" && outcome.error !== null) {
+      await lists.learn(connection, { overflowed: [model.id, outcome.error.message] });
+    }
+    // VS Code discards parts that haven't been read when the error arrives.
+    await reporter.settled();
+    throw isChat ? plainError(localized(ending.text)) : errorWithCode(localized(ending.text), ending.kind);
   }
 
   async provideTokenCount(
@@ -163,81 +174,26 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     text: string | vscode.LanguageModelChatRequestMessage,
     _token: vscode.CancellationToken,
   ): Promise<number> {
-    return this.#services.counts.count(model, typeof text === "string" ? text : toMessage(text));
+    return this.services.counts.count(model, typeof text === "string" ? text : toMessage(text));
   }
 
-  async #finish(
-    { ending, usage, outcome }: Report,
-    reporter: Reporter,
-    marker: string | null,
-    options: vscode.ProvideLanguageModelChatResponseOptions,
-    { model, connection }: Pick<SluiceModel, "model" | "connection">,
-  ): Promise<void> {
-    const { log, lists } = this.#services;
-    if (ending.type === "cancelled") {
-      throw new vscode.CancellationError();
-    }
-    // Counts and text from before an error stay valid. A marker must not be reported, because the agent host would
-    // consider it a response that the server can continue from.
-    await reporter.end(usage, options.requestInitiator === "core" ? null : marker);
-    if (ending.type !== "rejected") {
-      log.outcome(model.id, outcome);
-      return;
-    }
-    const message = localized(ending.text);
-    log.outcome(model.id, outcome, ending.message);
-    if (ending.kind === "contextOverflow" && outcome.error !== null) {
-      await lists.learn(connection, { overflowed: [model.id, outcome.error.message] });
-    }
-    // VS Code discards parts that haven't been read when the error arrives.
-    await reporter.settled();
-    throw isCopilot(options.requestInitiator) || options.requestInitiator === "core"
-      ? plainError(message)
-      : errorWithCode(message, ending.kind);
-  }
-
-  /** Masks the values of extra headers in the log, and logs if headers in the settings are for another server. */
-  #checkHeaders(requests: Requests, origin: string, { options }: ChatRequest): void {
-    const { log } = this.#services;
-    const all = extraHeaders(requests);
-    for (const headers of all.values()) {
-      Object.values(headers).forEach((value) => log.hide(value));
-    }
-    if (all.size > 0 && Object.keys(options?.extraHeaders ?? {}).length === 0 && !this.#saidNoHeaders.has(origin)) {
+  /** Returns the extra headers for a server. Logs once if all headers in the settings are for other servers. */
+  #extraHeaders(requests: Requests, origin: string): { [name: string]: string } | undefined {
+    const { log } = this.services;
+    const all = extraHeaders(requests, log);
+    if (Object.keys(all).length > 0 && all[origin] === undefined && !this.#saidNoHeaders.has(origin)) {
       this.#saidNoHeaders.add(origin);
       log.info(`No header in sluice.extraHeaders is for ${origin}, so none is sent there. The setting says how to name an address.`);
     }
+    return all[origin];
   }
 
   async #saveImage(mimeType: string, bytes: Uint8Array): Promise<vscode.Uri> {
     const extension = mimeType.split("/")[1]?.replace(/[^a-z0-9]/g, "") ?? "bin";
-    const file = vscode.Uri.joinPath(this.#services.images, `${crypto.randomUUID()}.${extension}`);
+    const file = vscode.Uri.joinPath(this.services.images, `${crypto.randomUUID()}.${extension}`);
     await vscode.workspace.fs.writeFile(file, bytes);
     return file;
   }
-}
-
-function chatRequest(
-  requests: Requests,
-  { model, connection }: Pick<SluiceModel, "model" | "connection">,
-  messages: readonly vscode.LanguageModelChatRequestMessage[],
-  options: vscode.ProvideLanguageModelChatResponseOptions,
-): ChatRequest {
-  const chosen = options.modelConfiguration?.["reasoningEffort"];
-  return {
-    model: model.id,
-    messages: toMessages(messages),
-    tools: toTools(options.tools),
-    toolMode: toToolMode(options.toolMode),
-    options: {
-      ...chatOptions(requests, connection.endpoint.origin),
-      ...(typeof chosen === "string" ? { chosenEffort: chosen } : {}),
-      efforts: model.effort?.values ?? [],
-      maxOutputTokens: model.maxOutputTokens,
-      newConversationId: crypto.randomUUID(),
-      extraBody: { ...options.modelOptions },
-    },
-  };
 }
 
 function isCopilot(initiator: string | undefined): boolean {

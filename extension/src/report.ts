@@ -2,27 +2,33 @@
 // answers, anything else that a server said, keys, header values, or the user's name.
 
 import * as vscode from "vscode";
-import type { Known } from "./connections.js";
+
+import type { CommandServices } from "./commands.js";
 import { hostProcess } from "./host-process.js";
-import type { Log } from "./log.js";
 
-export interface ReportedList {
-  readonly label: string;
-  readonly models: number;
-  readonly state: string;
-}
-
-export interface ReportContent {
+/** What is used of the manifest. */
+export interface Manifest {
   readonly version: string;
-  readonly known: readonly Known[];
-  readonly lists: readonly ReportedList[];
-  readonly log: Log;
-  /** The properties in the manifest, by their full names. */
-  readonly settings: readonly string[];
+  readonly contributes: { readonly configuration: { readonly properties: object } };
 }
 
-export function redactedReport({ version, known, lists, log, settings }: ReportContent): string {
+export async function redactedReport({ connections, lists, log, context }: CommandServices): Promise<string> {
+  const { version, contributes } = context.extension.packageJSON as Manifest;
   const { platform = "web", arch = null, versions } = hostProcess();
+  const known = await connections.all();
+  const reported: object[] = [];
+  for (const way of known) {
+    // The label may be the name of a team.
+    const name = `connection ${reported.length + 1}`;
+    if ("problem" in way) {
+      reported.push({ name, problem: way.problem });
+    } else {
+      const { endpoint, isDemo } = way.connection;
+      // A failing connection must not prevent the report about it.
+      const catalog = await lists.list(way.connection).catch(() => undefined);
+      reported.push({ name, baseUrl: endpoint.baseUrl, isDemo, models: catalog?.models.length ?? 0, list: catalog?.state ?? "unknown" });
+    }
+  }
   const report = {
     sluice: version,
     vscode: {
@@ -36,45 +42,28 @@ export function redactedReport({ version, known, lists, log, settings }: ReportC
     },
     machine: { platform, arch, node: versions?.node ?? null },
     thinkingParts: vscode.LanguageModelThinkingPart !== undefined,
-    settings: Object.fromEntries(settings.flatMap(changedSetting)),
-    connections: known.map((way, index) => ({
-      // The label may be the name of a team.
-      name: `connection ${index + 1}`,
-      ...("problem" in way
-        ? { problem: way.problem }
-        : { baseUrl: way.connection.endpoint.baseUrl, isDemo: way.connection.isDemo, ...listOf(lists, way.label) }),
-    })),
-    log: log.recent.map(({ at, level, text }) => `${at} ${level} ${text}`),
+    settings: Object.fromEntries(Object.keys(contributes.configuration.properties).map(changedSetting)),
+    connections: reported,
+    log: log.recent,
   };
-  const labels = known.filter((way) => !("connection" in way && way.connection.isDemo)).map(({ label }) => label);
   let json = log.redact(JSON.stringify(report, null, 2));
-  for (const label of labels) {
+  for (const way of known.filter((way) => "problem" in way || !way.connection.isDemo)) {
     // As it appears in JSON.
-    json = json.replaceAll(JSON.stringify(label).slice(1, -1), "[connection]");
+    json = json.replaceAll(JSON.stringify(way.label).slice(1, -1), "[connection]");
   }
   return json;
 }
 
-function listOf(lists: readonly ReportedList[], label: string): { models?: number; list?: string } {
-  const list = lists.find((one) => one.label === label);
-  return list === undefined ? {} : { models: list.models, list: list.state };
-}
-
-/** The settings that the user changed, without anything that could be secret. */
-function changedSetting(name: string): [string, unknown][] {
+/** A setting that the user changed, without anything that could be secret. JSON leaves out the others. */
+function changedSetting(name: string): [string, unknown] {
   const value = vscode.workspace.getConfiguration().inspect<unknown>(name)?.globalValue;
-  if (value === undefined) {
-    return [];
-  }
-  if (name === "sluice.extraHeaders") {
-    return [[name, withoutValues(value)]];
-  }
-  return [[name, value]];
+  return [name, name === "sluice.extraHeaders" ? withoutValues(value) : value];
 }
 
 /** Returns the names in a setting, at every depth. */
 function withoutValues(value: unknown): unknown {
-  return typeof value === "object" && value !== null
-    ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutValues(inner)]))
-    : "[hidden]";
+  if (typeof value !== "object" || value === null) {
+    return value === undefined ? undefined : "[hidden]";
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutValues(inner)]));
 }

@@ -1,14 +1,21 @@
-// The user's settings, in the core's format. All have application scope, so no workspace can change them.
+// The user's settings, in the core's format. All have application scope, so no workspace can change them. The core decides
+// what is wrong with them.
 
 import * as vscode from "vscode";
 
-import type { ChatOptions, ModelSettings, Routing } from "../../packages/loader/src/core.js";
+import type { ChatOptions, ModelSettings, Settings } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
-import { settingsBaseUrl } from "./connections.js";
 import { hostProcess } from "./host-process.js";
+import type { Log } from "./log.js";
+import { localized } from "./messages.js";
+import { showWarning } from "./notify.js";
 
 function setting<T>(name: string, otherwise: T): T {
   return vscode.workspace.getConfiguration("sluice").get<T>(name) ?? otherwise;
+}
+
+export function settingsBaseUrl(): string {
+  return setting("baseUrl", "");
 }
 
 export function modelSettings(): ModelSettings {
@@ -26,15 +33,36 @@ function effortSetting(): { effort?: string } {
   return effort === "default" ? {} : { effort };
 }
 
-/** The settings that apply to every request to a server. */
-export function chatOptions(requests: Requests, origin: string): ChatOptions {
+/** The settings that may contain mistakes. */
+export function checkedSettings(): Settings {
+  const extraHeaders = setting("extraHeaders", {});
+  return { baseUrl: settingsBaseUrl(), models: modelSettings(), extraHeaders, environment: hostProcess().env };
+}
+
+/** Returns the extra headers of each origin. The log masks their values from now on. */
+export function extraHeaders(requests: Requests, log: Log): { [origin: string]: { [name: string]: string } } {
+  const headers = requests.headersByOrigin(checkedSettings());
+  Object.values(headers)
+    .flatMap((one) => Object.values(one))
+    .forEach((value) => log.hide(value));
+  return headers;
+}
+
+/** The settings that apply to every request with these extra headers. */
+export function chatOptions(extraHeaders: { [name: string]: string } = {}): ChatOptions {
   const { effort } = effortSetting();
+  const sort = setting("routing.sort", "default");
   return {
     ...(effort === undefined ? {} : { reasoningEffort: effort }),
     automaticCaching: setting("caching", true),
     claudeContextManagement: setting("claudeContextManagement", false),
-    extraHeaders: extraHeaders(requests).get(origin) ?? {},
-    routing: routing(),
+    extraHeaders,
+    routing: {
+      order: setting<string[]>("routing.order", []),
+      only: setting<string[]>("routing.only", []),
+      models: setting<string[]>("routing.fallbacks", []),
+      ...(sort === "default" ? {} : { sort }),
+    },
     extraBody: {},
   };
 }
@@ -47,44 +75,27 @@ export function thinkingFallback(): "hide" | "text" {
   return setting("thinking.fallback", "hide");
 }
 
-/**
- * The extra headers. Like keys, each belongs to one origin: `{"https://host": {"x-team": "blue"}}`. Headers without an
- * address belong to the origin of `sluice.baseUrl`. `${env:NAME}` in a value is replaced by an environment variable, so
- * that no secret has to be in a file.
- *
- * Headers for an invalid address stay under that address, which isn't the origin of any server.
- */
-export function extraHeaders(requests: Requests): Map<string, { [name: string]: string }> {
-  const { env } = hostProcess();
-  const filled = (value: unknown): string => String(value).replace(/\$\{env:([^}]+)\}/g, (_, name: string) => env[name] ?? "");
-  const found = new Map<string, { [name: string]: string }>();
-  const add = (address: string, headers: object): void => {
-    const origin = originOf(requests, address) ?? address;
-    const all = Object.entries(headers).map(([name, value]): [string, string] => [name, filled(value)]);
-    found.set(origin, { ...found.get(origin), ...Object.fromEntries(all) });
-  };
-  for (const [name, value] of Object.entries(setting<{ [name: string]: unknown }>("extraHeaders", {}))) {
-    if (typeof value === "object" && value !== null) {
-      add(name, value);
-    } else {
-      add(settingsBaseUrl(), { [name]: value });
-    }
+let told = "";
+
+/** Reports settings that can't work in one message with a link to the first. Reports each set of problems once. */
+export async function checkSettings(requests: Requests, log: Log): Promise<void> {
+  // The log must not show the values of headers.
+  extraHeaders(requests, log);
+  const problems = requests.checkSettings(checkedSettings());
+  const before = told;
+  told = JSON.stringify(problems);
+  if (told === before || problems[0] === undefined) {
+    return;
   }
-  return found;
+  problems.forEach(({ setting, message }) => log.warn(`sluice.${setting}: ${localized([message])}`));
+  const others = problems.length - 1;
+  const more = others === 0 ? "" : ` ${vscode.l10n.t("({0} more in the log)", others)}`;
+  const open = vscode.l10n.t("Open the Setting");
+  if ((await showWarning(`Sluice: ${localized([problems[0].message])}${more}`, open)) === open) {
+    await openSetting(problems[0].setting);
+  }
 }
 
-/** Returns the origin of an address, or undefined if nothing may be sent there. */
-export function originOf(requests: Requests, address: string): string | undefined {
-  const parsed = requests.parseEndpoint(address);
-  return "code" in parsed ? undefined : parsed.origin;
-}
-
-function routing(): Routing {
-  const sort = setting("routing.sort", "default");
-  return {
-    order: setting<string[]>("routing.order", []),
-    only: setting<string[]>("routing.only", []),
-    models: setting<string[]>("routing.fallbacks", []),
-    ...(sort === "default" ? {} : { sort }),
-  };
+export async function openSetting(name: string): Promise<void> {
+  await vscode.commands.executeCommand("workbench.action.openSettings", `@id:sluice.${name}`);
 }

@@ -1,22 +1,16 @@
 // Sign-in with the Vercel CLI: turns its login into a token for the gateway, which is kept in VS Code's secret storage
-// together with its origin and renewed before it expires.
+// together with its origin and renewed before it expires. The core decides what Vercel is asked and what its responses
+// mean. The CLI's own token is read when it is needed, sent only to Vercel's API, and never stored.
 
 import * as vscode from "vscode";
 
-import type { Endpoint } from "../../packages/loader/src/core.js";
+import type { Endpoint, HttpResponse, VercelStep, VercelTask, VercelToken } from "../../packages/loader/src/core.js";
 import { hostProcess } from "./host-process.js";
-import type { Log } from "./log.js";
+import { get, type NoAnswer } from "./http.js";
+import { errorName, type Log } from "./log.js";
+import { localized } from "./messages.js";
 import { pick, plainError, withProgress } from "./notify.js";
-import {
-  listProjects,
-  listTeams,
-  type Machine,
-  type Project,
-  requestToken,
-  SignInProblem,
-  type SignInProblemKind,
-  type Team,
-} from "./vercel-cli.js";
+import type { Modules } from "./wasm.js";
 
 const SECRET = "vercelSignIn";
 /** A token is renewed if it expires within this time. */
@@ -37,10 +31,19 @@ interface Session {
   readonly expiresAt: number;
 }
 
+/** Access to this machine, injected so that everything here can be tested. */
+export interface Machine {
+  /** The platform in Node's terms. Absent where there are no files, such as in a browser. */
+  readonly platform: string | undefined;
+  readonly environment: { readonly [name: string]: string | undefined };
+  /** Returns null if there is no such file. */
+  readFile(path: string): Promise<string | null>;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Seconds since 1970. */
+  now(): number;
+}
+
 export class SignIn {
-  readonly #secrets: vscode.SecretStorage;
-  readonly #machine: Machine;
-  readonly #log: Log;
   readonly #changed = new vscode.EventEmitter<void>();
   #session: Promise<Session | undefined> | undefined;
   #renewing: { readonly session: Session; readonly done: Promise<Session> } | undefined;
@@ -48,10 +51,12 @@ export class SignIn {
   /** The user signed in or out, in this window or another. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(secrets: vscode.SecretStorage, log: Log, machine: Machine = thisMachine()) {
-    this.#secrets = secrets;
-    this.#log = log;
-    this.#machine = machine;
+  constructor(
+    private readonly modules: Pick<Modules, "requests">,
+    private readonly secrets: vscode.SecretStorage,
+    private readonly log: Log,
+    private readonly machine: Machine = thisMachine(),
+  ) {
     secrets.onDidChange(({ key }) => {
       if (key === SECRET) {
         void this.#reread();
@@ -74,7 +79,7 @@ export class SignIn {
     if (session.origin !== origin) {
       return undefined;
     }
-    const now = this.#machine.now();
+    const now = this.machine.now();
     if (session.expiresAt - now > RENEW_BEFORE_S || (now < this.#notBefore && session.expiresAt > now)) {
       return session.token;
     }
@@ -84,62 +89,102 @@ export class SignIn {
       }
       return (await this.#renewing.done).token;
     } catch (error) {
-      const problem = problemOf(error);
       this.#notBefore = now + RETRY_AFTER_S;
-      this.#log.warn(`The Vercel token cannot be renewed: ${problem.message}`);
-      if (session.expiresAt > this.#machine.now()) {
+      this.log.warn(`The Vercel token cannot be renewed: ${explain(error).detail}`);
+      if (session.expiresAt > this.machine.now()) {
         return session.token;
       }
-      throw plainError(vscode.l10n.t("The sign-in with the Vercel CLI has expired. {0}", explain(problem.kind)));
+      throw plainError(vscode.l10n.t("The sign-in with the Vercel CLI has expired. {0}", explain(error).text));
     }
   }
 
   /** Asks for a team and a project. Returns undefined if the user cancels. Throws a SignInProblem. */
   async signIn(endpoint: Endpoint): Promise<string | undefined> {
-    const machine = this.#machine;
-    const teams = await withProgress(vscode.l10n.t("Asking Vercel for your teams"), () => listTeams(machine));
-    const team = teams.length === 1 ? teams[0] : await pickTeam(teams);
+    const title = vscode.l10n.t("Sign in with the Vercel CLI");
+    const { teams } = await withProgress(vscode.l10n.t("Asking Vercel for your teams"), () => this.#ask("teams"));
+    const teamRows = teams.map((team) => ({
+      label: team.name,
+      description: team.slug === team.name ? "" : team.slug,
+      ...(team.isCurrent ? { detail: vscode.l10n.t("Used by the Vercel CLI") } : {}),
+      team,
+    }));
+    const placeholder = vscode.l10n.t("Whose credits should be used?");
+    const team = (teams.length === 1 ? teamRows[0] : await pick(teamRows, title, placeholder))?.team;
     if (team === undefined) {
       return undefined;
     }
-    const projects = await withProgress(vscode.l10n.t("Asking Vercel for the projects of {0}", team.name), () =>
-      listProjects(machine, team),
+    const { projects } = await withProgress(vscode.l10n.t("Asking Vercel for the projects of {0}", team.name), () =>
+      this.#ask({ projects: team.id }),
     );
-    const project = await pickProject(projects, team);
+    const rows = projects.map((project) => ({ label: project.name, project }));
+    const which = vscode.l10n.t("Which project of {0} should the requests belong to?", team.name);
+    const project = (await pick(rows, title, which))?.project;
     if (project === undefined) {
       return undefined;
     }
-    const { token, expiresAt } = await requestToken(machine, project.id, team.id);
+    const token = await this.#token(project.id, team.id);
     await this.#store({
       ...endpoint,
-      ...(team.id === undefined ? {} : { teamId: team.id }),
+      ...(team.id === null ? {} : { teamId: team.id }),
       teamName: team.name,
       projectId: project.id,
       projectName: project.name,
-      token,
-      expiresAt,
+      ...token,
     });
-    this.#log.info(`Signed in with the Vercel CLI, for ${endpoint.origin}.`);
+    this.log.info(`Signed in with the Vercel CLI, for ${endpoint.origin}.`);
     this.#changed.fire();
     return `${team.name} / ${project.name}`;
   }
 
   async signOut(): Promise<void> {
     this.#session = Promise.resolve(undefined);
-    await this.#secrets.delete(SECRET);
-    this.#log.info("Signed out.");
+    await this.secrets.delete(SECRET);
+    this.log.info("Signed out.");
     this.#changed.fire();
+  }
+
+  /** Asks Vercel on behalf of the CLI's user. Throws a SignInProblem. */
+  async #ask(task: VercelTask): Promise<Extract<VercelStep, { done: unknown }>["done"]> {
+    const requests = await this.modules.requests();
+    const { platform, environment } = this.machine;
+    const folders = platform === undefined ? undefined : requests.vercelFolders(platform, environment);
+    // They are read every time, because the CLI renews its token.
+    const pair = (folder: string) =>
+      Promise.all([this.machine.readFile(`${folder}/auth.json`), this.machine.readFile(`${folder}/config.json`)]);
+    const files = folders && (await Promise.all(folders.map(pair)));
+    const answers: HttpResponse[] = [];
+    let missing: NoAnswer | undefined;
+    for (;;) {
+      const failed = missing?.transport;
+      const step = requests.vercel({ task, answers, now: this.machine.now(), ...(files && { files }), ...(failed && { failed }) });
+      if ("done" in step) {
+        return step.done;
+      }
+      if ("problem" in step) {
+        throw new SignInProblem({ ...step.problem, detail: `${step.problem.detail} ${missing?.code ?? ""}` });
+      }
+      const { request, bearer } = step.send;
+      const answer = await get({ bearerFor: async () => bearer, fetch: (url, init) => this.machine.fetch(url, init) }, request);
+      if ("transport" in answer) {
+        missing = answer;
+      } else {
+        answers.push(answer);
+      }
+    }
+  }
+
+  async #token(project: string, team: string | null): Promise<VercelToken> {
+    return (await this.#ask({ token: [project, team] })).token!;
   }
 
   async #renew(session: Session): Promise<Session> {
     try {
-      const token = await requestToken(this.#machine, session.projectId, session.teamId);
-      const renewed = { ...session, ...token };
-      this.#log.hide(renewed.token);
+      const renewed = { ...session, ...(await this.#token(session.projectId, session.teamId ?? null)) };
+      this.log.hide(renewed.token);
       // If the user signed out or changed the project in the meantime, that counts.
       if (isSame(await this.#read(), session)) {
         await this.#store(renewed);
-        this.#log.debug("The Vercel token is renewed.");
+        this.log.debug("The Vercel token is renewed.");
       }
       return renewed;
     } finally {
@@ -150,20 +195,20 @@ export class SignIn {
   }
 
   #read(): Promise<Session | undefined> {
-    return (this.#session ??= Promise.resolve(this.#secrets.get(SECRET)).then((kept) => {
+    return (this.#session ??= Promise.resolve(this.secrets.get(SECRET)).then((kept) => {
       const session = kept === undefined ? undefined : sessionOf(kept);
       if (session !== undefined) {
-        this.#log.hide(session.token);
+        this.log.hide(session.token);
       }
       return session;
     }));
   }
 
   async #store(session: Session): Promise<void> {
-    this.#log.hide(session.token);
+    this.log.hide(session.token);
     this.#session = Promise.resolve(session);
     this.#notBefore = 0;
-    await this.#secrets.store(SECRET, JSON.stringify(session));
+    await this.secrets.store(SECRET, JSON.stringify(session));
   }
 
   /** Another window may have signed in, signed out or renewed the token. */
@@ -193,70 +238,25 @@ function sessionOf(kept: string): Session | undefined {
   }
 }
 
-async function pickTeam(teams: readonly Team[]): Promise<Team | undefined> {
-  const items = teams.map((team) => ({
-    label: team.name,
-    description: team.slug === team.name ? "" : team.slug,
-    ...(team.isCurrent ? { detail: vscode.l10n.t("Used by the Vercel CLI") } : {}),
-    team,
-  }));
-  const placeholder = vscode.l10n.t("Whose credits should be used?");
-  return (await pick(items, { title: TITLE(), placeholder }))?.team;
-}
+type Problem = Extract<VercelStep, { problem: unknown }>["problem"];
 
-async function pickProject(projects: readonly Project[], team: Team): Promise<Project | undefined> {
-  const items = projects.map((project) => ({ label: project.name, project }));
-  const placeholder = vscode.l10n.t("Which project of {0} should the requests belong to?", team.name);
-  return (await pick(items, { title: TITLE(), placeholder }))?.project;
-}
+/** The message is for logs; the text for the user is made from the code. It never contains a token. */
+class SignInProblem extends Error {
+  override readonly name = "SignInProblem";
+  readonly problem: Problem;
 
-const TITLE = (): string => vscode.l10n.t("Sign in with the Vercel CLI");
-
-/** Returns what the user can do about it. */
-export function explain(kind: SignInProblemKind): string {
-  switch (kind) {
-    case "noFiles":
-      return vscode.l10n.t("The Vercel CLI is not available in a browser window. Add an API key instead: Chat, Manage Models, Sluice.");
-    case "noCli":
-      return vscode.l10n.t(
-        "The Vercel CLI is not installed on this machine, or was never used. Install it, run `vercel login` in a terminal, then try again.",
-      );
-    case "notLoggedIn":
-      return vscode.l10n.t("The Vercel CLI isn't logged in. Run `vercel login` in a terminal, then try again.");
-    case "loginExpired":
-      return vscode.l10n.t("The Vercel CLI's login has expired. Run `vercel whoami` in a terminal, which renews it, then try again.");
-    case "loginRefused":
-      return vscode.l10n.t("Vercel no longer accepts the Vercel CLI's login. Run `vercel login` in a terminal, then try again.");
-    case "forbidden":
-      return vscode.l10n.t(
-        "Your Vercel account isn't allowed to create tokens for this team or project. Choose another one, or ask the team's owner.",
-      );
-    case "noProject":
-      return vscode.l10n.t(
-        "There is no such project in this team. Create one on vercel.com (an empty one is enough) or choose another team.",
-      );
-    case "network":
-      return vscode.l10n.t("Vercel cannot be reached. Check the network and the proxy settings, then try again.");
-    case "server":
-      return vscode.l10n.t("Vercel sent an unexpected response. Try again in a minute.");
+  constructor(problem: Problem) {
+    super(`${problem.code} ${problem.detail}`.trimEnd());
+    this.problem = problem;
+    this.stack = this.message;
   }
 }
 
-/** A terminal command that would help. */
-export function remedy(kind: SignInProblemKind): string | undefined {
-  switch (kind) {
-    case "notLoggedIn":
-    case "loginRefused":
-      return "vercel login";
-    case "loginExpired":
-      return "vercel whoami";
-    default:
-      return undefined;
-  }
-}
-
-export function problemOf(error: unknown): SignInProblem {
-  return error instanceof SignInProblem ? error : new SignInProblem("server", error instanceof Error ? error.name : "");
+/** Returns what the user can do about it, a command for a terminal that would help, and details for the log. */
+export function explain(error: unknown): { text: string; command: string | null; detail: string } {
+  const { code, command } = error instanceof SignInProblem ? error.problem : { code: "vercelUnexpected" as const, command: null };
+  const detail = error instanceof SignInProblem ? error.message : errorName(error);
+  return { text: localized([{ code, args: [] }]), command, detail };
 }
 
 function thisMachine(): Machine {
@@ -269,7 +269,7 @@ function thisMachine(): Machine {
         return new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));
       } catch (error) {
         // A file that exists but can't be read isn't a login, but shows that the CLI is installed.
-        return error instanceof vscode.FileSystemError && error.code === "NoPermissions" ? "" : undefined;
+        return error instanceof vscode.FileSystemError && error.code === "NoPermissions" ? "" : null;
       }
     },
     fetch: (url, init) => fetch(url, init),

@@ -4,25 +4,36 @@
 import * as vscode from "vscode";
 
 import { toBase64 } from "../../packages/loader/src/base64.js";
-import type { ChatMessage, ChatPart, ChatRequest, ThinkingReplay, ToolDefinition } from "../../packages/loader/src/core.js";
+import type { ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, ThinkingReplay } from "../../packages/loader/src/core.js";
 
 /** The metadata key under which a thinking part stores what the model needs back. */
 export const REPLAY = "sluice";
 
-export function toMessages(messages: readonly vscode.LanguageModelChatRequestMessage[]): ChatMessage[] {
-  return messages.map(toMessage);
+export function toChatRequest(
+  { id, maxOutputTokens, effort }: ChatModel,
+  messages: readonly vscode.LanguageModelChatRequestMessage[],
+  { tools, toolMode, modelConfiguration, modelOptions }: vscode.ProvideLanguageModelChatResponseOptions,
+  settings: ChatOptions,
+): ChatRequest {
+  const chosen = modelConfiguration?.["reasoningEffort"];
+  return {
+    model: id,
+    messages: messages.map(toMessage),
+    tools: (tools ?? []).map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    toolMode: toolMode === vscode.LanguageModelChatToolMode.Required ? "required" : "auto",
+    options: {
+      ...settings,
+      ...(typeof chosen === "string" ? { chosenEffort: chosen } : {}),
+      efforts: effort?.values ?? [],
+      maxOutputTokens,
+      newConversationId: crypto.randomUUID(),
+      extraBody: { ...modelOptions },
+    },
+  };
 }
 
 export function toMessage(message: vscode.LanguageModelChatRequestMessage): ChatMessage {
   return { role: toRole(message.role), content: toParts(message.content) };
-}
-
-export function toTools(tools: readonly vscode.LanguageModelChatTool[] | undefined): ToolDefinition[] {
-  return (tools ?? []).map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-}
-
-export function toToolMode(mode: vscode.LanguageModelChatToolMode): NonNullable<ChatRequest["toolMode"]> {
-  return mode === vscode.LanguageModelChatToolMode.Required ? "required" : "auto";
 }
 
 function toRole(role: vscode.LanguageModelChatMessageRole): ChatMessage["role"] {

@@ -21,32 +21,28 @@ import type { Modules } from "./wasm.js";
 
 /** There is at most one write in this time. */
 const SAVE_AFTER_MS = 5_000;
-/** The maximum number of estimates that are kept until the vocabularies are loaded. */
-const MAX_ESTIMATES = 16_384;
 
 export class TokenCounts {
-  readonly #modules: Modules;
   readonly #files: MemoryFiles;
-  readonly #log: Log;
-  readonly #status: StatusBar;
   #tokens: Tokens | undefined;
   #loading: Promise<Tokens> | undefined;
-  readonly #estimates = new Map<string, number>();
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(modules: Modules, folder: vscode.Uri, log: Log, status: StatusBar) {
-    this.#modules = modules;
+  constructor(
+    private readonly modules: Modules,
+    folder: vscode.Uri,
+    private readonly log: Log,
+    private readonly status: StatusBar,
+  ) {
     this.#files = new MemoryFiles(folder, log);
-    this.#log = log;
-    this.#status = status;
   }
 
   /** VS Code asks thousands of times in a turn and waits each time, so nothing here waits once the module is loaded. */
   async count({ id, family }: ChatModel, what: string | ChatMessage): Promise<number> {
     const tokens = this.#tokens;
     if (tokens === undefined) {
-      this.#load(id).catch((error: unknown) => this.#log.failure("error", "Tokens cannot be counted exactly", error));
-      return this.#estimate(id, what);
+      this.#load(id).catch((error: unknown) => this.log.failure("error", "Tokens cannot be counted exactly", error));
+      return (await this.modules.requests()).estimateTokens(id, what);
     }
     return typeof what === "string" ? tokens.countText(id, family, what) : tokens.countMessage(id, family, what);
   }
@@ -56,7 +52,7 @@ export class TokenCounts {
     const id = crypto.randomUUID();
     const started = performance.now();
     // Requests for titles and the like say nothing about the conversation.
-    const show = (line: StatusLine | null): void => (kind === "utility" ? undefined : this.#status.show(line));
+    const show = (line: StatusLine | null): void => (kind === "utility" ? undefined : this.status.show(line));
     const begun = new Promise<void>((resolve) => setTimeout(resolve, 0)).then(async () => {
       const tokens = await this.#load(model.id);
       const { family, maxInputTokens, prices } = model;
@@ -64,14 +60,14 @@ export class TokenCounts {
       const { status, warning } = tokens.begin(id, conversationId ?? id, chat, about, started);
       show(status);
       if (warning !== null) {
-        this.#log.warn(
-          `${this.#log.modelName(model.id)}: a request comes close to the limit of ${maxInputTokens} input tokens, or exceeds it.`,
+        this.log.warn(
+          `${this.log.modelName(model.id)}: a request comes close to the limit of ${maxInputTokens} input tokens, or exceeds it.`,
         );
-        this.#log.trace(localized([warning.message]));
+        this.log.trace(localized([warning.message]));
       }
       return tokens;
     });
-    begun.catch((error: unknown) => this.#log.failure("error", "Usage could not be recorded", error));
+    begun.catch((error: unknown) => this.log.failure("error", "Usage could not be recorded", error));
     let firstPart: { isThinking: boolean; at: number } | undefined;
     return {
       part: ({ type }) => void (firstPart ??= { isThinking: type === "thinking", at: performance.now() }),
@@ -107,9 +103,8 @@ export class TokenCounts {
   /** Without a model, loads the vocabulary that most models share. */
   #load(model = "openai/gpt-5"): Promise<Tokens> {
     const load = async (): Promise<Tokens> => {
-      const tokens = await this.#modules.tokens(model);
+      const tokens = await this.modules.tokens(model);
       await this.#files.load(tokens);
-      this.#estimates.clear();
       return (this.#tokens = tokens);
     };
     // Loading may succeed the next time.
@@ -118,19 +113,6 @@ export class TokenCounts {
       throw error;
     });
     return this.#loading;
-  }
-
-  async #estimate(model: string, what: string | ChatMessage): Promise<number> {
-    const key = typeof what === "string" && what.length < 2048 ? `${model}\n${what}` : undefined;
-    const known = key === undefined ? undefined : this.#estimates.get(key);
-    if (known !== undefined) {
-      return known;
-    }
-    const estimate = (await this.#modules.requests()).estimateTokens(model, what);
-    if (key !== undefined && this.#estimates.size < MAX_ESTIMATES) {
-      this.#estimates.set(key, estimate);
-    }
-    return estimate;
   }
 
   async #save(): Promise<boolean> {

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import type { HistoryPeriod, HistoryRow } from "../../packages/loader/src/core.js";
+import { localized } from "./messages.js";
 import { type Page, type Row, showPages } from "./notify.js";
 import type { TokenCounts } from "./tokens.js";
 
@@ -20,39 +21,13 @@ export function showUsage(counts: TokenCounts): Promise<void> {
   ]);
 }
 
-/** Newest first. The models of each day are listed below it, the busiest first. */
+/** The models of each day are listed below it. */
 function rows(history: readonly HistoryRow[]): Row[] {
   if (history.length === 0) {
     return [{ label: vscode.l10n.t("There is no usage yet. Ask a Sluice model something in the chat.") }];
   }
-  const tokens = ({ totals }: HistoryRow): number => totals.inputTokens + totals.outputTokens;
-  const most = Math.max(...history.map(tokens), 1);
-  const days = [...new Set(history.map(({ when }) => when))].reverse();
-  return days.flatMap((when) => {
-    const models = history.filter((row) => row.when === when).sort((a, b) => tokens(b) - tokens(a));
-    return [
-      { label: when, isSeparator: true },
-      ...models.map((row) => ({
-        label: row.model,
-        description: describe(row),
-        detail: "█".repeat(Math.max(1, Math.round((tokens(row) / most) * BAR))),
-      })),
-    ];
-  });
-}
-
-function describe({ totals, tokensPerSecond }: HistoryRow): string {
-  const count = new Intl.NumberFormat(vscode.env.language, { notation: "compact", maximumFractionDigits: 1 });
-  const parts = [
-    vscode.l10n.t("{0} requests", totals.requests),
-    vscode.l10n.t("{0} in ({1} cached)", count.format(totals.inputTokens), count.format(totals.cachedTokens)),
-    vscode.l10n.t("{0} out ({1} thinking)", count.format(totals.outputTokens), count.format(totals.reasoningTokens)),
-  ];
-  if (totals.cost > 0) {
-    parts.push(`$${totals.cost.toPrecision(2)}`);
-  }
-  if (tokensPerSecond !== null) {
-    parts.push(vscode.l10n.t("{0} tokens/s", tokensPerSecond.toFixed(0)));
-  }
-  return parts.join(" · ");
+  return history.flatMap(({ when, model, details, share }, index) => [
+    ...(history[index - 1]?.when === when ? [] : [{ label: when, isSeparator: true }]),
+    { label: model, description: localized(details, " · "), detail: "█".repeat(Math.max(1, Math.round(share * BAR))) },
+  ]);
 }

@@ -9,15 +9,13 @@ import { Tokens } from "../../packages/loader/src/tokens.js";
 import { buildOnThread } from "./vocabulary.js";
 
 export class Modules {
-  readonly #extension: vscode.Uri;
-  readonly #onRequests: ((requests: Requests) => void) | undefined;
   readonly #loaded = new Map<string, Promise<unknown>>();
 
   /** `onRequests` is called when the requests module is loaded, before anything else uses it. */
-  constructor(extension: vscode.Uri, onRequests?: (requests: Requests) => void) {
-    this.#extension = extension;
-    this.#onRequests = onRequests;
-  }
+  constructor(
+    private readonly extension: vscode.Uri,
+    private readonly onRequests: (requests: Requests) => void = () => undefined,
+  ) {}
 
   /** Reads answers. */
   core(): Promise<Core> {
@@ -28,7 +26,7 @@ export class Modules {
   requests(): Promise<Requests> {
     return this.#load("sluice_requests_wasm.wasm", async (bytes) => {
       const requests = await loadRequests(bytes);
-      this.#onRequests?.(requests);
+      this.onRequests(requests);
       return requests;
     });
   }
@@ -40,7 +38,7 @@ export class Modules {
   tokens(model: string): Promise<Tokens> {
     return this.#load("sluice_tokens_wasm.wasm", async (bytes) => {
       const module = await WebAssembly.compile(bytes);
-      const tokens = new Tokens(module, await buildOnThread(this.#extension, { module, model }));
+      const tokens = new Tokens(module, await buildOnThread(this.extension, { module, model }));
       tokens.prepare(model);
       return tokens;
     });
@@ -56,7 +54,7 @@ export class Modules {
     if (known !== undefined) {
       return known;
     }
-    const file = vscode.Uri.joinPath(this.#extension, "dist", name);
+    const file = vscode.Uri.joinPath(this.extension, "dist", name);
     const loading = Promise.resolve(vscode.workspace.fs.readFile(file)).then((bytes) => load(bytes as Uint8Array<ArrayBuffer>));
     this.#loaded.set(name, loading);
     // A module that failed to load may load the next time.

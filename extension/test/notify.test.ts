@@ -6,7 +6,7 @@ import { test } from "node:test";
 import ts from "typescript";
 import * as vscode from "vscode";
 
-import { confirm, pick, registerProvider, showError, showInformation, showWarning, withProgress } from "../src/notify.js";
+import { ask, pick, registerProvider, showError, showInformation, showWarning, withProgress } from "../src/notify.js";
 import { fake } from "./vscode.js";
 
 /** The members that other files may use of those namespaces of VS Code that can show something. */
@@ -60,9 +60,9 @@ test("messages, questions, lists and progress contain no links", async () => {
   assert.equal(await showInformation(`I ${HOSTILE}`, button), button);
   await showWarning(`W ${HOSTILE}`);
   await showError(`E ${HOSTILE}`);
-  assert.equal(await confirm(`C ${HOSTILE}`, "Yes"), false);
+  assert.equal(await ask(`C ${HOSTILE}`, "Yes"), undefined);
   const row = { label: HOSTILE, description: HOSTILE, detail: HOSTILE };
-  assert.equal(await pick([row], { title: `P ${HOSTILE}` }), row);
+  assert.equal(await pick([row], `P ${HOSTILE}`), row);
   await withProgress(`T ${HOSTILE}`, async (report) => report(`M ${HOSTILE}`));
   await withProgress(`T ${HOSTILE}`, async (report, _cancellation) => report(`M ${HOSTILE}`));
   assert.deepEqual(fake.seen, [

@@ -3,11 +3,13 @@ import { test } from "node:test";
 
 import * as vscode from "vscode";
 
+import { loadRequests } from "../../packages/loader/src/requests.js";
 import { Log } from "../src/log.js";
-import { explain, remedy, SignIn } from "../src/sign-in.js";
-import type { Machine, SignInProblemKind } from "../src/vercel-cli.js";
+import { explain, type Machine, SignIn } from "../src/sign-in.js";
+import { modules } from "./harness.js";
 import { fake, Secrets } from "./vscode.js";
 
+const requests = loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>);
 const CLI_TOKEN = "cli-token-canary";
 const ORIGIN = "https://ai-gateway.vercel.sh";
 const ENDPOINT = { origin: ORIGIN, baseUrl: `${ORIGIN}/v1`, isLoopback: false, isVercel: true };
@@ -15,7 +17,7 @@ const LIFE = 12 * 3600;
 
 /** A mock of Vercel, and a clock that the test controls. Tokens are numbered in the order in which they are issued. */
 class World implements Machine {
-  platform = "linux";
+  platform: string | undefined = "linux";
   environment = { HOME: "/home/me" };
   time = 1_700_000_000;
   given = 0;
@@ -35,18 +37,20 @@ class World implements Machine {
   /** Another window of the same VS Code. */
   window(): SignIn {
     const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
-    return new SignIn(this.secrets as unknown as vscode.SecretStorage, log, this);
+    return new SignIn({ requests: () => requests }, this.secrets as unknown as vscode.SecretStorage, log, this);
   }
 
   now(): number {
     return this.time;
   }
 
-  async readFile(path: string): Promise<string | undefined> {
-    return path.endsWith("/share/com.vercel.cli/auth.json") ? this.login && JSON.stringify(this.login) : undefined;
+  async readFile(path: string): Promise<string | null> {
+    return path.endsWith("/share/com.vercel.cli/auth.json") && this.login !== undefined ? JSON.stringify(this.login) : null;
   }
 
-  async fetch(url: string): Promise<Response> {
+  async fetch(url: string, init: RequestInit): Promise<Response> {
+    const sent = [new URL(url).origin, init.redirect, new Headers(init.headers).get("authorization")];
+    assert.deepEqual(sent, ["https://api.vercel.com", "manual", `Bearer ${CLI_TOKEN}`]);
     if (url.includes("/token?")) {
       const number = ++this.given;
       await this.gate;
@@ -66,12 +70,9 @@ class World implements Machine {
         ],
       });
     }
-    return Response.json({
-      projects: [
-        { id: "prj_1", name: "one" },
-        { id: "prj_2", name: "two" },
-      ],
-    });
+    return url.endsWith("&from=7")
+      ? Response.json({ projects: [{ id: "prj_2", name: "two" }] })
+      : Response.json({ projects: [{ id: "prj_1", name: "one" }], pagination: { next: 7 } });
   }
 
   token(number: number): string {
@@ -155,6 +156,25 @@ test("a token that can't be renewed is used until it expires, and then the reaso
   assert.equal(await world.signIn.bearerFor(ORIGIN), world.token(3), "when Vercel is back, so is the user");
 });
 
+test("problems have a text for the user, a detail for the log and no token", async () => {
+  const problems: [Partial<World>, string][] = [
+    [{ failure: new TypeError(`fetch failed with ${CLI_TOKEN}`, { cause: { code: "ENOTFOUND" } }) }, "vercelUnreachable Connect ENOTFOUND"],
+    [{ failure: new Response("", { status: 302, headers: { location: "https://elsewhere.example" } }) }, "vercelUnexpected Redirect"],
+    [{ failure: new Response("{}", { status: 401 }) }, "vercelLoginRefused HTTP 401"],
+    [{ login: undefined }, "vercelNoCli"],
+    [{ platform: undefined }, "vercelNoFiles"],
+  ];
+  for (const [change, expected] of problems) {
+    const world = Object.assign(new World(), change);
+    fake.answers = "failure" in change ? ["Beta", "two"] : [];
+    await assert.rejects(world.signIn.signIn(ENDPOINT), (error: Error) => {
+      assert.deepEqual([explain(error).detail, error.stack], [expected, expected]);
+      assert.match(explain(error).text, /(Add|Install|Run|Check|Try) /);
+      return true;
+    });
+  }
+});
+
 test("signing out deletes the token, even while it is being renewed", async () => {
   const world = await new World().signedIn();
   world.time += LIFE;
@@ -217,24 +237,6 @@ test("a stored session that can't be read is ignored", async () => {
     const world = new World();
     world.secrets.kept.set("vercelSignIn", kept);
     assert.equal(await world.signIn.current(), undefined, kept);
-  }
-});
-
-test("every problem has a sentence that says what to do", () => {
-  const kinds: { [kind in SignInProblemKind]: string | undefined } = {
-    noFiles: undefined,
-    noCli: undefined,
-    notLoggedIn: "vercel login",
-    loginExpired: "vercel whoami",
-    loginRefused: "vercel login",
-    forbidden: undefined,
-    noProject: undefined,
-    network: undefined,
-    server: undefined,
-  };
-  for (const [kind, command] of Object.entries(kinds) as [SignInProblemKind, string | undefined][]) {
-    assert.match(explain(kind), /(Add|Install|Run|Choose|Create|Check|Try) /, kind);
-    assert.equal(remedy(kind), command);
   }
 });
 

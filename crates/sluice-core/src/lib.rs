@@ -75,6 +75,7 @@ mod settings;
 mod surrogates;
 mod tokens;
 mod usage;
+mod vercel;
 mod wire;
 
 pub use ai_sdk::{ChunkStream, is_ai_sdk_chunk};
@@ -106,10 +107,13 @@ pub use numbers::{date, fixed_count, grouped, short_count};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{BadAddress, BuiltRequest, Endpoint, Parameter, Prompt, ToolNames, VERCEL, build_request, request_kind};
-pub use settings::check_settings;
+pub use settings::{check_settings, headers_by_origin};
 pub use surrogates::mend_surrogates;
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
 pub use usage::{History, UsageTracker, preflight};
+pub use vercel::{
+    VercelProject, VercelQuestion, VercelStep, VercelTask, VercelTeam, VercelToken, vercel_folders, vercel_step,
+};
 pub use wire::is_open_responses_event;
 
 /// SSE framing by itself, for other readers of event streams, benchmarks and fuzzing.

@@ -263,7 +263,19 @@ messages! {
     KeyAcceptedCredit = "Accepted. Credit left: ${0}",
     KeyNotChecked = "This server can't check a key (HTTP {0}); the next step will show whether it works.",
 
+    // Sign-in with the Vercel CLI.
+    VercelNoFiles = "The Vercel CLI is not available in a browser window. Add an API key instead: Chat, Manage Models, Sluice.",
+    VercelNoCli = "The Vercel CLI is not installed on this machine, or was never used. Install it, run `vercel login` in a terminal, then try again.",
+    VercelNotLoggedIn = "The Vercel CLI isn't logged in. Run `vercel login` in a terminal, then try again.",
+    VercelLoginExpired = "The Vercel CLI's login has expired. Run `vercel whoami` in a terminal, which renews it, then try again.",
+    VercelLoginRefused = "Vercel no longer accepts the Vercel CLI's login. Run `vercel login` in a terminal, then try again.",
+    VercelForbidden = "Your Vercel account isn't allowed to create tokens for this team or project. Choose another one, or ask the team's owner.",
+    VercelNoProject = "There is no such project in this team. Create one on vercel.com (an empty one is enough) or choose another team.",
+    VercelUnreachable = "Vercel cannot be reached. Check the network and the proxy settings, then try again.",
+    VercelUnexpected = "Vercel sent an unexpected response. Try again in a minute.",
+
     // Settings that don't work as written.
+    HeaderAddress = "Headers are set for {0}, an address that Sluice can't send anything to. Write it like {1}.",
     HeaderNameInvalid = "The extra header {0} is not sent: its name has characters that header names can't have.",
     HeaderReserved = "The extra header {0} is not sent: Sluice sets it.",
     HeaderSetTwice = "The extra header {0} is not sent: it is set twice.",

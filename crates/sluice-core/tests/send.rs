@@ -4,7 +4,7 @@
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sluice_core::{BuiltRequest, ChatRequest, Endpoint, Settings, VERCEL, build_request, check_settings};
+use sluice_core::{BuiltRequest, ChatRequest, Endpoint, VERCEL, build_request};
 
 fn build(chat: Value) -> BuiltRequest {
     let chat: ChatRequest = serde_json::from_value(chat).unwrap();
@@ -397,31 +397,6 @@ fn settings_that_are_not_sent_leave_a_note() {
         The extra header x-fine is not sent: it is set twice.
         The extra header x-team is not sent: its value is too long or has characters other than printable ASCII."#]]
     .assert_eq(&notes.join("\n"));
-}
-
-#[test]
-fn settings_are_checked_without_a_request() {
-    let settings = json!({
-        "baseUrl": "http://gateway.example",
-        "models": {
-            "hide": ["acme/*", "two words"], "favourites": ["!"], "default": ["acme/{a,b}"],
-            "limits": [{"model": "", "maxInputTokens": 5}],
-        },
-        "extraHeaders": {"x-fine": "yes", "Host": "other.example"},
-        "extraBody": {"user": "me", "input": []},
-    });
-    let problems = check_settings(&serde_json::from_value(settings).unwrap());
-    let lines: Vec<String> =
-        problems.iter().map(|problem| format!("{:?}: {}", problem.setting, problem.message)).collect();
-    expect![[r#"
-        BaseUrl: The base URL must be https, except on this machine (127.0.0.1, localhost). It should look like https://ai-gateway.vercel.sh/v1
-        Hide: The pattern `two words` has white space in it; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`, one id or pattern for each entry
-        Favourites: The pattern `!` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        Default: The pattern `acme/{a,b}` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        Limits: The pattern `` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        ExtraHeaders: The extra header host is not sent: Sluice sets it.
-        ExtraBody: The extra body field input is not sent: Sluice sets it."#]].assert_eq(&lines.join("\n"));
-    assert_eq!(check_settings(&Settings::default()), []);
 }
 
 #[test]

@@ -4,8 +4,8 @@
 
 use expect_test::{Expect, expect};
 use sluice_core::{
-    Dollars, History, HistoryPeriod, Level, RequestEnd, RequestKind, RequestStart, RequestUsage, Usage, UsageTracker,
-    date, join_messages, preflight,
+    Dollars, History, HistoryPeriod, HistoryRow, Level, RequestEnd, RequestKind, RequestStart, RequestUsage, Usage,
+    UsageTracker, date, join_messages, preflight,
 };
 
 fn start(id: &str, kind: RequestKind, estimate: Option<u64>) -> RequestStart {
@@ -336,6 +336,17 @@ fn usage_is_summed_by_day_and_month() {
         2026-03 acme/two 1 100
     "#]]
     .assert_eq(&shown(HistoryPeriod::Month));
+    let listed =
+        history.listed(HistoryPeriod::Day).into_iter().map(|HistoryRow { when, model, details, share, .. }| {
+            format!("{when} {model}: {}; {share}\n", join_messages(&details, " · "))
+        });
+    expect![[r#"
+        2026-03-02 acme/one: 1 request · 100 in · 10 out; 0.5
+        2026-03-01 acme/one: 2 requests · 200 in · 20 out; 1
+        2026-03-01 acme/two: 1 request · 100 in · 10 out; 0.5
+        2026-02-28 acme/one: 1 request · 100 in · 10 out; 0.5
+    "#]]
+    .assert_eq(&listed.collect::<String>());
 }
 
 /// Checks invariant L9.

@@ -8,7 +8,7 @@ use sluice_bridge::to_json;
 use sluice_core::{
     BadAddress, CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest,
     ModelCatalog, Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, build_request, check_key,
-    check_settings, connection_cause, describe_outcome, logged_model,
+    check_settings, connection_cause, describe_outcome, headers_by_origin, logged_model, vercel_folders, vercel_step,
 };
 
 /// Answers the [`RequestsQuestion`] in the first `length` bytes of the window.
@@ -42,7 +42,10 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             to_json(&Counter::estimating().message(&model, &message))
         }
         RequestsQuestion::CheckSettings(settings) => to_json(&check_settings(&settings)),
+        RequestsQuestion::HeadersByOrigin(settings) => to_json(&headers_by_origin(&settings)),
         RequestsQuestion::CheckKey { response, now } => to_json(&check_key(&response, now)),
+        RequestsQuestion::VercelFolders { platform, environment } => to_json(&vercel_folders(&platform, &environment)),
+        RequestsQuestion::Vercel(question) => to_json(&vercel_step(&question)),
         RequestsQuestion::DescribeOutcome { model, outcome } => to_json(&describe_outcome(&model, &outcome)),
         RequestsQuestion::LoggedModel(id) => to_json(&logged_model(&id)),
         RequestsQuestion::Redact { secrets, text } => to_json(&Secrets::new(secrets).redact(&text)),

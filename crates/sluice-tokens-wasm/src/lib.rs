@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use sluice_bridge::to_json;
-use sluice_core::{Counter, FileState, HistoryPeriod, HistoryRow, InstallKey, Ledger, Memory, TokensQuestion};
+use sluice_core::{Counter, FileState, InstallKey, Ledger, Memory, TokensQuestion};
 
 #[derive(Debug)]
 struct State {
@@ -38,23 +38,11 @@ fn answer(ledger: &mut Ledger, question: TokensQuestion) -> Result<String, Strin
             to_json(&())
         }
         TokensQuestion::End { id, entry, now, today } => to_json(&ledger.end(&id, &entry, now, today)),
-        TokensQuestion::History(period) => to_json(&history(ledger, period)),
+        TokensQuestion::History(period) => to_json(&ledger.history().listed(period)),
         TokensQuestion::Message { model, family, message } => {
             to_json(&ledger.message_tokens(&model, &family, &message))
         }
     }
-}
-
-fn history(ledger: &Ledger, period: HistoryPeriod) -> Vec<HistoryRow> {
-    let rows = ledger.history().by(period).into_iter().flat_map(|(when, models)| {
-        models.into_iter().map(move |(model, totals)| HistoryRow {
-            when: when.clone(),
-            model,
-            totals,
-            tokens_per_second: totals.tokens_per_second(),
-        })
-    });
-    rows.collect()
 }
 
 /// Returns the number of the tokenizer family of the model whose id is in the window. Models of one family count alike.

@@ -996,9 +996,14 @@ baseUrl?: string,
  */
 models?: ModelSettings, 
 /**
- * The user's own headers.
+ * The user's own headers, as the user writes them: under the address they are for, or without one for the base URL.
+ * `${env:NAME}` in a value stands for an environment variable.
  */
-extraHeaders?: { [key in string]: string }, 
+extraHeaders?: { [name: string]: unknown }, 
+/**
+ * The environment variables that headers may name.
+ */
+environment?: { [name: string]: string | undefined }, 
 /**
  * The user's own fields of the request body.
  */
@@ -1014,7 +1019,7 @@ setting: SettingKind,
  */
 message: Message, };
 
-export type SettingKind = "baseUrl" | "hide" | "favourites" | "default" | "limits" | "extraHeaders" | "extraBody";
+export type SettingKind = "baseUrl" | "models.hidden" | "models.favourites" | "models.default" | "limits" | "extraHeaders" | "extraBody";
 
 export type ListState = "fresh" | "stale" | "missing";
 
@@ -1251,6 +1256,103 @@ status: StatusLine | null,
  */
 conversation: Totals | null, };
 
+export type VercelQuestion = { 
+/**
+ * What the shell wants.
+ */
+task: VercelTask, 
+/**
+ * The texts of `auth.json` and `config.json` in each of the [folders](vercel_folders), as far as they exist. `None` in
+ * a browser, which has no files.
+ */
+files?: Array<[string | null, string | null]>, 
+/**
+ * The responses to the requests of all steps so far.
+ */
+answers: Array<HttpResponse>, 
+/**
+ * Why there is no response to the last request.
+ */
+failed?: Transport, 
+/**
+ * Seconds since 1970.
+ */
+now: number, };
+
+export type VercelTask = "teams" | { "projects": string | null } | { "token": [string, string | null] };
+
+export type VercelStep = { "send": { 
+/**
+ * The request, without the token.
+ */
+request: HttpRequest, 
+/**
+ * The CLI's token.
+ */
+bearer: string, } } | { "done": { 
+/**
+ * The result of [`VercelTask::Teams`], the CLI's current team first.
+ */
+teams: Array<VercelTeam>, 
+/**
+ * The result of [`VercelTask::Projects`].
+ */
+projects: Array<VercelProject>, 
+/**
+ * The result of [`VercelTask::Token`].
+ */
+token: VercelToken | null, } } | { "problem": { 
+/**
+ * What the user can do about it.
+ */
+code: MessageCode, 
+/**
+ * A command for a terminal that would help.
+ */
+command: string | null, 
+/**
+ * For a log.
+ */
+detail: string, } };
+
+export type VercelTeam = { 
+/**
+ * `None` for the user's personal account.
+ */
+id: string | null, 
+/**
+ * The name that people know it by.
+ */
+name: string, 
+/**
+ * Its name in addresses.
+ */
+slug: string, 
+/**
+ * Whether the CLI uses this one.
+ */
+isCurrent: boolean, };
+
+export type VercelProject = { 
+/**
+ * What Vercel's API calls it.
+ */
+id: string, 
+/**
+ * The name that people know it by.
+ */
+name: string, };
+
+export type VercelToken = { 
+/**
+ * The token itself, which can be sent in a header.
+ */
+token: string, 
+/**
+ * Seconds since 1970.
+ */
+expiresAt: number, };
+
 export type RequestsQuestion = { "parseEndpoint": string } | { "buildRequest": { 
 /**
  * The chat to send.
@@ -1307,7 +1409,7 @@ model: string,
 /**
  * The message to count.
  */
-message: ChatMessage, } } | { "checkSettings": Settings } | { "checkKey": { 
+message: ChatMessage, } } | { "checkSettings": Settings } | { "headersByOrigin": Settings } | { "checkKey": { 
 /**
  * The response, with its body.
  */
@@ -1315,7 +1417,15 @@ response: HttpResponse,
 /**
  * Seconds since 1970.
  */
-now: number, } } | { "describeOutcome": { 
+now: number, } } | { "vercelFolders": { 
+/**
+ * The platform, named as in Node.
+ */
+platform: string, 
+/**
+ * The environment variables.
+ */
+environment: { [key in string]: string }, } } | { "vercel": VercelQuestion } | { "describeOutcome": { 
 /**
  * The model that was asked.
  */
@@ -1523,6 +1633,10 @@ model: string,
  */
 totals: Totals, 
 /**
- * The average speed of the answers.
+ * The same for the user, to be joined.
  */
-tokensPerSecond: number | null, };
+details: Array<Message>, 
+/**
+ * Its tokens as a share of those of the busiest row, from 0 to 1.
+ */
+share: number, };

@@ -15,6 +15,8 @@ import type {
   SettingProblem,
   Settings,
   Transport,
+  VercelQuestion,
+  VercelStep,
 } from "./boundary.js";
 import { compile, Instance, type ModuleExports } from "./module.js";
 
@@ -85,9 +87,24 @@ export class Requests {
     return this.#ask({ checkSettings: settings });
   }
 
+  /** Returns the extra headers in these settings. An invalid address stays as it is and isn't the origin of any server. */
+  headersByOrigin(settings: Settings): { [origin: string]: { [name: string]: string } } {
+    return this.#ask({ headersByOrigin: settings });
+  }
+
   /** Returns what the response to the catalog's `creditsRequest` says about the key. */
   checkKey(response: HttpResponse): KeyCheck {
     return this.#ask({ checkKey: { response, now: now() } });
+  }
+
+  /** Returns where the Vercel CLI may keep its files, in the order to search. */
+  vercelFolders(platform: string, environment: { readonly [name: string]: string | undefined }): string[] {
+    return this.#ask({ vercelFolders: { platform, environment: environment as { [name: string]: string } } });
+  }
+
+  /** Returns what to do next for a sign-in with the Vercel CLI. */
+  vercel(question: VercelQuestion): VercelStep {
+    return this.#ask({ vercel: question });
   }
 
   /** Returns a line for a log about how a request to a model ended, without a word that a server chose. */

@@ -142,7 +142,7 @@ export class Tokens {
     return this.#askJson(`{"end":{"entry":${entry ?? "{}"},${rest.slice(1)}}`);
   }
 
-  /** Returns what was used, by day or month and by model, the oldest first. */
+  /** Returns what was used, by day or month and by model, the newest first. */
   history(period: HistoryPeriod): HistoryRow[] {
     return this.#ask({ history: period });
   }

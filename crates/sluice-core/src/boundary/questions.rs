@@ -1,6 +1,8 @@
 //! The questions that JavaScript asks the WebAssembly modules, and their answers. A question is an object with one
 //! field, whose name identifies the question: `{"parseEndpoint": "https://…"}`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,8 +14,10 @@ use super::settings::Settings;
 use super::usage::{RequestKind, Totals};
 use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{LedgerEntry, LedgerModel};
+use crate::message::Message;
 use crate::models::ListState;
 use crate::send::{Parameter, ToolNames};
+use crate::vercel::VercelQuestion;
 
 /// The questions of an editor, apart from reading answers and counting tokens.
 #[derive(Debug, Deserialize)]
@@ -75,6 +79,8 @@ pub enum RequestsQuestion {
     },
     /// Checks the user's settings: a list of [`SettingProblem`](crate::SettingProblem).
     CheckSettings(Box<Settings>),
+    /// Returns the extra headers in the user's settings, by origin and name.
+    HeadersByOrigin(Box<Settings>),
     /// Reads the response to [`CatalogView::credits_request`]: [`KeyCheck`](crate::KeyCheck).
     CheckKey {
         /// The response, with its body.
@@ -83,6 +89,15 @@ pub enum RequestsQuestion {
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
+    /// Where the Vercel CLI may keep its files: a list of folders.
+    VercelFolders {
+        /// The platform, named as in Node.
+        platform: String,
+        /// The environment variables.
+        environment: BTreeMap<String, String>,
+    },
+    /// What to do next for a sign-in with the Vercel CLI: [`VercelStep`](crate::VercelStep).
+    Vercel(Box<VercelQuestion>),
     /// Describes how a request to a model ended, for a log: a line without a word that a server chose.
     DescribeOutcome {
         /// The model that was asked.
@@ -239,7 +254,7 @@ pub enum TokensQuestion {
         /// Days since 1970.
         today: u32,
     },
-    /// Returns the usage by day or month and by model, the oldest first: a list of [`HistoryRow`].
+    /// Returns the usage by day or month and by model, the newest first: a list of [`HistoryRow`].
     History(HistoryPeriod),
     /// Counts the tokens of a message.
     Message {
@@ -274,6 +289,8 @@ pub struct HistoryRow {
     pub model: String,
     /// What all requests in that time used.
     pub totals: Totals,
-    /// The average speed of the answers.
-    pub tokens_per_second: Option<f64>,
+    /// The same for the user, to be joined.
+    pub details: Vec<Message>,
+    /// Its tokens as a share of those of the busiest row, from 0 to 1.
+    pub share: f64,
 }

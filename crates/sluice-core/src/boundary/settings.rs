@@ -18,9 +18,13 @@ pub struct Settings {
     /// Which models are shown, and with which limits.
     #[cfg_attr(test, ts(as = "Option<ModelSettings>"))]
     pub models: ModelSettings,
-    /// The user's own headers.
-    #[cfg_attr(test, ts(as = "Option<BTreeMap<String, String>>"))]
-    pub extra_headers: BTreeMap<String, String>,
+    /// The user's own headers, as the user writes them: under the address they are for, or without one for the base URL.
+    /// `${env:NAME}` in a value stands for an environment variable.
+    #[cfg_attr(test, ts(type = "{ [name: string]: unknown }", optional))]
+    pub extra_headers: Map<String, Value>,
+    /// The environment variables that headers may name.
+    #[cfg_attr(test, ts(type = "{ [name: string]: string | undefined }", optional))]
+    pub environment: BTreeMap<String, String>,
     /// The user's own fields of the request body.
     #[cfg_attr(test, ts(type = "{ [name: string]: unknown }", optional))]
     pub extra_body: Map<String, Value>,
@@ -37,7 +41,7 @@ pub struct SettingProblem {
     pub message: Message,
 }
 
-/// The setting that a problem is in.
+/// The setting that a problem is in, by its name in VS Code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -46,10 +50,13 @@ pub enum SettingKind {
     /// [`Settings::base_url`].
     BaseUrl,
     /// [`ModelSettings::hide`].
+    #[serde(rename = "models.hidden")]
     Hide,
     /// [`ModelSettings::favourites`].
+    #[serde(rename = "models.favourites")]
     Favourites,
     /// [`ModelSettings::default`](field@ModelSettings::default).
+    #[serde(rename = "models.default")]
     Default,
     /// [`ModelSettings::limits`].
     Limits,

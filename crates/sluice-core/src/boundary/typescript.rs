@@ -14,6 +14,7 @@ use crate::message::{Message, MessageCode};
 use crate::models::{KeyCheck, KeyState, ListState};
 use crate::receive::StreamOptions;
 use crate::send::{Endpoint, Parameter};
+use crate::vercel::{VercelProject, VercelQuestion, VercelStep, VercelTask, VercelTeam, VercelToken};
 
 #[test]
 fn typescript_types_are_fresh() {
@@ -90,6 +91,12 @@ fn typescript_types_are_fresh() {
         LedgerModel::decl(&config),
         Begun::decl(&config),
         Ended::decl(&config),
+        VercelQuestion::decl(&config),
+        VercelTask::decl(&config),
+        VercelStep::decl(&config),
+        VercelTeam::decl(&config),
+        VercelProject::decl(&config),
+        VercelToken::decl(&config),
         RequestsQuestion::decl(&config),
         PreparedRequest::decl(&config),
         CatalogQuestion::decl(&config),

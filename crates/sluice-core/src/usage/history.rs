@@ -1,8 +1,10 @@
 //! What was used on each day with each model, for a little more than a year.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::boundary::{HistoryPeriod, RequestUsage, Totals};
+use super::status;
+use crate::boundary::{HistoryPeriod, HistoryRow, RequestUsage, Totals};
 use crate::numbers::date;
 
 /// The maximum number of days with usage. Days are counted and not compared with today's date, so that a clock that was
@@ -57,6 +59,26 @@ impl History {
             sums.entry(name).or_default().entry(model.clone()).or_default().merge(totals);
         }
         sums
+    }
+
+    /// Returns the same as a list: the newest first, and the busiest model of a day or month first.
+    #[allow(clippy::cast_precision_loss, reason = "for display")]
+    pub fn listed(&self, period: HistoryPeriod) -> Vec<HistoryRow> {
+        let tokens = |totals: &Totals| totals.input_tokens.saturating_add(totals.output_tokens);
+        let mut rows: Vec<HistoryRow> = Vec::new();
+        for (when, models) in self.by(period).into_iter().rev() {
+            let mut models: Vec<_> = models.into_iter().collect();
+            models.sort_by_key(|(_, totals)| Reverse(tokens(totals)));
+            rows.extend(models.into_iter().map(|(model, totals)| {
+                let details = status::details(&totals);
+                HistoryRow { when: when.clone(), model, totals, details, share: 0.0 }
+            }));
+        }
+        let most = rows.iter().map(|row| tokens(&row.totals)).max().unwrap_or(0).max(1);
+        for row in &mut rows {
+            row.share = tokens(&row.totals) as f64 / most as f64;
+        }
+        rows
     }
 
     pub(crate) fn add_totals(&mut self, day: u32, model: &str, totals: &Totals) {

@@ -81,20 +81,8 @@ pub(super) fn line(conversation: &ConversationUsage, open: &[&Open]) -> StatusLi
 }
 
 fn last_answer(usage: &RequestUsage, say: &mut dyn FnMut(MessageCode, Vec<Message>)) {
-    let side = |tokens: Option<u64>, part: Option<u64>, alone, with_part| {
-        let tokens = tokens.map_or_else(|| "?".to_owned(), grouped);
-        match part.filter(|part| *part > 0) {
-            Some(part) => Message::new(with_part, [&tokens, &grouped(part)]),
-            None => Message::new(alone, [&tokens]),
-        }
-    };
-    say(
-        MessageCode::LastAnswerLabel,
-        vec![
-            side(usage.input_tokens, usage.cached_tokens, MessageCode::TokensIn, MessageCode::TokensInCached),
-            side(usage.output_tokens, usage.reasoning_tokens, MessageCode::TokensOut, MessageCode::TokensOutReasoning),
-        ],
-    );
+    let input = (usage.input_tokens, usage.cached_tokens);
+    say(MessageCode::LastAnswerLabel, in_and_out(input, (usage.output_tokens, usage.reasoning_tokens), grouped).into());
     if let Some(cost) = usage.cost {
         say(MessageCode::CostLabel, vec![plain(&cost)]);
     }
@@ -108,16 +96,46 @@ fn last_answer(usage: &RequestUsage, say: &mut dyn FnMut(MessageCode, Vec<Messag
     }
 }
 
+/// Says how many tokens went in and out, and how many of them were cached or thinking.
+fn in_and_out(
+    input: (Option<u64>, Option<u64>),
+    output: (Option<u64>, Option<u64>),
+    format: fn(u64) -> String,
+) -> [Message; 2] {
+    let side = |(tokens, part): (Option<u64>, Option<u64>), alone, with_part| {
+        let tokens = tokens.map_or_else(|| "?".to_owned(), format);
+        match part.filter(|part| *part > 0) {
+            Some(part) => Message::new(with_part, [&tokens, &format(part)]),
+            None => Message::new(alone, [&tokens]),
+        }
+    };
+    [
+        side(input, MessageCode::TokensIn, MessageCode::TokensInCached),
+        side(output, MessageCode::TokensOut, MessageCode::TokensOutReasoning),
+    ]
+}
+
 fn sums(totals: &Totals) -> Vec<Message> {
+    totalled(totals, in_and_out((Some(totals.input_tokens), None), (Some(totals.output_tokens), None), grouped))
+}
+
+/// Describes the usage of a day or a month with one model.
+pub(super) fn details(totals: &Totals) -> Vec<Message> {
+    let input = (Some(totals.input_tokens), Some(totals.cached_tokens));
+    let output = (Some(totals.output_tokens), Some(totals.reasoning_tokens));
+    let rate =
+        totals.tokens_per_second().map(|rate| Message::new(MessageCode::TokensPerSecond, [&format!("{rate:.0}")]));
+    totalled(totals, in_and_out(input, output, short_count)).into_iter().chain(rate).collect()
+}
+
+fn totalled(totals: &Totals, in_and_out: [Message; 2]) -> Vec<Message> {
     let requests = match totals.requests {
         1 => MessageCode::OneRequest.into(),
         many => Message::new(MessageCode::Requests, [&grouped(many)]),
     };
-    let input = Message::new(MessageCode::TokensIn, [&grouped(totals.input_tokens)]);
-    let output = Message::new(MessageCode::TokensOut, [&grouped(totals.output_tokens)]);
     let code = if totals.unpriced > 0 { MessageCode::AndMore } else { MessageCode::Plain };
     let cost = (totals.cost.0 > 0).then(|| Message::new(code, [&totals.cost]));
-    [requests, input, output].into_iter().chain(cost).collect()
+    [requests].into_iter().chain(in_and_out).chain(cost).collect()
 }
 
 fn plain(text: &dyn ToString) -> Message {

@@ -1,0 +1,226 @@
+//! Sign-in with the Vercel CLI: where its files are, what they mean, what Vercel is asked, and what its answers mean.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use sluice_core::{HttpResponse, VercelQuestion, VercelStep, VercelTask, vercel_folders, vercel_step};
+
+const NOW: f64 = 1_700_000_000.0;
+const LOGIN: &str = r#"{"token":"cli-token","expiresAt":1700003600,"refreshToken":"r"}"#;
+
+type Files<'a> = &'a [(Option<&'a str>, Option<&'a str>)];
+
+fn step(task: VercelTask, files: Files<'_>, answers: &[HttpResponse]) -> VercelStep {
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    let files = Some(files.iter().map(|(auth, config)| (text(*auth), text(*config))).collect());
+    vercel_step(&VercelQuestion { task, files, answers: answers.to_vec(), failed: None, now: NOW })
+}
+
+fn ok(body: &Value) -> HttpResponse {
+    HttpResponse { status: 200, headers: Vec::new(), body: body.to_string() }
+}
+
+fn render(step: &VercelStep) -> String {
+    match step {
+        VercelStep::Send { request, bearer } => format!("{} {} as {bearer}", request.method, request.url),
+        VercelStep::Problem { code, command, detail } => format!("{code:?} {} {detail}", command.unwrap_or("-")),
+        VercelStep::Done { teams, projects, token } => {
+            let mut lines = String::new();
+            for team in teams {
+                let mark = if team.is_current { " *" } else { "" };
+                write!(lines, "{} {} ({}){mark}; ", team.id.as_deref().unwrap_or("-"), team.name, team.slug).unwrap();
+            }
+            for project in projects {
+                write!(lines, "{} {}; ", project.id, project.name).unwrap();
+            }
+            if let Some(token) = token {
+                write!(lines, "{} until {}", token.token, token.expires_at).unwrap();
+            }
+            lines
+        }
+    }
+}
+
+#[test]
+fn the_folders_on_each_system() {
+    let check = |platform: &str, environment: &[(&str, &str)], expected: Expect| {
+        let environment: BTreeMap<_, _> =
+            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        expected.assert_eq(&vercel_folders(platform, &environment).join("\n"));
+    };
+    check("linux", &[], expect![""]);
+    check(
+        "linux",
+        &[("HOME", "/home/me")],
+        expect![[r#"
+        /home/me/.local/share/com.vercel.cli
+        /home/me/.vercel"#]],
+    );
+    check(
+        "linux",
+        &[("HOME", "/home/me"), ("XDG_DATA_HOME", "/data/")],
+        expect![[r#"
+        /data/com.vercel.cli
+        /home/me/.local/share/com.vercel.cli
+        /home/me/.vercel"#]],
+    );
+    check(
+        "darwin",
+        &[("HOME", "/Users/me")],
+        expect![[r#"
+        /Users/me/Library/Application Support/com.vercel.cli
+        /Users/me/.local/share/com.vercel.cli
+        /Users/me/.vercel"#]],
+    );
+    let windows = expect![[r#"
+        C:\Users\me\Roaming/xdg.data/com.vercel.cli
+        C:\Users\me\Roaming/com.vercel.cli/Data
+        C:\Users\me/AppData/Local/com.vercel.cli
+        C:\Users\me/AppData/Local/com.vercel.cli/Data
+        C:\Users\me\Roaming/com.vercel.cli
+        C:\Users\me/.vercel"#]];
+    check(
+        "win32",
+        &[("USERPROFILE", r"C:\Users\me"), ("APPDATA", r"C:\Users\me\Roaming"), ("LOCALAPPDATA", "")],
+        windows,
+    );
+}
+
+#[test]
+fn a_login_is_found_or_the_reason_why_not_is_reported() {
+    let expired = r#"{"token":"cli-token","expiresAt":1}"#;
+    let cases: [(&str, Files<'_>); 14] = [
+        ("nothing there", &[(None, None)]),
+        ("used before, logged out", &[(None, Some("{}"))]),
+        ("an empty login", &[(Some("{}"), None)]),
+        ("an unreadable file", &[(Some(""), None)]),
+        ("a token of another type", &[(Some(r#"{"token":5}"#), None)]),
+        ("a token that would break a header", &[(Some(r#"{"token":"a\r\nx-evil: 1"}"#), None)]),
+        ("not JSON", &[(Some(r#"{"token":"cli-token"#), None)]),
+        ("not an object", &[(Some("null"), None)]),
+        ("over in a moment", &[(Some(r#"{"token":"cli-token","expiresAt":1700000010}"#), None)]),
+        ("over in the new place, empty in the old", &[(Some(expired), None), (Some("{}"), None)]),
+        ("good", &[(Some(LOGIN), None)]),
+        ("of an old version", &[(Some(r#"{"token":"old"}"#), None)]),
+        ("with a byte order mark", &[(Some("\u{feff}{\"token\":\"marked\"}"), None)]),
+        ("over in the new place, good in the old", &[(Some(expired), None), (Some(r#"{"token":"live"}"#), None)]),
+    ];
+    let mut lines = String::new();
+    for (what, files) in cases {
+        writeln!(lines, "{what}: {}", render(&step(VercelTask::Teams, files, &[])).trim_end()).unwrap();
+    }
+    let browser = VercelQuestion { task: VercelTask::Teams, files: None, answers: Vec::new(), failed: None, now: NOW };
+    writeln!(lines, "in a browser: {}", render(&vercel_step(&browser)).trim_end()).unwrap();
+    expect![[r#"
+        nothing there: VercelNoCli -
+        used before, logged out: VercelNotLoggedIn vercel login
+        an empty login: VercelNotLoggedIn vercel login
+        an unreadable file: VercelNotLoggedIn vercel login
+        a token of another type: VercelNotLoggedIn vercel login
+        a token that would break a header: VercelNotLoggedIn vercel login
+        not JSON: VercelNotLoggedIn vercel login
+        not an object: VercelNotLoggedIn vercel login
+        over in a moment: VercelLoginExpired vercel whoami
+        over in the new place, empty in the old: VercelLoginExpired vercel whoami
+        good: GET https://api.vercel.com/v2/user as cli-token
+        of an old version: GET https://api.vercel.com/v2/user as old
+        with a byte order mark: GET https://api.vercel.com/v2/user as marked
+        over in the new place, good in the old: GET https://api.vercel.com/v2/user as live
+        in a browser: VercelNoFiles -
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn the_current_team_is_first_and_the_account_is_listed_only_if_it_has_projects() {
+    let teams = ok(&json!({"teams": [
+        {"id": "team_a", "name": "Alpha", "slug": "alpha"}, {"id": "team_b", "name": null, "slug": "beta"}, {"nonsense": 1},
+    ]}));
+    let check = |user: &Value, config: &str, expected: Expect| {
+        let answers = [ok(&json!({ "user": user })), teams.clone()];
+        expected.assert_eq(&render(&step(VercelTask::Teams, &[(Some(LOGIN), Some(config))], &answers)));
+    };
+    let user = json!({"username": "me", "name": "Me", "version": "northstar"});
+    check(&user, r#"{"currentTeam":"team_b"}"#, expect!["team_b beta (beta) *; team_a Alpha (alpha); "]);
+    check(&json!({"username": "me"}), "{}", expect!["- me (me) *; team_a Alpha (alpha); team_b beta (beta); "]);
+}
+
+#[test]
+fn projects_are_read_page_by_page() {
+    let page = |id: &str, next: Value| ok(&json!({"projects": [{"id": id}], "pagination": {"next": next}}));
+    let check = |team: Option<&str>, answers: &[HttpResponse], expected: Expect| {
+        let task = VercelTask::Projects(team.map(str::to_owned));
+        expected.assert_eq(&render(&step(task, &[(Some(LOGIN), None)], answers)));
+    };
+    check(None, &[], expect!["GET https://api.vercel.com/v10/projects?limit=100 as cli-token"]);
+    let first = [page("p1", json!(7))];
+    let next = expect!["GET https://api.vercel.com/v10/projects?teamId=team%2Fa&limit=100&from=7 as cli-token"];
+    check(Some("team/a"), &first, next);
+    check(None, &[page("p1", json!("a b")), page("p2", Value::Null)], expect!["p1 p1; p2 p2; "]);
+    check(None, &[ok(&json!({"projects": []}))], expect!["VercelNoProject - "]);
+    let endless = vec![page("p", json!(1)); 20];
+    let VercelStep::Done { projects, .. } = step(VercelTask::Projects(None), &[(Some(LOGIN), None)], &endless) else {
+        panic!("a server that never ends its list is not asked for ever")
+    };
+    assert_eq!(projects.len(), 20);
+}
+
+#[test]
+fn a_token_for_the_gateway_has_an_expiry_date() {
+    let jwt = |payload: &Value| format!("h.{}.s", URL_SAFE_NO_PAD.encode(payload.to_string()));
+    let tokens = [
+        "opaque".to_owned(),
+        jwt(&json!({"exp": 1_700_043_200})),
+        jwt(&json!({"exp": 1.5, "name": "Zoë ÿ???>>>"})),
+        jwt(&json!({"exp": "soon"})),
+        jwt(&json!({"exp": -1})),
+        jwt(&Value::Null),
+        "a.!!!.c".to_owned(),
+    ];
+    let mut lines = String::new();
+    let mut check = |answer: Option<HttpResponse>| {
+        let answers: Vec<_> = answer.into_iter().collect();
+        let task = VercelTask::Token("a/b".to_owned(), Some("team_a".to_owned()));
+        let text = render(&step(task, &[(Some(LOGIN), None)], &answers));
+        writeln!(lines, "{}", text.split_once(" until ").map_or(text.trim_end(), |(_, time)| time)).unwrap();
+    };
+    check(None);
+    for token in &tokens {
+        check(Some(ok(&json!({ "token": token }))));
+    }
+    for (status, body) in [
+        (200, r#"{"nothing":1}"#),
+        (200, r#"{"token":"a\nb"}"#),
+        (200, "<html>"),
+        (401, "{}"),
+        (403, r#"{"error":{"code":"forbidden","invalidToken":true}}"#),
+        (403, r#"{"error":{"code":"forbidden"}}"#),
+        (404, "{}"),
+        (500, ""),
+    ] {
+        check(Some(HttpResponse { status, headers: Vec::new(), body: body.to_owned() }));
+    }
+    expect![[r#"
+        POST https://api.vercel.com/v1/projects/a%2Fb/token?teamId=team_a&source=vercel-oidc-refresh as cli-token
+        1700003600
+        1700043200
+        1.5
+        1700003600
+        1700003600
+        1700003600
+        1700003600
+        VercelUnexpected - no token
+        VercelUnexpected - no token
+        VercelUnexpected - no token
+        VercelLoginRefused vercel login HTTP 401
+        VercelLoginRefused vercel login HTTP 403
+        VercelForbidden - HTTP 403
+        VercelNoProject - HTTP 404
+        VercelUnexpected - HTTP 500
+    "#]]
+    .assert_eq(&lines);
+}
