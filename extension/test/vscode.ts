@@ -45,9 +45,15 @@ export class FileSystemError extends Error {
 
 export class CancellationError extends Error {}
 export class LanguageModelError extends Error {
-  static NoPermissions = (message: string): LanguageModelError => new LanguageModelError(message);
-  static Blocked = (message: string): LanguageModelError => new LanguageModelError(message);
-  static NotFound = (message: string): LanguageModelError => new LanguageModelError(message);
+  static NoPermissions(message: string): LanguageModelError {
+    return new this(message);
+  }
+  static Blocked(message: string): LanguageModelError {
+    return new this(message);
+  }
+  static NotFound(message: string): LanguageModelError {
+    return new this(message);
+  }
 }
 export class LanguageModelTextPart {
   constructor(readonly value: string) {}
