@@ -110,25 +110,34 @@ export class Chat {
     const list = this.page.locator(".action-widget:has(.chat-model-picker-dropdown)").first();
     const row = list.locator(".monaco-list-row", { hasText: text }).first();
     await picker.waitFor();
+    // VS Code may ignore a click, and closes the list if something else takes the focus.
     await until(`${text} is offered`, async () => {
-      await picker.click();
-      await list.waitFor();
-      // Models that were never used are collapsed; the search box finds them. It appears with the first of our
-      // models.
-      const search = list.locator("input");
-      if (await search.count()) await search.fill(text);
-      const offered = (await row.count()) > 0;
-      await (offered ? row.click() : this.page.keyboard.press("Escape"));
-      await list.waitFor({ state: "hidden" });
-      return offered;
+      try {
+        await picker.click({ timeout: AGAIN_MS });
+        await list.waitFor({ timeout: AGAIN_MS });
+        // Models that were never used are collapsed; the search box finds them. It appears with the first of our
+        // models.
+        const search = list.locator("input");
+        if (await search.count()) await search.fill(text, { timeout: AGAIN_MS });
+        const offered = (await row.count()) > 0;
+        await (offered ? row.click({ timeout: AGAIN_MS }) : this.page.keyboard.press("Escape"));
+        await list.waitFor({ state: "hidden", timeout: AGAIN_MS });
+        return offered;
+      } catch {
+        await this.page.keyboard.press("Escape");
+        return false;
+      }
     });
   }
 
   /** Types a question, sends it and waits for the answer to end. @param {string} question @returns {Promise<string>} */
   async ask(question) {
     await this.send(question);
-    await until("the answer ends", async () => (await this.streaming()) === false && (await this.last.innerText()).trim() !== "");
-    return this.last.innerText();
+    return until("the answer ends", async () => {
+      const isOver = !(await this.streaming());
+      const text = await this.last.innerText();
+      return isOver && text.trim() !== "" && text;
+    });
   }
 
   /** Types a question, sends it and waits for the answer to begin. Keep it short: the input is slow. @param {string} question */
