@@ -264,6 +264,17 @@ fn a_whole_json_response_is_an_answer() {
         wait 500 ms: The connection to https://gateway.example broke before the answer was complete.
     "#]],
     );
+    // White space counts as well.
+    let blank = Body(Box::leak(" ".repeat(6 << 20).into_boxed_str()));
+    let mut exchange = start();
+    for input in [STREAM, blank, blank, blank, End] {
+        input.tell(&mut exchange);
+    }
+    let action = exchange.poll(0);
+    assert!(
+        matches!(&action, Action::End(report) if line(&action).contains("Failed") && report.attempts == 1),
+        "{action:?}"
+    );
     // Some servers label it as a stream, and an error as well.
     check(
         &[STREAM, Body("\n "), answer, End],

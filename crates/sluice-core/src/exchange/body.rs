@@ -18,8 +18,9 @@ const MAX_REFUSAL_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     Stream(Box<Receiver>),
-    /// A stream or a whole response whose first byte hasn't arrived.
+    /// A stream or a whole response of which only white space has arrived, so many bytes of it.
     NotBegun {
+        blank_bytes: usize,
         head: HttpResponse,
         now: u64,
         receiver: Box<Receiver>,
@@ -72,6 +73,7 @@ impl Body {
             "application/json" if options.dialect == Dialect::AiSdk => Self::Refusal { head, now, bytes: Vec::new() },
             // Servers label streams and whole responses in many ways. The first byte tells which this is.
             _ => Self::NotBegun {
+                blank_bytes: 0,
                 head,
                 now,
                 receiver: Box::new(Receiver::new(options)),
@@ -96,7 +98,10 @@ impl Body {
             *self = mem::replace(self, placeholder).begin(*first);
         }
         let is_over = match self {
-            Self::NotBegun { .. } => false,
+            Self::NotBegun { blank_bytes, max_bytes, .. } => {
+                *blank_bytes += more.len();
+                *blank_bytes > *max_bytes
+            }
             Self::Stream(receiver) => {
                 outputs.extend(receiver.push(more));
                 receiver.is_terminal()
@@ -116,7 +121,7 @@ impl Body {
     /// A whole response begins with a bracket, and no line of a stream does.
     fn begin(self, first: u8) -> Self {
         match self {
-            Self::NotBegun { head, now, receiver, max_bytes }
+            Self::NotBegun { head, now, receiver, max_bytes, .. }
                 if first == b'{' && matches!(*receiver, Receiver::OpenResponses(_)) =>
             {
                 Self::Whole { head, now, bytes: Vec::new(), receiver, max_bytes }
@@ -141,6 +146,9 @@ impl Body {
     /// Returns the remaining outputs and the outcome, now that the body has ended.
     pub(super) fn finish(self, end: BodyEnd, origin: &str) -> (Vec<Output>, Outcome) {
         match self {
+            Self::NotBegun { blank_bytes, max_bytes, .. } if blank_bytes > max_bytes => {
+                (Vec::new(), Outcome::refused(too_large(max_bytes)))
+            }
             Self::Stream(receiver) | Self::NotBegun { receiver, .. } => {
                 let (outputs, outcome) = receiver.finish(end);
                 (outputs, outcome.with_origin(end, origin))
@@ -149,8 +157,7 @@ impl Body {
                 (Vec::new(), Outcome::new(Status::Cancelled))
             }
             Self::Whole { bytes, max_bytes, .. } if bytes.len() > max_bytes => {
-                let message = Message::new(MessageCode::AnswerLargerThan, [&max_bytes]);
-                (Vec::new(), Outcome::refused(Failure::new(FailureKind::TooLarge, message)))
+                (Vec::new(), Outcome::refused(too_large(max_bytes)))
             }
             Self::Whole { .. } if end != BodyEnd::Eof => {
                 let transport = if end == BodyEnd::IdleTimeout { Transport::Idle } else { Transport::Broken };
@@ -208,4 +215,8 @@ impl Receiver {
 
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+fn too_large(max_bytes: usize) -> Failure {
+    Failure::new(FailureKind::TooLarge, Message::new(MessageCode::AnswerLargerThan, [&max_bytes]))
 }
