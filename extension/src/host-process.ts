@@ -12,3 +12,9 @@ interface HostProcess {
 export function hostProcess(): HostProcess {
   return (globalThis as { process?: HostProcess }).process ?? { env: {} };
 }
+
+/** Returns these variables of the environment. Everything else, such as a key, stays in the shell. */
+export function environment(names: readonly string[]): { [name: string]: string } {
+  const { env } = hostProcess();
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}

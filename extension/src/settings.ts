@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 
 import type { ChatOptions, ModelSettings, Settings } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
-import { hostProcess } from "./host-process.js";
+import { environment } from "./host-process.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
 import { showWarning } from "./notify.js";
@@ -36,7 +36,8 @@ function effortSetting(): { effort?: string } {
 /** The settings that may contain mistakes. */
 export function checkedSettings(): Settings {
   const extraHeaders = setting("extraHeaders", {});
-  return { baseUrl: settingsBaseUrl(), models: modelSettings(), extraHeaders, environment: hostProcess().env };
+  const named = [...JSON.stringify(extraHeaders).matchAll(/\$\{env:([^}]*)\}/g)].map(([, name]) => name!);
+  return { baseUrl: settingsBaseUrl(), models: modelSettings(), extraHeaders, environment: environment(named) };
 }
 
 /** Returns the extra headers of each origin. The log masks their values from now on. */

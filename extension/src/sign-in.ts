@@ -5,7 +5,7 @@
 import * as vscode from "vscode";
 
 import type { Endpoint, HttpResponse, VercelStep, VercelTask, VercelToken } from "../../packages/loader/src/core.js";
-import { hostProcess } from "./host-process.js";
+import { environment, hostProcess } from "./host-process.js";
 import { get, type NoAnswer } from "./http.js";
 import { errorName, type Log } from "./log.js";
 import { localized } from "./messages.js";
@@ -260,10 +260,10 @@ export function explain(error: unknown): { text: string; command: string | null;
 }
 
 function thisMachine(): Machine {
-  const { platform, versions, env } = hostProcess();
+  const { platform, versions } = hostProcess();
   return {
     platform: versions?.node === undefined ? undefined : platform,
-    environment: env,
+    environment: environment(["HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_DATA_HOME"]),
     readFile: async (path) => {
       try {
         return new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));
