@@ -10,10 +10,21 @@ use crate::personalities::{arguments, number_in};
 use crate::problem::Problem;
 use crate::script::{Item, Script};
 use crate::seal;
+use crate::seed::fingerprint;
 
-/// How every remark before a call begins, and how every answer begins. A model recognizes its messages by them.
-const REMARK: &str = "I will look at it first.";
-const ANSWER: &str = "Here is what I found: ";
+/// Returns the remark before every call, and how every answer begins. A model recognizes its own messages by them.
+fn remark(ask: &Ask) -> String {
+    format!("I will look at it first ({}).", mark(ask))
+}
+
+fn opening(ask: &Ask) -> String {
+    format!("Here is what I found ({}): ", mark(ask))
+}
+
+/// Returns what tells the messages of this model at this server from those of others.
+fn mark(ask: &Ask) -> String {
+    format!("{:04x}", fingerprint(ask.key.as_bytes()) & 0xffff)
+}
 
 /// A provider whose rules a model follows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -138,7 +149,7 @@ impl Provider {
         let own_call = run
             .iter()
             .find(|item| item["type"] == "function_call" && seal::is_own_id(&call_id(item), &ask.key, seal::THOUGHT));
-        let own_text = run.iter().any(|item| is_own_text(&text_of(&item["content"])));
+        let own_text = run.iter().any(|item| is_own_text(ask, &text_of(&item["content"])));
         let message = match (self, own_call) {
             (Self::OpenAi | Self::OpenAiUnverified, Some(call)) => {
                 let id = call_id(call).replace("call_", "");
@@ -188,7 +199,7 @@ impl Provider {
         if let Some(tool) = tool.filter(|_| is_calling) {
             think(&mut items, &format!("Call {} of {rounds}.", results.len() + 1));
             if self.has_phases() {
-                items.push(Item::phased("commentary", REMARK));
+                items.push(Item::phased("commentary", remark(ask)));
             }
             if prompt.contains("think twice") {
                 think(&mut items, "It is the right tool.");
@@ -202,9 +213,9 @@ impl Provider {
         }
         think(&mut items, &format!("There are {} results.", results.len()));
         let said: Vec<String> = results.into_iter().map(|result| result.text).collect();
-        let answer = format!("{ANSWER}{}", if said.is_empty() { prompt } else { said.join(", ") });
+        let answer = format!("{}{}", opening(ask), if said.is_empty() { prompt } else { said.join(", ") });
         if self.has_phases() {
-            items.push(Item::phased("commentary", REMARK));
+            items.push(Item::phased("commentary", remark(ask)));
             items.push(Item::phased("final_answer", answer));
         } else {
             items.push(Item::text(answer));
@@ -228,16 +239,17 @@ fn runs(items: &[Value]) -> impl Iterator<Item = &[Value]> {
     items.split(move |item| !is_models(item)).filter(|run| !run.is_empty())
 }
 
-fn is_own_text(text: &str) -> bool {
-    text.starts_with(REMARK) || text.starts_with(ANSWER)
+fn is_own_text(ask: &Ask, text: &str) -> bool {
+    text.starts_with(&remark(ask)) || text.starts_with(&opening(ask))
 }
 
 /// Returns whether one of the model's own messages came back without its phase, or glued to another.
 fn has_lost_phase(ask: &Ask) -> bool {
+    let remark = remark(ask);
     ask.items.iter().filter(|item| item["role"] == "assistant").any(|item| {
         let text = text_of(&item["content"]);
-        let expected = if text == REMARK { "commentary" } else { "final_answer" };
-        is_own_text(&text) && (item["phase"] != expected || (text != REMARK && text.starts_with(REMARK)))
+        let expected = if text == remark { "commentary" } else { "final_answer" };
+        is_own_text(ask, &text) && (item["phase"] != expected || (text != remark && text.starts_with(&remark)))
     })
 }
 

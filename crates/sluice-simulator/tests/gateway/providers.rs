@@ -133,34 +133,34 @@ fn summaries_are_for_those_who_ask_and_may_have_them() {
         "sluice/openai-like",
         json!({}),
         &expect![[r#"
-        text: I will look at it first.
-        text: Here is what I found: Why?
-        response.completed in 6 (cached 0) out 39 (reasoning 24)
-    "#]],
+            text: I will look at it first (fc1f).
+            text: Here is what I found (fc1f): Why?
+            response.completed in 6 (cached 0) out 45 (reasoning 24)
+        "#]],
     );
     check(
         "sluice/openai-like",
         json!({ "summary": "auto" }),
         &expect![[r#"
-        summary: **Reading the request**
+            summary: **Reading the request**
 
-        There are 0 results.
-        summary: **Going on**
+            There are 0 results.
+            summary: **Going on**
 
-        That is all.
-        text: I will look at it first.
-        text: Here is what I found: Why?
-        response.completed in 6 (cached 0) out 37 (reasoning 22)
-    "#]],
+            That is all.
+            text: I will look at it first (fc1f).
+            text: Here is what I found (fc1f): Why?
+            response.completed in 6 (cached 0) out 43 (reasoning 22)
+        "#]],
     );
     check(
         "sluice/openai-like",
         json!({ "summary": "auto", "effort": "none" }),
         &expect![[r#"
-        text: I will look at it first.
-        text: Here is what I found: Why?
-        response.completed in 6 (cached 0) out 15 (reasoning 0)
-    "#]],
+            text: I will look at it first (fc1f).
+            text: Here is what I found (fc1f): Why?
+            response.completed in 6 (cached 0) out 21 (reasoning 0)
+        "#]],
     );
     check(
         "sluice/openai-unverified",
@@ -173,10 +173,10 @@ fn summaries_are_for_those_who_ask_and_may_have_them() {
         "sluice/deepseek-like",
         json!({ "summary": "auto" }),
         &expect![[r#"
-        thought: There are 0 results.
-        text: Here is what I found: Why?
-        response.completed in 6 (cached 0) out 13 (reasoning 5)
-    "#]],
+            thought: There are 0 results.
+            text: Here is what I found (a1ff): Why?
+            response.completed in 6 (cached 0) out 16 (reasoning 5)
+        "#]],
     );
 }
 
