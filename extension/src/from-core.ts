@@ -44,8 +44,9 @@ export class Reporter {
           this.#stream("thinking", part.id, part.value);
         } else {
           this.#flush();
-          // VS Code keeps one block of thinking per answer and the metadata of its last part.
-          this.#think("", part.id, { [REPLAY]: part.replay });
+          // VS Code keeps one block of thinking per answer and the metadata of its last part; the agent host keeps only
+          // this string.
+          this.#think("", part.id, { [REPLAY]: part.replay, encrypted_content: JSON.stringify(part.replay) });
         }
         break;
       case "toolCall":

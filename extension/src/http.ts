@@ -124,8 +124,8 @@ function codeOf(error: unknown): string | undefined {
  */
 export async function exchange(core: Core, requests: Requests, options: ExchangeOptions): Promise<Answered> {
   const { connection, prepared, idleTimeoutMs, trace, cancellation } = options;
-  const { request, origin, optional, toolNames } = prepared;
-  const exchange = core.openExchange({ origin, optional, idleTimeoutMs, stream: { toolNames, trace } });
+  const { request, origin, model, optional, toolNames } = prepared;
+  const exchange = core.openExchange({ origin, model, optional, idleTimeoutMs, stream: { toolNames, trace } });
   let secrets: string[] = [];
   // Aborting it closes the socket.
   let controller = new AbortController();

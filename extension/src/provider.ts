@@ -117,7 +117,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (token.isCancellationRequested) {
       cancellation.abort();
     }
-    const ledger = counts.begin(chatJson, prepared, model);
+    const sentJson = prepared.chat ?? chatJson;
+    const ledger = counts.begin(sentJson, prepared, model);
     let answered: Answered | undefined;
     try {
       answered = await exchange(core, requests, {
@@ -144,9 +145,12 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       // Whatever happened, the status bar must not continue to say that a request is running.
       ledger.end(answered?.ledgerEntry).catch((error: unknown) => log.failure("error", "Usage could not be recorded", error));
     }
-    const { ending, usage, outcome, refused } = answered.report;
+    const { ending, usage, outcome, refused, reasoningRefused } = answered.report;
     if (ending.type === "done" && !connection.isDemo) {
       lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", log.modelName(model.id), error));
+    }
+    if (answered.ledgerEntry !== undefined) {
+      requests.remember(answered.ledgerEntry, reasoningRefused ? sentJson : undefined);
     }
     if (refused.length > 0) {
       await lists.learn(connection, { refused: [model.id, refused] });

@@ -69,7 +69,7 @@ export function chatOptions(extraHeaders: { [name: string]: string } = {}): Chat
 }
 
 export function idleTimeoutMs(): number {
-  return Math.min(Math.max(setting("idleTimeoutSeconds", 300), 10), 3600) * 1000;
+  return Math.min(Math.max(setting("idleTimeoutSeconds", 600), 10), 3600) * 1000;
 }
 
 export function thinkingFallback(): "hide" | "text" {

@@ -69,7 +69,7 @@ function toPart(part: unknown): ChatPart | undefined {
     return { type: "data", mimeType: part.mimeType, base64: toBase64(part.data) };
   }
   if (vscode.LanguageModelThinkingPart !== undefined && part instanceof vscode.LanguageModelThinkingPart) {
-    const replay = part.metadata?.[REPLAY] as ThinkingReplay | undefined;
+    const replay = (part.metadata?.[REPLAY] ?? part.metadata?.["encrypted_content"]) as ThinkingReplay | string | undefined;
     return { type: "thinking", ...(replay === undefined ? {} : { replay }) };
   }
   if (part instanceof vscode.LanguageModelPromptTsxPart) {

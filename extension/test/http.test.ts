@@ -130,11 +130,13 @@ test("a list has to arrive in time, even if it keeps trickling in", async (conte
 const prepared: PreparedRequest = {
   request: { method: "POST", url: "https://gateway.example/v1/responses", headers: [], body: "{}" },
   origin: "https://gateway.example",
+  model: "m",
   toolNames: {},
   conversationId: null,
   marker: null,
   kind: "main",
-  description: "",
+  description: "m: conversation",
+  chat: null,
   optional: [],
   notes: [],
 };

@@ -55,7 +55,7 @@ impl Default for Timeouts {
         Self {
             connect: Duration::from_secs(30),
             headers: Duration::from_mins(2),
-            idle: Duration::from_mins(5),
+            idle: Duration::from_mins(10),
             output: Duration::from_hours(1),
             small: Duration::from_mins(3),
         }
@@ -127,7 +127,7 @@ impl Client {
         for note in built.notes.clone() {
             on_event(Event::Output(Output::Note(note)));
         }
-        let mut exchange = Exchange::new(self.options(&built));
+        let mut exchange = Exchange::new(self.options(chat, &built));
         let started = Instant::now();
         let mut response: Option<Response> = None;
         let mut cancel = pin!(cancel);
@@ -201,9 +201,10 @@ impl Client {
         }
     }
 
-    fn options(&self, built: &BuiltRequest) -> ExchangeOptions {
+    fn options(&self, chat: &ChatRequest, built: &BuiltRequest) -> ExchangeOptions {
         ExchangeOptions {
             origin: self.endpoint.origin.clone(),
+            model: chat.model.clone(),
             stream: StreamOptions { tool_names: built.tool_names.clone(), ..StreamOptions::default() },
             head_timeout_ms: milliseconds(self.timeouts.headers),
             idle_timeout_ms: milliseconds(self.timeouts.idle),

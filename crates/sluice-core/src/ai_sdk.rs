@@ -69,6 +69,11 @@ impl ChunkStream {
         assembler.outputs()
     }
 
+    /// Returns whether a tool call has begun and not ended.
+    pub fn has_open_call(&self) -> bool {
+        self.assembler.has_open_call()
+    }
+
     /// Returns whether nothing can change the answer any more.
     pub fn is_terminal(&self) -> bool {
         self.assembler.verdict.is_some()

@@ -20,7 +20,8 @@ pub use model::{
 pub use outcome::{
     Empty, Failure, FailureKind, Gateway, LoggedFailure, LoggedOutcome, Outcome, Overflow, Status, TokenDetails, Usage,
 };
-pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+pub(crate) use part::SEPARATOR;
+pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ReplayItem, ReplayMessage, ThinkingReplay};
 pub use questions::{
     CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest, RequestsQuestion,
     TokensQuestion,

@@ -26,6 +26,9 @@ pub struct ExchangeOptions {
     /// The endpoint's origin, for messages about the connection.
     #[cfg_attr(test, ts(as = "Option<String>"))]
     pub origin: String,
+    /// The model that is asked. What it thinks goes back to this model only.
+    #[cfg_attr(test, ts(as = "Option<String>"))]
+    pub model: String,
     /// How the answer is read.
     #[cfg_attr(test, ts(as = "Option<StreamOptions>"))]
     pub stream: StreamOptions,
@@ -35,7 +38,8 @@ pub struct ExchangeOptions {
     /// The longest wait for the head of a response, in milliseconds.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub head_timeout_ms: u64,
-    /// The longest silence in the middle of a body, in milliseconds.
+    /// The longest silence in the middle of a body, in milliseconds. While the model writes a tool call, there is no such
+    /// limit, because some providers send nothing until they have all of it.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub idle_timeout_ms: u64,
     /// The longest wait for the next output of a stream, in milliseconds, so that a server can't keep a request alive
@@ -60,10 +64,11 @@ impl Default for ExchangeOptions {
     fn default() -> Self {
         Self {
             origin: String::new(),
+            model: String::new(),
             stream: StreamOptions::default(),
             dialect: Dialect::OpenResponses,
             head_timeout_ms: 120_000,
-            idle_timeout_ms: 300_000,
+            idle_timeout_ms: 600_000,
             output_timeout_ms: 3_600_000,
             refusal_timeout_ms: 30_000,
             max_attempts: 3,
@@ -204,8 +209,13 @@ impl Exchange {
     ///
     /// `now_ms` is the time in milliseconds of any monotonic clock.
     pub fn poll(&mut self, now_ms: u64) -> Action {
-        if let Some(output) = self.outputs.pop_front() {
+        if let Some(mut output) = self.outputs.pop_front() {
             self.waiting_since_ms = Some(now_ms);
+            if let Output::Part(Part::Thinking { replay: Some(replay), .. }) = &mut output {
+                let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+                replay.origin = known(&self.options.origin);
+                replay.model = known(&self.options.model).or(replay.model.take());
+            }
             if let Output::Part(part) = &output {
                 self.transcript.add(part);
                 self.called_tool |= matches!(part, Part::ToolCall { .. });
@@ -215,7 +225,7 @@ impl Exchange {
         if let State::Reading(body) = &self.state {
             let since = *self.waiting_since_ms.get_or_insert(now_ms);
             let patience = body.patience_ms(&self.options).saturating_sub(now_ms.saturating_sub(since));
-            return Action::Read { timeout_ms: patience.min(self.options.idle_timeout_ms) };
+            return Action::Read { timeout_ms: patience.min(body.idle_ms(&self.options)) };
         }
         self.next_action()
     }
@@ -391,10 +401,21 @@ impl Exchange {
     fn finish(&mut self, outcome: Outcome) {
         let ending = Ending::of(&outcome, self.called_tool);
         // A parameter was the problem only if the server accepted the request without it.
-        let refused = if outcome.error.is_none() { std::mem::take(&mut self.without) } else { Vec::new() };
+        let mut refused = if outcome.error.is_none() { std::mem::take(&mut self.without) } else { Vec::new() };
+        let reasoning_refused = refused.contains(&Parameter::ReasoningItems);
+        refused.retain(|parameter| *parameter != Parameter::ReasoningItems);
         let usage = outcome.usage.as_ref().and_then(VsCodeUsage::of);
         let entry = LedgerEntry::new(&outcome, std::mem::take(&mut self.transcript).into_parts());
         let (attempts, drain) = (self.attempts, self.drain);
-        self.state = State::Finished(Box::new(Report { outcome, ending, usage, entry, attempts, refused, drain }));
+        self.state = State::Finished(Box::new(Report {
+            outcome,
+            ending,
+            usage,
+            entry,
+            attempts,
+            refused,
+            reasoning_refused,
+            drain,
+        }));
     }
 }

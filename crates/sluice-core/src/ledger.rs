@@ -16,7 +16,7 @@ use crate::boundary::{
     RequestStart, RequestUsage, Role, Status, StatusLine, Totals, Usage,
 };
 use crate::memory::Memory;
-use crate::send::{Prompt, request_kind};
+use crate::send::{Prompt, Purpose, purpose};
 use crate::tokens::{Counter, InstallKey, Piece};
 use crate::usage::{History, UsageTracker, preflight};
 use tree::RequestTree;
@@ -63,6 +63,8 @@ pub struct Begun {
     pub estimate: Estimate,
     /// What the request is for.
     pub kind: RequestKind,
+    /// What the request is for, in a few English words: `chat title`.
+    pub purpose: &'static str,
     /// A warning for the user before the request is sent.
     pub warning: Option<Preflight>,
     /// The status line, if this conversation has one.
@@ -135,7 +137,7 @@ impl Ledger {
         let prompt = Prompt::of(&chat);
         let estimate = self.memory.estimate(&prompt, &model.family, &|piece| self.counter.piece(piece));
         let warning = preflight(&chat.model, estimate.tokens, model.max_input_tokens);
-        let kind = request_kind(&chat);
+        let Purpose { name: purpose, kind } = purpose(&chat);
         let start = RequestStart {
             id: id.to_owned(),
             conversation: conversation.to_owned(),
@@ -147,7 +149,7 @@ impl Ledger {
         self.tracker.open(start, now_ms);
         self.tree.begin(conversation, id, self.memory.known().chain(&prompt));
         self.running.insert(id.to_owned(), Running { prompt, model, conversation: conversation.to_owned() });
-        Begun { estimate, kind, warning, status: self.tracker.status(conversation) }
+        Begun { estimate, kind, purpose, warning, status: self.tracker.status(conversation) }
     }
 
     /// A part of the answer has been delivered. Only the first one counts.

@@ -75,6 +75,7 @@ mod settings;
 mod surrogates;
 mod tokens;
 mod usage;
+mod vault;
 mod vercel;
 mod wire;
 
@@ -91,8 +92,8 @@ pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
     Gateway, HttpRequest, LimitSetting, LimitsFrom, LoggedFailure, LoggedOutcome, ModelCapabilities, ModelList,
     ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices,
-    ReasoningItem, Role, Routing, SettingKind, SettingProblem, Settings, Status, ThinkingReplay, TokenBreakdown,
-    TokenDetails, ToolDefinition, ToolMode, Usage,
+    ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingKind, SettingProblem, Settings, Status,
+    ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
 };
 pub use exchange::{
     Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,
@@ -106,11 +107,14 @@ pub use models::{KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key
 pub use numbers::{date, fixed_count, grouped, short_count};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
-pub use send::{BadAddress, BuiltRequest, Endpoint, Parameter, Prompt, ToolNames, VERCEL, build_request, request_kind};
+pub use send::{
+    BadAddress, BuiltRequest, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request, purpose,
+};
 pub use settings::{check_settings, headers_by_origin};
 pub use surrogates::mend_surrogates;
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
 pub use usage::{History, UsageTracker, preflight};
+pub use vault::Vault;
 pub use vercel::{
     VercelProject, VercelQuestion, VercelStep, VercelTask, VercelTeam, VercelToken, vercel_folders, vercel_step,
 };

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::boundary::{LoggedOutcome, RequestKind, Usage};
+use crate::boundary::{LoggedOutcome, Usage};
 use crate::models::EFFORTS;
 
 /// Terms that the protocol and the gateway define. Any other word in their place may be a quotation.
@@ -71,14 +71,14 @@ pub fn describe_outcome(model: &str, outcome: &LoggedOutcome) -> String {
 }
 
 /// Describes a request: what it is for, and how much the model should think.
-pub(crate) fn describe_request(model: &str, kind: RequestKind, effort: Option<&str>, summary: Option<&str>) -> String {
+pub(crate) fn describe_request(model: &str, purpose: &str, effort: Option<&str>, summary: Option<&str>) -> String {
     let effort = match effort {
         None => "the model's own effort".to_owned(),
         Some(effort) if EFFORTS.contains(&effort) => format!("effort {effort}"),
         Some(_) => "an unknown effort".to_owned(),
     };
     let summary = if summary.is_some() { "with a summary of the thinking" } else { "no summary of the thinking" };
-    format!("{}: {} request, {effort}, {summary}", logged_model(model), name(&kind))
+    format!("{}: {purpose}, {effort}, {summary}", logged_model(model))
 }
 
 /// Returns a model's id for a log. A server chooses its ids and could write sentences in them, so only plain ids are

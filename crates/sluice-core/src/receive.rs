@@ -19,6 +19,7 @@ mod long_line;
 mod messages;
 mod outcome;
 mod reasoning;
+mod sink;
 pub mod sse;
 mod streamed;
 
@@ -28,12 +29,13 @@ use std::vec::Drain;
 use serde::Deserialize;
 
 pub(crate) use arguments::{ArgumentsText, Object};
-pub(crate) use assemble::{About, Sink};
+pub(crate) use assemble::About;
 pub(crate) use citations::{citations_part, is_hidden, plain_line};
 pub(crate) use decode::protocol_word;
 pub(crate) use images::{checked_base64, image_type_of_base64, padded};
 pub(crate) use long_line::MAX_PLAIN_BYTES;
 pub(crate) use outcome::{Verdict, judge};
+pub(crate) use sink::Sink;
 
 use crate::boundary::{NoteKind, Outcome, Output};
 use crate::send::ToolNames;
@@ -133,6 +135,12 @@ impl ResponseStream {
             assembler.sink.sum_up_notes();
         }
         assembler.sink.outputs.drain(..)
+    }
+
+    /// Returns whether the server has begun a tool call and not finished it. Some providers send nothing until all of its
+    /// arguments are there.
+    pub fn has_open_call(&self) -> bool {
+        self.assembler.has_open_call()
     }
 
     /// Returns whether the server has said how the answer ended.

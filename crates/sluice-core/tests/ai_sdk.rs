@@ -44,7 +44,7 @@ fn every_chunk_of_a_full_stream_is_read() {
             data image/png iVBORw0KGgo=
             call gw-call_1 read_file {"path":"a","n":12345678901234567890123}
             note RanElsewhere read_file
-            replay rs_1 ThinkingReplay { model: Some("m-1"), items: [ReasoningItem { id: Some("rs_1"), encrypted_content: "sealed" }] }
+            replay rs_1 ThinkingReplay { model: Some("m-1"), origin: None, items: [Reasoning(ReasoningItem { id: Some("rs_1"), encrypted_content: Some("sealed"), summary: [], content: [], signature: None })] }
             Completed, m-1, resp_1, {"input_tokens":5,"output_tokens":3,"total_tokens":8,"input_tokens_details":null,"output_tokens_details":null}
         "#]],
     );

@@ -176,3 +176,30 @@ fn counts_for_vscode_come_from_the_server_or_are_absent() {
         .assert_eq(&usage(json!({"output_tokens": 5, "total_tokens": 15})));
     expect!["none"].assert_eq(&usage(json!({"output_tokens": 5})));
 }
+
+/// A provider that buffers the arguments of a call has been silent for minutes.
+#[test]
+fn silence_is_allowed_while_a_call_is_open() {
+    let options = ExchangeOptions { idle_timeout_ms: 1_000, output_timeout_ms: 50_000, ..ExchangeOptions::default() };
+    let mut exchange = Exchange::new(options);
+    let mut timeout = |event: &str| {
+        exchange.handle_head(200, vec![("content-type".to_owned(), "text/event-stream".to_owned())], 0);
+        exchange.handle_bytes(format!("data: {event}\n\n").as_bytes());
+        loop {
+            match exchange.poll(0) {
+                Action::Output(_) => {}
+                Action::Read { timeout_ms } => return timeout_ms,
+                other => panic!("{other:?}"),
+            }
+        }
+    };
+    let item = r#"{"type":"function_call","id":"f","call_id":"c","name":"look","arguments":"{}","status":"completed"}"#;
+    assert_eq!(timeout(r#"{"type":"response.output_text.delta","delta":"Hi"}"#), 1_000);
+    assert_eq!(
+        timeout(
+            r#"{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"f","call_id":"c","name":"look"}}"#
+        ),
+        50_000
+    );
+    assert_eq!(timeout(&format!(r#"{{"type":"response.output_item.done","output_index":1,"item":{item}}}"#)), 1_000);
+}

@@ -4,13 +4,17 @@ use proptest::prelude::*;
 use serde_json::Value;
 use sluice_core::{
     Calibration, ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, KnownCounts, Measured, Piece, Prompt,
-    ReasoningItem, Role, ThinkingReplay, ToolDefinition, Usage,
+    ReasoningItem, ReplayItem, Role, ThinkingReplay, ToolDefinition, Usage,
 };
 
 const KEY: InstallKey = InstallKey(*b"of this machine.");
 const TODAY: u32 = 20_000;
 
 /// A raw count that is easy to follow: one token for each byte of text, one for each item, three for the frame.
+fn sealed(content: String) -> ReplayItem {
+    ReplayItem::Reasoning(ReasoningItem { encrypted_content: Some(content), ..ReasoningItem::default() })
+}
+
 fn raw(piece: Piece<'_>) -> u32 {
     fn bytes(json: &Value) -> usize {
         match json {
@@ -101,9 +105,10 @@ fn the_next_request_costs_the_total_the_answer_and_an_estimate() {
 #[test]
 fn reasoning_costs_what_the_server_counted() {
     let thinking = |lengths: &[usize]| {
-        let item = |length: &usize| ReasoningItem { id: None, encrypted_content: "x".repeat(*length) };
-        let replay = ThinkingReplay { model: None, items: lengths.iter().map(item).collect() };
-        let content = vec![ChatPart::Thinking { replay: Some(replay) }];
+        let item = |length: &usize| sealed("x".repeat(*length));
+        let replay = ThinkingReplay { items: lengths.iter().map(item).collect(), ..ThinkingReplay::default() };
+        let text = ChatPart::Text { value: "Because.".to_owned() };
+        let content = vec![ChatPart::Thinking { replay: Some(replay) }, text];
         ChatMessage { role: Role::Assistant, content }
     };
     let counted = |known: &KnownCounts, messages: Vec<ChatMessage>| {
@@ -112,7 +117,7 @@ fn reasoning_costs_what_the_server_counted() {
             known.estimate(&Prompt::of(chat), 1.0, &|piece| Counter::estimating().piece(piece)).tokens
         };
         let mut without = chat.clone();
-        without.messages.remove(1);
+        without.messages[1].content.remove(0);
         count(&chat) - count(&without)
     };
     let question = || message(Role::User, "why?");
@@ -152,7 +157,8 @@ fn reasoning_is_counted_only_while_the_model_sees_it() {
     let replay = |model: &str| ChatPart::Thinking {
         replay: Some(ThinkingReplay {
             model: Some(model.to_owned()),
-            items: vec![ReasoningItem { id: None, encrypted_content: "sealed".repeat(500) }],
+            origin: None,
+            items: vec![sealed("sealed".repeat(500))],
         }),
     };
     let call = ChatPart::ToolCall { call_id: "1".to_owned(), name: "because".to_owned(), input_json: String::new() };

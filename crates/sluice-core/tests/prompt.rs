@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatMessage, ChatPart, ChatRequest, Counter, Endpoint, InstallKey, KnownCounts, Piece, Prompt, ReasoningItem, Role,
-    ThinkingReplay, ToolDefinition, Usage, VERCEL, build_request,
+    ChatMessage, ChatPart, ChatRequest, Counter, Endpoint, InstallKey, KnownCounts, Piece, Prompt, ReasoningItem,
+    ReplayItem, Role, ThinkingReplay, ToolDefinition, Usage, VERCEL, build_request,
 };
 
 /// The model of the generated chats. Its server keeps all reasoning.
@@ -89,11 +89,17 @@ fn any_data() -> impl Strategy<Value = ChatPart> {
 fn any_part() -> impl Strategy<Value = ChatPart> {
     let id = || prop::sample::select(vec!["gw-1", "gw-2", "1"]).prop_map(str::to_owned);
     let text = || any_text().prop_map(|value| ChatPart::Text { value });
-    let item = (prop::option::of(id()), prop::sample::select(vec!["", "sealed", "closed"]))
-        .prop_map(|(id, content)| ReasoningItem { id, encrypted_content: content.to_owned() });
+    let item =
+        (prop::option::of(id()), prop::sample::select(vec!["", "sealed", "closed"])).prop_map(|(id, content)| {
+            let encrypted_content = Some(content.to_owned());
+            ReplayItem::Reasoning(ReasoningItem { id, encrypted_content, ..ReasoningItem::default() })
+        });
     let made_by = prop::option::of(prop::sample::select(vec!["grok-4", "grok-4-0709", "acme/other"]));
-    let replay = (made_by, prop::collection::vec(item, 0..3))
-        .prop_map(|(model, items)| ThinkingReplay { model: model.map(str::to_owned), items });
+    let replay = (made_by, prop::collection::vec(item, 0..3)).prop_map(|(model, items)| ThinkingReplay {
+        model: model.map(str::to_owned),
+        origin: None,
+        items,
+    });
     let input = prop::sample::select(vec!["", "{}", "{\"a\":1}", " { \"a\" : 1 }", "nonsense"]);
     prop_oneof![
         3 => text(),

@@ -93,7 +93,8 @@ fn text_that_only_a_done_event_has_is_delivered() {
             text "lo"
             text " you"
             text "!"
-            text "More."
+            text "\n\nMore."
+            replay thinking-0 ThinkingReplay { model: None, origin: None, items: [Message(ReplayMessage { phase: None, bytes: 10, hash: 871177427 }), Message(ReplayMessage { phase: None, bytes: 5, hash: 2136727690 })] }
             Completed
         "#]],
     );
@@ -129,8 +130,9 @@ fn the_final_output_may_list_messages_in_another_order_and_under_other_ids() {
         "#,
         expect![[r#"
             text "one"
-            text "two"
-            text "zero"
+            text "\n\ntwo"
+            text "\n\nzero"
+            replay thinking-0 ThinkingReplay { model: None, origin: None, items: [Message(ReplayMessage { phase: None, bytes: 3, hash: 566910127 }), Message(ReplayMessage { phase: None, bytes: 3, hash: 1149015817 }), Message(ReplayMessage { phase: None, bytes: 4, hash: 929080195 })] }
             Completed
         "#]],
     );
@@ -171,11 +173,12 @@ fn every_spelling_of_reasoning_becomes_thinking() {
         expect![[r#"
             thinking rs_0 "a"
             thinking rs_0 "b"
-            thinking rs_1 "c"
+            thinking rs_1 "\n\nc"
+            thinking rs_1:1 "\n\nd"
             thinking rs_1:1 "d"
-            thinking rs_1:1 "d"
-            thinking rs_2 "e"
+            thinking rs_2 "\n\ne"
             text "answer"
+            replay rs_2 ThinkingReplay { model: None, origin: None, items: [Reasoning(ReasoningItem { id: Some("rs_0"), encrypted_content: None, summary: [], content: ["ab"], signature: None }), Reasoning(ReasoningItem { id: Some("rs_2"), encrypted_content: None, summary: [], content: ["e"], signature: None }), Message(ReplayMessage { phase: None, bytes: 6, hash: 57774303 })] }
             Completed
         "#]],
     );
@@ -191,6 +194,7 @@ fn summary_and_raw_reasoning_of_one_item_are_not_both_shown() {
         "#,
         expect![[r#"
             thinking rs "raw"
+            replay rs ThinkingReplay { model: None, origin: None, items: [Reasoning(ReasoningItem { id: Some("rs"), encrypted_content: None, summary: ["short"], content: ["raw"], signature: None })] }
             Completed, empty: ThinkingOnly
         "#]],
     );
@@ -208,7 +212,7 @@ fn encrypted_reasoning_is_kept_for_the_next_request() {
         "#,
         expect![[r#"
             text "hi"
-            replay rs_2 ThinkingReplay { model: Some("acme/m-1"), items: [ReasoningItem { id: Some("rs_0"), encrypted_content: "AAA" }, ReasoningItem { id: Some("rs_2"), encrypted_content: "BBB" }] }
+            replay rs_2 ThinkingReplay { model: Some("acme/m-1"), origin: None, items: [Reasoning(ReasoningItem { id: Some("rs_0"), encrypted_content: Some("AAA"), summary: [], content: [], signature: None }), Message(ReplayMessage { phase: None, bytes: 2, hash: 3042886618 }), Reasoning(ReasoningItem { id: Some("rs_2"), encrypted_content: Some("BBB"), summary: [], content: [], signature: None })] }
             Completed
         "#]],
     );

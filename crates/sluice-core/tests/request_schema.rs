@@ -31,7 +31,7 @@ fn part() -> impl Strategy<Value = Value> {
         |(call_id, name, input)| json!({"type": "toolCall", "callId": call_id, "name": name, "inputJson": input}),
     );
     let thinking = prop::sample::select(vec!["acme/m", "other", ""]).prop_map(|model| {
-        json!({"type": "thinking", "replay": {"model": model, "items": [{"id": "rs_1", "encrypted_content": "AAA"}]}})
+        json!({"type": "thinking", "replay": {"model": model, "items": [{"reasoning": {"id": "rs_1", "encrypted_content": "AAA"}}]}})
     });
     prop_oneof![3 => plain, 2 => call, 2 => result, 1 => thinking]
 }

@@ -2,59 +2,13 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "an `expect!` is passed by value in each case")]
 
+#[path = "support/send.rs"]
+mod send;
+
 use expect_test::{Expect, expect};
+use send::{assistant, build, call, check, result, user};
 use serde_json::{Value, json};
 use sluice_core::{BuiltRequest, ChatRequest, Endpoint, VERCEL, build_request};
-
-fn build(chat: Value) -> BuiltRequest {
-    let chat: ChatRequest = serde_json::from_value(chat).unwrap();
-    build_request(&chat, &Endpoint::parse(VERCEL).unwrap())
-}
-
-fn user(text: &str) -> Value {
-    json!({"role": "user", "content": [{"type": "text", "value": text}]})
-}
-
-fn assistant(parts: Value) -> Value {
-    json!({"role": "assistant", "content": parts})
-}
-
-fn call(id: &str, name: &str) -> Value {
-    json!({"type": "toolCall", "callId": id, "name": name, "inputJson": "{\"b\":1, \"a\":2}"})
-}
-
-fn result(id: &str, text: &str) -> Value {
-    json!({"role": "user", "content": [{"type": "toolResult", "callId": id, "content": [{"type": "text", "value": text}]}]})
-}
-
-/// Prints the instructions, one line for each input item, and the notes.
-fn check(messages: Value, expected: Expect) {
-    let built = build(json!({"model": "acme/m-1", "messages": messages}));
-    let body: Value = serde_json::from_str(&built.request.body).unwrap();
-    let mut lines = String::new();
-    if let Some(instructions) = body["instructions"].as_str() {
-        lines.push_str(&format!("instructions {instructions:?}\n"));
-    }
-    for item in body["input"].as_array().unwrap() {
-        lines.push_str(&format!("{}\n", short(item)));
-    }
-    for note in &built.notes {
-        lines.push_str(&format!("note {:?} {}\n", note.kind, note.detail));
-    }
-    expected.assert_eq(&lines);
-}
-
-fn short(item: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    match item["type"].as_str().unwrap() {
-        "message" => format!("{} {}", text(&item["role"]), item["content"]),
-        "function_call" => {
-            format!("call {} {} {}", text(&item["call_id"]), text(&item["name"]), text(&item["arguments"]))
-        }
-        "function_call_output" => format!("result {} {}", text(&item["call_id"]), item["output"]),
-        _ => item.to_string(),
-    }
-}
 
 #[test]
 fn instructions_come_from_the_system_role_and_from_assistant_messages_before_the_first_question() {
@@ -171,7 +125,7 @@ fn images_are_typed_by_their_bytes_and_markers_are_never_sent() {
 
 #[test]
 fn reasoning_is_sent_back_only_to_the_model_that_produced_it() {
-    let thought = |model: &str| json!({"type": "thinking", "replay": {"model": model, "items": [{"id": "rs_1", "encrypted_content": "AAA"}]}});
+    let thought = |model: &str| json!({"type": "thinking", "replay": {"model": model, "items": [{"reasoning": {"id": "rs_1", "encrypted_content": "AAA"}}]}});
     let turn = |model: &str| json!([user("Go"), assistant(json!([call("a", "f"), thought(model)])), result("a", "ok")]);
     for model in ["m-1", "acme/m-1", "m-1-2026-01-01"] {
         check(
@@ -315,49 +269,6 @@ fn options_are_sent_only_if_set_and_the_bytes_are_deterministic() {
     "#]]
     .assert_eq(&head(&full));
     assert_eq!(build(chat), full);
-}
-
-#[test]
-fn thinking_is_asked_for_as_the_user_and_the_kind_of_request_say() {
-    let sent = |prompt: &str, options: Value| {
-        let built = build(json!({"model": "acme/m-1", "messages": [user(prompt)], "options": options}));
-        let body: Value = serde_json::from_str(&built.request.body).unwrap();
-        format!("{}\n{}\n", body["reasoning"], built.description)
-    };
-    let title = "Please write a brief title for this: Hi";
-    let all = json!(["none", "low", "high"]);
-    let cases = [
-        sent("Hi", json!({})),
-        sent("Hi", json!({"reasoningEffort": "low", "efforts": all})),
-        sent("Hi", json!({"reasoningEffort": "low", "chosenEffort": "high", "efforts": all})),
-        sent("Hi", json!({"reasoningEffort": "none"})),
-        sent("Hi", json!({"reasoningEffort": "high", "extraBody": {"_enableThinking": false}})),
-        sent("Hi", json!({"reasoningEffort": "a lot", "reasoningSummary": "detailed"})),
-        sent(title, json!({"chosenEffort": "high", "efforts": all})),
-        sent(title, json!({"chosenEffort": "high", "efforts": ["low", "high"]})),
-        sent(title, json!({"chosenEffort": "high"})),
-    ];
-    expect![[r#"
-        {"summary":"auto"}
-        acme/m-1: main request, the model's own effort, with a summary of the thinking
-        {"effort":"low","summary":"auto"}
-        acme/m-1: main request, effort low, with a summary of the thinking
-        {"effort":"high","summary":"auto"}
-        acme/m-1: main request, effort high, with a summary of the thinking
-        {"effort":"none"}
-        acme/m-1: main request, effort none, no summary of the thinking
-        null
-        acme/m-1: main request, the model's own effort, no summary of the thinking
-        {"effort":"a lot","summary":"detailed"}
-        acme/m-1: main request, an unknown effort, with a summary of the thinking
-        {"effort":"none"}
-        acme/m-1: utility request, effort none, no summary of the thinking
-        {"effort":"low"}
-        acme/m-1: utility request, effort low, no summary of the thinking
-        null
-        acme/m-1: utility request, the model's own effort, no summary of the thinking
-    "#]]
-    .assert_eq(&cases.concat());
 }
 
 fn head(built: &BuiltRequest) -> String {

@@ -4,12 +4,20 @@
 //! It is a separate module because the adapter package, which only reads answers, needs none of it, and because the
 //! first answer must not wait for it. How questions and answers cross is documented in `sluice-bridge`.
 
+use std::cell::RefCell;
+
 use sluice_bridge::to_json;
 use sluice_core::{
     BadAddress, CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest,
-    ModelCatalog, Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, build_request, check_key,
-    check_settings, connection_cause, describe_outcome, headers_by_origin, logged_model, vercel_folders, vercel_step,
+    LedgerEntry, ModelCatalog, Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, Vault, build_request,
+    check_key, check_settings, connection_cause, describe_outcome, headers_by_origin, logged_model, vercel_folders,
+    vercel_step,
 };
+
+thread_local! {
+    /// What servers need back of their answers. The loader gives it to every new instance.
+    static VAULT: RefCell<Vault> = RefCell::default();
+}
 
 /// Answers the [`RequestsQuestion`] in the first `length` bytes of the window.
 #[unsafe(no_mangle)]
@@ -23,8 +31,17 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(endpoint) => to_json(&endpoint),
             Err(BadAddress(problem)) => to_json(&problem),
         },
-        RequestsQuestion::BuildRequest { chat, base_url, without } => {
-            to_json(&prepare(&chat, &parse(&base_url)?, &without))
+        RequestsQuestion::BuildRequest { chat, base_url, without, today } => {
+            to_json(&prepare(*chat, &parse(&base_url)?, &without, today)?)
+        }
+        RequestsQuestion::OpenVault(file) => {
+            VAULT.with_borrow_mut(|vault| vault.merge(Vault::read(file.as_bytes())));
+            to_json(&())
+        }
+        RequestsQuestion::Remember { entry, refused, today } => to_json(&remember(&entry, refused.as_deref(), today)),
+        RequestsQuestion::ClearVault {} => {
+            VAULT.with_borrow_mut(Vault::clear);
+            to_json(&())
         }
         RequestsQuestion::LeaveOut { body, parameters } => {
             let request = HttpRequest { method: String::new(), url: String::new(), headers: Vec::new(), body };
@@ -60,11 +77,30 @@ fn parse(address: &str) -> Result<Endpoint, String> {
     Endpoint::parse(address).map_err(|problem| problem.to_string())
 }
 
-fn prepare(chat: &ChatRequest, endpoint: &Endpoint, without: &[Parameter]) -> PreparedRequest {
-    let built = build_request(chat, endpoint).without(without);
-    PreparedRequest {
+/// Keeps what the server needs back of an answer. Returns the vault's file if it has changed.
+fn remember(entry: &LedgerEntry, refused: Option<&ChatRequest>, today: u32) -> Option<String> {
+    VAULT.with_borrow_mut(|vault| {
+        let is_new = vault.remember(&entry.answer, today);
+        if let Some(chat) = refused {
+            vault.reject(chat);
+        }
+        (is_new || refused.is_some()).then(|| String::from_utf8(vault.to_bytes()).unwrap_or_default())
+    })
+}
+
+fn prepare(
+    mut chat: ChatRequest,
+    endpoint: &Endpoint,
+    without: &[Parameter],
+    today: u32,
+) -> Result<PreparedRequest, String> {
+    let is_restored = VAULT.with_borrow_mut(|vault| vault.restore(&mut chat, &endpoint.origin, today));
+    let built = build_request(&chat, endpoint).without(without);
+    let restored = if is_restored { Some(to_json(&chat)?) } else { None };
+    Ok(PreparedRequest {
         request: built.request,
         origin: endpoint.origin.clone(),
+        model: chat.model.clone(),
         tool_names: built.tool_names,
         conversation_id: built.conversation_id,
         marker: built.marker,
@@ -72,7 +108,8 @@ fn prepare(chat: &ChatRequest, endpoint: &Endpoint, without: &[Parameter]) -> Pr
         description: built.description,
         optional: built.optional,
         notes: built.notes,
-    }
+        chat: restored,
+    })
 }
 
 /// The catalog is in the snapshot that the shell keeps. It is restored, updated and queried.

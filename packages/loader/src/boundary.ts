@@ -52,21 +52,53 @@ export type ThinkingReplay = {
 /**
  * The model that produced it. The content is useless to any other model.
  */
-model: string | null, 
+model?: string, 
 /**
- * The items to send back, in order.
+ * The origin of the server that produced it, which is the only one that gets it back.
  */
-items: Array<ReasoningItem>, };
+origin?: string, 
+/**
+ * The items of the answer, in the server's order.
+ */
+items: Array<ReplayItem>, };
+
+export type ReplayItem = { "reasoning": ReasoningItem } | { "message": ReplayMessage } | { "call": string };
+
+export type ReplayMessage = { 
+/**
+ * What the message is to the model: `commentary` or `final_answer`.
+ */
+phase?: string, 
+/**
+ * The length of its text in UTF-8.
+ */
+bytes: number, 
+/**
+ * A hash of its text, because a host may have changed the text.
+ */
+hash: number, };
 
 export type ReasoningItem = { 
 /**
- * The server's id for the item, if it has one.
+ * The server's id for it.
  */
-id: string | null, 
+id?: string, 
 /**
- * The reasoning, which only the server can read.
+ * What only the server can read.
  */
-encrypted_content: string, };
+encrypted_content?: string, 
+/**
+ * The summary, in paragraphs.
+ */
+summary?: Array<string>, 
+/**
+ * The reasoning itself.
+ */
+content?: Array<string>, 
+/**
+ * The provider's signature of it.
+ */
+signature?: string, };
 
 export type Citation = { 
 /**
@@ -332,9 +364,9 @@ export type ChatPart = { "type": "text",
  */
 value: string, } | { "type": "thinking", 
 /**
- * The encrypted items. Without any, nothing is sent.
+ * What the server needs back. Without it, nothing is sent.
  */
-replay?: ThinkingReplay, } | { "type": "toolCall", 
+replay?: ThinkingReplay | string, } | { "type": "toolCall", 
 /**
  * The id that connects the call with its result.
  */
@@ -520,6 +552,10 @@ export type ExchangeOptions = {
  */
 origin?: string, 
 /**
+ * The model that is asked. What it thinks goes back to this model only.
+ */
+model?: string, 
+/**
  * How the answer is read.
  */
 stream?: StreamOptions, 
@@ -532,7 +568,8 @@ dialect?: Dialect,
  */
 headTimeoutMs?: number, 
 /**
- * The longest silence in the middle of a body, in milliseconds.
+ * The longest silence in the middle of a body, in milliseconds. While the model writes a tool call, there is no such
+ * limit, because some providers send nothing until they have all of it.
  */
 idleTimeoutMs?: number, 
 /**
@@ -573,7 +610,7 @@ trace?: boolean, };
 
 export type Dialect = "openResponses" | "aiSdk";
 
-export type Parameter = "caching" | "include" | "maxOutputTokens" | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningSummary" | "store";
+export type Parameter = "caching" | "include" | "maxOutputTokens" | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningItems" | "reasoningSummary" | "store";
 
 export type Action = { "type": "send", 
 /**
@@ -623,6 +660,10 @@ attempts: number,
  * time.
  */
 refused: Array<Parameter>, 
+/**
+ * Whether the server accepted the request only without the reasoning in it. Don't send the same reasoning again.
+ */
+reasoningRefused: boolean, 
 /**
  * Set if the connection may be reused once the rest of the body has been read.
  */
@@ -1047,7 +1088,7 @@ known: number, };
 
 export type FileState = "good" | "missing" | "damaged" | "newer";
 
-export type RequestKind = "main" | "subAgent" | "summary" | "utility";
+export type RequestKind = "main" | "subAgent" | "summary" | "utility" | "inline";
 
 export type RequestUsage = { 
 /**
@@ -1234,6 +1275,10 @@ estimate: Estimate,
  */
 kind: RequestKind, 
 /**
+ * What the request is for, in a few English words: `chat title`.
+ */
+purpose: string, 
+/**
  * A warning for the user before the request is sent.
  */
 warning: Preflight | null, 
@@ -1365,7 +1410,23 @@ baseUrl: string,
 /**
  * Parameters to leave out.
  */
-without?: Array<Parameter>, } } | { "leaveOut": { 
+without?: Array<Parameter>, 
+/**
+ * Days since 1970.
+ */
+today?: number, } } | { "openVault": string } | { "remember": { 
+/**
+ * What the ledger learns from the answer.
+ */
+entry: unknown, 
+/**
+ * The chat whose reasoning the server refused.
+ */
+refused?: ChatRequest, 
+/**
+ * Days since 1970.
+ */
+today: number, } } | { "clearVault": Record<symbol, never> } | { "leaveOut": { 
 /**
  * The body as it was built.
  */
@@ -1461,6 +1522,10 @@ request: HttpRequest,
  */
 origin: string, 
 /**
+ * The model that is asked.
+ */
+model: string, 
+/**
  * The tool names that were sent, with VS Code's names for them.
  */
 toolNames: { [sent: string]: string }, 
@@ -1487,7 +1552,11 @@ optional: Array<Parameter>,
 /**
  * What isn't sent as the chat has it.
  */
-notes: Array<Note>, };
+notes: Array<Note>, 
+/**
+ * The chat as JSON with what the vault added or removed, if it changed anything. This is what is sent and counted.
+ */
+chat: string | null, };
 
 export type CatalogQuestion = { 
 /**

@@ -33,6 +33,9 @@ const MAX_MEMORY = 64 << 20;
 /** Seconds since 1970. */
 const now = (): number => Math.floor(Date.now() / 1000);
 
+/** Days since 1970. */
+const today = (): number => Math.floor(Date.now() / 86_400_000);
+
 export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Promise<Requests> {
   return new Requests(await compile(wasm));
 }
@@ -41,6 +44,8 @@ export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Pro
 export class Requests {
   readonly #module: WebAssembly.Module;
   #instance: Instance<RequestsExports> | undefined;
+  /** The contents of the vault's file, for the next instance. */
+  #vault: string | undefined;
 
   constructor(module: WebAssembly.Module) {
     this.#module = module;
@@ -53,8 +58,31 @@ export class Requests {
 
   /** Turns a chat, which is the JSON of a `ChatRequest`, into a request without the key, and without some parameters. */
   buildRequest(chat: string, baseUrl: string, without: Parameter[] = []): PreparedRequest {
-    const rest = JSON.stringify({ baseUrl, without });
+    const rest = JSON.stringify({ baseUrl, without, today: today() });
     return this.#askJson(`{"buildRequest":{"chat":${chat},${rest.slice(1)}}`);
+  }
+
+  /** Adds the contents of the vault's file: what servers need back of earlier answers. */
+  openVault(file: string): void {
+    this.#ask({ openVault: file });
+    this.#vault = file;
+  }
+
+  /**
+   * Keeps what the server needs back of an answer, whose ledger entry this is. If the server refused the reasoning in a
+   * chat, that isn't sent again. Returns the contents of the vault's file if they have changed.
+   */
+  remember(ledgerEntry: string, refusedChat?: string): string | undefined {
+    const refused = refusedChat === undefined ? "" : `,"refused":${refusedChat}`;
+    const file = this.#askJson<string | null>(`{"remember":{"entry":${ledgerEntry},"today":${today()}${refused}}}`) ?? undefined;
+    this.#vault = file ?? this.#vault;
+    return file;
+  }
+
+  /** Deletes everything in the vault. */
+  clearVault(): void {
+    this.#ask({ clearVault: {} });
+    this.#vault = undefined;
   }
 
   /** Returns the body of a request without some parameters. */
@@ -139,7 +167,12 @@ export class Requests {
     if (this.#instance?.crashed === true || (this.#instance?.memoryBytes ?? 0) > MAX_MEMORY) {
       this.#instance = undefined;
     }
-    this.#instance ??= new Instance(this.#module);
+    if (this.#instance === undefined) {
+      this.#instance = new Instance(this.#module);
+      if (this.#vault !== undefined) {
+        this.#ask({ openVault: this.#vault });
+      }
+    }
     return this.#instance.ask(question, (exports, length) => exports.ask(length));
   }
 }

@@ -5,12 +5,13 @@
 use serde_json::{Value, json};
 use sluice_core::{
     Action, ChatMessage, ChatPart, ChatRequest, Endpoint, Exchange, ExchangeOptions, Output, Part, Report, Role,
-    StreamOptions, ToolDefinition, build_request,
+    StreamOptions, ToolDefinition, Vault, build_request,
 };
 use sluice_simulator::{Options, Request, Responder};
 
 pub const NOW: u64 = 1_790_000_000;
 const MAX_ROUNDS: usize = 25;
+pub const TODAY: u32 = 20_000;
 
 /// A simulated server, and everything that was sent to it.
 pub struct Server {
@@ -18,6 +19,8 @@ pub struct Server {
     pub endpoint: Endpoint,
     /// The bodies of the requests, and the status of the response to each.
     pub requests: Vec<(Value, u16)>,
+    /// The items of all answers, with the model that gave them.
+    pub given: Vec<(String, Value)>,
 }
 
 /// One answer.
@@ -31,7 +34,7 @@ impl Server {
     pub fn new(number: u64) -> Self {
         let responder = Responder::new(Options { seed: number, ..Options::default() });
         let endpoint = Endpoint::parse(&format!("https://server{number}.example/v1")).unwrap();
-        Self { responder, endpoint, requests: Vec::new() }
+        Self { responder, endpoint, requests: Vec::new(), given: Vec::new() }
     }
 
     /// Sends a chat and reads the answer, as a shell does.
@@ -39,6 +42,7 @@ impl Server {
         let built = build_request(chat, &self.endpoint);
         let mut exchange = Exchange::new(ExchangeOptions {
             origin: self.endpoint.origin.clone(),
+            model: chat.model.clone(),
             stream: StreamOptions { tool_names: built.tool_names.clone(), ..StreamOptions::default() },
             optional: built.optional.clone(),
             ..ExchangeOptions::default()
@@ -56,6 +60,7 @@ impl Server {
                     let reply = self.responder.respond(&request, NOW * 1000);
                     self.requests.push((sent, reply.status));
                     body = reply.body();
+                    self.given.extend(items_of(&body).into_iter().map(|item| (chat.model.clone(), item)));
                     exchange.handle_head(reply.status, reply.headers, NOW);
                 }
                 Action::Read { .. } if body.is_empty() => exchange.handle_end(),
@@ -68,10 +73,17 @@ impl Server {
 
     /// Asks a question and runs every tool that the model calls. Returns the last answer.
     pub fn ask(&mut self, chat: &mut ChatRequest, prompt: &str) -> Answer {
+        self.ask_through(&mut Host::Keeps, chat, prompt)
+    }
+
+    /// The same with a host between the model and the chat.
+    pub fn ask_through(&mut self, host: &mut Host, chat: &mut ChatRequest, prompt: &str) -> Answer {
         chat.messages.push(ChatMessage::user(prompt));
         for _ in 0..MAX_ROUNDS {
-            let answer = self.respond(chat);
-            let content = answer.report.entry.answer.clone();
+            let sent = host.request(chat, &self.endpoint.origin);
+            let answer = self.respond(&sent);
+            host.learn(&sent, &answer.report);
+            let content = host.keep(&answer.report.entry.answer);
             let results: Vec<ChatMessage> = content.iter().filter_map(result_of).collect();
             chat.messages.push(ChatMessage { role: Role::Assistant, content });
             if results.is_empty() {
@@ -81,6 +93,71 @@ impl Server {
         }
         panic!("the model goes on calling tools");
     }
+}
+
+/// What lies between a model and a chat.
+pub enum Host {
+    /// Keeps everything, as the command line does.
+    Keeps,
+    /// Joins the texts of an answer, moves its calls behind them, writes their arguments anew, and drops what thinking
+    /// parts carry when a turn is over.
+    VsCode(Vault),
+}
+
+impl Host {
+    fn request(&mut self, chat: &ChatRequest, origin: &str) -> ChatRequest {
+        let mut sent = chat.clone();
+        if let Self::VsCode(vault) = self {
+            let turn = sent.messages.iter().rposition(is_question).unwrap_or(0);
+            for message in &mut sent.messages[..turn] {
+                message.content.retain(|part| !matches!(part, ChatPart::Thinking { .. }));
+            }
+            vault.restore(&mut sent, origin, TODAY);
+        }
+        sent
+    }
+
+    fn learn(&mut self, sent: &ChatRequest, report: &Report) {
+        if let Self::VsCode(vault) = self {
+            vault.remember(&report.entry.answer, TODAY);
+            if report.reasoning_refused {
+                vault.reject(sent);
+            }
+        }
+    }
+
+    fn keep(&self, answer: &[ChatPart]) -> Vec<ChatPart> {
+        if matches!(self, Self::Keeps) {
+            return answer.to_vec();
+        }
+        let text = |part: &ChatPart| match part {
+            ChatPart::Text { value } => Some(value.clone()),
+            _ => None,
+        };
+        let value: String = answer.iter().filter_map(text).collect();
+        let mut kept: Vec<ChatPart> =
+            answer.iter().filter(|part| matches!(part, ChatPart::Thinking { .. })).cloned().collect();
+        kept.push(ChatPart::Text { value: value.trim().to_owned() });
+        for part in answer {
+            if let ChatPart::ToolCall { call_id, name, input_json } = part {
+                let input: Value = serde_json::from_str(input_json).unwrap();
+                let (call_id, name) = (call_id.clone(), name.clone());
+                kept.push(ChatPart::ToolCall { call_id, name, input_json: input.to_string() });
+            }
+        }
+        kept
+    }
+
+    /// VS Code is closed and opened again.
+    pub fn reload(&mut self) {
+        if let Self::VsCode(vault) = self {
+            *vault = Vault::read(&vault.to_bytes());
+        }
+    }
+}
+
+fn is_question(message: &ChatMessage) -> bool {
+    message.role == Role::User && message.content.iter().any(|part| matches!(part, ChatPart::Text { .. }))
 }
 
 impl Answer {
@@ -113,4 +190,27 @@ fn result_of(part: &ChatPart) -> Option<ChatMessage> {
     let content = vec![ChatPart::Text { value: "open".to_owned() }];
     let result = ChatPart::ToolResult { call_id: call_id.clone(), content, is_error: false };
     Some(ChatMessage { role: Role::User, content: vec![result] })
+}
+
+/// Returns the items of the final output, read independently of the core.
+fn items_of(body: &[u8]) -> Vec<Value> {
+    let text = String::from_utf8_lossy(body);
+    let mut events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
+    let terminal = events.rfind(|event| event["type"] == "response.completed");
+    terminal.and_then(|event| event["response"]["output"].as_array().cloned()).unwrap_or_default()
+}
+
+/// Describes what must come back to a model: reasoning, messages with their phase, and calls.
+pub fn describe(item: &Value) -> Option<String> {
+    match item["type"].as_str()? {
+        "reasoning" => Some(format!(
+            "reasoning {} {} {} {} {}",
+            item["id"], item["summary"], item["content"], item["encrypted_content"], item["signature"]
+        )),
+        "message" if item["role"] == "assistant" && item["phase"].is_string() => {
+            Some(format!("message {} {}", item["phase"], item["content"][0]["text"]))
+        }
+        "function_call" => Some(format!("call {}", item["call_id"])),
+        _ => None,
+    }
 }

@@ -10,7 +10,7 @@ use super::chunk::Chunk;
 use super::data::Data;
 use super::fields::RawFields;
 use super::usage;
-use crate::boundary::{Failure, NoteKind, Output, Part, ReasoningItem, ThinkingReplay};
+use crate::boundary::{Failure, NoteKind, Output, Part, ReasoningItem, ReplayItem, SEPARATOR, ThinkingReplay};
 use crate::message::MessageCode;
 use crate::receive::sse::EventTooLarge;
 use crate::receive::{About, BodyEnd, MAX_PLAIN_BYTES, Sink, StreamOptions, Verdict, protocol_word};
@@ -30,6 +30,10 @@ pub(super) struct Assembler {
     /// How often each thinking block's id was used, because every step restarts the numbering.
     thinking_starts: BTreeMap<String, u32>,
     last_thinking: Option<String>,
+    /// The id of the message that the text belongs to, if the provider names it.
+    message: Option<String>,
+    /// Whether the next text begins another message.
+    begins_message: bool,
     replay: Vec<ReasoningItem>,
     /// The position in `replay` of the item with each id.
     replay_by_id: BTreeMap<String, usize>,
@@ -50,6 +54,8 @@ impl Assembler {
             open_blocks: BTreeSet::new(),
             thinking_starts: BTreeMap::new(),
             last_thinking: None,
+            message: None,
+            begins_message: false,
             replay: Vec::new(),
             replay_by_id: BTreeMap::new(),
             about: About::default(),
@@ -120,13 +126,20 @@ impl Assembler {
         match Chunk::named(kind, fields) {
             Chunk::Text { piece } => {
                 if !piece.is_empty() {
-                    sink.part(Part::Text { value: piece.into_owned() });
+                    let is_next = std::mem::take(&mut self.begins_message) && sink.gave_text;
+                    let value = if is_next { format!("{SEPARATOR}{piece}") } else { piece.into_owned() };
+                    sink.part(Part::Text { value });
                 }
             }
             Chunk::Thinking { block, piece } => self.think(block.as_deref(), piece.into_owned()),
             Chunk::BlockStart { is_thinking, block } => {
                 let block = block.unwrap_or_default().into_owned();
                 let bytes = OVERHEAD + block.len();
+                if !is_thinking && let Some(item) = item_id(fields) {
+                    // Other providers split one message into several blocks, in the middle of a sentence.
+                    self.begins_message |= self.message.as_ref().is_some_and(|before| *before != item);
+                    self.message = Some(item);
+                }
                 if is_thinking {
                     let starts = self.thinking_starts.entry(block.clone()).or_default();
                     sink.retain(if *starts == 0 { bytes } else { 0 });
@@ -211,10 +224,9 @@ impl Assembler {
         for provider in metadata.iter().filter_map(|(_, json)| RawFields::read(json)) {
             let Some(encrypted) = provider.word(&["reasoningEncryptedContent"]) else { continue };
             let id = provider.word(&["itemId"]).map(std::borrow::Cow::into_owned);
-            let item = ReasoningItem { id, encrypted_content: encrypted.into_owned() };
-            let bytes = |item: &ReasoningItem| {
-                OVERHEAD + item.encrypted_content.len() + 2 * item.id.as_deref().map_or(0, str::len)
-            };
+            let item =
+                ReasoningItem { id, encrypted_content: Some(encrypted.into_owned()), ..ReasoningItem::default() };
+            let bytes = |item: &ReasoningItem| OVERHEAD + item.bytes() + item.id.as_deref().map_or(0, str::len);
             self.sink.retain_waiting(bytes(&item));
             // Each block of one item repeats it.
             let known = item.id.as_ref().and_then(|id| self.replay_by_id.get(id));
@@ -265,6 +277,10 @@ impl Assembler {
         self.open_blocks.clear();
     }
 
+    pub(super) fn has_open_call(&self) -> bool {
+        self.calls.any_open()
+    }
+
     /// One empty part at the end contains what has to be sent back for all thinking.
     fn give_replay(&mut self) {
         let items = mem::take(&mut self.replay);
@@ -274,7 +290,8 @@ impl Assembler {
         }
         let first = items.first().and_then(|item| item.id.clone());
         let id = self.last_thinking.clone().or(first).unwrap_or_else(|| "thinking".to_owned());
-        let replay = Some(ThinkingReplay { model: self.about.model.clone(), items });
+        let items = items.into_iter().map(ReplayItem::Reasoning).collect();
+        let replay = Some(ThinkingReplay { model: self.about.model.clone(), origin: None, items });
         self.sink.part(Part::Thinking { value: String::new(), id, replay });
     }
 
@@ -317,4 +334,12 @@ impl Assembler {
         }
         self.verdict = Some(verdict);
     }
+}
+
+/// Returns the id of the item that a block belongs to, from the metadata of its provider.
+fn item_id(fields: &RawFields<'_>) -> Option<String> {
+    let metadata = fields.object(&["providerMetadata"])?;
+    metadata.iter().filter_map(|(_, json)| RawFields::read(json)).find_map(|provider| {
+        provider.word(&["itemId"]).filter(|id| id.len() <= MAX_BLOCK_ID_BYTES).map(std::borrow::Cow::into_owned)
+    })
 }

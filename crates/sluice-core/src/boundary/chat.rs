@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::part::ThinkingReplay;
 use crate::surrogates::mend_surrogates;
 
 /// One request. Binary data is base64; a tool's input is the text of a JSON object.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ChatRequest {
@@ -50,7 +50,7 @@ impl ChatMessage {
 }
 
 /// One message of a chat.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChatMessage {
     /// Who wrote the message.
@@ -60,7 +60,7 @@ pub struct ChatMessage {
 }
 
 /// The author of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Role {
@@ -82,11 +82,11 @@ pub enum ChatPart {
         /// The text.
         value: String,
     },
-    /// The model's reasoning. Only the encrypted items are sent, and only to the model that produced them.
+    /// The model's reasoning. It is sent only to the model and the origin that produced it.
     Thinking {
-        /// The encrypted items. Without any, nothing is sent.
+        /// What the server needs back. Without it, nothing is sent.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(test, ts(optional, as = "Option<ThinkingReplay>"))]
+        #[cfg_attr(test, ts(optional, type = "ThinkingReplay | string"))]
         replay: Option<ThinkingReplay>,
     },
     /// A call that the model made in an earlier answer.
@@ -124,6 +124,7 @@ pub enum ChatPart {
 struct FlatPart {
     r#type: String,
     value: Option<String>,
+    #[serde(default, deserialize_with = "read_replay")]
     replay: Option<ThinkingReplay>,
     call_id: Option<String>,
     name: Option<String>,
@@ -133,6 +134,15 @@ struct FlatPart {
     is_error: bool,
     mime_type: Option<String>,
     base64: Option<String>,
+}
+
+/// Reads a replay, or the JSON of one in a string, because one of VS Code's chats keeps only strings. Anything else comes
+/// from another version or another provider and counts as absent.
+fn read_replay<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ThinkingReplay>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(json) => serde_json::from_str(&json).ok(),
+        other => serde_json::from_value(other).ok(),
+    })
 }
 
 impl TryFrom<FlatPart> for ChatPart {
@@ -163,7 +173,7 @@ impl TryFrom<FlatPart> for ChatPart {
 }
 
 /// A tool that the model may call.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ToolDefinition {
@@ -180,7 +190,7 @@ pub struct ToolDefinition {
 }
 
 /// Whether the model may, must or must not call tools.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum ToolMode {
@@ -194,7 +204,7 @@ pub enum ToolMode {
 }
 
 /// The options of a request. Each is sent only if it is set.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ChatOptions {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fnv::fnv1a;
 use crate::message::{Message, join_messages};
 
 /// One output of the stream.
@@ -63,24 +64,128 @@ pub enum Part {
     },
 }
 
-/// The reasoning that a stateless server must get back so that the model can continue from it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+/// What a stateless server must get back of an answer, so that the model can continue from there: the items of the answer
+/// in their order, without what VS Code keeps itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ThinkingReplay {
     /// The model that produced it. The content is useless to any other model.
     pub model: Option<String>,
-    /// The items to send back, in order.
-    pub items: Vec<ReasoningItem>,
+    /// The origin of the server that produced it, which is the only one that gets it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// The items of the answer, in the server's order.
+    pub items: Vec<ReplayItem>,
 }
 
-/// One reasoning item, encrypted by the server.
+/// What separates two messages, or two blocks of thinking, for the reader. It isn't part of either, and isn't sent back.
+pub(crate) const SEPARATOR: &str = "\n\n";
+
+/// One item of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+pub enum ReplayItem {
+    /// Reasoning.
+    Reasoning(ReasoningItem),
+    /// A message, whose text VS Code keeps together with the text of all other messages.
+    Message(ReplayMessage),
+    /// A tool call, by the id that was reported.
+    Call(String),
+}
+
+/// A reasoning item: encrypted or signed by the server, or plain text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ReasoningItem {
-    /// The server's id for the item, if it has one.
+    /// The server's id for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The reasoning, which only the server can read.
-    pub encrypted_content: String,
+    /// What only the server can read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encrypted_content: Option<String>,
+    /// The summary, in paragraphs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
+    pub summary: Vec<String>,
+    /// The reasoning itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
+    pub content: Vec<String>,
+    /// The provider's signature of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+}
+
+/// A message of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct ReplayMessage {
+    /// What the message is to the model: `commentary` or `final_answer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// The length of its text in UTF-8.
+    pub bytes: usize,
+    /// A hash of its text, because a host may have changed the text.
+    pub hash: u32,
+}
+
+impl ReplayMessage {
+    pub(crate) fn new(phase: Option<String>, text: &str) -> Self {
+        Self { phase, bytes: text.len(), hash: short_hash(text) }
+    }
+
+    /// Returns the message's text if this text begins with it.
+    pub(crate) fn find_in<'a>(&self, text: &'a str) -> Option<&'a str> {
+        text.get(..self.bytes).filter(|said| short_hash(said) == self.hash)
+    }
+}
+
+/// JavaScript can't represent all numbers of 64 bits.
+fn short_hash(text: &str) -> u32 {
+    u32::try_from(fnv1a(text.as_bytes()) & 0xffff_ffff).unwrap_or_default()
+}
+
+impl ReasoningItem {
+    /// Returns whether a model can continue from it. A summary alone is for people.
+    pub(crate) fn is_useful(&self) -> bool {
+        let sealed = [&self.encrypted_content, &self.signature];
+        sealed.into_iter().flatten().any(|text| !text.is_empty()) || !self.content.is_empty()
+    }
+
+    /// Returns the memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let texts = self.summary.iter().chain(&self.content).map(String::len).sum::<usize>();
+        let optional = [&self.id, &self.encrypted_content, &self.signature];
+        texts + optional.into_iter().flatten().map(String::len).sum::<usize>()
+    }
+}
+
+impl ThinkingReplay {
+    /// Returns whether it says more than VS Code's own parts do.
+    pub(crate) fn is_useful(&self) -> bool {
+        let messages = self.items.iter().filter_map(|item| match item {
+            ReplayItem::Message(message) => Some(message),
+            _ => None,
+        });
+        let has_reasoning = self.items.iter().any(|item| matches!(item, ReplayItem::Reasoning(_)));
+        has_reasoning || messages.clone().any(|message| message.phase.is_some()) || messages.count() > 1
+    }
+
+    /// Returns whether it may be sent to this model at this origin. What isn't known doesn't count.
+    pub(crate) fn is_for(&self, model: &str, origin: Option<&str>) -> bool {
+        let is_same_origin = self.origin.as_deref().zip(origin).is_none_or(|(made_at, origin)| made_at == origin);
+        is_same_origin && self.model.as_deref().is_none_or(|made_by| is_same_model(made_by, model))
+    }
+}
+
+/// Returns whether `made_by`, the name in a server's response, is the model that was asked for. Servers often leave out
+/// the creator in `creator/model` and append a date.
+fn is_same_model(made_by: &str, asked: &str) -> bool {
+    let bare = |model: &str| model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let (made_by, asked) = (bare(made_by), bare(asked));
+    made_by == asked || made_by.strip_prefix(&asked).is_some_and(|rest| rest.starts_with('-'))
 }
 
 /// A source that the answer cites: a web page, or a document that only the provider has.

@@ -36,7 +36,26 @@ pub enum RequestsQuestion {
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<Vec<Parameter>>", optional))]
         without: Vec<Parameter>,
+        /// Days since 1970.
+        #[serde(default)]
+        #[cfg_attr(test, ts(as = "Option<u32>", optional))]
+        today: u32,
     },
+    /// Adds the contents of a file to the [`Vault`](crate::Vault).
+    OpenVault(String),
+    /// Keeps what the server needs back of an answer: the contents of the vault's file if they have changed, or `null`.
+    Remember {
+        /// What the ledger learns from the answer.
+        #[cfg_attr(test, ts(type = "unknown"))]
+        entry: LedgerEntry,
+        /// The chat whose reasoning the server refused.
+        #[cfg_attr(test, ts(optional))]
+        refused: Option<Box<ChatRequest>>,
+        /// Days since 1970.
+        today: u32,
+    },
+    /// Deletes everything in the vault.
+    ClearVault {},
     /// Removes parameters from the body of a request: the new body.
     LeaveOut {
         /// The body as it was built.
@@ -133,6 +152,8 @@ pub struct PreparedRequest {
     pub request: HttpRequest,
     /// The origin that it is sent to. A key belongs to one origin.
     pub origin: String,
+    /// The model that is asked.
+    pub model: String,
     /// The tool names that were sent, with VS Code's names for them.
     #[cfg_attr(test, ts(type = "{ [sent: string]: string }"))]
     pub tool_names: ToolNames,
@@ -148,6 +169,8 @@ pub struct PreparedRequest {
     pub optional: Vec<Parameter>,
     /// What isn't sent as the chat has it.
     pub notes: Vec<Note>,
+    /// The chat as JSON with what the vault added or removed, if it changed anything. This is what is sent and counted.
+    pub chat: Option<String>,
 }
 
 /// A question about the models of an endpoint. The shell keeps the catalog's state, the snapshot.

@@ -22,6 +22,8 @@ fn typescript_types_are_fresh() {
     let declarations = [
         Part::decl(&config),
         ThinkingReplay::decl(&config),
+        ReplayItem::decl(&config),
+        ReplayMessage::decl(&config),
         ReasoningItem::decl(&config),
         Citation::decl(&config),
         Note::decl(&config),

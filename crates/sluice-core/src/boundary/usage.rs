@@ -82,6 +82,8 @@ pub enum RequestKind {
     Summary,
     /// For example, a title or a commit message.
     Utility,
+    /// A question or an edit of the user beside the conversation: inline chat, the terminal, the search view.
+    Inline,
 }
 
 /// How a request ended.

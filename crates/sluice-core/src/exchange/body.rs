@@ -82,6 +82,15 @@ impl Body {
         }
     }
 
+    /// How long the body may stay silent. There is no limit while a call is open, because some providers send nothing
+    /// until the model has written all of its arguments.
+    pub(super) fn idle_ms(&self, options: &ExchangeOptions) -> u64 {
+        match self {
+            Self::Stream(receiver) if receiver.has_open_call() => u64::MAX,
+            _ => options.idle_timeout_ms,
+        }
+    }
+
     /// How long the whole body may take, or for a stream, how long until its next output.
     pub(super) fn patience_ms(&self, options: &ExchangeOptions) -> u64 {
         match self {
@@ -195,6 +204,13 @@ impl Receiver {
         match self {
             Self::OpenResponses(stream) => stream.push(bytes),
             Self::AiSdk(stream) => stream.push(bytes),
+        }
+    }
+
+    fn has_open_call(&self) -> bool {
+        match self {
+            Self::OpenResponses(stream) => stream.has_open_call(),
+            Self::AiSdk(stream) => stream.has_open_call(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::boundary::{ChatPart, Empty, Failure, FailureKind, Outcome, Part, Status, ThinkingReplay, Usage};
+use crate::boundary::{ChatPart, Empty, Failure, FailureKind, Outcome, Part, Status, Usage};
 use crate::failure::Transport;
 use crate::ledger::LedgerEntry;
 use crate::message::{Message, MessageCode, join_messages};
@@ -29,6 +29,9 @@ pub struct Report {
     /// Parameters that the server refused by name, before it accepted the request without them. Leave them out next
     /// time.
     pub refused: Vec<Parameter>,
+    /// Whether the server accepted the request only without the reasoning in it. Don't send the same reasoning again.
+    #[serde(rename = "reasoningRefused")]
+    pub reasoning_refused: bool,
     /// Set if the connection may be reused once the rest of the body has been read.
     pub drain: Option<Drain>,
 }
@@ -148,9 +151,8 @@ impl Transcript {
                 name: name.clone(),
                 input_json: input_json.clone(),
             }),
-            Part::Thinking { replay: Some(ThinkingReplay { model, items }), .. } => {
-                let replay = Some(ThinkingReplay { model: model.clone(), items: items.clone() });
-                self.0.push(ChatPart::Thinking { replay });
+            Part::Thinking { replay: Some(replay), .. } => {
+                self.0.push(ChatPart::Thinking { replay: Some(replay.clone()) });
             }
             Part::Thinking { replay: None, .. } | Part::Data { .. } | Part::Citations { .. } => {}
         }

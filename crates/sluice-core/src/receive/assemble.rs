@@ -12,6 +12,7 @@
 
 use std::mem;
 
+use super::StreamOptions;
 use super::calls::Calls;
 use super::citations::plain_line;
 use super::decode::{Decoded, Frame, protocol_word};
@@ -20,10 +21,10 @@ use super::items::Pairing;
 use super::messages::{Messages, text_of};
 use super::outcome::Verdict;
 use super::reasoning::Reasoning;
+use super::sink::Sink;
 use super::sse::EventTooLarge;
 use super::streamed::PartKey;
-use super::{Limits, StreamOptions};
-use crate::boundary::{Gateway, Note, NoteKind, Output, Part, Usage};
+use crate::boundary::{Gateway, Note, NoteKind, Part, ReplayItem, ThinkingReplay, Usage};
 use crate::message::{Message, MessageCode};
 use crate::surrogates::FirstHalf;
 use crate::wire::{Address, Channel, ContentPart, ErrorField, Item, ItemKind, Response, StreamEvent};
@@ -37,6 +38,10 @@ pub(super) struct Assembler {
     images: Images,
     /// The number of items, and the bytes that they take.
     counted: (usize, usize),
+    /// All messages, reasoning items and calls in the order in which they were first mentioned, by their slots.
+    order: Vec<Slot>,
+    /// How many of each kind are in `order`.
+    tracked: [usize; 3],
     last_sequence: Option<u64>,
     sequence_noted: bool,
     /// What the last event left for the next one.
@@ -44,6 +49,13 @@ pub(super) struct Assembler {
     pub about: About,
     pub verdict: Option<Verdict>,
     pub sink: Sink,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    Message(usize),
+    Reasoning(usize),
+    Call(usize),
 }
 
 /// What the server said about the whole response.
@@ -55,114 +67,6 @@ pub(crate) struct About {
     pub gateway: Option<Gateway>,
 }
 
-/// The maximum number of notes for one answer, and the maximum if every event is traced.
-const MAX_NOTES: usize = 256;
-const MAX_TRACED: usize = 65_536;
-/// Enough for a megabyte of links, or sixteen of other text.
-const BYTES_TO_SEARCH: usize = 1 << 20;
-/// One part in this many of an answer's limit may be kept for later: encrypted thinking, open calls and sources.
-const WAITING_SHARE: usize = 5;
-
-/// Every part and note goes through here and is counted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Sink {
-    pub outputs: Vec<Output>,
-    pub limits: Limits,
-    /// The memory in bytes that the answer takes until it ends.
-    retained: usize,
-    /// The part of these bytes that is processed only at the end of a call or of the answer.
-    waiting: usize,
-    /// How much of the text may still be searched for links to sources.
-    pub bytes_to_search: usize,
-    noted: usize,
-    traced: usize,
-    /// The number of notes that were left out.
-    left_out: usize,
-    pub over_limit: Option<Message>,
-    pub gave_part: bool,
-    pub gave_answer: bool,
-    pub gave_thinking: bool,
-}
-
-impl Sink {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, bytes_to_search: BYTES_TO_SEARCH, ..Self::default() }
-    }
-
-    pub(crate) fn part(&mut self, part: Part) {
-        self.gave_part = true;
-        match &part {
-            Part::Thinking { .. } => self.gave_thinking = true,
-            Part::Text { .. } | Part::ToolCall { .. } | Part::Data { .. } => self.gave_answer = true,
-            Part::Citations { .. } => {}
-        }
-        self.outputs.push(Output::Part(part));
-    }
-
-    #[inline(never)]
-    pub(crate) fn note(&mut self, kind: NoteKind, detail: impl Into<String>) {
-        let (count, max) =
-            if kind == NoteKind::Event { (&mut self.traced, MAX_TRACED) } else { (&mut self.noted, MAX_NOTES) };
-        if *count < max {
-            *count += 1;
-            self.outputs.push(Output::Note(Note::new(kind, detail)));
-        } else {
-            self.left_out += 1;
-        }
-    }
-
-    /// Adds one note that says how many notes were left out, once the answer is over.
-    #[inline(never)]
-    pub(crate) fn sum_up_notes(&mut self) {
-        if self.left_out > 0 {
-            let count = mem::take(&mut self.left_out).to_string();
-            self.outputs.push(Output::Note(Note::new(NoteKind::MoreNotes, count)));
-        }
-    }
-
-    /// Counts bytes that are kept from now on.
-    pub(crate) fn retain(&mut self, bytes: usize) {
-        self.retained += bytes;
-        if self.retained > self.limits.max_answer_bytes {
-            self.over_limit(MessageCode::TooMuchContent, self.limits.max_answer_bytes);
-        }
-    }
-
-    /// Returns whether this many more bytes can be kept. If not, the answer ends here.
-    pub(crate) fn has_room_for(&mut self, bytes: usize) -> bool {
-        let has_room = self.retained + bytes <= self.limits.max_answer_bytes;
-        if !has_room {
-            self.over_limit(MessageCode::TooMuchContent, self.limits.max_answer_bytes);
-        }
-        has_room
-    }
-
-    pub(crate) fn release(&mut self, bytes: usize) {
-        self.retained = self.retained.saturating_sub(bytes);
-    }
-
-    /// The same for what is processed later: arguments, which are parsed when their call is done, and sources and
-    /// encrypted thinking, which are delivered at the end. One event can trigger all of that work, so it has a limit.
-    pub(crate) fn retain_waiting(&mut self, bytes: usize) {
-        self.retain(bytes);
-        self.waiting += bytes;
-        let max = self.limits.max_answer_bytes / WAITING_SHARE;
-        if self.waiting > max {
-            self.over_limit(MessageCode::TooManyArguments, max);
-        }
-    }
-
-    pub(crate) fn release_waiting(&mut self, bytes: usize) {
-        self.release(bytes);
-        self.waiting = self.waiting.saturating_sub(bytes);
-    }
-
-    #[inline(never)]
-    pub(crate) fn over_limit(&mut self, message: MessageCode, limit: usize) {
-        self.over_limit.get_or_insert_with(|| Message::new(message, [&limit]));
-    }
-}
-
 impl Assembler {
     pub(super) fn new(options: StreamOptions) -> Self {
         Self {
@@ -172,6 +76,8 @@ impl Assembler {
             calls: Calls::new(options.tool_names, options.plain_call_ids),
             images: Images::default(),
             counted: (0, 0),
+            order: Vec::new(),
+            tracked: [0; 3],
             last_sequence: None,
             sequence_noted: false,
             half: None,
@@ -209,9 +115,19 @@ impl Assembler {
         let bytes = self.messages.bytes() + self.reasoning.bytes() + self.calls.bytes();
         self.sink.retain(bytes - self.counted.1);
         self.counted = (items, bytes);
+        self.track_order();
         if items > self.sink.limits.max_items {
             self.sink.over_limit(MessageCode::TooManyItems, self.sink.limits.max_items);
         }
+    }
+
+    /// Adds the items that are new to the order.
+    fn track_order(&mut self) {
+        let [messages, reasoning, calls] = self.tracked;
+        self.tracked = [self.messages.len(), self.reasoning.len(), self.calls.len()];
+        self.order.extend((messages..self.messages.len()).map(Slot::Message));
+        self.order.extend((reasoning..self.reasoning.len()).map(Slot::Reasoning));
+        self.order.extend((calls..self.calls.len()).map(Slot::Call));
     }
 
     /// A frame that can't be read may have been a piece of a call.
@@ -324,7 +240,7 @@ impl Assembler {
     fn item_added(&mut self, at: &Address<'_>, item: &Item<'_>) {
         let at = &item_address(at, item);
         match item.kind() {
-            ItemKind::Message => self.messages.added(at),
+            ItemKind::Message => self.messages.added(at, item),
             ItemKind::Reasoning => self.reasoning.added(at),
             ItemKind::FunctionCall => self.calls.added(at, item, &mut self.sink),
             // There is only one note, when the item is done.
@@ -395,6 +311,7 @@ impl Assembler {
                 ItemKind::ImageGenerationCall => self.images.handle_done(result, item.output_format.as_deref(), sink),
                 ItemKind::Other(_) => {}
             }
+            self.track_order();
             if self.sink.over_limit.is_some() {
                 return;
             }
@@ -410,9 +327,36 @@ impl Assembler {
         pairings
     }
 
+    /// The answer is over. VS Code keeps only the metadata of the last thinking part, so one empty part contains what the
+    /// server needs back of the whole answer.
     fn close(&mut self) {
         self.messages.close_all(&mut self.sink);
-        self.reasoning.close_all(self.about.model.as_deref(), &mut self.sink);
+        self.track_order();
+        let mut order = mem::take(&mut self.order);
+        let index = |slot: &Slot| match *slot {
+            Slot::Message(slot) => self.messages.output_index(slot),
+            Slot::Reasoning(slot) => self.reasoning.output_index(slot),
+            Slot::Call(slot) => self.calls.output_index(slot),
+        };
+        if order.iter().all(|slot| index(slot).is_some()) {
+            order.sort_by_key(index);
+        }
+        let item = |slot| match slot {
+            Slot::Message(slot) => self.messages.replay(slot).map(ReplayItem::Message),
+            Slot::Reasoning(slot) => self.reasoning.replay(slot).map(ReplayItem::Reasoning),
+            Slot::Call(slot) => self.calls.reported_id(slot).map(|id| ReplayItem::Call(id.to_owned())),
+        };
+        let items = order.into_iter().filter_map(item).collect();
+        let replay = ThinkingReplay { model: self.about.model.clone(), origin: None, items };
+        if replay.is_useful() {
+            let id = self.reasoning.last_block();
+            self.sink.part(Part::Thinking { value: String::new(), id, replay: Some(replay) });
+        }
+    }
+
+    /// Returns whether the server has begun a call and not finished it.
+    pub(super) fn has_open_call(&self) -> bool {
+        self.calls.any_open()
     }
 }
 

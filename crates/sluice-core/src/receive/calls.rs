@@ -14,9 +14,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arguments::{ArgumentsText, Object};
-use super::assemble::Sink;
 use super::decode::protocol_word;
 use super::items::{Items, Pairing};
+use super::sink::Sink;
 use crate::boundary::{Failure, NoteKind, Part};
 use crate::call_id::{self, Taken};
 use crate::message::MessageCode;
@@ -39,6 +39,8 @@ struct Call {
     /// Whether the server said that this call is finished.
     finished: bool,
     state: State,
+    /// The id under which the call was reported.
+    reported_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -253,6 +255,20 @@ impl Calls {
         }
     }
 
+    /// Returns the id under which a call was reported.
+    pub(super) fn reported_id(&self, slot: usize) -> Option<&str> {
+        self.items.get(slot)?.value.reported_id.as_deref()
+    }
+
+    pub(super) fn output_index(&self, slot: usize) -> Option<u64> {
+        self.items.get(slot)?.output_index
+    }
+
+    /// Returns whether the server has begun a call and not finished it.
+    pub(super) fn any_open(&self) -> bool {
+        self.items.first_open().is_some()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }
@@ -397,6 +413,9 @@ impl Calls {
         }
         let call_id = call_id::to_vscode(&server_id, self.plain_ids, &mut self.vscode_ids);
         let name = self.tool_names.from_server(&name).map_or(name.clone(), str::to_owned);
+        if let Some(entry) = self.items.get_mut(slot) {
+            entry.value.reported_id = Some(call_id.clone());
+        }
         sink.part(Part::ToolCall { call_id, name, input_json: input.json });
         true
     }

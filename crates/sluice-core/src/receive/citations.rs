@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use memchr::memchr2_iter;
 
-use super::assemble::Sink;
+use super::sink::Sink;
 use super::streamed::Streamed;
 use crate::boundary::{Citation, Part};
 use crate::wire::Annotation;

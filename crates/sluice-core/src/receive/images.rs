@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-use super::assemble::Sink;
+use super::sink::Sink;
 use crate::boundary::{NoteKind, Part};
 use crate::fnv::fnv1a;
 use crate::image_type::image_type;

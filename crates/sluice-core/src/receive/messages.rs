@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::assemble::Sink;
 use super::citations::Citations;
 use super::decode::protocol_word;
 use super::items::{Items, Pairing};
+use super::sink::Sink;
 use super::streamed::{PartKey, Settled, Streamed};
-use crate::boundary::{NoteKind, Part};
+use crate::boundary::{NoteKind, Part, ReplayMessage, SEPARATOR};
 use crate::message::MessageCode;
 use crate::wire::{Address, Annotation, Channel, ContentPart, Item, ItemKind};
 
@@ -15,6 +15,8 @@ use crate::wire::{Address, Annotation, Channel, ContentPart, Item, ItemKind};
 pub(super) struct Message {
     shown: Streamed,
     citations: Citations,
+    phase: Option<String>,
+    has_begun: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -31,8 +33,11 @@ enum Evidence {
 }
 
 impl Messages {
-    pub(super) fn added(&mut self, at: &Address<'_>) {
+    pub(super) fn added(&mut self, at: &Address<'_>, item: &Item<'_>) {
         self.items.announce(at);
+        if let Some(message) = self.items.find_named(at).and_then(|slot| self.items.get_mut(slot)) {
+            message.value.learn_phase(item);
+        }
     }
 
     pub(super) fn knows(&self, at: &Address<'_>) -> bool {
@@ -73,6 +78,7 @@ impl Messages {
     fn finish(&mut self, slot: usize, item: &Item<'_>, sink: &mut Sink) {
         self.items.close(slot);
         let Some(message) = self.items.get_mut(slot) else { return };
+        message.value.learn_phase(item);
         let settled = message.value.shown.settle(&text_parts(item));
         message.value.show_missing(settled, sink);
         for part in &item.content {
@@ -139,6 +145,17 @@ impl Messages {
         }
     }
 
+    /// Returns what the server needs to know of a message when it comes back, unless it is blank.
+    pub(super) fn replay(&self, slot: usize) -> Option<ReplayMessage> {
+        let message = &self.items.get(slot)?.value;
+        let text: String = message.shown.texts().collect();
+        (!text.trim().is_empty()).then(|| ReplayMessage::new(message.phase.clone(), &text))
+    }
+
+    pub(super) fn output_index(&self, slot: usize) -> Option<u64> {
+        self.items.get(slot)?.output_index
+    }
+
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }
@@ -156,7 +173,9 @@ impl Message {
         match self.shown.append(key, &text, sink.limits.max_content_parts) {
             Ok(bytes) => {
                 sink.retain(bytes);
-                sink.part(Part::Text { value: text.into_owned() });
+                let is_next = !std::mem::replace(&mut self.has_begun, true) && sink.gave_text;
+                let value = if is_next { format!("{SEPARATOR}{text}") } else { text.into_owned() };
+                sink.part(Part::Text { value });
             }
             Err(_) => sink.over_limit(MessageCode::TooManyContentParts, sink.limits.max_content_parts),
         }
@@ -170,6 +189,13 @@ impl Message {
                 }
             }
             Settled::Contradiction => sink.note(NoteKind::TextMismatch, "message"),
+        }
+    }
+
+    fn learn_phase(&mut self, item: &Item<'_>) {
+        const MAX_BYTES: usize = 64;
+        if let Some(phase) = item.phase.as_deref().filter(|phase| (1..=MAX_BYTES).contains(&phase.len())) {
+            self.phase = Some(phase.to_owned());
         }
     }
 

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::BodyEnd;
-use super::assemble::{About, Sink};
+use super::assemble::About;
 use super::citations::plain_line;
+use super::sink::Sink;
 use crate::boundary::{Empty, Failure, FailureKind, Gateway, Outcome, Status};
 use crate::message::Message;
 use crate::wire::ErrorField;

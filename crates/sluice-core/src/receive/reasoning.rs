@@ -2,17 +2,18 @@
 
 use std::borrow::Cow;
 
-use super::assemble::Sink;
 use super::items::{Items, Pairing};
+use super::sink::Sink;
 use super::streamed::{PartKey, Settled, Streamed};
-use crate::boundary::{NoteKind, Part, ReasoningItem, ThinkingReplay};
+use crate::boundary::{NoteKind, Part, ReasoningItem};
 use crate::message::MessageCode;
 use crate::wire::{Address, Channel, ContentPart, Item, ItemKind};
 
 #[derive(Clone, Debug, Default)]
 struct Thought {
     shown: Streamed,
-    replay: Option<ReasoningItem>,
+    /// What the server needs back, without the texts that were shown.
+    kept: ReasoningItem,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -82,15 +83,30 @@ impl Reasoning {
         self.finish(slot, item, sink);
     }
 
-    /// The answer is over. VS Code keeps only the metadata of the last thinking part, so one empty part contains what
-    /// all of them need.
-    pub(super) fn close_all(&mut self, model: Option<&str>, sink: &mut Sink) {
-        let items: Vec<ReasoningItem> = self.items.iter_mut().filter_map(|entry| entry.value.replay.take()).collect();
-        if !items.is_empty() {
-            let id = self.block_id(self.items.len() - 1, 0);
-            let replay = Some(ThinkingReplay { model: model.map(str::to_owned), items });
-            sink.part(Part::Thinking { value: String::new(), id, replay });
+    /// The answer is over: returns what the server needs back of an item. An item without a `done` event consists of what
+    /// was streamed.
+    pub(super) fn replay(&mut self, slot: usize) -> Option<ReasoningItem> {
+        let entry = self.items.get_mut(slot)?;
+        let shown = &entry.value.shown;
+        let mut item = std::mem::take(&mut entry.value.kept);
+        if item.id.is_none() {
+            item.id.clone_from(&entry.id);
         }
+        for (texts, channel) in [(&mut item.summary, Channel::Summary), (&mut item.content, Channel::Reasoning)] {
+            if texts.is_empty() {
+                texts.extend(shown.texts_of(channel).map(str::to_owned));
+            }
+        }
+        item.is_useful().then_some(item)
+    }
+
+    /// Returns the id of the part that carries what the server needs back. It belongs to the last block.
+    pub(super) fn last_block(&self) -> String {
+        self.block_id(self.items.len().saturating_sub(1), 0)
+    }
+
+    pub(super) fn output_index(&self, slot: usize) -> Option<u64> {
+        self.items.get(slot)?.output_index
     }
 
     pub(super) fn len(&self) -> usize {
@@ -104,14 +120,6 @@ impl Reasoning {
     fn finish(&mut self, slot: usize, item: &Item<'_>, sink: &mut Sink) {
         self.items.close(slot);
         let Some(thought) = self.items.get_mut(slot) else { return };
-        if let Some(encrypted) = item.encrypted_content.as_deref().filter(|encrypted| !encrypted.is_empty()) {
-            let id = item.id.as_deref().map(str::to_owned);
-            let replay = ReasoningItem { id, encrypted_content: encrypted.to_owned() };
-            sink.retain_waiting(replay_bytes(&replay));
-            if let Some(before) = thought.value.replay.replace(replay) {
-                sink.release_waiting(replay_bytes(&before));
-            }
-        }
         // A summary and the raw reasoning have the same content, so what wasn't streamed is shown only if nothing was.
         let shown = &thought.value.shown;
         let has_summary = item.summary.iter().any(|part| part.text.as_deref().is_some_and(|text| !text.is_empty()));
@@ -126,6 +134,31 @@ impl Reasoning {
         }
         let settled = shown.settle(&whole);
         self.show_missing(slot, settled, sink);
+        self.keep(slot, item, sink);
+    }
+
+    /// Keeps what the server needs back. Texts are kept only if they aren't what was shown.
+    fn keep(&mut self, slot: usize, item: &Item<'_>, sink: &mut Sink) {
+        let Some(thought) = self.items.get_mut(slot) else { return };
+        let shown = &thought.value.shown;
+        let unlike_shown = |parts: &[ContentPart<'_>], channel: Channel| -> Vec<String> {
+            let texts = || parts.iter().filter_map(|part| part.text.as_deref()).filter(|text| !text.is_empty());
+            if texts().eq(shown.texts_of(channel)) { Vec::new() } else { texts().map(str::to_owned).collect() }
+        };
+        let owned = |field: &Option<Cow<'_, str>>| field.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
+        let before = std::mem::take(&mut thought.value.kept);
+        let before_bytes = before.bytes();
+        // The same item comes up to twice. What one of them lacks, the other may have.
+        let kept = ReasoningItem {
+            id: owned(&item.id).or(before.id),
+            encrypted_content: owned(&item.encrypted_content).or(before.encrypted_content),
+            summary: unlike_shown(&item.summary, Channel::Summary),
+            content: unlike_shown(&item.content, Channel::Reasoning),
+            signature: owned(&item.signature).or(before.signature),
+        };
+        sink.release_waiting(before_bytes);
+        sink.retain_waiting(kept.bytes());
+        thought.value.kept = kept;
     }
 
     fn show_missing(&mut self, slot: usize, settled: Settled<'_>, sink: &mut Sink) {
@@ -166,8 +199,4 @@ impl Reasoning {
 fn parts<'a>(content: &'a [ContentPart<'_>], channel: Channel) -> impl Iterator<Item = (PartKey, &'a str)> {
     let texts = content.iter().zip(0..);
     texts.map(move |(part, index)| (PartKey { channel, index: Some(index) }, part.text.as_deref().unwrap_or_default()))
-}
-
-fn replay_bytes(replay: &ReasoningItem) -> usize {
-    replay.encrypted_content.len() + replay.id.as_deref().map_or(0, str::len)
 }

@@ -53,6 +53,12 @@ impl Streamed {
         self.parts.iter().map(|part| part.text.as_str())
     }
 
+    /// Returns the texts of one channel that aren't empty, in order of first appearance.
+    pub(super) fn texts_of(&self, channel: Channel) -> impl Iterator<Item = &str> {
+        let parts = self.parts.iter().filter(move |part| part.key.channel == channel);
+        parts.map(|part| part.text.as_str()).filter(|text| !text.is_empty())
+    }
+
     /// Returns the part's position in order of first appearance.
     pub(super) fn ordinal(&self, key: PartKey) -> Option<usize> {
         // Deltas nearly always continue the newest part.

@@ -1,4 +1,4 @@
-//! Determines which conversation a request belongs to, and what the request is for.
+//! Determines which conversation a request belongs to.
 //!
 //! VS Code passes a provider the whole history but, in older versions, no id for the conversation. We leave a marker in
 //! every answer. It comes back with the next request and names the conversation, so that prompt caches are found again.
@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use serde_json::Value;
 
-use crate::boundary::{ChatPart, ChatRequest, RequestKind, Role};
+use crate::boundary::{ChatPart, ChatRequest};
 
 /// The type of the data part that VS Code stores with an answer and passes back.
 const MARKER_TYPE: &str = "stateful_marker";
@@ -51,39 +51,4 @@ fn marked(chat: &ChatRequest) -> Option<String> {
             let (_, name) = std::str::from_utf8(&marker).ok()?.split_once('\\')?;
             name.strip_prefix(OUR_PREFIX).filter(|id| is_markable(id)).map(str::to_owned)
         })
-}
-
-/// Returns what a request is for. It recognizes the prompts that VS Code's chat sends on its own.
-pub fn request_kind(chat: &ChatRequest) -> RequestKind {
-    const TITLES: [&str; 3] =
-        ["Please write a brief title", "Please write a concise title", "Please summarize the following"];
-    if is_summary_request(chat) {
-        RequestKind::Summary
-    } else if chat.tools.is_empty() && begins_with(chat, &TITLES) {
-        RequestKind::Utility
-    } else {
-        RequestKind::Main
-    }
-}
-
-/// Returns whether VS Code's chat asks for a summary of the conversation. Such a request keeps its tools, because the
-/// prompt cache depends on them, but a model that called one instead of summarizing would end the chat.
-pub(super) fn is_summary_request(chat: &ChatRequest) -> bool {
-    const PROMPTS: [&str; 3] = [
-        "Summarize the conversation history so far",
-        "The conversation has grown too large for the context window and must be compacted",
-        "Your task is to create a comprehensive, detailed summary of the entire conversation",
-    ];
-    begins_with(chat, &PROMPTS)
-}
-
-/// Returns whether the last question begins with one of these.
-fn begins_with(chat: &ChatRequest, prompts: &[&str]) -> bool {
-    let last_question = chat.messages.iter().rev().find(|message| message.role == Role::User);
-    last_question.is_some_and(|message| {
-        message.content.iter().any(|part| match part {
-            ChatPart::Text { value } => prompts.iter().any(|prompt| value.trim_start().starts_with(prompt)),
-            _ => false,
-        })
-    })
 }

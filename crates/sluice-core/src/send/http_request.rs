@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{conversation_id, is_summary_request, marker, request_kind};
+use super::conversation::{conversation_id, marker};
 use super::extras::{extra_fields, extra_headers, is_header_value};
+use super::kinds::purpose;
 use super::prompt::Prompt;
 use super::tools::{ToolNames, tool_choice};
 use super::{Endpoint, Parameter};
@@ -69,7 +70,7 @@ fn reasoning_options(options: &ChatOptions, kind: RequestKind) -> ReasoningOptio
 
 /// Builds the request for a chat. The same chat always gives the same bytes, because prompt caches depend on them.
 pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
-    let (prompt, mut tool_names, mut notes) = Prompt::with_names(chat);
+    let (prompt, mut tool_names, mut notes) = Prompt::with_names(chat, Some(&endpoint.origin));
     let Prompt { model, instructions, tools, items } = prompt;
 
     let options = &chat.options;
@@ -79,17 +80,17 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let count = |name: &str| options.extra_body.get(name).and_then(Value::as_u64);
     let max_output_tokens =
         options.max_output_tokens.or_else(|| count("max_output_tokens")).or_else(|| count("max_tokens"));
-    let kind = request_kind(chat);
-    let reasoning = reasoning_options(options, kind);
+    let purpose = purpose(chat);
+    let reasoning = reasoning_options(options, purpose.kind);
     let mut problems = Vec::new();
     let extra = extra_fields(&options.extra_body, &mut problems);
-    let description = describe_request(&model, kind, reasoning.effort.as_deref(), reasoning.summary.as_deref());
+    let description = describe_request(&model, purpose.name, reasoning.effort.as_deref(), reasoning.summary.as_deref());
     let is_claude = chat.model.to_ascii_lowercase().contains("claude");
     let body = CreateResponse {
         model,
         instructions,
         input: items,
-        tool_choice: tool_choice(chat, is_summary_request(chat), &mut tool_names),
+        tool_choice: tool_choice(chat, purpose.kind == RequestKind::Summary, &mut tool_names),
         tools,
         stream: true,
         store: false,
@@ -126,5 +127,5 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let body = serde_json::to_string(&body).unwrap_or_default();
     let request = HttpRequest { method: "POST".to_owned(), url, headers, body };
     let marker = conversation_id.as_deref().and_then(|id| marker(&chat.model, id));
-    BuiltRequest { request, tool_names, conversation_id, marker, kind, description, optional, notes }
+    BuiltRequest { request, tool_names, conversation_id, marker, kind: purpose.kind, description, optional, notes }
 }

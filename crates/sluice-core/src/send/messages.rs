@@ -4,24 +4,33 @@
 //! What VS Code keeps in messages for its own use (markers, usage, reasoning that isn't sent back) is left out and
 //! noted.
 
-use super::images::data_url;
+use std::collections::BTreeSet;
+
+use super::images::{data_url, file, textual};
 use super::tools::ToolNames;
-use crate::boundary::{ChatMessage, ChatPart, Note, NoteKind, Role, ThinkingReplay};
+use crate::boundary::{ChatMessage, ChatPart, Note, NoteKind, ReasoningItem, ReplayItem, Role, SEPARATOR};
 use crate::wire::{Content, InputItem, ItemOutput};
 
 /// Messages in the protocol's terms, before `pairs` matches calls with their results.
-#[derive(Debug, Default)]
-pub(super) struct ConvertedMessages {
+#[derive(Debug)]
+pub(super) struct ConvertedMessages<'a> {
+    /// Where the messages go: reasoning of other models and other origins is left out.
+    model: &'a str,
+    origin: Option<&'a str>,
     pub instructions: Vec<String>,
     pub items: Vec<InputItem>,
     pub notes: Vec<Note>,
 }
 
-impl ConvertedMessages {
-    pub(super) fn push(&mut self, message: &ChatMessage, model: &str, names: &mut ToolNames) {
+impl<'a> ConvertedMessages<'a> {
+    pub(super) fn new(model: &'a str, origin: Option<&'a str>) -> Self {
+        Self { model, origin, instructions: Vec::new(), items: Vec::new(), notes: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, message: &ChatMessage, names: &mut ToolNames) {
         match message.role {
             Role::System => self.push_instructions(&message.content),
-            Role::Assistant => self.push_assistant(&message.content, model, names),
+            Role::Assistant => self.push_assistant(&message.content, names),
             Role::User => self.push_user(&message.content),
         }
     }
@@ -38,70 +47,104 @@ impl ConvertedMessages {
         for part in content {
             match part {
                 ChatPart::Text { value } => push_text(&mut said, value),
-                ChatPart::Data { mime_type, base64 } => match data_url(mime_type, base64) {
-                    Some(image_url) => said.push(Content::InputImage { image_url }),
-                    None => self.leave_out(mime_type),
-                },
+                ChatPart::Data { mime_type, base64 } => {
+                    if let Some(file) = file(mime_type, base64) {
+                        said.push(file);
+                    } else {
+                        self.push_data(mime_type, base64, &mut said);
+                    }
+                }
                 ChatPart::ToolResult { call_id, content, is_error } => {
-                    self.push_message("user", &mut said);
+                    self.push_message("user", &mut said, None);
                     let output = self.output_of(content, *is_error);
                     self.items.push(InputItem::FunctionCallOutput { call_id: call_id.clone(), output });
                 }
                 ChatPart::ToolCall { .. } | ChatPart::Thinking { .. } => self.leave_out("user"),
             }
         }
-        self.push_message("user", &mut said);
+        self.push_message("user", &mut said, None);
     }
 
-    fn push_assistant(&mut self, content: &[ChatPart], model: &str, names: &mut ToolNames) {
-        // The server expects reasoning before the items that followed from it, but VS Code returns it in one part at
-        // any position.
+    fn push_assistant(&mut self, content: &[ChatPart], names: &mut ToolNames) {
+        let start = self.items.len();
+        let text: String = content.iter().filter_map(text_of).collect();
+        let mut said = Vec::new();
+        let mut phase = None;
+        // What VS Code returned is in the order in which it keeps it. A replay knows the server's order.
+        let (mut taken, mut called) = (0, BTreeSet::new());
         for part in content {
-            if let ChatPart::Thinking { replay: Some(replay) } = part {
-                self.push_replay(replay, model);
+            let ChatPart::Thinking { replay: Some(replay) } = part else { continue };
+            let is_own = replay.is_for(self.model, self.origin);
+            if !is_own {
+                self.leave_out("reasoning");
+            }
+            for item in &replay.items {
+                match item {
+                    ReplayItem::Reasoning(item) if is_own && item.is_useful() => self.items.push(reasoning(item)),
+                    ReplayItem::Reasoning(_) => {}
+                    ReplayItem::Message(message) => {
+                        let rest = text.get(taken..).unwrap_or_default();
+                        let skipped = if taken > 0 && rest.starts_with(SEPARATOR) { SEPARATOR.len() } else { 0 };
+                        let rest = rest.get(skipped..).unwrap_or_default();
+                        // A host that has changed the text, for example by adding sources, gets all of it back.
+                        let value = message.find_in(rest).unwrap_or(rest);
+                        taken += skipped + value.len();
+                        if !value.is_empty() {
+                            phase = message.phase.clone().filter(|_| is_own);
+                            said.push(Content::OutputText { text: value.to_owned() });
+                            self.push_message("assistant", &mut said, phase.clone());
+                        }
+                    }
+                    ReplayItem::Call(id) => {
+                        let is_it = |(at, part): &(usize, &ChatPart)| {
+                            matches!(part, ChatPart::ToolCall { call_id, .. } if call_id == id) && !called.contains(at)
+                        };
+                        if let Some((at, part)) = content.iter().enumerate().find(is_it) {
+                            called.insert(at);
+                            self.push_call(part, names);
+                        }
+                    }
+                }
             }
         }
-        let mut said = Vec::new();
-        for part in content {
+        for (at, part) in content.iter().enumerate() {
             match part {
-                ChatPart::Text { value } if !value.is_empty() => {
-                    said.push(Content::OutputText { text: value.clone() });
+                ChatPart::Text { value } => {
+                    let unsaid = value.get(taken.min(value.len())..).unwrap_or_default();
+                    taken = taken.saturating_sub(value.len());
+                    if !unsaid.is_empty() {
+                        said.push(Content::OutputText { text: unsaid.to_owned() });
+                    }
                 }
-                ChatPart::ToolCall { call_id, name, input_json } => {
-                    self.push_message("assistant", &mut said);
-                    let arguments = if input_json.trim().is_empty() { "{}" } else { input_json.trim() };
-                    self.items.push(InputItem::FunctionCall {
-                        call_id: call_id.clone(),
-                        name: names.name_for_server(name),
-                        arguments: arguments.to_owned(),
-                    });
+                ChatPart::ToolCall { .. } if called.contains(&at) => {}
+                ChatPart::ToolCall { .. } => {
+                    self.push_message("assistant", &mut said, phase.clone());
+                    self.push_call(part, names);
                 }
                 ChatPart::ToolResult { call_id, content, is_error } => {
-                    self.push_message("assistant", &mut said);
+                    self.push_message("assistant", &mut said, phase.clone());
                     let output = self.output_of(content, *is_error);
                     self.items.push(InputItem::FunctionCallOutput { call_id: call_id.clone(), output });
                 }
                 ChatPart::Data { mime_type, .. } => self.leave_out(mime_type),
-                ChatPart::Text { .. } | ChatPart::Thinking { .. } => {}
+                ChatPart::Thinking { .. } => {}
             }
         }
-        self.push_message("assistant", &mut said);
+        self.push_message("assistant", &mut said, phase);
+        // Servers refuse reasoning that nothing follows from.
+        while self.items.len() > start && matches!(self.items.last(), Some(InputItem::Reasoning { .. })) {
+            self.items.pop();
+        }
     }
 
-    /// Adds the reasoning that the same model produced. Other models can't use encrypted content, and most servers
-    /// refuse it.
-    fn push_replay(&mut self, replay: &ThinkingReplay, model: &str) {
-        if replay.model.as_deref().is_some_and(|made_by| !same_model(made_by, model)) {
-            self.leave_out("reasoning");
-            return;
-        }
-        for item in replay.items.iter().filter(|item| !item.encrypted_content.is_empty()) {
-            self.items.push(InputItem::Reasoning {
-                id: item.id.clone(),
-                summary: [],
-                encrypted_content: item.encrypted_content.clone(),
-            });
-        }
+    fn push_call(&mut self, part: &ChatPart, names: &mut ToolNames) {
+        let ChatPart::ToolCall { call_id, name, input_json } = part else { return };
+        let arguments = if input_json.trim().is_empty() { "{}" } else { input_json.trim() };
+        self.items.push(InputItem::FunctionCall {
+            call_id: call_id.clone(),
+            name: names.name_for_server(name),
+            arguments: arguments.to_owned(),
+        });
     }
 
     fn output_of(&mut self, content: &[ChatPart], is_error: bool) -> ItemOutput {
@@ -112,15 +155,7 @@ impl ConvertedMessages {
         for part in content {
             match part {
                 ChatPart::Text { value } => push_text(&mut parts, value),
-                ChatPart::Data { mime_type, base64 } => {
-                    if let Some(image_url) = data_url(mime_type, base64) {
-                        parts.push(Content::InputImage { image_url });
-                    } else if let Some(text) = super::images::textual(mime_type, base64) {
-                        push_text(&mut parts, &text);
-                    } else {
-                        self.leave_out(mime_type);
-                    }
-                }
+                ChatPart::Data { mime_type, base64 } => self.push_data(mime_type, base64, &mut parts),
                 ChatPart::Thinking { .. } | ChatPart::ToolCall { .. } | ChatPart::ToolResult { .. } => {
                     self.leave_out("tool result");
                 }
@@ -134,15 +169,26 @@ impl ConvertedMessages {
         }
     }
 
+    /// Adds an image, or data that is text.
+    fn push_data(&mut self, mime_type: &str, base64: &str, parts: &mut Vec<Content>) {
+        if let Some(image_url) = data_url(mime_type, base64) {
+            parts.push(Content::InputImage { image_url });
+        } else if let Some(text) = textual(mime_type, base64) {
+            push_text(parts, &text);
+        } else {
+            self.leave_out(mime_type);
+        }
+    }
+
     /// Adds a message unless it is blank, because half of the providers refuse blank messages.
-    fn push_message(&mut self, role: &'static str, content: &mut Vec<Content>) {
+    fn push_message(&mut self, role: &'static str, content: &mut Vec<Content>, phase: Option<String>) {
         let blank = |part: &Content| match part {
             Content::InputText { text } | Content::OutputText { text } => text.trim().is_empty(),
-            Content::InputImage { .. } => false,
+            _ => false,
         };
         let content = std::mem::take(content);
         if !content.iter().all(blank) {
-            self.items.push(InputItem::Message { role, content });
+            self.items.push(InputItem::Message { role, content, phase });
         }
     }
 
@@ -167,14 +213,17 @@ fn push_text(parts: &mut Vec<Content>, text: &str) {
 fn input_text(part: &Content) -> Option<&str> {
     match part {
         Content::InputText { text } => Some(text),
-        Content::OutputText { .. } | Content::InputImage { .. } => None,
+        _ => None,
     }
 }
 
-/// Returns whether `made_by`, the name in a server's response, is the model that was asked for. Servers often leave out
-/// the creator in `creator/model` and append a date.
-fn same_model(made_by: &str, asked: &str) -> bool {
-    let bare = |model: &str| model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let (made_by, asked) = (bare(made_by), bare(asked));
-    made_by == asked || made_by.strip_prefix(&asked).is_some_and(|rest| rest.starts_with('-'))
+/// Returns a reasoning item as the server sent it.
+fn reasoning(item: &ReasoningItem) -> InputItem {
+    InputItem::Reasoning {
+        id: item.id.clone(),
+        summary: item.summary.iter().map(|text| Content::SummaryText { text: text.clone() }).collect(),
+        content: item.content.iter().map(|text| Content::ReasoningText { text: text.clone() }).collect(),
+        encrypted_content: item.encrypted_content.clone(),
+        signature: item.signature.clone(),
+    }
 }

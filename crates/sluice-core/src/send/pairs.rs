@@ -52,7 +52,7 @@ impl Pairs {
             ItemOutput::Text(text) => vec![label, Content::InputText { text }],
             ItemOutput::Parts(parts) => std::iter::once(label).chain(parts).collect(),
         };
-        self.paired.push(InputItem::Message { role: "user", content });
+        self.paired.push(InputItem::Message { role: "user", content, phase: None });
     }
 
     /// Adds a placeholder result for each call without one, after the run of calls that it belongs to.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::boundary::{Failure, FailureKind, HttpRequest};
-use crate::wire::CreateResponse;
+use crate::wire::{CreateResponse, InputItem};
 
 /// A parameter of a request that the answer doesn't depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,6 +28,8 @@ pub enum Parameter {
     ProviderOptions,
     /// `reasoning.effort`.
     ReasoningEffort,
+    /// The reasoning of earlier answers, in `input`.
+    ReasoningItems,
     /// `reasoning.summary`.
     ReasoningSummary,
     /// `store`.
@@ -36,13 +38,14 @@ pub enum Parameter {
 
 impl Parameter {
     /// All of them, in the order of their names.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Caching,
         Self::Include,
         Self::MaxOutputTokens,
         Self::PromptCacheKey,
         Self::ProviderOptions,
         Self::ReasoningEffort,
+        Self::ReasoningItems,
         Self::ReasoningSummary,
         Self::Store,
     ];
@@ -56,6 +59,7 @@ impl Parameter {
             Self::PromptCacheKey => "prompt_cache_key",
             Self::ProviderOptions => "providerOptions",
             Self::ReasoningEffort => "reasoning.effort",
+            Self::ReasoningItems => "input.reasoning",
             Self::ReasoningSummary => "reasoning.summary",
             Self::Store => "store",
         }
@@ -75,6 +79,7 @@ impl Parameter {
             Self::PromptCacheKey => body.prompt_cache_key.is_some(),
             Self::ProviderOptions => !body.provider_options.is_empty(),
             Self::ReasoningEffort => body.reasoning.as_ref().is_some_and(|reasoning| reasoning.effort.is_some()),
+            Self::ReasoningItems => body.input.iter().any(|item| matches!(item, InputItem::Reasoning { .. })),
             Self::ReasoningSummary => body.reasoning.as_ref().is_some_and(|reasoning| reasoning.summary.is_some()),
             Self::Store => true,
         };
@@ -83,6 +88,10 @@ impl Parameter {
 
     /// Returns the parameter that a server refuses, if it names one of `candidates` that the request still has.
     pub(crate) fn refused(failure: &Failure, candidates: &[Self], without: &[Self]) -> Option<Self> {
+        let is_left = |parameter: Self| candidates.contains(&parameter) && !without.contains(&parameter);
+        if is_left(Self::ReasoningItems) && is_about_reasoning(failure) {
+            return Some(Self::ReasoningItems);
+        }
         if failure.kind != FailureKind::BadRequest {
             return None;
         }
@@ -95,6 +104,23 @@ impl Parameter {
         };
         candidates.iter().filter(|parameter| !without.contains(parameter)).copied().find(names)
     }
+}
+
+/// Returns whether a server refuses the reasoning of an earlier answer. Servers don't name a parameter then.
+fn is_about_reasoning(failure: &Failure) -> bool {
+    const PHRASES: [&str; 7] = [
+        "encrypted content",
+        "encrypted_content",
+        "`signature` in `thinking`",
+        "of type 'reasoning' was provided without its required following item",
+        "Item with id 'rs_",
+        "reasoning of item",
+        "thinking_blocks",
+    ];
+    let is_refusal = matches!(failure.kind, FailureKind::BadRequest | FailureKind::ModelNotFound);
+    let message = failure.message.to_lowercase();
+    let names = |phrase: &&str| message.contains(&phrase.to_lowercase());
+    is_refusal && (failure.code.as_deref() == Some("invalid_encrypted_content") || PHRASES.iter().any(names))
 }
 
 /// Returns whether a message names a parameter. Names that are also English words must be in quotes.
@@ -116,12 +142,27 @@ impl HttpRequest {
     pub fn without(&self, parameters: &[Parameter]) -> Self {
         let mut request = self.clone();
         for parameter in parameters {
-            if let Some(body) = remove(&request.body, parameter.path()) {
+            let body = match parameter {
+                Parameter::ReasoningItems => remove_reasoning(&request.body),
+                _ => remove(&request.body, parameter.path()),
+            };
+            if let Some(body) = body {
                 request.body = body;
             }
         }
         request
     }
+}
+
+/// Removes the reasoning items from the input.
+fn remove_reasoning(json: &str) -> Option<String> {
+    let mut object: Object<'_> = serde_json::from_str(json).ok()?;
+    let at = object.0.iter().position(|(field, _)| field == "input")?;
+    let mut items: Vec<&RawValue> = serde_json::from_str(object.0.get(at)?.1.get()).ok()?;
+    items.retain(|item| !item.get().starts_with(r#"{"type":"reasoning""#));
+    let items = to_raw_value(&items).ok()?;
+    object.0.get_mut(at)?.1 = &items;
+    Some(to_raw_value(&object).ok()?.get().to_owned())
 }
 
 /// Removes the field at a path such as `reasoning.summary` from a JSON object, and an object that this leaves empty.

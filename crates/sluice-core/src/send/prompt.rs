@@ -21,37 +21,37 @@ pub struct Prompt {
 impl Prompt {
     /// Returns what the model sees of a whole request.
     pub fn of(chat: &ChatRequest) -> Self {
-        Self::with_names(chat).0
+        Self::with_names(chat, None).0
     }
 
     /// Returns what the model sees of one message. A result is kept without its call.
     pub fn of_message(model: &str, message: &ChatMessage) -> Self {
-        let mut converted = ConvertedMessages::default();
-        converted.push(message, model, &mut ToolNames::default());
+        let mut converted = ConvertedMessages::new(model, None);
+        converted.push(message, &mut ToolNames::default());
         Self::new(model, Vec::new(), &converted.instructions, converted.items)
     }
 
     /// Also returns the names under which the tools are sent, and notes about everything that was left out or
-    /// repaired.
-    pub(super) fn with_names(chat: &ChatRequest) -> (Self, ToolNames, Vec<Note>) {
+    /// repaired. Reasoning from another origin is left out.
+    pub(super) fn with_names(chat: &ChatRequest, origin: Option<&str>) -> (Self, ToolNames, Vec<Note>) {
         let mut names = ToolNames::default();
         // Tools come first: a call in the history must not get the name of one of them.
         let tools = function_tools(&chat.tools, &mut names);
-        let mut converted = ConvertedMessages::default();
+        let mut converted = ConvertedMessages::new(&chat.model, origin);
         let first_user = chat.messages.iter().position(|message| message.role == Role::User).unwrap_or(0);
         for (index, message) in chat.messages.iter().enumerate() {
             // Older hosts have no system role and put the prompt into assistant messages before the first question.
             if message.role == Role::Assistant && index < first_user {
                 converted.push_instructions(&message.content);
             } else {
-                converted.push(message, &chat.model, &mut names);
+                converted.push(message, &mut names);
             }
         }
-        let ConvertedMessages { instructions, items, mut notes } = converted;
+        let ConvertedMessages { instructions, items, mut notes, .. } = converted;
         let mut items = pair(items, &mut notes);
         if !items.iter().any(InputItem::is_question) {
             let content = vec![Content::InputText { text: "Continue.".to_owned() }];
-            items.push(InputItem::Message { role: "user", content });
+            items.push(InputItem::Message { role: "user", content, phase: None });
         }
         (Self::new(&chat.model, tools, &instructions, items), names, notes)
     }

@@ -120,8 +120,12 @@ impl Print {
 
     fn item(&mut self, item: &InputItem) {
         match item {
-            InputItem::Message { role, content } => {
+            InputItem::Message { role, content, phase } => {
                 self.text(role);
+                if let Some(phase) = phase {
+                    self.tag(b'p');
+                    self.text(phase);
+                }
                 self.content(content);
             }
             InputItem::FunctionCall { name, arguments, .. } => {
@@ -134,7 +138,14 @@ impl Print {
             }
             InputItem::FunctionCallOutput { output: ItemOutput::Text(text), .. } => self.joined_texts(&[text]),
             InputItem::FunctionCallOutput { output: ItemOutput::Parts(content), .. } => self.content(content),
-            InputItem::Reasoning { encrypted_content, .. } => self.text(encrypted_content),
+            InputItem::Reasoning { summary, content, encrypted_content, signature, .. } => {
+                if let Some(sealed) = encrypted_content.as_ref().or(signature.as_ref()) {
+                    self.text(sealed);
+                } else {
+                    self.content(summary);
+                    self.content(content);
+                }
+            }
         }
     }
 
@@ -142,7 +153,15 @@ impl Print {
         let mut texts = Vec::new();
         for part in content {
             match part {
-                Content::InputText { text } | Content::OutputText { text } => texts.push(text.as_str()),
+                Content::InputText { text }
+                | Content::OutputText { text }
+                | Content::SummaryText { text }
+                | Content::ReasoningText { text } => texts.push(text.as_str()),
+                Content::InputFile { file_data, .. } => {
+                    self.joined_texts(&std::mem::take(&mut texts));
+                    self.tag(b'f');
+                    self.text(file_data.trim_end_matches('='));
+                }
                 Content::InputImage { image_url } => {
                     self.joined_texts(&std::mem::take(&mut texts));
                     self.tag(b'i');

@@ -161,7 +161,7 @@ impl KnownCounts {
         let reasoning = count(usage.reasoning_tokens()).unwrap_or(0);
         let pieces = self.fingerprints.of_message(answer);
         let items: Vec<(u128, u64)> =
-            pieces.iter().filter_map(|(print, piece)| Some((*print, piece.reasoning()?.len() as u64))).collect();
+            pieces.iter().filter_map(|(print, piece)| Some((*print, piece.reasoning()? as u64))).collect();
         let characters: u64 = items.iter().map(|(_, characters)| characters).sum();
         // An encrypted token takes about six characters. If there are far fewer, most of the reasoning isn't sent back.
         if reasoning == 0 || characters < u64::from(reasoning) * 2 {

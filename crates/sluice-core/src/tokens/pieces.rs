@@ -11,7 +11,7 @@ use super::request::{Around, Tally};
 use super::tokenizer::Tokenizer;
 use crate::boundary::ChatMessage;
 use crate::send::Prompt;
-use crate::wire::{FunctionTool, InputItem};
+use crate::wire::{Content, FunctionTool, InputItem};
 
 /// A part of a prompt that costs tokens: the frame that every request has, a tool, the instructions, or an item.
 #[derive(Clone, Copy, Debug)]
@@ -43,12 +43,17 @@ impl Piece<'_> {
         matches!(self.content, PieceContent::Frame { .. })
     }
 
-    /// Returns the encrypted reasoning if this piece is a reasoning item.
-    pub(super) fn reasoning(&self) -> Option<&str> {
-        match self.content {
-            PieceContent::Item { item: InputItem::Reasoning { encrypted_content, .. }, .. } => Some(encrypted_content),
-            _ => None,
-        }
+    /// Returns the length of the encrypted or plain reasoning if this piece is a reasoning item.
+    pub(super) fn reasoning(&self) -> Option<usize> {
+        let PieceContent::Item { item: InputItem::Reasoning { content, encrypted_content, .. }, .. } = self.content
+        else {
+            return None;
+        };
+        let plain = content.iter().map(|part| match part {
+            Content::ReasoningText { text } => text.len(),
+            _ => 0,
+        });
+        Some(encrypted_content.as_deref().map_or_else(|| plain.sum(), str::len))
     }
 }
 

@@ -52,11 +52,13 @@ pub(crate) struct Item<'a> {
     kind: Option<Cow<'a, str>>,
     pub id: Option<Cow<'a, str>>,
     pub status: Option<Cow<'a, str>>,
-    /// A field of messages.
+    /// Fields of messages.
     pub content: Vec<ContentPart<'a>>,
-    /// Fields of reasoning items.
+    pub phase: Option<Cow<'a, str>>,
+    /// Fields of reasoning items, which also have `content`.
     pub summary: Vec<ContentPart<'a>>,
     pub encrypted_content: Option<Cow<'a, str>>,
+    pub signature: Option<Cow<'a, str>>,
     /// Fields of function calls.
     pub call_id: Option<Cow<'a, str>>,
     pub name: Option<Cow<'a, str>>,
@@ -75,6 +77,8 @@ impl<'a> Item<'a> {
             content: ContentPart::read_all(fields.objects(FieldName::Content)),
             summary: ContentPart::read_all(fields.objects(FieldName::Summary)),
             encrypted_content: fields.text(FieldName::EncryptedContent),
+            phase: fields.text(FieldName::Phase),
+            signature: fields.text(FieldName::Signature),
             call_id: fields.id(FieldName::CallId),
             name: fields.text(FieldName::Name),
             arguments: fields.json_text(FieldName::Arguments),

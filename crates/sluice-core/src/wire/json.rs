@@ -45,6 +45,7 @@ pub(crate) enum FieldName {
     OutputFormat,
     OutputIndex,
     Part,
+    Phase,
     #[serde(rename = "providerMetadata")]
     ProviderMetadataInCamelCase,
     ProviderMetadata,
@@ -53,6 +54,7 @@ pub(crate) enum FieldName {
     Response,
     Result,
     SequenceNumber,
+    Signature,
     Status,
     Summary,
     SummaryIndex,

@@ -44,6 +44,8 @@ pub(crate) enum InputItem {
     Message {
         role: &'static str,
         content: Vec<Content>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phase: Option<String>,
     },
     FunctionCall {
         call_id: String,
@@ -57,9 +59,14 @@ pub(crate) enum InputItem {
     Reasoning {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// Required, but always empty: the model needs only the encrypted content.
-        summary: [(); 0],
-        encrypted_content: String,
+        /// Required, even if it is empty.
+        summary: Vec<Content>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        content: Vec<Content>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        encrypted_content: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signature: Option<String>,
     },
 }
 
@@ -69,6 +76,9 @@ pub(crate) enum Content {
     InputText { text: String },
     OutputText { text: String },
     InputImage { image_url: String },
+    InputFile { filename: String, file_data: String },
+    SummaryText { text: String },
+    ReasoningText { text: String },
 }
 
 /// The output of a tool. Plain text is sent as a string, because some providers behind the gateway accept nothing else.

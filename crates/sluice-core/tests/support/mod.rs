@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::Value;
-use sluice_core::{BodyEnd, Note, NoteKind, Outcome, Output, Part, ResponseStream, Status, StreamOptions};
+use sluice_core::{BodyEnd, Note, NoteKind, Outcome, Output, Part, ReplayItem, ResponseStream, Status, StreamOptions};
 
 pub use events::*;
 pub use streams::streams;
@@ -108,13 +108,20 @@ impl Summary {
 
     fn add(&mut self, part: &Part) {
         match part {
-            Part::Text { value } => self.text.push_str(value),
+            // Line breaks don't count: the blank lines between messages and between blocks have tests of their own.
+            Part::Text { value } => self.text.push_str(&value.replace('\n', "")),
             Part::Thinking { value, id, replay } => {
+                let value = value.replace('\n', "");
                 match self.thinking.iter_mut().find(|(known, _)| known == id) {
-                    Some((_, text)) => text.push_str(value),
-                    None => self.thinking.push((id.clone(), value.clone())),
+                    Some((_, text)) => text.push_str(&value),
+                    None if value.is_empty() => {}
+                    None => self.thinking.push((id.clone(), value)),
                 }
-                self.replay.extend(replay.iter().flat_map(|replay| &replay.items).map(|i| i.encrypted_content.clone()));
+                let encrypted = |item: &ReplayItem| match item {
+                    ReplayItem::Reasoning(item) => item.encrypted_content.clone(),
+                    _ => None,
+                };
+                self.replay.extend(replay.iter().flat_map(|replay| &replay.items).filter_map(encrypted));
             }
             Part::ToolCall { call_id, name, input_json } => {
                 self.calls.push(Call { id: call_id.clone(), name: name.clone(), input: input_json.clone() });

@@ -185,12 +185,12 @@ impl Answer {
         for (item, index) in self.items.iter().zip(0..) {
             match item {
                 Item::Message(content) => {
-                    summary.text.extend(content.iter().map(Content::text));
+                    summary.text.extend(content.iter().map(|part| part.text().replace('\n', "")));
                     let cites = content.iter().any(|part| matches!(part, Content::Text { cites: true, .. }));
                     summary.sources.extend(cites.then(|| source(index)));
                 }
                 Item::Thinking { parts, secret, .. } => {
-                    summary.thinking.push((item_id(index), parts.concat()));
+                    summary.thinking.push((item_id(index), parts.concat().replace('\n', "")));
                     summary.replay.extend(secret.then(|| format!("secret{index}")));
                 }
                 // The answer may have been cut off before the arguments.

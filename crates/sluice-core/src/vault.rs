@@ -1,0 +1,251 @@
+//! What servers need back of their answers and VS Code drops: [`Vault`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ReplayItem, Role, ThinkingReplay};
+use crate::fnv::fnv1a;
+
+/// The current version of the file.
+const VERSION: u32 = 1;
+/// The most that is kept, and the most for one answer. The entries that were unused for longest go first.
+const MAX_ENTRIES: usize = 2_000;
+const MAX_BYTES: usize = 4 << 20;
+const MAX_ENTRY_BYTES: usize = 512 << 10;
+const MAX_REJECTED: usize = 1_000;
+/// How many days an unused entry is kept. What a server encrypted is opaque; plain reasoning is text of a conversation.
+const ENCRYPTED_DAYS: u32 = 60;
+const PLAIN_DAYS: u32 = 7;
+
+/// Keeps the reasoning, the `phase` and the order of recent answers.
+///
+/// VS Code returns what a thinking part carries only within a turn, and only if the model stays the same. A model that
+/// gets its own answer back without it answers worse, or its server refuses the request. The vault recognizes an answer
+/// by its calls and its text and adds what is missing. Reasoning goes back to the model and the origin that produced
+/// it, and to no other.
+///
+/// A shell keeps the vault's bytes in a file of its own, which contains text of conversations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Vault {
+    /// The entry that was used last comes last.
+    entries: Vec<Entry>,
+    /// Hashes of reasoning that its own server refused.
+    rejected: Vec<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    /// What the answer is recognized by, see [`keys`].
+    keys: Vec<u64>,
+    replay: ThinkingReplay,
+    /// The last day on which it was used, counted from 1970.
+    used: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    version: u32,
+    entries: Vec<Entry>,
+    rejected: Vec<u64>,
+}
+
+impl Vault {
+    /// Reads a file. One that is damaged, or that a newer version wrote, counts as empty.
+    pub fn read(file: &[u8]) -> Self {
+        match serde_json::from_slice::<File>(file) {
+            Ok(file) if file.version == VERSION => Self { entries: file.entries, rejected: file.rejected },
+            _ => Self::default(),
+        }
+    }
+
+    /// Returns the contents of the file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let file = File { version: VERSION, entries: self.entries.clone(), rejected: self.rejected.clone() };
+        serde_json::to_vec(&file).unwrap_or_default()
+    }
+
+    /// Deletes everything.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Returns whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Adds what another window has kept.
+    pub fn merge(&mut self, other: Self) {
+        let known: BTreeSet<Vec<u64>> = self.entries.iter().map(|entry| entry.keys.clone()).collect();
+        self.entries.extend(other.entries.into_iter().filter(|entry| !known.contains(&entry.keys)));
+        self.entries.sort_by_key(|entry| entry.used);
+        let rejected: BTreeSet<u64> = self.rejected.iter().copied().collect();
+        self.rejected.extend(other.rejected.into_iter().filter(|hash| !rejected.contains(hash)));
+        self.shrink();
+    }
+
+    /// Keeps what the server needs back of an answer: the assistant's message of a
+    /// [`LedgerEntry`](crate::LedgerEntry). `today` counts days from 1970-01-01. Returns whether there is anything to
+    /// save.
+    pub fn remember(&mut self, answer: &[ChatPart], today: u32) -> bool {
+        let Some(replay) = replay_in(answer) else { return false };
+        let keys = keys(answer);
+        if keys.is_empty() || bytes_of(replay) > MAX_ENTRY_BYTES {
+            return false;
+        }
+        let is_same = |entry: &Entry| {
+            entry.keys == keys && entry.replay.model == replay.model && entry.replay.origin == replay.origin
+        };
+        self.entries.retain(|entry| !is_same(entry));
+        self.entries.push(Entry { keys, replay: replay.clone(), used: today });
+        self.expire(today);
+        self.shrink();
+        true
+    }
+
+    /// Adds what the host dropped of earlier answers of this model at this origin, and removes what another model or
+    /// origin produced, or what was refused before. Returns whether the chat has changed.
+    pub fn restore(&mut self, chat: &mut ChatRequest, origin: &str, today: u32) -> bool {
+        let is_own = |replay: &ThinkingReplay| replay.is_for(&chat.model, Some(origin));
+        // Two models may have given the same answer, so only the entries of this one count, and the newest comes last.
+        let mut own: BTreeMap<u64, usize> = BTreeMap::new();
+        for (at, entry) in self.entries.iter().enumerate().filter(|(_, entry)| is_own(&entry.replay)) {
+            own.extend(entry.keys.iter().map(|key| (*key, at)));
+        }
+        let rejected: BTreeSet<u64> = self.rejected.iter().copied().collect();
+        let (mut has_changed, mut used) = (false, BTreeSet::new());
+        for message in chat.messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+            let before = message.content.len();
+            message.content.retain(|part| match part {
+                ChatPart::Thinking { replay: Some(replay) } => is_own(replay),
+                _ => true,
+            });
+            has_changed |= message.content.len() < before;
+            if replay_in(&message.content).is_none() {
+                // The first key is the most exact one.
+                let found = keys(&message.content).iter().find_map(|key| own.get(key).copied());
+                if let Some((at, entry)) = found.and_then(|at| Some((at, self.entries.get(at)?))) {
+                    used.insert(at);
+                    message.content.push(ChatPart::Thinking { replay: Some(entry.replay.clone()) });
+                    has_changed = true;
+                }
+            }
+            has_changed |= leave_out_rejected(message, &rejected);
+        }
+        for at in used.into_iter().rev() {
+            let mut entry = self.entries.remove(at);
+            entry.used = today;
+            self.entries.push(entry);
+        }
+        has_changed
+    }
+
+    /// The server refused the reasoning in this chat: it isn't sent again.
+    pub fn reject(&mut self, chat: &ChatRequest) {
+        let parts = chat.messages.iter().flat_map(|message| &message.content);
+        for part in parts {
+            let ChatPart::Thinking { replay: Some(replay) } = part else { continue };
+            self.rejected.extend(replay.items.iter().filter_map(hash_of));
+        }
+        let excess = self.rejected.len().saturating_sub(MAX_REJECTED);
+        self.rejected.drain(..excess);
+    }
+
+    fn expire(&mut self, today: u32) {
+        self.entries.retain(|entry| {
+            let is_plain = entry.replay.items.iter().any(is_plain);
+            let days = if is_plain { PLAIN_DAYS } else { ENCRYPTED_DAYS };
+            today <= entry.used.saturating_add(days)
+        });
+    }
+
+    fn shrink(&mut self) {
+        let (mut bytes, mut count) = (0_usize, 0_usize);
+        let mut fits = |entry: &&Entry| {
+            bytes = bytes.saturating_add(bytes_of(&entry.replay) + 16 * entry.keys.len());
+            count += 1;
+            bytes <= MAX_BYTES && count <= MAX_ENTRIES
+        };
+        let kept = self.entries.iter().rev().take_while(|entry| fits(entry)).count();
+        self.entries.drain(..self.entries.len() - kept);
+        let excess = self.rejected.len().saturating_sub(MAX_REJECTED);
+        self.rejected.drain(..excess);
+    }
+}
+
+/// Returns what a message carries for its server.
+fn replay_in(content: &[ChatPart]) -> Option<&ThinkingReplay> {
+    content.iter().find_map(|part| match part {
+        ChatPart::Thinking { replay } => replay.as_ref().filter(|replay| replay.is_useful()),
+        _ => None,
+    })
+}
+
+/// Returns the hashes by which an answer is recognized, the most exact first: by its text and its calls, then by its
+/// calls alone, then, if it has no calls, by its text alone. Whitespace doesn't count, because hosts trim texts.
+fn keys(content: &[ChatPart]) -> Vec<u64> {
+    let (mut text, mut calls) = (String::new(), String::new());
+    for part in content {
+        match part {
+            ChatPart::Text { value } => text.extend(value.split_whitespace()),
+            ChatPart::ToolCall { call_id, name, input_json } => {
+                // JavaScript writes numbers and fields in its own way.
+                let input = serde_json::from_str(input_json).map_or(input_json.clone(), |input| canonical(&input));
+                calls.push_str(&format!("{call_id}\0{name}\0{input}\0"));
+            }
+            _ => {}
+        }
+    }
+    let key = |kind: &str, parts: [&str; 2]| fnv1a(format!("{kind}\0{}\0{}", parts[0], parts[1]).as_bytes());
+    match (text.is_empty(), calls.is_empty()) {
+        (true, true) => Vec::new(),
+        (_, true) => vec![key("text", [&text, ""])],
+        (_, false) => vec![key("both", [&text, &calls]), key("calls", ["", &calls])],
+    }
+}
+
+/// Returns a text that is the same for all spellings of the same JSON. Numbers are those of JavaScript.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
+        Value::Array(list) => list.iter().map(canonical).collect::<Vec<_>>().join(","),
+        Value::Object(fields) => {
+            let sorted: BTreeMap<&String, &Value> = fields.iter().collect();
+            sorted.iter().map(|(name, field)| format!("{name}:{}", canonical(field))).collect::<Vec<_>>().join(";")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Removes reasoning that its server refused before. Returns whether there was any.
+fn leave_out_rejected(message: &mut ChatMessage, rejected: &BTreeSet<u64>) -> bool {
+    let mut has_changed = false;
+    for part in &mut message.content {
+        let ChatPart::Thinking { replay: Some(replay) } = part else { continue };
+        let before = replay.items.len();
+        replay.items.retain(|item| hash_of(item).is_none_or(|hash| !rejected.contains(&hash)));
+        has_changed |= replay.items.len() < before;
+    }
+    has_changed
+}
+
+fn hash_of(item: &ReplayItem) -> Option<u64> {
+    let ReplayItem::Reasoning(item) = item else { return None };
+    Some(fnv1a(serde_json::to_string(item).ok()?.as_bytes()))
+}
+
+fn is_plain(item: &ReplayItem) -> bool {
+    matches!(item, ReplayItem::Reasoning(item) if !item.content.is_empty() || !item.summary.is_empty())
+}
+
+fn bytes_of(replay: &ThinkingReplay) -> usize {
+    const OVERHEAD: usize = 64;
+    let item = |item: &ReplayItem| match item {
+        ReplayItem::Reasoning(item) => OVERHEAD + item.bytes(),
+        ReplayItem::Message(_) => OVERHEAD,
+        ReplayItem::Call(id) => OVERHEAD + id.len(),
+    };
+    replay.items.iter().map(item).sum()
+}

@@ -1,0 +1,195 @@
+//! What requests are for: a table of the requests that VS Code's chat makes on its own, and ordinary prompts.
+
+use expect_test::expect;
+use serde_json::{Value, json};
+use sluice_core::{ChatRequest, RequestKind, purpose};
+
+/// How VS Code's system prompts begin, and then go on in our own words.
+const SYSTEM_PROMPTS: [&str; 44] = [
+    "Your task is to create a comprehensive, detailed summary of the entire conversation. Leave nothing out.",
+    "You are a helpful AI assistant tasked with summarizing conversations. Be short.",
+    "You are an AI coding research assistant that uses search tools to gather information. Search well.",
+    "You are an AI coding research assistant that runs a series of terminal commands. Run them.",
+    "You are an exploration agent specialized in rapid codebase analysis. Explore.",
+    "You are a code search expert.\nA developer needs to find a function.",
+    "You are a background task tracker for the main coding agent. Track.",
+    "You are an expert classifier for AI coding assistant prompts. Classify.",
+    "You are an expert in crafting ultra-compact titles for chatbot conversations. Be compact.",
+    "You are an expert in crafting pithy titles for chatbot conversations. Be pithy.",
+    "You are an expert in crafting pithy branch names for Git Repos. Name it.",
+    "You are an AI programming assistant, helping a software developer to come with the best git commit message.",
+    "You are an AI assistant for a software developer who is about to make a pull request. Describe it.",
+    "You are an expert in writing short, catchy, and encouraging progress messages. Cheer.",
+    "You are a distinguished software engineer.\nYou must reply with a JSON array of names.",
+    "You are a helpful AI programming assistant to a user who is a software engineer, acting on behalf of an editor.",
+    "You are a helpful AI programming assistant. Your task is to choose one category of these.",
+    "You are a Visual Studio Code assistant. Your job is to assist users in using Visual Studio Code by returning settings.",
+    "You summarize a user's coding request into a single short phrase. Short.",
+    "You are an evaluator inside an autonomous coding agent loop. Judge.",
+    "You assess what one terminal command does for an agent.",
+    "You are an AI programming assistant that is specialized in applying code changes to a document.",
+    "You are an AI programming assistant that is specialized in generating code for a new document.",
+    "You are an expert in file editing. The user has provided a patch that failed to apply.",
+    "You are an expert at analyzing files and patterns.",
+    "Your task is to predict the line number where the developer is most likely to go.",
+    "You are a Visual Studio Code assistant who helps the user create well-formed and unambiguous queries.",
+    "You are a software engineer with expert knowledge of the codebase the user has open. Find words.",
+    "You are a software engineer with expert knowledge around software testing frameworks. Name one.",
+    "You are a Visual Studio Code assistant who specializes in debugging. Configure it.",
+    "You are a debugging expert. Your job is to return the debug type.",
+    "You are helping a software developer to configure a Dev Container. Pick one.",
+    "You are an expert in reading documentation and extracting relevant results. Extract.",
+    "You are a programmer who specializes in using the command line. Your task is to respond with a list of files.",
+    "You are a VS Code assistant. Your job is to suggest a filetree directory structure for a project.",
+    "You are a VS Code assistant. Your job is to generate the project specification.",
+    "You are a Visual Studio Code assistant. Your job is to generate the contents of a new file.",
+    "You are an AI that creates a detailed content outline for a Jupyter notebook. Outline it.",
+    "You are an AI coding assistant that is used for quick, inline code changes. Be quick.",
+    "You are a world class expert in programming, and especially good at Rust.",
+    "You are a programmer who specializes in using the command line. Your task is to help the Developer.",
+    "You are an AI programming assistant that is specialized for usage of command-line tools. Use them.",
+    "You are a VS Code search expert who helps to write search queries for text. Write one.",
+    "You are a world-class coding tutor. Your code explanations are good.",
+];
+
+fn chat(system: Option<&str>, question: &str, tools: &[&str]) -> ChatRequest {
+    let message = |role: &str, text: &str| json!({"role": role, "content": [{"type": "text", "value": text}]});
+    let system = system.map(|text| message("system", text));
+    let messages: Vec<Value> = system.into_iter().chain([message("user", question)]).collect();
+    let tools: Vec<Value> = tools.iter().map(|name| json!({"name": name})).collect();
+    serde_json::from_value(json!({"model": "m", "messages": messages, "tools": tools})).unwrap()
+}
+
+#[test]
+fn the_requests_of_vscode_are_recognized() {
+    let mut lines = String::new();
+    let mut add = |what: &str, chat: &ChatRequest| {
+        let found = purpose(chat);
+        assert_ne!(found.kind, RequestKind::Main, "{what}");
+        let kind = serde_json::to_value(found.kind).unwrap();
+        lines.push_str(&format!(
+            "{} {}: {}\n",
+            kind.as_str().unwrap(),
+            found.name,
+            what.chars().take(60).collect::<String>()
+        ));
+    };
+    for system in SYSTEM_PROMPTS {
+        add(system, &chat(Some(system), "Go", &[]));
+        // Line breaks differ between versions.
+        let broken = system.replacen(' ', "\n ", 3);
+        assert_eq!(purpose(&chat(Some(&broken), "Go", &[])), purpose(&chat(Some(system), "Go", &[])));
+    }
+    for question in [
+        "Summarize the conversation history so far, above all the last command.",
+        "The conversation has grown too large for the context window and must be compacted.",
+    ] {
+        add(question, &chat(Some("You are an expert AI programming assistant"), question, &["read_file", "edit"]));
+    }
+    for question in [
+        "Please write a brief title for the following request:\n\nFix it",
+        "Please write a brief branch name for the following request:\n\nFix it",
+        "You are a helpful assistant that summarizes conversations. Given a chat conversation between two.",
+    ] {
+        add(question, &chat(None, question, &[]));
+    }
+    for tool in ["manage_todo_list", "categorize_prompt"] {
+        add(tool, &chat(Some("Anything"), "Go", &[tool]));
+    }
+    expect![[r#"
+        summary conversation summary: Your task is to create a comprehensive, detailed summary of 
+        summary conversation summary: You are a helpful AI assistant tasked with summarizing conve
+        subAgent search sub-agent: You are an AI coding research assistant that uses search too
+        subAgent execution sub-agent: You are an AI coding research assistant that runs a series o
+        subAgent exploration sub-agent: You are an exploration agent specialized in rapid codebase a
+        subAgent code search sub-agent: You are a code search expert.
+        A developer needs to find a fu
+        utility to-do list: You are a background task tracker for the main coding agent.
+        utility prompt category: You are an expert classifier for AI coding assistant prompts
+        utility chat title: You are an expert in crafting ultra-compact titles for chatb
+        utility chat title: You are an expert in crafting pithy titles for chatbot conve
+        utility branch name: You are an expert in crafting pithy branch names for Git Rep
+        utility commit message: You are an AI programming assistant, helping a software deve
+        utility pull request: You are an AI assistant for a software developer who is abou
+        utility progress message: You are an expert in writing short, catchy, and encouraging 
+        utility rename suggestions: You are a distinguished software engineer.
+        You must reply wi
+        utility intent detection: You are a helpful AI programming assistant to a user who is 
+        utility intent detection: You are a helpful AI programming assistant. Your task is to 
+        utility settings search: You are a Visual Studio Code assistant. Your job is to assis
+        utility goal: You summarize a user's coding request into a single short ph
+        utility goal check: You are an evaluator inside an autonomous coding agent loop.
+        utility command risk: You assess what one terminal command does for an agent.
+        utility code mapper: You are an AI programming assistant that is specialized in a
+        utility new file: You are an AI programming assistant that is specialized in g
+        utility patch repair: You are an expert in file editing. The user has provided a p
+        utility edit repair: You are an expert at analyzing files and patterns.
+        utility next edit: Your task is to predict the line number where the developer 
+        utility question rewrite: You are a Visual Studio Code assistant who helps the user cr
+        utility search keywords: You are a software engineer with expert knowledge of the cod
+        utility test framework: You are a software engineer with expert knowledge around sof
+        utility launch configuration: You are a Visual Studio Code assistant who specializes in de
+        utility debug type: You are a debugging expert. Your job is to return the debug 
+        utility dev container: You are helping a software developer to configure a Dev Cont
+        utility tool server configuration: You are an expert in reading documentation and extracting re
+        utility files for a fix: You are a programmer who specializes in using the command li
+        utility project structure: You are a VS Code assistant. Your job is to suggest a filetr
+        utility project file: You are a VS Code assistant. Your job is to generate the pro
+        utility project file: You are a Visual Studio Code assistant. Your job is to gener
+        utility notebook outline: You are an AI that creates a detailed content outline for a 
+        inline inline edit: You are an AI coding assistant that is used for quick, inlin
+        inline inline edit: You are a world class expert in programming, and especially 
+        inline terminal command: You are a programmer who specializes in using the command li
+        inline command-line tool: You are an AI programming assistant that is specialized for 
+        inline search query: You are a VS Code search expert who helps to write search qu
+        inline explanation: You are a world-class coding tutor. Your code explanations a
+        summary conversation summary: Summarize the conversation history so far, above all the las
+        summary conversation summary: The conversation has grown too large for the context window 
+        utility chat title: Please write a brief title for the following request:
+
+        Fix i
+        utility branch name: Please write a brief branch name for the following request:
+
+        utility user's intent: You are a helpful assistant that summarizes conversations. G
+        utility to-do list: manage_todo_list
+        utility prompt category: categorize_prompt
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn ordinary_prompts_are_not_misread() {
+    let systems = [
+        None,
+        Some("You are an expert AI programming assistant, working with a user in the VS Code editor."),
+        Some("You are a coding agent running in VS Code. You are expected to be precise, safe, and helpful."),
+        Some("You are an AI programming assistant.\nFollow the user's requirements carefully."),
+        Some("You are a helpful assistant."),
+    ];
+    let verbs =
+        ["Summarize", "Please write a brief title for", "Explain", "Fix", "Write a commit message for", "Rename"];
+    let verbs = verbs.into_iter().chain(["Search for", "You are a reviewer. Check", "Please summarize the following:"]);
+    let objects = ["the conversation in README.md", "my essay", "this function", "the failing test", "src/main.rs"];
+    let ends = ["", ".", " and explain why.", "\n```rust\nfn main() {}\n```"];
+    let mut count = 0;
+    for verb in verbs {
+        for object in objects {
+            for end in ends {
+                for system in systems {
+                    let question = format!("{verb} {object}{end}");
+                    for tools in [&[][..], &["read_file", "manage_todo_list"][..]] {
+                        let found = purpose(&chat(system, &question, tools));
+                        assert_eq!(
+                            found.kind,
+                            RequestKind::Main,
+                            "{system:?} {question:?} is taken for {}",
+                            found.name
+                        );
+                        count += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(count >= 500, "{count}");
+}
