@@ -15,8 +15,8 @@ use crate::secrets::Secrets;
 use crate::send::Parameter;
 
 pub use cause::connection_cause;
-pub(crate) use overflow::overflow_numbers;
 use overflow::{excerpt, is_overflow};
+pub(crate) use overflow::{output_limit, overflow_numbers};
 pub(crate) use retry::retry_delay_ms;
 
 /// Longer than any sentence that a server writes for people. Anything beyond that is a dump.
@@ -225,7 +225,22 @@ struct ErrorBody {
 impl ErrorBody {
     fn of(message: Option<&str>, code: Option<&str>) -> Self {
         let message = message.map(|message| excerpt(message).into_owned());
-        Self { message, code: code.map(|code| excerpt(code).into_owned()), ..Self::default() }
+        Self { message, code: code.map(|code| excerpt(code).into_owned()), ..Self::default() }.unwrapped()
+    }
+
+    /// Some proxies have the provider's whole error as their message. Returns that error.
+    fn unwrapped(self) -> Self {
+        let json = self.message.as_deref().filter(|message| message.starts_with('{'));
+        let inner = json.and_then(|json| serde_json::from_str(json).ok()).map(|json| Self::from_json(&json));
+        match inner.filter(|inner| inner.message.is_some()) {
+            Some(inner) => Self {
+                message: inner.message,
+                code: inner.code.or(self.code),
+                stated_status: inner.stated_status.or(self.stated_status),
+                ..self
+            },
+            None => self,
+        }
     }
 
     /// Returns the HTTP status that a proxy got and passed on as the code, or at the beginning of its message.
@@ -249,17 +264,24 @@ impl ErrorBody {
         let Ok(json) = serde_json::from_str::<Value>(data.unwrap_or(body)) else {
             return Self::of(body.lines().next(), None);
         };
-        let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(&json);
+        Self::from_json(&json).unwrapped()
+    }
+
+    fn from_json(json: &Value) -> Self {
+        // Google has its error in a list.
+        let json = json.get(0).unwrap_or(json);
+        let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(json);
         let field = |name: &str| error.get(name).and_then(text_of).or_else(|| json.get(name).and_then(text_of));
+        let status = || ["code", "status", "status_code"].into_iter().find_map(|name| error_status(&field(name)?));
         Self {
-            message: text_of(error).or_else(|| field("message")).or_else(|| field("detail")),
+            message: message_in(json, MAX_NESTING),
             // A numeric code says no more than the status. A type in words does.
             code: field("code").filter(|code| code.parse::<u64>().is_err()).or_else(|| field("type")),
             generation_id: field("generationId").or_else(|| field("generation_id")),
             param: error.get("param").cloned().unwrap_or_default(),
             is_html: false,
             is_error: json.get("error").is_some_and(|error| !error.is_null()),
-            stated_status: field("code").as_deref().and_then(error_status),
+            stated_status: status(),
         }
     }
 
@@ -267,6 +289,10 @@ impl ErrorBody {
         let code = self.code.as_deref().unwrap_or_default();
         if is_overflow(code, self.message.as_deref().unwrap_or_default()) {
             return FailureKind::ContextOverflow;
+        }
+        // llama.cpp sends this with status 500, as if it could help to try again.
+        if self.message.as_deref().is_some_and(|message| message.starts_with("image input is not supported")) {
+            return FailureKind::BadRequest;
         }
         match code {
             "insufficient_quota" | "insufficient_funds" | "quota_for_entity_exceeded" => return FailureKind::NoCredit,
@@ -312,6 +338,17 @@ impl ErrorBody {
 
 fn error_status(text: &str) -> Option<u16> {
     text.parse().ok().filter(|status| (400..600).contains(status))
+}
+
+/// How deep a message may be nested in the errors of others.
+const MAX_NESTING: u8 = 4;
+
+/// Returns the message of an error, which has many names and may be nested.
+fn message_in(value: &Value, depth: u8) -> Option<String> {
+    const NAMES: [&str; 7] = ["error", "message", "detail", "errors", "msg", "error_description", "title"];
+    let inside = |name: &&str| message_in(value.get(*name)?, depth - 1);
+    let nested = || NAMES.iter().find_map(inside).or_else(|| message_in(value.get(0)?, depth - 1));
+    text_of(value).filter(|_| !value.is_number()).or_else(|| if depth > 0 { nested() } else { None })
 }
 
 /// Returns the text of a message, or of the first messages in a list. Validators list each problem with its path.

@@ -262,6 +262,11 @@ impl Assembler {
     }
 
     fn completed(&mut self, mut response: Response<'_>) {
+        // An error explains why there is no answer. If there is one, the status counts.
+        if !response.error.is_empty() && response.output.is_empty() && !self.sink.gave_part {
+            self.failed(&response.error);
+            return self.about.learn(response);
+        }
         let output = mem::take(&mut response.output);
         self.about.learn(response);
         self.settle(output, true);

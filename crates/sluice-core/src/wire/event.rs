@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::item::{Annotation, ContentPart, Item};
-use super::json::{FieldName, Fields};
+use super::json::{FieldName, Fields, Json};
 use super::long_runs::LongRuns;
 use super::response::{ErrorField, Response};
 
@@ -30,7 +30,11 @@ pub(crate) enum Channel {
 
 impl Channel {
     pub(crate) fn of_delta(name: &str) -> Option<Self> {
-        Self::named(name.strip_suffix(".delta")?)
+        match name.strip_suffix(".delta")? {
+            // OpenRouter documents this spelling.
+            "response.content_part" => Some(Self::Text),
+            name => Self::named(name),
+        }
     }
 
     fn of_done(name: &str) -> Option<Self> {
@@ -42,7 +46,7 @@ impl Channel {
             "output_text" => Self::Text,
             "refusal" => Self::Refusal,
             // The schema has `reasoning`; OpenAI and LM Studio send `reasoning_text`.
-            "reasoning" | "reasoning_text" => Self::Reasoning,
+            "reasoning" | "reasoning_text" | "reasoning_content" => Self::Reasoning,
             // The second spelling occurs only in the prose of the schema, but a server might send it.
             "reasoning_summary_text" | "reasoning_summary" => Self::Summary,
             "function_call_arguments" => Self::Arguments,
@@ -108,11 +112,13 @@ pub(crate) enum StreamEvent<'a> {
 impl<'a> StreamEvent<'a> {
     /// `name` is the event's type, from the JSON or else from the `event:` line.
     pub(crate) fn read(name: &str, mut fields: Fields<'a>) -> Self {
-        let item_id = fields.id(FieldName::ItemId).filter(|id| !id.is_empty());
+        let item_id = [FieldName::ItemId, FieldName::CallId]
+            .into_iter()
+            .find_map(|field| fields.id(field).filter(|id| !id.is_empty()));
         let at = Address { output_index: fields.index(FieldName::OutputIndex), item_id };
         if let Some(channel) = Channel::of_delta(name) {
             let index = channel.index(fields.index(FieldName::ContentIndex), fields.index(FieldName::SummaryIndex));
-            return Self::Delta { at, channel, index, delta: fields.text(FieldName::Delta).unwrap_or_default() };
+            return Self::Delta { at, channel, index, delta: text_in(fields.take(FieldName::Delta)) };
         }
         if let Some(channel) = Channel::of_done(name) {
             let index = channel.index(fields.index(FieldName::ContentIndex), fields.index(FieldName::SummaryIndex));
@@ -124,20 +130,22 @@ impl<'a> StreamEvent<'a> {
             return Self::Done { at, channel, index, whole: whole.unwrap_or_default() };
         }
         let object = |fields: &mut Fields<'a>, name| fields.object(name).unwrap_or_default();
-        let mut response = || Box::new(Response::read(object(&mut fields, FieldName::Response)));
         match name {
-            "response.created" | "response.queued" | "response.in_progress" => Self::Started(response()),
-            "response.completed" => {
-                let response = response();
+            "response.created" | "response.queued" | "response.in_progress" => {
+                Self::Started(Box::new(Response::read(object(&mut fields, FieldName::Response))))
+            }
+            // OpenRouter documents `response.done`.
+            "response.completed" | "response.done" => {
+                let response = Response::read_last(fields);
                 // vLLM ends every answer with this event, and only the status tells them apart.
                 match response.status.as_deref() {
-                    Some("incomplete") => Self::Incomplete(response),
+                    Some("incomplete" | "cancelled") => Self::Incomplete(response),
                     Some("failed") => Self::Failed(response),
                     _ => Self::Completed(response),
                 }
             }
-            "response.incomplete" => Self::Incomplete(response()),
-            "response.failed" => Self::Failed(response()),
+            "response.incomplete" | "response.cancelled" => Self::Incomplete(Response::read_last(fields)),
+            "response.failed" => Self::Failed(Response::read_last(fields)),
             "response.output_item.added" | "response.output_item.done" => {
                 let item = Box::new(Item::read(object(&mut fields, FieldName::Item)));
                 if name.ends_with("added") { Self::ItemAdded { at, item } } else { Self::ItemDone { at, item } }
@@ -162,8 +170,24 @@ impl<'a> StreamEvent<'a> {
             "response.content_part.added"
             | "response.reasoning_summary_part.added"
             | "response.reasoning_summary_part.done" => Self::Silent,
-            _ => Self::Unknown,
+            _ if name.starts_with("response.") => Self::Unknown,
+            _ => {
+                // vLLM has the class of an error as its type, and others have no type.
+                let error = ErrorField::read(Json::Object(fields));
+                let is_error = error.message.is_some() && (name.is_empty() || error.code.is_some());
+                if is_error { Self::Error(Box::new(error)) } else { Self::Unknown }
+            }
         }
+    }
+}
+
+/// Returns the text of a delta. It is a string, but some servers send content parts.
+fn text_in(delta: Json<'_>) -> Cow<'_, str> {
+    match delta {
+        Json::Text(text) => text,
+        Json::Object(mut part) => part.text(FieldName::Text).unwrap_or_default(),
+        Json::List(parts) => parts.into_iter().map(|part| text_in(Json::Object(part)).into_owned()).collect(),
+        _ => Cow::default(),
     }
 }
 

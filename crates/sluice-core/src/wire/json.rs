@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use super::long_runs::LongRuns;
+use super::response::whole_number;
 use crate::surrogates::mend_surrogates;
 
 /// Every field name that is read. Other fields are skipped: a response repeats the whole request, including tools and
@@ -32,6 +33,7 @@ pub(crate) enum FieldName {
     Content,
     ContentIndex,
     Delta,
+    Detail,
     EncryptedContent,
     Error,
     Id,
@@ -56,6 +58,7 @@ pub(crate) enum FieldName {
     SequenceNumber,
     Signature,
     Status,
+    StatusCode,
     Summary,
     SummaryIndex,
     Text,
@@ -99,7 +102,7 @@ pub(crate) enum Json<'a> {
     Text(Cow<'a, str>),
     /// A long string of base64, known to have no other characters than that, with its padding.
     Base64(String),
-    /// The objects in a list. Lists of anything else are never read.
+    /// The objects and strings in a list. Lists of anything else are never read.
     List(Vec<Fields<'a>>),
     Object(Fields<'a>),
     /// Any value as JSON text, for fields that are kept with all their contents.
@@ -184,29 +187,25 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the objects in a list. Other elements are left out.
+    /// Returns the objects in a list. A value that isn't in a list is a list of one.
     pub(crate) fn objects(&mut self, name: FieldName) -> Vec<Self> {
         match self.take(name) {
             Json::List(list) => list,
+            Json::Object(fields) => vec![fields],
+            Json::Text(text) => vec![Self::of_text(text)],
             _ => Vec::new(),
         }
+    }
+
+    /// Some servers send a string in place of an object with a text.
+    fn of_text(text: Cow<'a, str>) -> Self {
+        Self(vec![(FieldName::Text, Json::Text(text))])
     }
 
     pub(crate) fn take(&mut self, name: FieldName) -> Json<'a> {
         let found = self.0.iter_mut().find(|(known, _)| *known == name);
         found.map(|(_, value)| mem::take(value)).unwrap_or_default()
     }
-}
-
-/// Returns a non-negative integer, such as an index or a token count. Servers in languages with a single number type
-/// send `12.0`.
-pub(super) fn whole_number(number: &Number) -> Option<u64> {
-    number.as_u64().or_else(|| {
-        let number = number.as_f64()?;
-        let whole = number.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&number);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked: whole and in range")]
-        whole.then_some(number as u64)
-    })
 }
 
 /// Returns the contents of a JSON string, borrowed unless it contains escapes.
@@ -331,10 +330,13 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut list = Vec::new();
         if let Some(inside) = self.deeper() {
             while let Some(element) = elements.next_element_seed(inside)? {
-                if let Json::Object(fields) = element {
-                    self.spend(ELEMENT_COST)?;
-                    list.push(fields);
-                }
+                let fields = match element {
+                    Json::Object(fields) => fields,
+                    Json::Text(text) => Fields::of_text(text),
+                    _ => continue,
+                };
+                self.spend(ELEMENT_COST)?;
+                list.push(fields);
             }
         } else {
             while elements.next_element::<IgnoredAny>()?.is_some() {}
@@ -399,7 +401,7 @@ mod tests {
         check(
             r#"{"usage":{"x":{"y":[1,-2,0.5,null,true]}},"x":{},"output":[1,{},[{}],"a",null]}"#,
             &expect![[
-                r#"Ok(Fields([(Usage, Whole("{\"x\":{\"y\":[1,-2,0.5,null,true]}}")), (Output, List([Fields([])]))]))"#
+                r#"Ok(Fields([(Usage, Whole("{\"x\":{\"y\":[1,-2,0.5,null,true]}}")), (Output, List([Fields([]), Fields([(Text, Text("a"))])]))]))"#
             ]],
         );
         check(
@@ -410,22 +412,14 @@ mod tests {
 
     #[test]
     fn deep_nesting_affects_only_its_field() {
-        for (name, json) in [
-            (FieldName::Other, deep("[", "]")),
-            (FieldName::Id, deep("[", "]")),
-            (FieldName::Content, deep("[", "]")),
-            (FieldName::Item, deep(r#"{"item":"#, "}").replace(":}", ":1}")),
-            (FieldName::Usage, deep(r#"{"a":"#, "}").replace(":}", ":1}")),
-            (FieldName::ProviderMetadata, deep("[", "]")),
+        for (name, spelled, json) in [
+            (FieldName::Other, "x", deep("[", "]")),
+            (FieldName::Id, "id", deep("[", "]")),
+            (FieldName::Content, "content", deep("[", "]")),
+            (FieldName::Item, "item", deep(r#"{"item":"#, "}").replace(":}", ":1}")),
+            (FieldName::Usage, "usage", deep(r#"{"a":"#, "}").replace(":}", ":1}")),
+            (FieldName::ProviderMetadata, "provider_metadata", deep("[", "]")),
         ] {
-            let spelled = match name {
-                FieldName::Id => "id",
-                FieldName::Content => "content",
-                FieldName::Item => "item",
-                FieldName::Usage => "usage",
-                FieldName::ProviderMetadata => "provider_metadata",
-                _ => "x",
-            };
             let json = format!(r#"{{"{spelled}":{json},"type":"a"}}"#);
             let mut fields = read(&json).unwrap_or_default();
             assert_eq!(fields.text(FieldName::Type).as_deref(), Some("a"), "{name:?}");

@@ -73,12 +73,27 @@ pub(crate) enum InputItem {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Content {
-    InputText { text: String },
-    OutputText { text: String },
-    InputImage { image_url: String },
-    InputFile { filename: String, file_data: String },
-    SummaryText { text: String },
-    ReasoningText { text: String },
+    InputText {
+        text: String,
+    },
+    OutputText {
+        text: String,
+    },
+    InputImage {
+        image_url: String,
+        /// Optional in the protocol, but vLLM insists on it in the outputs of tools.
+        detail: &'static str,
+    },
+    InputFile {
+        filename: String,
+        file_data: String,
+    },
+    SummaryText {
+        text: String,
+    },
+    ReasoningText {
+        text: String,
+    },
 }
 
 /// The output of a tool. Plain text is sent as a string, because some providers behind the gateway accept nothing else.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::item::Item;
-use super::json::{FieldName, Fields, Json, whole_number};
+use super::json::{FieldName, Fields, Json};
 use crate::boundary::{TokenDetails, Usage};
 
 #[derive(Debug, Default)]
@@ -29,45 +29,80 @@ impl<'a> Response<'a> {
         // Vercel documents the first spelling and sends the second.
         let metadata =
             fields.whole(FieldName::ProviderMetadata).or_else(|| fields.whole(FieldName::ProviderMetadataInCamelCase));
+        let status = fields.text(FieldName::Status);
         Self {
             id: fields.text(FieldName::Id),
             model: fields.text(FieldName::Model),
-            status: fields.text(FieldName::Status),
             output: fields.objects(FieldName::Output).into_iter().map(Item::read).collect(),
             usage: fields.whole(FieldName::Usage).and_then(read_usage),
-            incomplete_reason: fields
-                .object(FieldName::IncompleteDetails)
-                .and_then(|mut details| details.text(FieldName::Reason)),
+            incomplete_reason: match fields.take(FieldName::IncompleteDetails) {
+                Json::Object(mut details) => details.text(FieldName::Reason),
+                Json::Text(reason) => Some(reason),
+                _ if status.as_deref() == Some("cancelled") => Some(Cow::Borrowed("cancelled")),
+                _ => None,
+            }
+            .map(|reason| match &*reason {
+                // The words of chat completions.
+                "length" | "max_tokens" => Cow::Borrowed("max_output_tokens"),
+                _ => reason,
+            }),
             error: ErrorField::read(fields.take(FieldName::Error)),
             metadata: metadata.map(Value::Object),
+            status,
         }
+    }
+
+    /// Reads the response of a terminal event. Some servers have its fields, or some of them, in the event itself.
+    pub(crate) fn read_last(mut event: Fields<'a>) -> Box<Self> {
+        let Some(response) = event.object(FieldName::Response) else { return Box::new(Self::read(event)) };
+        let mut response = Self::read(response);
+        response.usage = response.usage.or_else(|| event.whole(FieldName::Usage).and_then(read_usage));
+        if response.error.is_empty() {
+            response.error = ErrorField::read(event.take(FieldName::Error));
+        }
+        Box::new(response)
     }
 }
 
 /// Returns the counts, unless the object has none: an empty object says as little as `null`. Some proxies pass on the
-/// spelling of chat completions.
+/// spelling of chat completions, some next to zeros in the spelling of this protocol.
 fn read_usage(mut fields: Map<String, Value>) -> Option<Usage> {
-    let mut take = |name: &str, in_chat: &str| fields.remove(name).or_else(|| fields.remove(in_chat));
     let [input_tokens, output_tokens, total_tokens] = [
-        take("input_tokens", "prompt_tokens"),
-        take("output_tokens", "completion_tokens"),
-        take("total_tokens", "total_tokens"),
+        ["input_tokens", "prompt_tokens", "inputTokens"],
+        ["output_tokens", "completion_tokens", "outputTokens"],
+        ["total_tokens", "totalTokens", ""],
     ]
-    .map(|count| match count {
-        Some(Value::Number(number)) => whole_number(&number),
-        _ => None,
+    .map(|names| {
+        let count = |name: &str| match fields.remove(name)? {
+            Value::Number(number) => whole_number(&number),
+            Value::String(digits) => digits.parse().ok(),
+            _ => None,
+        };
+        names.map(count).into_iter().flatten().max()
     });
-    let [input_tokens_details, output_tokens_details] = [
-        take("input_tokens_details", "prompt_tokens_details"),
-        take("output_tokens_details", "completion_tokens_details"),
-    ]
-    .map(|details| match details {
-        Some(Value::Object(details)) => Some(TokenDetails(details.into_iter().collect())),
-        _ => None,
-    });
+    let [input_tokens_details, output_tokens_details] =
+        [["input_tokens_details", "prompt_tokens_details"], ["output_tokens_details", "completion_tokens_details"]]
+            .map(|names| {
+                let details = |name: &str| match fields.remove(name)? {
+                    Value::Object(details) => Some(TokenDetails(details.into_iter().collect())),
+                    _ => None,
+                };
+                names.map(details).into_iter().flatten().next()
+            });
     input_tokens.or(output_tokens).or(total_tokens)?;
     let more = fields.into_iter().collect();
     Some(Usage { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details, more })
+}
+
+/// Returns a non-negative integer, such as an index or a token count. Servers in languages with a single number type
+/// send `12.0`.
+pub(super) fn whole_number(number: &Number) -> Option<u64> {
+    number.as_u64().or_else(|| {
+        let number = number.as_f64()?;
+        let whole = number.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&number);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked: whole and in range")]
+        whole.then_some(number as u64)
+    })
 }
 
 /// Returns a stream of one event with the same meaning as a whole JSON response, for servers that don't stream. Returns
@@ -110,13 +145,19 @@ impl<'a> ErrorField<'a> {
         match error {
             Json::Text(message) => Self::new(Some(message), None),
             Json::Number(code) if !code.is_f64() => Self::new(None, Some(Cow::Owned(code.to_string()))),
-            Json::Object(mut fields) => Self::new(
-                fields.text(FieldName::Message),
-                fields
-                    .word(FieldName::Code)
-                    .or_else(|| fields.word(FieldName::Status))
-                    .or_else(|| fields.text(FieldName::Type)),
-            ),
+            Json::Object(mut fields) => {
+                let nested = fields.take(FieldName::Error);
+                if !matches!(nested, Json::Null) {
+                    return Self::read(nested);
+                }
+                let message = fields.text(FieldName::Message).or_else(|| fields.text(FieldName::Detail));
+                let code = [FieldName::Code, FieldName::Status, FieldName::StatusCode, FieldName::Type];
+                Self::new(message, code.into_iter().find_map(|name| fields.word(name)))
+            }
+            // A validator lists each problem.
+            Json::List(problems) => {
+                problems.into_iter().map(|problem| Self::read(Json::Object(problem))).next().unwrap_or_default()
+            }
             _ => Self::default(),
         }
     }
