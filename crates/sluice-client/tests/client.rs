@@ -335,7 +335,7 @@ async fn a_missing_server_is_a_network_failure() {
     assert!(heard.retries[0].0.message.starts_with("No connection to http://127.0.0.1:"));
 }
 
-/// A server that refuses the parameter `caching` by name. The gateway knows all parameters.
+/// A server that refuses the parameter `store` by name. The gateway knows all parameters.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_refused_parameter_is_left_out_from_then_on() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -349,27 +349,26 @@ async fn a_refused_parameter_is_left_out_from_then_on() {
                 let read = socket.read(&mut bytes).unwrap();
                 request.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
             }
-            let has_caching = request.contains("\"caching\"");
-            let (status, kind, body) = if has_caching {
-                ("400 Bad Request", "application/json", r#"{"error":{"message":"Unknown parameter: 'caching'."}}"#)
+            let has_store = request.contains("\"store\"");
+            let (status, kind, body) = if has_store {
+                ("400 Bad Request", "application/json", r#"{"error":{"message":"Unknown parameter: 'store'."}}"#)
             } else {
                 let completed = r#"data: {"type":"response.completed","response":{}}"#;
                 ("200 OK", "text/event-stream", completed)
             };
             let head = format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}\n\n");
             socket.write_all(head.as_bytes()).unwrap();
-            has_caching
+            has_store
         };
         listener.incoming().take(4).map(answer).collect()
     });
-    let mut question = chat("acme/m", "Hello");
-    question.options.automatic_caching = true;
+    let question = chat("acme/m", "Hello");
     let first = client(&url, None, PATIENT);
     let mut refused = Vec::new();
     for _ in 0..2 {
         refused.push(first.respond(&question, pending(), &mut |_| {}).await.refused);
     }
-    assert_eq!(refused, [vec![Parameter::Caching], vec![]]);
+    assert_eq!(refused, [vec![Parameter::Store], vec![]]);
     // What one client learned, the next can be told.
     let second = client(&url, None, PATIENT);
     second.leave_out("acme/m", &refused[0]);

@@ -108,7 +108,7 @@ pub use numbers::{date, fixed_count, grouped, short_count};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{
-    BadAddress, BuiltRequest, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request, purpose,
+    BadAddress, BuiltRequest, Effort, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request, purpose,
 };
 pub use settings::{check_settings, headers_by_origin};
 pub use surrogates::mend_surrogates;

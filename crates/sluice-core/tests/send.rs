@@ -108,18 +108,18 @@ fn images_are_typed_by_their_bytes_and_markers_are_never_sent() {
     check(
         json!([question, answer, shot, read]),
         expect![[r#"
-        user [{"text":"What is this?","type":"input_text"},{"image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==","type":"input_image"}]
-        call a shoot {"b":1, "a":2}
-        call b read {"b":1, "a":2}
-        result a [{"text":"Here:","type":"input_text"},{"image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==","type":"input_image"}]
-        result b "The tool failed:\none\ntwo\n{\"a\":1}"
-        note LeftOut image/png
-        note LeftOut stateful_marker
-        note LeftOut cache_control
-        note LeftOut application/x-unknown
-        note LeftOut usage
-        note LeftOut cache_control
-    "#]],
+            user [{"text":"What is this?","type":"input_text"},{"detail":"auto","image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==","type":"input_image"}]
+            call a shoot {"b":1, "a":2}
+            call b read {"b":1, "a":2}
+            result a [{"text":"Here:","type":"input_text"},{"detail":"auto","image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==","type":"input_image"}]
+            result b "The tool failed:\none\ntwo\n{\"a\":1}"
+            note LeftOut image/png
+            note LeftOut stateful_marker
+            note LeftOut cache_control
+            note LeftOut application/x-unknown
+            note LeftOut usage
+            note LeftOut cache_control
+        "#]],
     );
 }
 
@@ -275,6 +275,30 @@ fn head(built: &BuiltRequest) -> String {
     let request = &built.request;
     let headers: String = request.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
     format!("{} {}\n{headers}", request.method, request.url)
+}
+
+#[test]
+fn fields_of_the_gateway_are_sent_to_nobody_else() {
+    let chat: ChatRequest = serde_json::from_value(json!({
+        "model": "anthropic/claude-sonnet-4.5",
+        "messages": [user("Hi")],
+        "options": {
+            "automaticCaching": true,
+            "claudeContextManagement": true,
+            "routing": {"order": ["a"]},
+            "conversationId": "c",
+        },
+    }))
+    .unwrap();
+    let sent = |address: &str| {
+        let request = build_request(&chat, &Endpoint::parse(address).unwrap()).request;
+        let body: serde_json::Value = serde_json::from_str(&request.body).unwrap();
+        let has_header = request.headers.iter().any(|(name, _)| name == "x-session-affinity");
+        (body.get("caching").is_some(), body.get("providerOptions").is_some(), has_header)
+    };
+    assert_eq!(sent(VERCEL), (true, true, true));
+    assert_eq!(sent("https://api.example.com/v1"), (false, false, false));
+    assert_eq!(sent("http://127.0.0.1:8000/v1"), (false, false, false));
 }
 
 #[test]

@@ -610,7 +610,9 @@ trace?: boolean, };
 
 export type Dialect = "openResponses" | "aiSdk";
 
-export type Parameter = "caching" | "include" | "maxOutputTokens" | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningItems" | "reasoningSummary" | "store";
+export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+export type Parameter = "caching" | { "effort": [Effort, Effort | null] } | "imageDetail" | "include" | "maxOutputTokens" | { "mostOutputTokens": number } | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningItems" | "reasoningSummary" | "store" | "toolOutputParts";
 
 export type Action = { "type": "send", 
 /**

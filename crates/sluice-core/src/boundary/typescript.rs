@@ -13,7 +13,7 @@ use crate::ledger::{Begun, Ended, LedgerModel};
 use crate::message::{Message, MessageCode};
 use crate::models::{KeyCheck, KeyState, ListState};
 use crate::receive::StreamOptions;
-use crate::send::{Endpoint, Parameter};
+use crate::send::{Effort, Endpoint, Parameter};
 use crate::vercel::{VercelProject, VercelQuestion, VercelStep, VercelTask, VercelTeam, VercelToken};
 
 #[test]
@@ -54,6 +54,7 @@ fn typescript_types_are_fresh() {
         ExchangeOptions::decl(&config),
         StreamOptions::decl(&config),
         Dialect::decl(&config),
+        Effort::decl(&config),
         Parameter::decl(&config),
         Action::decl(&config),
         Report::decl(&config),

@@ -127,6 +127,22 @@ pub(super) fn is_overflow(code: &str, message: &str) -> bool {
         || message.contains("token") && too_large.iter().any(|words| message.contains(words))
 }
 
+/// Returns how many tokens an answer may have, if a message about a request for more says so. The size of the window says
+/// nothing about that.
+pub(crate) fn output_limit(message: &str) -> Option<u32> {
+    const ABOUT_WINDOW: [&str; 3] = ["context", "max_model_len", "window"];
+    let message = excerpt(message).to_ascii_lowercase();
+    if ABOUT_WINDOW.iter().any(|words| message.contains(words)) {
+        return None;
+    }
+    let numbers = numbers(&message);
+    let limit = limit_after_words(&message, &numbers).or_else(|| {
+        let smallest = numbers.iter().map(|number| number.tokens).min();
+        smallest.filter(|smallest| numbers.iter().any(|number| number.tokens > *smallest))
+    });
+    limit.and_then(|limit| u32::try_from(limit).ok())
+}
+
 /// Returns the numbers in such a message, or `None` if the message is about something else.
 pub(crate) fn overflow_numbers(message: &str) -> Option<Overflow> {
     let message = excerpt(message).to_ascii_lowercase();

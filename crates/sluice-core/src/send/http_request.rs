@@ -68,6 +68,20 @@ fn reasoning_options(options: &ChatOptions, kind: RequestKind) -> ReasoningOptio
     ReasoningOptions { effort: effort.cloned(), summary: effort.is_none_or(|effort| effort != "none").then(summary) }
 }
 
+/// Returns the gateway's routing, and what it passes on to providers.
+fn provider_options(chat: &ChatRequest) -> ProviderOptions {
+    let is_claude = chat.model.to_ascii_lowercase().contains("claude");
+    ProviderOptions {
+        gateway: chat.options.routing.clone().filter(|routing| *routing != crate::boundary::Routing::default()),
+        anthropic: (is_claude && chat.options.claude_context_management).then(|| {
+            json!({"contextManagement": {"edits": [
+                {"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 1}},
+                {"type": "clear_tool_uses_20250919"},
+            ]}})
+        }),
+    }
+}
+
 /// Builds the request for a chat. The same chat always gives the same bytes, because prompt caches depend on them.
 pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let (prompt, mut tool_names, mut notes) = Prompt::with_names(chat, Some(&endpoint.origin));
@@ -85,7 +99,6 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let mut problems = Vec::new();
     let extra = extra_fields(&options.extra_body, &mut problems);
     let description = describe_request(&model, purpose.name, reasoning.effort.as_deref(), reasoning.summary.as_deref());
-    let is_claude = chat.model.to_ascii_lowercase().contains("claude");
     let body = CreateResponse {
         model,
         instructions,
@@ -100,16 +113,9 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
         top_p: options.top_p.or_else(|| number("top_p")),
         reasoning: (reasoning.effort.is_some() || reasoning.summary.is_some()).then_some(reasoning),
         prompt_cache_key: conversation_id.as_ref().map(|id| id.chars().take(MAX_CACHE_KEY).collect()),
-        caching: options.automatic_caching.then_some("auto"),
-        provider_options: ProviderOptions {
-            gateway: options.routing.clone().filter(|routing| *routing != crate::boundary::Routing::default()),
-            anthropic: (is_claude && options.claude_context_management).then(|| {
-                json!({"contextManagement": {"edits": [
-                    {"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 1}},
-                    {"type": "clear_tool_uses_20250919"},
-                ]}})
-            }),
-        },
+        // Other servers don't know these fields, and strict ones refuse them.
+        caching: (endpoint.is_vercel && options.automatic_caching).then_some("auto"),
+        provider_options: if endpoint.is_vercel { provider_options(chat) } else { ProviderOptions::default() },
         extra,
     };
 
@@ -117,7 +123,7 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
         ("content-type".to_owned(), "application/json".to_owned()),
         ("accept".to_owned(), "text/event-stream".to_owned()),
     ];
-    if let Some(id) = conversation_id.as_deref().filter(|id| is_header_value(id)) {
+    if let Some(id) = conversation_id.as_deref().filter(|id| endpoint.is_vercel && is_header_value(id)) {
         headers.push(("x-session-affinity".to_owned(), id.to_owned()));
     }
     headers.extend(extra_headers(&options.extra_headers, &mut problems));

@@ -172,7 +172,7 @@ impl<'a> ConvertedMessages<'a> {
     /// Adds an image, or data that is text.
     fn push_data(&mut self, mime_type: &str, base64: &str, parts: &mut Vec<Content>) {
         if let Some(image_url) = data_url(mime_type, base64) {
-            parts.push(Content::InputImage { image_url });
+            parts.push(Content::InputImage { image_url, detail: "auto" });
         } else if let Some(text) = textual(mime_type, base64) {
             push_text(parts, &text);
         } else {

@@ -1,16 +1,12 @@
 //! Parameters that a request can do without, if a server refuses them by name.
 
-use std::fmt;
+use serde::{Deserialize, Serialize};
 
-use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
+use crate::boundary::{Failure, FailureKind};
+use crate::failure::output_limit;
+use crate::wire::{Content, CreateResponse, InputItem, ItemOutput};
 
-use crate::boundary::{Failure, FailureKind, HttpRequest};
-use crate::wire::{CreateResponse, InputItem};
-
-/// A parameter of a request that the answer doesn't depend on.
+/// A parameter of a request that the answer doesn't depend on, or a value that can be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -18,10 +14,16 @@ use crate::wire::{CreateResponse, InputItem};
 pub enum Parameter {
     /// `caching`, the gateway's automatic cache markers.
     Caching,
+    /// One value of `reasoning.effort`, which is replaced by another one.
+    Effort(Effort, Option<Effort>),
+    /// `detail` of images.
+    ImageDetail,
     /// `include`, which asks for encrypted reasoning.
     Include,
     /// `max_output_tokens`.
     MaxOutputTokens,
+    /// A `max_output_tokens` above this number, which is reduced to it.
+    MostOutputTokens(u32),
     /// `prompt_cache_key`, which keeps a conversation on one cache.
     PromptCacheKey,
     /// `providerOptions`, which has the gateway's routing.
@@ -34,12 +36,57 @@ pub enum Parameter {
     ReasoningSummary,
     /// `store`.
     Store,
+    /// Outputs of tools that are lists of texts and images. They are sent as text.
+    ToolOutputParts,
+}
+
+/// A level of reasoning effort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[expect(missing_docs, reason = "these are the protocol's words")]
+pub enum Effort {
+    None,
+    Minimal,
+    Low,
+    Medium,
+    High,
+    Xhigh,
+    Max,
+}
+
+impl Effort {
+    const ALL: [Self; 7] = [Self::None, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Xhigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effort| effort.word() == word)
+    }
+
+    /// Returns the effort nearest to this one among those that a message mentions, which are the ones that the server
+    /// accepts.
+    fn nearest_in(self, message: &str) -> Option<Self> {
+        let mentioned = |effort: &Self| *effort != self && is_quoted(message, effort.word());
+        Self::ALL.into_iter().filter(mentioned).min_by_key(|effort| (*effort as i8 - self as i8).abs())
+    }
 }
 
 impl Parameter {
-    /// All of them, in the order of their names.
-    pub const ALL: [Self; 9] = [
+    /// Those that can be left out as a whole, in the order of their names.
+    const ALL: [Self; 11] = [
         Self::Caching,
+        Self::ImageDetail,
         Self::Include,
         Self::MaxOutputTokens,
         Self::PromptCacheKey,
@@ -48,62 +95,146 @@ impl Parameter {
         Self::ReasoningItems,
         Self::ReasoningSummary,
         Self::Store,
+        Self::ToolOutputParts,
     ];
 
     /// The path in the request body, as servers name it.
     pub fn path(self) -> &'static str {
         match self {
             Self::Caching => "caching",
+            Self::ImageDetail => "detail",
             Self::Include => "include",
-            Self::MaxOutputTokens => "max_output_tokens",
+            Self::MaxOutputTokens | Self::MostOutputTokens(_) => "max_output_tokens",
             Self::PromptCacheKey => "prompt_cache_key",
             Self::ProviderOptions => "providerOptions",
-            Self::ReasoningEffort => "reasoning.effort",
+            Self::ReasoningEffort | Self::Effort(..) => "reasoning.effort",
             Self::ReasoningItems => "input.reasoning",
             Self::ReasoningSummary => "reasoning.summary",
             Self::Store => "store",
+            Self::ToolOutputParts => "input.output",
+        }
+    }
+
+    /// Other names of the same parameter, which gateways use because their providers do.
+    fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Self::MaxOutputTokens => &["max_tokens", "max_completion_tokens", "max_new_tokens"],
+            Self::ReasoningEffort => &["reasoning_effort"],
+            _ => &[],
         }
     }
 
     /// Returns the parameter with this path.
     pub(crate) fn at(path: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|parameter| parameter.path() == path)
+        Self::ALL.into_iter().find(|parameter| parameter.path() == path || parameter.aliases().contains(&path))
     }
 
     /// Returns the parameters that a request has.
     pub(super) fn in_body(body: &CreateResponse) -> Vec<Self> {
+        let parts = |item: &InputItem| -> Vec<Content> {
+            match item {
+                InputItem::Message { content, .. }
+                | InputItem::FunctionCallOutput { output: ItemOutput::Parts(content), .. } => content.clone(),
+                _ => Vec::new(),
+            }
+        };
+        let is_image = |content: &Content| matches!(content, Content::InputImage { .. });
+        let effort = body.reasoning.as_ref().and_then(|reasoning| reasoning.effort.as_deref());
         let has = |parameter: &Self| match parameter {
             Self::Caching => body.caching.is_some(),
+            Self::ImageDetail => body.input.iter().any(|item| parts(item).iter().any(is_image)),
             Self::Include => !body.include.is_empty(),
             Self::MaxOutputTokens => body.max_output_tokens.is_some(),
             Self::PromptCacheKey => body.prompt_cache_key.is_some(),
             Self::ProviderOptions => !body.provider_options.is_empty(),
-            Self::ReasoningEffort => body.reasoning.as_ref().is_some_and(|reasoning| reasoning.effort.is_some()),
+            Self::ReasoningEffort => effort.is_some(),
             Self::ReasoningItems => body.input.iter().any(|item| matches!(item, InputItem::Reasoning { .. })),
             Self::ReasoningSummary => body.reasoning.as_ref().is_some_and(|reasoning| reasoning.summary.is_some()),
+            Self::ToolOutputParts => {
+                let is_list = |item: &InputItem| {
+                    matches!(item, InputItem::FunctionCallOutput { output: ItemOutput::Parts(_), .. })
+                };
+                body.input.iter().any(is_list)
+            }
             Self::Store => true,
+            Self::Effort(..) | Self::MostOutputTokens(_) => false,
         };
-        Self::ALL.into_iter().filter(has).collect()
+        let value = effort.and_then(Effort::of).map(|effort| Self::Effort(effort, None));
+        Self::ALL.into_iter().filter(has).chain(value).collect()
     }
 
-    /// Returns the parameter that a server refuses, if it names one of `candidates` that the request still has.
+    /// Returns what to change in a request that the server refused, if the server names one of `candidates` that the
+    /// request still has.
     pub(crate) fn refused(failure: &Failure, candidates: &[Self], without: &[Self]) -> Option<Self> {
+        let message = failure.message.as_str();
         let is_left = |parameter: Self| candidates.contains(&parameter) && !without.contains(&parameter);
         if is_left(Self::ReasoningItems) && is_about_reasoning(failure) {
             return Some(Self::ReasoningItems);
         }
-        if failure.kind != FailureKind::BadRequest {
+        // A validator that can't say which of many items it doesn't understand. These two are the unusual ones.
+        if is_about_input(failure) {
+            let unusual = [Self::ToolOutputParts, Self::ReasoningItems].into_iter().find(|one| is_left(*one));
+            return unusual;
+        }
+        let is_about_output = is_left(Self::MaxOutputTokens) && output_is_too_long(failure);
+        if failure.kind != FailureKind::BadRequest && !is_about_output {
             return None;
         }
         let names = |parameter: &Self| {
             let path = parameter.path();
             let parent = path.split_once('.').map(|(parent, _)| parent);
             failure.parameter == Some(*parameter)
-                || is_named(&failure.message, path)
-                || parent.is_some_and(|parent| is_named(&failure.message, parent))
+                || is_named(message, path)
+                || parameter.aliases().iter().any(|alias| is_named(message, alias))
+                || parent.is_some_and(|parent| is_named(message, parent))
         };
-        candidates.iter().filter(|parameter| !without.contains(parameter)).copied().find(names)
+        let named = if is_about_output {
+            Self::MaxOutputTokens
+        } else {
+            let whole = |parameter: &Self| !matches!(parameter, Self::Effort(..)) && is_left(*parameter);
+            candidates.iter().copied().filter(whole).find(names)?
+        };
+        // A value that isn't accepted is replaced at first. If that is refused too, the parameter is left out.
+        let replaced = |path: &str| without.iter().any(|changed| changed.path() == path);
+        Some(match named {
+            Self::ReasoningEffort if !replaced(named.path()) => {
+                let sent = candidates.iter().find_map(|candidate| match candidate {
+                    Self::Effort(sent, _) => Some(*sent),
+                    _ => None,
+                });
+                match sent.filter(|sent| is_quoted(message, sent.word())) {
+                    Some(sent) => Self::Effort(sent, sent.nearest_in(message)),
+                    None => named,
+                }
+            }
+            Self::MaxOutputTokens if !replaced(named.path()) => {
+                output_limit(message).map_or(named, Self::MostOutputTokens)
+            }
+            _ => named,
+        })
     }
+}
+
+/// Returns whether a server refuses the input as a whole because it expects another type somewhere in it.
+fn is_about_input(failure: &Failure) -> bool {
+    const PHRASES: [&str; 4] =
+        ["did not match any variant", "input: Invalid input", "is not an array", "Input should be a valid string"];
+    failure.kind == FailureKind::BadRequest && PHRASES.iter().any(|phrase| failure.message.contains(phrase))
+}
+
+/// Returns whether the conversation would fit if less output was asked for: the window has to contain both.
+fn output_is_too_long(failure: &Failure) -> bool {
+    const PHRASES: [&str; 7] = [
+        "output tokens",
+        "in the completion",
+        "completion tokens",
+        "max_output_tokens",
+        "max_tokens",
+        "max_completion_tokens",
+        "max_new_tokens",
+    ];
+    let is_refusal = matches!(failure.kind, FailureKind::BadRequest | FailureKind::ContextOverflow);
+    is_refusal && PHRASES.iter().any(|phrase| failure.message.contains(phrase))
 }
 
 /// Returns whether a server refuses the reasoning of an earlier answer. Servers don't name a parameter then.
@@ -123,6 +254,11 @@ fn is_about_reasoning(failure: &Failure) -> bool {
     is_refusal && (failure.code.as_deref() == Some("invalid_encrypted_content") || PHRASES.iter().any(names))
 }
 
+/// Returns whether a message has a word in quotes.
+fn is_quoted(message: &str, word: &str) -> bool {
+    ['\'', '"', '`'].iter().any(|quote| message.contains(&format!("{quote}{word}{quote}")))
+}
+
 /// Returns whether a message names a parameter. Names that are also English words must be in quotes.
 fn is_named(message: &str, path: &str) -> bool {
     let is_word = path.bytes().all(|byte| byte.is_ascii_lowercase());
@@ -135,112 +271,94 @@ fn is_named(message: &str, path: &str) -> bool {
     })
 }
 
-impl HttpRequest {
-    /// Returns the same request without some parameters. Everything else keeps its position, so that prompt caches still
-    /// match.
-    #[must_use]
-    pub fn without(&self, parameters: &[Parameter]) -> Self {
-        let mut request = self.clone();
-        for parameter in parameters {
-            let body = match parameter {
-                Parameter::ReasoningItems => remove_reasoning(&request.body),
-                _ => remove(&request.body, parameter.path()),
-            };
-            if let Some(body) = body {
-                request.body = body;
-            }
-        }
-        request
-    }
-}
-
-/// Removes the reasoning items from the input.
-fn remove_reasoning(json: &str) -> Option<String> {
-    let mut object: Object<'_> = serde_json::from_str(json).ok()?;
-    let at = object.0.iter().position(|(field, _)| field == "input")?;
-    let mut items: Vec<&RawValue> = serde_json::from_str(object.0.get(at)?.1.get()).ok()?;
-    items.retain(|item| !item.get().starts_with(r#"{"type":"reasoning""#));
-    let items = to_raw_value(&items).ok()?;
-    object.0.get_mut(at)?.1 = &items;
-    Some(to_raw_value(&object).ok()?.get().to_owned())
-}
-
-/// Removes the field at a path such as `reasoning.summary` from a JSON object, and an object that this leaves empty.
-fn remove(json: &str, path: &str) -> Option<String> {
-    let mut object: Object<'_> = serde_json::from_str(json).ok()?;
-    let (name, inner) = path.split_once('.').map_or((path, None), |(name, inner)| (name, Some(inner)));
-    let at = object.0.iter().position(|(field, _)| field == name)?;
-    let shortened = match inner {
-        Some(inner) => Some(remove(object.0.get(at)?.1.get(), inner)?).filter(|shortened| shortened != "{}"),
-        None => None,
-    };
-    let shortened = shortened.map(RawValue::from_string).transpose().ok()?;
-    match &shortened {
-        Some(value) => object.0.get_mut(at)?.1 = value,
-        None => drop(object.0.remove(at)),
-    }
-    Some(to_raw_value(&object).ok()?.get().to_owned())
-}
-
-/// A JSON object whose fields keep their order and their spelling.
-struct Object<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Object<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Object<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Object(fields))
-            }
-        }
-
-        deserializer.deserialize_map(Fields)
-    }
-}
-
-impl Serialize for Object<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::HttpResponse;
+
+    fn check(message: &str, candidates: &[Parameter], without: &[Parameter], expected: Option<Parameter>) {
+        let body = serde_json::json!({"error": {"message": message}}).to_string();
+        let response = HttpResponse { status: 400, headers: Vec::new(), body };
+        let failure = Failure::from_http(&response, 0);
+        assert_eq!(Parameter::refused(&failure, candidates, without), expected, "{message}");
+    }
 
     #[test]
-    fn a_parameter_is_removed_and_the_rest_is_unchanged() {
-        let body =
-            r#"{"model":"m","input":[{"b":1,"a":1e2}],"reasoning":{"effort":"low","summary":"auto"},"caching":"auto"}"#;
-        assert_eq!(
-            remove(body, "caching").as_deref(),
-            Some(r#"{"model":"m","input":[{"b":1,"a":1e2}],"reasoning":{"effort":"low","summary":"auto"}}"#)
-        );
-        let without_summary = remove(body, "reasoning.summary").unwrap_or_default();
-        assert_eq!(
-            without_summary,
-            r#"{"model":"m","input":[{"b":1,"a":1e2}],"reasoning":{"effort":"low"},"caching":"auto"}"#
-        );
-        assert_eq!(
-            remove(&without_summary, "reasoning.effort").as_deref(),
-            Some(r#"{"model":"m","input":[{"b":1,"a":1e2}],"caching":"auto"}"#)
-        );
-        assert_eq!(remove(body, "store"), None);
+    fn an_effort_is_replaced_by_the_nearest_one_that_is_accepted() {
+        use Effort::{High, Low, Max, Minimal, None as NoEffort};
+        let all = Parameter::ReasoningEffort;
+        for (message, sent, expected) in [
+            (
+                "reasoning.effort: Invalid enum value. Expected 'low' | 'medium' | 'high', received 'minimal'",
+                Minimal,
+                Parameter::Effort(Minimal, Some(Low)),
+            ),
+            (
+                "Unsupported value: 'max' is not supported with the 'm' model. Supported values are: 'none', 'low', \
+                'medium', and 'high'. (reasoning.effort)",
+                Max,
+                Parameter::Effort(Max, Some(High)),
+            ),
+            ("reasoning_effort 'none' is not supported", NoEffort, Parameter::Effort(NoEffort, None)),
+            ("Unsupported parameter: 'reasoning.effort' is not supported with this model.", Low, all),
+        ] {
+            check(message, &[Parameter::Effort(sent, None), all], &[], Some(expected));
+        }
+        let again = [Parameter::Effort(Max, Some(High))];
+        check("bad 'reasoning.effort': 'max'", &[Parameter::Effort(Max, None), all], &again, Some(all));
+    }
+
+    #[test]
+    fn too_much_output_is_reduced_to_what_the_message_names_or_left_out() {
+        use Parameter::{MaxOutputTokens, MostOutputTokens};
+        for (message, expected) in [
+            (
+                "max_tokens is too large: 16384. This model supports at most 4096 completion tokens, whereas you \
+                provided 16384.",
+                MostOutputTokens(4096),
+            ),
+            (
+                "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 32768, but got 50000 \
+                instead.",
+                MostOutputTokens(32768),
+            ),
+            (
+                "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens for claude",
+                MostOutputTokens(64000),
+            ),
+            (
+                "max_output_tokens=16384 cannot be greater than max_model_len=2048. Please request fewer output tokens.",
+                MaxOutputTokens,
+            ),
+            (
+                "This model's maximum context length is 2048 tokens. However, you requested 2000 output tokens and your \
+                prompt contains at least 100 input tokens. Please reduce the length of the input prompt.",
+                MaxOutputTokens,
+            ),
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 20000 tokens (3616 in the \
+                messages, 16384 in the completion).",
+                MaxOutputTokens,
+            ),
+        ] {
+            check(message, &[MaxOutputTokens], &[], Some(expected));
+        }
+        let again = "max_tokens is too large: 4096. This model supports at most 1000";
+        check(again, &[MaxOutputTokens], &[MostOutputTokens(4096)], Some(MaxOutputTokens));
+        check("The prompt is too long: 9000 tokens > 8192 maximum", &[MaxOutputTokens], &[], None);
+    }
+
+    #[test]
+    fn unusual_items_are_left_out_if_the_input_is_refused_as_a_whole() {
+        use Parameter::{ReasoningItems, ToolOutputParts};
+        let both = [ReasoningItems, ToolOutputParts];
+        let message = "input: data did not match any variant of untagged enum ResponsesInput at line 1 column 282";
+        check(message, &both, &[], Some(ToolOutputParts));
+        check(message, &both, &[ToolOutputParts], Some(ReasoningItems));
+        check(message, &both, &both, None);
+        check("input: Invalid input", &both, &[], Some(ToolOutputParts));
+        check("item['content'] is not an array", &[ReasoningItems], &[], Some(ReasoningItems));
+        check("Encrypted content is not supported. (parameter=input)", &both, &[], Some(ReasoningItems));
     }
 
     #[test]

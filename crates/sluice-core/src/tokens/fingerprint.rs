@@ -162,7 +162,7 @@ impl Print {
                     self.tag(b'f');
                     self.text(file_data.trim_end_matches('='));
                 }
-                Content::InputImage { image_url } => {
+                Content::InputImage { image_url, .. } => {
                     self.joined_texts(&std::mem::take(&mut texts));
                     self.tag(b'i');
                     self.text(image_url.trim_end_matches('='));
