@@ -3,9 +3,9 @@
 import * as vscode from "vscode";
 
 import type { ChatRequest, Core, HttpRequest, HttpResponse } from "../../packages/loader/src/core.js";
+import { exchange, get } from "../../packages/loader/src/http.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
-import { exchange, get } from "./http.js";
 import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
 import { chatOptions, extraHeaders, modelSettings } from "./settings.js";
@@ -106,7 +106,7 @@ async function fewTokens(test: ConnectionTest, model: string): Promise<Found<obj
   };
   const started = Date.now();
   const { report } = await exchange(test.core, requests, {
-    connection,
+    server: connection,
     prepared: requests.buildRequest(JSON.stringify(chat), baseUrl),
     idleTimeoutMs: STEP_TIMEOUT_MS,
     trace: false,

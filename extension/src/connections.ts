@@ -3,9 +3,9 @@
 import * as vscode from "vscode";
 
 import type { Endpoint } from "../../packages/loader/src/core.js";
-import { fetchFor } from "./direct-fetch.js";
+import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
+import { isHeaderSafe, type Server } from "../../packages/loader/src/http.js";
 import { hostProcess } from "./host-process.js";
-import { isHeaderSafe, unusableKey } from "./http.js";
 import type { Log } from "./log.js";
 import { parseEndpoint } from "./messages.js";
 import { ask } from "./notify.js";
@@ -13,14 +13,11 @@ import { settingsBaseUrl } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
 import type { Modules } from "./wasm.js";
 
-export interface Connection {
+export interface Connection extends Server {
   /** The name that the user gave it. */
   readonly label: string;
   readonly endpoint: Endpoint;
   readonly isDemo: boolean;
-  /** The key, for its own origin only. */
-  bearerFor(origin: string): Promise<string | undefined>;
-  fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
 /** A connection that was tried: it can be used, or there is a reason why not. */
@@ -150,8 +147,11 @@ export class Connections {
   async #withKey(label: string, endpoint: Endpoint, key: string, silent: boolean, mustAsk = false): Promise<Connection | undefined> {
     this.log.hide(key);
     if (!isHeaderSafe(key)) {
-      this.#refused(label, unusableKey());
-      throw new Error(unusableKey());
+      const problem = vscode.l10n.t(
+        "The key contains a line break, a space or another character that is not allowed in a key, so nothing was sent. Copy the key again and enter it on one line.",
+      );
+      this.#refused(label, problem);
+      throw new Error(problem);
     }
     if (!(await this.#mayUse(key, endpoint.origin, silent, mustAsk))) {
       return this.#refused(

@@ -4,8 +4,8 @@
 import * as vscode from "vscode";
 
 import type { CatalogEvent, CatalogView } from "../../packages/loader/src/core.js";
+import { get } from "../../packages/loader/src/http.js";
 import type { Connection } from "./connections.js";
-import { get } from "./http.js";
 import type { Log } from "./log.js";
 import { modelSettings } from "./settings.js";
 import type { Modules } from "./wasm.js";

@@ -2,10 +2,10 @@
 
 import * as vscode from "vscode";
 
-import type { Requests } from "../../packages/loader/src/requests.js";
+import type { Settings } from "../../packages/loader/src/core.js";
+import { type Answered, exchange } from "../../packages/loader/src/http.js";
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
-import { type Answered, exchange } from "./http.js";
 import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
@@ -122,7 +122,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     let answered: Answered | undefined;
     try {
       answered = await exchange(core, requests, {
-        connection,
+        server: connection,
         prepared,
         idleTimeoutMs: idleTimeoutMs(),
         trace: log.isTracing,

@@ -4,9 +4,9 @@
 
 import * as vscode from "vscode";
 
-import type { Endpoint, HttpResponse, VercelStep, VercelTask, VercelToken } from "../../packages/loader/src/core.js";
+import type { Endpoint, HttpResponse, NewSession, VercelSession, VercelStep, VercelTask } from "../../packages/loader/src/core.js";
+import { get, type NoAnswer } from "../../packages/loader/src/http.js";
 import { environment, hostProcess } from "./host-process.js";
-import { get, type NoAnswer } from "./http.js";
 import { errorName, type Log } from "./log.js";
 import { localized } from "./messages.js";
 import { pick, plainError, withProgress } from "./notify.js";

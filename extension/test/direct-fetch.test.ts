@@ -5,7 +5,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 
-import { directFetch, fetchFor } from "../src/direct-fetch.js";
+import { directFetch, fetchFor } from "../../packages/loader/src/direct-fetch.js";
 
 async function serve(answer: http.RequestListener, work: (origin: string, server: http.Server) => Promise<void>): Promise<void> {
   const server = http.createServer(answer);

@@ -8,9 +8,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import * as vscode from "vscode";
-
+import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
 import { OpenResponsesStreamAdapter } from "../../packages/stream-adapter/src/index.js";
-import { fetchFor } from "../src/direct-fetch.js";
 import { Log } from "../src/log.js";
 import type { SluiceModel } from "../src/model-information.js";
 import { Provider, type Services } from "../src/provider.js";

@@ -8,9 +8,9 @@ import { gzipSync } from "node:zlib";
 
 import type { Core, Output, PreparedRequest } from "../../packages/loader/src/core.js";
 import { loadCore } from "../../packages/loader/src/core.js";
+import { exchange, get, MAX_ERROR_BODY, MAX_LIST_BODY, type SendOptions } from "../../packages/loader/src/http.js";
 import { loadRequests, type Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "../src/connections.js";
-import { type ExchangeOptions, exchange, get, MAX_ERROR_BODY, MAX_LIST_BODY } from "../src/http.js";
 import { keyed, modules, shown, start, streamed } from "./harness.js";
 import { fake } from "./vscode.js";
 
@@ -141,7 +141,7 @@ const prepared: PreparedRequest = {
   notes: [],
 };
 
-async function ask(fetch: Connection["fetch"], more: Partial<ExchangeOptions> & { core?: Core; requests?: Requests } = {}) {
+async function ask(fetch: Connection["fetch"], more: Partial<SendOptions> & { core?: Core; requests?: Requests } = {}) {
   const outputs: Output[] = [];
   const {
     core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>),
@@ -149,7 +149,7 @@ async function ask(fetch: Connection["fetch"], more: Partial<ExchangeOptions> & 
     ...options
   } = more;
   const { report } = await exchange(core, requests, {
-    connection: connectionWith(fetch),
+    server: connectionWith(fetch),
     prepared,
     idleTimeoutMs: 300_000,
     trace: false,
@@ -229,8 +229,11 @@ test("a key that isn't valid in a header is reported, and nothing is sent", asyn
       return streamed(completed);
     };
     const connection = connectionWith(fetch, key);
-    for (const sending of [get(connection, listRequest), ask(fetch, { connection })]) {
-      await assert.rejects(sending, (error: Error) => /The key contains a line break/.test(error.message) && !error.message.includes(key));
+    for (const sending of [get(connection, listRequest), ask(fetch, { server: connection })]) {
+      await assert.rejects(
+        sending,
+        (error: Error) => /The key has characters that cannot be sent/.test(error.message) && !error.message.includes(key),
+      );
     }
     assert.equal(requests, 0);
   }
@@ -257,7 +260,7 @@ test("long work is split, so that other code gets its turn", async (context) => 
   });
   const events = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? thought(at) : delta("y")));
   let outputs = 0;
-  const work = (options: Partial<ExchangeOptions>) =>
+  const work = (options: Partial<SendOptions>) =>
     ask(async () => streamed(...events, completed), {
       core,
       ...options,

@@ -1,21 +1,8 @@
-// Sends requests: a loop that carries out the actions of the core's exchange. The connection's `fetch` is the global
-// one, so that VS Code's proxy and certificates apply; for this machine, it is one without a proxy.
+// Sends requests: a loop that carries out the actions of the core's exchange. Callers bring the `fetch`: in VS Code the
+// global one, so that its proxy and certificates apply, and for servers on this machine one without a proxy.
 
-import * as vscode from "vscode";
-
-import type {
-  Core,
-  Drain,
-  Failure,
-  HttpRequest,
-  HttpResponse,
-  Output,
-  PreparedRequest,
-  Report,
-  Transport,
-} from "../../packages/loader/src/core.js";
-import type { Requests } from "../../packages/loader/src/requests.js";
-import type { Connection } from "./connections.js";
+import type { Core, Drain, Failure, HttpRequest, HttpResponse, Output, PreparedRequest, Report, Transport } from "./core.js";
+import type { Requests } from "./requests.js";
 
 /** The time limit for a whole list of models, from the first byte sent to the last byte read. */
 const LIST_TIMEOUT_MS = 30_000;
@@ -32,8 +19,15 @@ const PIECE_BYTES = 16 << 10;
 /** After this much work, other extensions get their turn before the next piece is handled. */
 const BUSY_MS = 20;
 
-export interface ExchangeOptions {
-  readonly connection: Connection;
+/** How to reach a server. */
+export interface Server {
+  /** The key, for its own origin only. */
+  bearerFor(origin: string): Promise<string | undefined>;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+}
+
+export interface SendOptions {
+  readonly server: Server;
   readonly prepared: PreparedRequest;
   readonly idleTimeoutMs: number;
   /** Whether there is a note for every event. */
@@ -66,12 +60,12 @@ export interface GetOptions {
 
 /** Requests something small, such as the list of models. Both its size and its time are limited. */
 export async function get(
-  connection: Pick<Connection, "bearerFor" | "fetch">,
+  server: Server,
   request: HttpRequest,
   { withKey = true, cancellation }: GetOptions = {},
 ): Promise<HttpResponse | NoAnswer> {
   const { url, method } = request;
-  const headers = withBearer(request, withKey ? await connection.bearerFor(new URL(url).origin) : undefined);
+  const headers = withBearer(request, withKey ? await server.bearerFor(new URL(url).origin) : undefined);
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort("timeout"), LIST_TIMEOUT_MS);
   const signal = AbortSignal.any([controller.signal, ...(cancellation === undefined ? [] : [cancellation])]);
@@ -79,7 +73,7 @@ export async function get(
   let isOk = false;
   try {
     // The key must not follow a redirect. Browsers don't even report its status.
-    const response = await connection.fetch(url, { method, headers, redirect: "manual", signal });
+    const response = await server.fetch(url, { method, headers, redirect: "manual", signal });
     const { status, type, ok } = response;
     if (type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304)) {
       return { transport: "redirect" };
@@ -122,8 +116,8 @@ function codeOf(error: unknown): string | undefined {
  * Sends a request and passes on the outputs, until the core says that it is over. Rejects only if the caller's code
  * throws.
  */
-export async function exchange(core: Core, requests: Requests, options: ExchangeOptions): Promise<Answered> {
-  const { connection, prepared, idleTimeoutMs, trace, cancellation } = options;
+export async function exchange(core: Core, requests: Requests, options: SendOptions): Promise<Answered> {
+  const { server, prepared, idleTimeoutMs, trace, cancellation } = options;
   const { request, origin, model, optional, toolNames } = prepared;
   const exchange = core.openExchange({ origin, model, optional, idleTimeoutMs, stream: { toolNames, trace } });
   let secrets: string[] = [];
@@ -175,13 +169,13 @@ export async function exchange(core: Core, requests: Requests, options: Exchange
         case "send": {
           controller.abort();
           controller = new AbortController();
-          const bearer = await connection.bearerFor(origin);
+          const bearer = await server.bearerFor(origin);
           secrets = bearer === undefined ? [] : [bearer];
           const { url, method } = request;
           const headers = withBearer(request, bearer);
           const body = action.without.length === 0 ? request.body : requests.leaveOut(request.body, action.without);
           // The key must not follow a redirect.
-          const sending = connection.fetch(url, { method, headers, body, redirect: "manual", signal: controller.signal });
+          const sending = server.fetch(url, { method, headers, body, redirect: "manual", signal: controller.signal });
           const response = await waitFor(sending, action.timeoutMs, "connect");
           if (response !== undefined) {
             reader = response.body?.getReader();
@@ -253,16 +247,10 @@ export function isHeaderSafe(key: string): boolean {
   return /^[\x21-\x7e]+$/.test(key);
 }
 
-export function unusableKey(): string {
-  return vscode.l10n.t(
-    "The key contains a line break, a space or another character that is not allowed in a key, so nothing was sent. Copy the key again and enter it on one line.",
-  );
-}
-
 function withBearer({ headers }: HttpRequest, bearer: string | undefined): [string, string][] {
   if (bearer !== undefined && !isHeaderSafe(bearer)) {
     // `fetch` would refuse it with a message that quotes the key.
-    throw new Error(unusableKey());
+    throw new Error("The key has characters that cannot be sent in a header.");
   }
   return bearer === undefined ? headers : [...headers, ["authorization", `Bearer ${bearer}`]];
 }
