@@ -13,23 +13,8 @@ import { pick, plainError, withProgress } from "./notify.js";
 import type { Modules } from "./wasm.js";
 
 const SECRET = "vercelSignIn";
-/** A token is renewed if it expires within this time. */
-const RENEW_BEFORE_S = 15 * 60;
-/** After a failure, a token that is still valid is used for this long before Vercel is asked again. */
-const RETRY_AFTER_S = 60;
 
-/** What is stored. */
-interface Session {
-  readonly origin: string;
-  readonly baseUrl: string;
-  readonly teamId?: string;
-  readonly teamName: string;
-  readonly projectId: string;
-  readonly projectName: string;
-  readonly token: string;
-  /** Seconds since 1970. */
-  readonly expiresAt: number;
-}
+type Session = VercelSession & { readonly stored: string };
 
 /** Access to this machine, injected so that everything here can be tested. */
 export interface Machine {
@@ -45,9 +30,9 @@ export interface Machine {
 
 export class SignIn {
   readonly #changed = new vscode.EventEmitter<void>();
-  #session: Promise<Session | undefined> | undefined;
-  #renewing: { readonly session: Session; readonly done: Promise<Session> } | undefined;
-  #notBefore = 0;
+  #stored: Promise<string | undefined> | undefined;
+  #renewing: { readonly identity: string; readonly token: Promise<string> } | undefined;
+  #failedAt = 0;
   /** The user signed in or out, in this window or another. */
   readonly onDidChange = this.#changed.event;
 
@@ -64,34 +49,38 @@ export class SignIn {
     });
   }
 
-  /** Returns the team and project, or undefined while the user isn't signed in. */
-  async current(): Promise<{ label: string; origin: string } | undefined> {
-    const session = await this.#read();
-    return session && { label: `${session.teamName} / ${session.projectName}`, origin: session.origin };
+  /** Returns the stored sign-in, or undefined while the user isn't signed in. */
+  async current(): Promise<Session | undefined> {
+    const stored = await (this.#stored ??= Promise.resolve(this.secrets.get(SECRET)));
+    const session = stored && (await this.modules.requests()).vercelSession(stored, this.machine.now(), this.#failedAt);
+    if (!session) {
+      return undefined;
+    }
+    this.log.hide(session.token);
+    return { ...session, stored };
   }
 
   /** Returns the token, for its own origin only. Renews it if it expires soon. */
   async bearerFor(origin: string): Promise<string | undefined> {
-    const session = await this.#read();
+    const session = await this.current();
     if (session === undefined) {
       throw plainError(vscode.l10n.t('You are signed out. Run "Sluice: Sign in with the Vercel CLI" to continue.'));
     }
     if (session.origin !== origin) {
       return undefined;
     }
-    const now = this.machine.now();
-    if (session.expiresAt - now > RENEW_BEFORE_S || (now < this.#notBefore && session.expiresAt > now)) {
+    if (session.state === "valid") {
       return session.token;
     }
     try {
-      if (this.#renewing === undefined || !isSame(this.#renewing.session, session)) {
-        this.#renewing = { session, done: this.#renew(session) };
+      if (this.#renewing?.identity !== session.identity) {
+        this.#renewing = { identity: session.identity, token: this.#renew(session) };
       }
-      return (await this.#renewing.done).token;
+      return await this.#renewing.token;
     } catch (error) {
-      this.#notBefore = now + RETRY_AFTER_S;
+      this.#failedAt = this.machine.now();
       this.log.warn(`The Vercel token cannot be renewed: ${explain(error).detail}`);
-      if (session.expiresAt > this.machine.now()) {
+      if (session.state === "expiresSoon") {
         return session.token;
       }
       throw plainError(vscode.l10n.t("The sign-in with the Vercel CLI has expired. {0}", explain(error).text));
@@ -104,8 +93,8 @@ export class SignIn {
     const { teams } = await withProgress(vscode.l10n.t("Asking Vercel for your teams"), () => this.#ask("teams"));
     const teamRows = teams.map((team) => ({
       label: team.name,
-      description: team.slug === team.name ? "" : team.slug,
-      ...(team.isCurrent ? { detail: vscode.l10n.t("Used by the Vercel CLI") } : {}),
+      description: team.slug,
+      detail: team.isCurrent ? vscode.l10n.t("Used by the Vercel CLI") : "",
       team,
     }));
     const placeholder = vscode.l10n.t("Whose credits should be used?");
@@ -122,22 +111,16 @@ export class SignIn {
     if (project === undefined) {
       return undefined;
     }
-    const token = await this.#token(project.id, team.id);
-    await this.#store({
-      ...endpoint,
-      ...(team.id === null ? {} : { teamId: team.id }),
-      teamName: team.name,
-      projectId: project.id,
-      projectName: project.name,
-      ...token,
-    });
-    this.log.info(`Signed in with the Vercel CLI, for ${endpoint.origin}.`);
+    const { origin, baseUrl } = endpoint;
+    const choice = { origin, baseUrl, teamId: team.id, teamName: team.name, projectId: project.id, projectName: project.name };
+    await this.#store((await this.#ask({ signIn: choice })).session!);
+    this.log.info(`Signed in with the Vercel CLI, for ${origin}.`);
     this.#changed.fire();
     return `${team.name} / ${project.name}`;
   }
 
   async signOut(): Promise<void> {
-    this.#session = Promise.resolve(undefined);
+    this.#stored = Promise.resolve(undefined);
     await this.secrets.delete(SECRET);
     this.log.info("Signed out.");
     this.#changed.fire();
@@ -147,11 +130,9 @@ export class SignIn {
   async #ask(task: VercelTask): Promise<Extract<VercelStep, { done: unknown }>["done"]> {
     const requests = await this.modules.requests();
     const { platform, environment } = this.machine;
-    const folders = platform === undefined ? undefined : requests.vercelFolders(platform, environment);
+    const paths = platform === undefined ? undefined : requests.vercelFiles(platform, environment);
     // They are read every time, because the CLI renews its token.
-    const pair = (folder: string) =>
-      Promise.all([this.machine.readFile(`${folder}/auth.json`), this.machine.readFile(`${folder}/config.json`)]);
-    const files = folders && (await Promise.all(folders.map(pair)));
+    const files = paths && (await Promise.all(paths.map((path) => this.machine.readFile(path))));
     const answers: HttpResponse[] = [];
     let missing: NoAnswer | undefined;
     for (;;) {
@@ -173,68 +154,36 @@ export class SignIn {
     }
   }
 
-  async #token(project: string, team: string | null): Promise<VercelToken> {
-    return (await this.#ask({ token: [project, team] })).token!;
-  }
-
-  async #renew(session: Session): Promise<Session> {
+  async #renew({ identity, stored }: Session): Promise<string> {
     try {
-      const renewed = { ...session, ...(await this.#token(session.projectId, session.teamId ?? null)) };
-      this.log.hide(renewed.token);
+      const renewed = (await this.#ask({ renew: stored })).session!;
       // If the user signed out or changed the project in the meantime, that counts.
-      if (isSame(await this.#read(), session)) {
+      if ((await this.current())?.identity === identity) {
         await this.#store(renewed);
         this.log.debug("The Vercel token is renewed.");
       }
-      return renewed;
+      return renewed.token;
     } finally {
-      if (this.#renewing?.session === session) {
+      if (this.#renewing?.identity === identity) {
         this.#renewing = undefined;
       }
     }
   }
 
-  #read(): Promise<Session | undefined> {
-    return (this.#session ??= Promise.resolve(this.secrets.get(SECRET)).then((kept) => {
-      const session = kept === undefined ? undefined : sessionOf(kept);
-      if (session !== undefined) {
-        this.log.hide(session.token);
-      }
-      return session;
-    }));
-  }
-
-  async #store(session: Session): Promise<void> {
-    this.log.hide(session.token);
-    this.#session = Promise.resolve(session);
-    this.#notBefore = 0;
-    await this.secrets.store(SECRET, JSON.stringify(session));
+  async #store({ stored, token }: NewSession): Promise<void> {
+    this.log.hide(token);
+    this.#stored = Promise.resolve(stored);
+    this.#failedAt = 0;
+    await this.secrets.store(SECRET, stored);
   }
 
   /** Another window may have signed in, signed out or renewed the token. */
   async #reread(): Promise<void> {
-    const before = await this.#read();
-    this.#session = undefined;
-    if (!isSame(before, await this.#read())) {
+    const before = await this.current();
+    this.#stored = undefined;
+    if (before?.identity !== (await this.current())?.identity) {
       this.#changed.fire();
     }
-  }
-}
-
-function isSame(one: Session | undefined, other: Session | undefined): boolean {
-  return (
-    one?.origin === other?.origin && one?.baseUrl === other?.baseUrl && one?.projectId === other?.projectId && one?.teamId === other?.teamId
-  );
-}
-
-/** Returns the stored session, unless it is damaged or was written by another version. */
-function sessionOf(kept: string): Session | undefined {
-  try {
-    const session = JSON.parse(kept) as Session;
-    const isWhole = [session.origin, session.baseUrl, session.projectId, session.token].every((field) => typeof field === "string");
-    return isWhole && typeof session.expiresAt === "number" ? session : undefined;
-  } catch {
-    return undefined;
   }
 }
 
@@ -263,7 +212,9 @@ function thisMachine(): Machine {
   const { platform, versions } = hostProcess();
   return {
     platform: versions?.node === undefined ? undefined : platform,
-    environment: environment(["HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_DATA_HOME"]),
+    get environment() {
+      return environment(["HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_DATA_HOME"]);
+    },
     readFile: async (path) => {
       try {
         return new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.file(path)));

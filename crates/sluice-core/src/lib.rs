@@ -116,7 +116,8 @@ pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, Kno
 pub use usage::{History, UsageTracker, preflight};
 pub use vault::Vault;
 pub use vercel::{
-    VercelProject, VercelQuestion, VercelStep, VercelTask, VercelTeam, VercelToken, vercel_folders, vercel_step,
+    NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
+    VercelTeam, vercel_files, vercel_session, vercel_step,
 };
 pub use wire::is_open_responses_event;
 

@@ -3,6 +3,8 @@
 //! The shell reads the CLI's files and sends requests. It asks for the next [`step`](vercel_step) of a task until there is
 //! a result or a problem. The CLI's own token is sent to Vercel's API only, and never stored.
 
+mod session;
+
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
@@ -13,6 +15,8 @@ use serde_json::Value;
 use crate::boundary::HttpRequest;
 use crate::failure::{HttpResponse, Transport};
 use crate::message::MessageCode;
+use session::StoredSession;
+pub use session::{NewSession, TokenState, VercelChoice, VercelSession, vercel_session};
 
 /// Neither a setting nor the environment can change this.
 const API_ORIGIN: &str = "https://api.vercel.com";
@@ -31,8 +35,10 @@ pub enum VercelTask {
     Teams,
     /// The projects of a team, or of the personal account.
     Projects(Option<String>),
-    /// A token for the gateway on behalf of a project, which belongs to a team or to the personal account.
-    Token(String, Option<String>),
+    /// A token for the gateway on behalf of a project.
+    SignIn(VercelChoice),
+    /// Another token for a stored session.
+    Renew(String),
 }
 
 /// Asks what to do next for a task.
@@ -41,9 +47,8 @@ pub enum VercelTask {
 pub struct VercelQuestion {
     /// What the shell wants.
     pub task: VercelTask,
-    /// The texts of `auth.json` and `config.json` in each of the [folders](vercel_folders), as far as they exist. `None` in
-    /// a browser, which has no files.
-    pub files: Option<Vec<(Option<String>, Option<String>)>>,
+    /// The texts of the CLI's [files](vercel_files), as far as they exist. `None` in a browser, which has no files.
+    pub files: Option<Vec<Option<String>>>,
     /// The responses to the requests of all steps so far.
     pub answers: Vec<HttpResponse>,
     /// Why there is no response to the last request.
@@ -70,8 +75,8 @@ pub enum VercelStep {
         teams: Vec<VercelTeam>,
         /// The result of [`VercelTask::Projects`].
         projects: Vec<VercelProject>,
-        /// The result of [`VercelTask::Token`].
-        token: Option<VercelToken>,
+        /// The result of the other tasks.
+        session: Option<NewSession>,
     },
     /// Why there is no result.
     Problem {
@@ -93,10 +98,18 @@ pub struct VercelTeam {
     pub id: Option<String>,
     /// The name that people know it by.
     pub name: String,
-    /// Its name in addresses.
+    /// Its name in addresses, or nothing if that is the same.
     pub slug: String,
     /// Whether the CLI uses this one.
     pub is_current: bool,
+}
+
+impl VercelTeam {
+    fn new(id: Option<&str>, name: Option<&str>, slug: &str, is_current: bool) -> Self {
+        let name = name.unwrap_or(slug).to_owned();
+        let slug = if name == slug { String::new() } else { slug.to_owned() };
+        Self { id: id.map(str::to_owned), name, slug, is_current }
+    }
 }
 
 /// A project of a team.
@@ -109,20 +122,9 @@ pub struct VercelProject {
     pub name: String,
 }
 
-/// A token for the gateway.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct VercelToken {
-    /// The token itself, which can be sent in a header.
-    pub token: String,
-    /// Seconds since 1970.
-    pub expires_at: f64,
-}
-
-/// Returns where the CLI may keep its files, in the order to search. On Windows it has moved them and left the old ones
-/// behind. The platform is named as in Node.
-pub fn vercel_folders(platform: &str, environment: &BTreeMap<String, String>) -> Vec<String> {
+/// Returns the files that the CLI may have, in the order to search: a login, its configuration, another login, and so on.
+/// On Windows it has moved them and left the old ones behind. The platform is named as in Node.
+pub fn vercel_files(platform: &str, environment: &BTreeMap<String, String>) -> Vec<String> {
     let variable = |name: &str| {
         environment
             .get(name)
@@ -147,7 +149,8 @@ pub fn vercel_folders(platform: &str, environment: &BTreeMap<String, String>) ->
     };
     let data = variable("XDG_DATA_HOME");
     let folders = [&[(&data, "com.vercel.cli")], own, &[(&home, ".vercel")]].concat();
-    folders.iter().filter_map(|(base, folder)| Some(format!("{}/{folder}", base.as_ref()?))).collect()
+    let folders = folders.iter().filter_map(|(base, folder)| Some(format!("{}/{folder}", base.as_ref()?)));
+    folders.flat_map(|folder| [format!("{folder}/auth.json"), format!("{folder}/config.json")]).collect()
 }
 
 /// Returns what to do next for a task.
@@ -183,7 +186,7 @@ fn next(VercelQuestion { task, files, answers, failed, now }: &VercelQuestion) -
         };
         Ok(VercelStep::Send { request, bearer: bearer.clone() })
     };
-    let (mut teams, mut projects, mut gateway_token) = (Vec::new(), Vec::new(), None);
+    let (mut teams, mut projects, mut session) = (Vec::new(), Vec::new(), None);
     match task {
         VercelTask::Teams => {
             let Some((user, pages)) = answers.split_first() else { return send("GET", "/v2/user") };
@@ -192,23 +195,15 @@ fn next(VercelQuestion { task, files, answers, failed, now }: &VercelQuestion) -
                 Ok(entries) => teams.extend(entries.into_iter().filter_map(|team| {
                     let id = text(team, "id")?;
                     let slug = text(team, "slug").unwrap_or(id);
-                    Some(VercelTeam {
-                        id: Some(id.to_owned()),
-                        name: text(team, "name").unwrap_or(slug).to_owned(),
-                        slug: slug.to_owned(),
-                        is_current: current_team.as_deref() == Some(id),
-                    })
+                    let is_current = current_team.as_deref() == Some(id);
+                    Some(VercelTeam::new(Some(id), text(team, "name"), slug, is_current))
                 })),
             }
             let user = user.get("user").unwrap_or(&Value::Null);
             // New personal accounts own no projects; their first team does.
             if text(user, "version") != Some("northstar") || teams.is_empty() {
                 let slug = text(user, "username").unwrap_or_default();
-                let name = text(user, "name").unwrap_or(slug).to_owned();
-                teams.insert(
-                    0,
-                    VercelTeam { id: None, name, slug: slug.to_owned(), is_current: current_team.is_none() },
-                );
+                teams.insert(0, VercelTeam::new(None, text(user, "name"), slug, current_team.is_none()));
             }
             teams.sort_by_key(|team| !team.is_current);
         }
@@ -225,25 +220,34 @@ fn next(VercelQuestion { task, files, answers, failed, now }: &VercelQuestion) -
                 return Err((MessageCode::VercelNoProject, String::new()));
             }
         }
-        VercelTask::Token(project, team) => {
+        VercelTask::SignIn(_) | VercelTask::Renew(_) => {
+            let unexpected = |what: &str| (MessageCode::VercelUnexpected, what.to_owned());
+            let mut renewed = match task {
+                VercelTask::SignIn(choice) => Some(StoredSession::new(choice.clone())),
+                VercelTask::Renew(stored) => StoredSession::read(stored),
+                VercelTask::Teams | VercelTask::Projects(_) => None,
+            }
+            .ok_or_else(|| unexpected("no session"))?;
             let Some(answer) = answers.first() else {
-                let (project, team) = (encoded(project), team_parameter(team.as_deref()));
+                let (project, team) = (encoded(&renewed.project_id), team_parameter(renewed.team_id.as_deref()));
                 let path = format!("/v1/projects/{project}/token?{team}source=vercel-oidc-refresh");
                 return send("POST", &path);
             };
             let token = text(answer, "token").filter(|token| is_header_safe(token));
-            let token = token.ok_or_else(|| (MessageCode::VercelUnexpected, "no token".to_owned()))?.to_owned();
-            let expires_at = expiry(&token).unwrap_or(now + UNKNOWN_LIFE_S);
-            gateway_token = Some(VercelToken { token, expires_at });
+            let token = token.ok_or_else(|| unexpected("no token"))?.to_owned();
+            renewed.expires_at = expiry(&token).unwrap_or(now + UNKNOWN_LIFE_S);
+            renewed.token = token;
+            session = Some(NewSession { stored: renewed.to_text(), token: renewed.token });
         }
     }
-    Ok(VercelStep::Done { teams, projects, token: gateway_token })
+    Ok(VercelStep::Done { teams, projects, session })
 }
 
 /// Finds the CLI's token and its current team.
-fn login(files: &[(Option<String>, Option<String>)], now: f64) -> Result<(String, Option<String>), MessageCode> {
+fn login(files: &[Option<String>], now: f64) -> Result<(String, Option<String>), MessageCode> {
     let mut problem = MessageCode::VercelNoCli;
-    for (auth, config) in files {
+    for pair in files.chunks(2) {
+        let [auth, config] = [0, 1].map(|at| pair.get(at)?.as_deref());
         let auth = match auth {
             Some(auth) => json(auth),
             // The CLI was used before.
@@ -256,7 +260,7 @@ fn login(files: &[(Option<String>, Option<String>)], now: f64) -> Result<(String
                 problem = MessageCode::VercelLoginExpired;
             }
             Some(token) => {
-                let config = json(config.as_deref().unwrap_or_default());
+                let config = json(config.unwrap_or_default());
                 return Ok((token.to_owned(), text(&config, "currentTeam").map(str::to_owned)));
             }
             None if problem == MessageCode::VercelNoCli => problem = MessageCode::VercelNotLoggedIn,

@@ -7,7 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sluice_core::{HttpResponse, VercelQuestion, VercelStep, VercelTask, vercel_folders, vercel_step};
+use sluice_core::{
+    HttpResponse, VercelChoice, VercelQuestion, VercelStep, VercelTask, vercel_files, vercel_session, vercel_step,
+};
 
 const NOW: f64 = 1_700_000_000.0;
 const LOGIN: &str = r#"{"token":"cli-token","expiresAt":1700003600,"refreshToken":"r"}"#;
@@ -16,7 +18,7 @@ type Files<'a> = &'a [(Option<&'a str>, Option<&'a str>)];
 
 fn step(task: VercelTask, files: Files<'_>, answers: &[HttpResponse]) -> VercelStep {
     let text = |text: Option<&str>| text.map(str::to_owned);
-    let files = Some(files.iter().map(|(auth, config)| (text(*auth), text(*config))).collect());
+    let files = Some(files.iter().flat_map(|(auth, config)| [text(*auth), text(*config)]).collect());
     vercel_step(&VercelQuestion { task, files, answers: answers.to_vec(), failed: None, now: NOW })
 }
 
@@ -28,19 +30,17 @@ fn render(step: &VercelStep) -> String {
     match step {
         VercelStep::Send { request, bearer } => format!("{} {} as {bearer}", request.method, request.url),
         VercelStep::Problem { code, command, detail } => format!("{code:?} {} {detail}", command.unwrap_or("-")),
-        VercelStep::Done { teams, projects, token } => {
+        VercelStep::Done { teams, projects, session } => {
             let mut lines = String::new();
             for team in teams {
                 let mark = if team.is_current { " *" } else { "" };
-                write!(lines, "{} {} ({}){mark}; ", team.id.as_deref().unwrap_or("-"), team.name, team.slug).unwrap();
+                let slug = if team.slug.is_empty() { String::new() } else { format!(" ({})", team.slug) };
+                write!(lines, "{} {}{slug}{mark}; ", team.id.as_deref().unwrap_or("-"), team.name).unwrap();
             }
             for project in projects {
                 write!(lines, "{} {}; ", project.id, project.name).unwrap();
             }
-            if let Some(token) = token {
-                write!(lines, "{} until {}", token.token, token.expires_at).unwrap();
-            }
-            lines
+            lines + session.as_ref().map_or("", |session| &session.stored)
         }
     }
 }
@@ -50,7 +50,10 @@ fn the_folders_on_each_system() {
     let check = |platform: &str, environment: &[(&str, &str)], expected: Expect| {
         let environment: BTreeMap<_, _> =
             environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        expected.assert_eq(&vercel_folders(platform, &environment).join("\n"));
+        let files = vercel_files(platform, &environment);
+        let folders: Vec<_> = files.iter().filter_map(|file| file.strip_suffix("/auth.json")).collect();
+        assert_eq!(files.len(), 2 * folders.len());
+        expected.assert_eq(&folders.join("\n"));
     };
     check("linux", &[], expect![""]);
     check(
@@ -145,8 +148,8 @@ fn the_current_team_is_first_and_the_account_is_listed_only_if_it_has_projects()
         expected.assert_eq(&render(&step(VercelTask::Teams, &[(Some(LOGIN), Some(config))], &answers)));
     };
     let user = json!({"username": "me", "name": "Me", "version": "northstar"});
-    check(&user, r#"{"currentTeam":"team_b"}"#, expect!["team_b beta (beta) *; team_a Alpha (alpha); "]);
-    check(&json!({"username": "me"}), "{}", expect!["- me (me) *; team_a Alpha (alpha); team_b beta (beta); "]);
+    check(&user, r#"{"currentTeam":"team_b"}"#, expect!["team_b beta *; team_a Alpha (alpha); "]);
+    check(&json!({"username": "me"}), "{}", expect!["- me *; team_a Alpha (alpha); team_b beta; "]);
 }
 
 #[test]
@@ -169,6 +172,82 @@ fn projects_are_read_page_by_page() {
     assert_eq!(projects.len(), 20);
 }
 
+fn choice() -> VercelChoice {
+    VercelChoice {
+        origin: "https://gateway.example".to_owned(),
+        base_url: "https://gateway.example/v1".to_owned(),
+        team_id: Some("team_a".to_owned()),
+        team_name: "Alpha".to_owned(),
+        project_id: "a/b".to_owned(),
+        project_name: "B".to_owned(),
+    }
+}
+
+/// Returns a session whose token expires in an hour, as the shell stores it.
+fn stored(choice: VercelChoice) -> String {
+    render(&step(VercelTask::SignIn(choice), &[(Some(LOGIN), None)], &[ok(&json!({"token": "gateway-token"}))]))
+}
+
+#[test]
+fn a_token_is_renewed_before_it_expires_but_not_again_and_again() {
+    let stored = stored(choice());
+    let state = |left: f64, failed_before: Option<f64>| {
+        let now = NOW + 3600.0 - left;
+        format!("{:?}", vercel_session(&stored, now, failed_before.map_or(0.0, |before| now - before)).unwrap().state)
+    };
+    let mut lines = String::new();
+    for (left, failed_before) in [
+        (3600.0, None),
+        (901.0, None),
+        (900.0, None),
+        (900.0, Some(59.0)),
+        (900.0, Some(60.0)),
+        (1.0, None),
+        (0.0, None),
+        (0.0, Some(1.0)),
+    ] {
+        writeln!(lines, "{left} s left, failed {failed_before:?} s ago: {}", state(left, failed_before)).unwrap();
+    }
+    expect![[r#"
+        3600 s left, failed None s ago: Valid
+        901 s left, failed None s ago: Valid
+        900 s left, failed None s ago: ExpiresSoon
+        900 s left, failed Some(59.0) s ago: Valid
+        900 s left, failed Some(60.0) s ago: ExpiresSoon
+        1 s left, failed None s ago: ExpiresSoon
+        0 s left, failed None s ago: Expired
+        0 s left, failed Some(1.0) s ago: Expired
+    "#]]
+    .assert_eq(&lines);
+    let renewed = step(VercelTask::Renew(stored), &[(Some(LOGIN), None)], &[ok(&json!({"token": "next"}))]);
+    expect![[r#"{"origin":"https://gateway.example","baseUrl":"https://gateway.example/v1","teamId":"team_a","teamName":"Alpha","projectId":"a/b","projectName":"B","token":"next","expiresAt":1700003600.0}"#]].assert_eq(&render(&renewed));
+    expect!["VercelUnexpected - no session"].assert_eq(&render(&step(
+        VercelTask::Renew("{}".to_owned()),
+        &[(Some(LOGIN), None)],
+        &[],
+    )));
+}
+
+#[test]
+fn sessions_are_the_same_if_their_endpoint_and_project_are() {
+    let identity = |choice: VercelChoice| vercel_session(&stored(choice), NOW, 0.0).unwrap().identity;
+    let same = VercelChoice { team_name: "Renamed".to_owned(), project_name: "Renamed".to_owned(), ..choice() };
+    assert_eq!(identity(choice()), identity(same));
+    for other in [
+        VercelChoice { origin: "https://other.example".to_owned(), ..choice() },
+        VercelChoice { base_url: "https://gateway.example/v2".to_owned(), ..choice() },
+        VercelChoice { team_id: None, ..choice() },
+        VercelChoice { project_id: "c".to_owned(), ..choice() },
+    ] {
+        assert_ne!(identity(choice()), identity(other));
+    }
+    let damaged =
+        ["", "null", "[]", "{", r#"{"origin":1}"#, r#"{"origin":"o","baseUrl":"b","projectId":"p","token":"t"}"#];
+    for stored in damaged {
+        assert_eq!(vercel_session(stored, NOW, 0.0), None, "{stored}");
+    }
+}
+
 #[test]
 fn a_token_for_the_gateway_has_an_expiry_date() {
     let jwt = |payload: &Value| format!("h.{}.s", URL_SAFE_NO_PAD.encode(payload.to_string()));
@@ -184,9 +263,8 @@ fn a_token_for_the_gateway_has_an_expiry_date() {
     let mut lines = String::new();
     let mut check = |answer: Option<HttpResponse>| {
         let answers: Vec<_> = answer.into_iter().collect();
-        let task = VercelTask::Token("a/b".to_owned(), Some("team_a".to_owned()));
-        let text = render(&step(task, &[(Some(LOGIN), None)], &answers));
-        writeln!(lines, "{}", text.split_once(" until ").map_or(text.trim_end(), |(_, time)| time)).unwrap();
+        let text = render(&step(VercelTask::SignIn(choice()), &[(Some(LOGIN), None)], &answers));
+        writeln!(lines, "{}", text.split_once("\"expiresAt\":").map_or(text.trim_end(), |(_, time)| time)).unwrap();
     };
     check(None);
     for token in &tokens {
@@ -206,13 +284,13 @@ fn a_token_for_the_gateway_has_an_expiry_date() {
     }
     expect![[r#"
         POST https://api.vercel.com/v1/projects/a%2Fb/token?teamId=team_a&source=vercel-oidc-refresh as cli-token
-        1700003600
-        1700043200
-        1.5
-        1700003600
-        1700003600
-        1700003600
-        1700003600
+        1700003600.0}
+        1700043200.0}
+        1.5}
+        1700003600.0}
+        1700003600.0}
+        1700003600.0}
+        1700003600.0}
         VercelUnexpected - no token
         VercelUnexpected - no token
         VercelUnexpected - no token

@@ -10,7 +10,7 @@ use sluice_bridge::to_json;
 use sluice_core::{
     BadAddress, CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest,
     LedgerEntry, ModelCatalog, Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, Vault, build_request,
-    check_key, check_settings, connection_cause, describe_outcome, headers_by_origin, logged_model, vercel_folders,
+    check_key, connection_cause, describe_outcome, logged_model, read_settings, vercel_files, vercel_session,
     vercel_step,
 };
 
@@ -61,7 +61,8 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         RequestsQuestion::CheckSettings(settings) => to_json(&check_settings(&settings)),
         RequestsQuestion::HeadersByOrigin(settings) => to_json(&headers_by_origin(&settings)),
         RequestsQuestion::CheckKey { response, now } => to_json(&check_key(&response, now)),
-        RequestsQuestion::VercelFolders { platform, environment } => to_json(&vercel_folders(&platform, &environment)),
+        RequestsQuestion::VercelFiles { platform, environment } => to_json(&vercel_files(&platform, &environment)),
+        RequestsQuestion::VercelSession { stored, now, failed_at } => to_json(&vercel_session(&stored, now, failed_at)),
         RequestsQuestion::Vercel(question) => to_json(&vercel_step(&question)),
         RequestsQuestion::DescribeOutcome { model, outcome } => to_json(&describe_outcome(&model, &outcome)),
         RequestsQuestion::LoggedModel(id) => to_json(&logged_model(&id)),

@@ -1309,10 +1309,9 @@ export type VercelQuestion = {
  */
 task: VercelTask, 
 /**
- * The texts of `auth.json` and `config.json` in each of the [folders](vercel_folders), as far as they exist. `None` in
- * a browser, which has no files.
+ * The texts of the CLI's [files](vercel_files), as far as they exist. `None` in a browser, which has no files.
  */
-files?: Array<[string | null, string | null]>, 
+files?: Array<string | null>, 
 /**
  * The responses to the requests of all steps so far.
  */
@@ -1326,7 +1325,7 @@ failed?: Transport,
  */
 now: number, };
 
-export type VercelTask = "teams" | { "projects": string | null } | { "token": [string, string | null] };
+export type VercelTask = "teams" | { "projects": string | null } | { "signIn": VercelChoice } | { "renew": string };
 
 export type VercelStep = { "send": { 
 /**
@@ -1346,9 +1345,9 @@ teams: Array<VercelTeam>,
  */
 projects: Array<VercelProject>, 
 /**
- * The result of [`VercelTask::Token`].
+ * The result of the other tasks.
  */
-token: VercelToken | null, } } | { "problem": { 
+session: NewSession | null, } } | { "problem": { 
 /**
  * What the user can do about it.
  */
@@ -1390,15 +1389,65 @@ id: string,
  */
 name: string, };
 
-export type VercelToken = { 
+export type VercelChoice = { 
 /**
- * The token itself, which can be sent in a header.
+ * The origin that the token is for.
+ */
+origin: string, 
+/**
+ * The endpoint at that origin.
+ */
+baseUrl: string, 
+/**
+ * The team, or the personal account.
+ */
+teamId: string | null, 
+/**
+ * What people call it.
+ */
+teamName: string, 
+/**
+ * The project.
+ */
+projectId: string, 
+/**
+ * What people call it.
+ */
+projectName: string, };
+
+export type VercelSession = { 
+/**
+ * The team and the project, for the user.
+ */
+label: string, 
+/**
+ * The only origin that the token may be sent to.
+ */
+origin: string, 
+/**
+ * Equal for two sessions if and only if they have the same endpoint and project.
+ */
+identity: string, 
+/**
+ * The token for the gateway.
  */
 token: string, 
 /**
  * Seconds since 1970.
  */
-expiresAt: number, };
+state: TokenState, };
+
+export type NewSession = { 
+/**
+ * What to store. [`vercel_session`] reads it.
+ */
+stored: string, 
+/**
+ * The token in it.
+ */
+token: string, };
+
+export type TokenState = "valid" | "expiresSoon" | "expired";
 
 export type RequestsQuestion = { "parseEndpoint": string } | { "buildRequest": { 
 /**
@@ -1480,7 +1529,7 @@ response: HttpResponse,
 /**
  * Seconds since 1970.
  */
-now: number, } } | { "vercelFolders": { 
+now: number, } } | { "vercelFiles": { 
 /**
  * The platform, named as in Node.
  */
@@ -1488,7 +1537,19 @@ platform: string,
 /**
  * The environment variables.
  */
-environment: { [key in string]: string }, } } | { "vercel": VercelQuestion } | { "describeOutcome": { 
+environment: { [key in string]: string }, } } | { "vercelSession": { 
+/**
+ * What the shell has stored.
+ */
+stored: string, 
+/**
+ * Seconds since 1970.
+ */
+now: number, 
+/**
+ * When the token could not be renewed, or 0.
+ */
+failedAt: number, } } | { "vercel": VercelQuestion } | { "describeOutcome": { 
 /**
  * The model that was asked.
  */

@@ -15,6 +15,7 @@ import type {
   SettingProblem,
   Settings,
   Transport,
+  VercelSession,
   VercelQuestion,
   VercelStep,
 } from "./boundary.js";
@@ -125,9 +126,14 @@ export class Requests {
     return this.#ask({ checkKey: { response, now: now() } });
   }
 
-  /** Returns where the Vercel CLI may keep its files, in the order to search. */
-  vercelFolders(platform: string, environment: { readonly [name: string]: string | undefined }): string[] {
-    return this.#ask({ vercelFolders: { platform, environment: environment as { [name: string]: string } } });
+  /** Returns the files that the Vercel CLI may have. */
+  vercelFiles(platform: string, environment: { readonly [name: string]: string | undefined }): string[] {
+    return this.#ask({ vercelFiles: { platform, environment: environment as { [name: string]: string } } });
+  }
+
+  /** Returns what a stored sign-in allows, or null if it can't be read. */
+  vercelSession(stored: string, now: number, failedAt: number): VercelSession | null {
+    return this.#ask({ vercelSession: { stored, now, failedAt } });
   }
 
   /** Returns what to do next for a sign-in with the Vercel CLI. */

@@ -108,8 +108,8 @@ pub enum RequestsQuestion {
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
-    /// Where the Vercel CLI may keep its files: a list of folders.
-    VercelFolders {
+    /// The files that the Vercel CLI may have: a list of paths.
+    VercelFiles {
         /// The platform, named as in Node.
         platform: String,
         /// The environment variables.
@@ -118,6 +118,15 @@ pub enum RequestsQuestion {
     /// What to do next for a sign-in with the Vercel CLI: [`VercelStep`](crate::VercelStep).
     Vercel(Box<VercelQuestion>),
     /// Describes how a request to a model ended, for a log: a line without a word that a server chose.
+    /// What a stored sign-in allows: [`VercelSession`](crate::VercelSession), or `null` if it can't be read.
+    VercelSession {
+        /// What the shell has stored.
+        stored: String,
+        /// Seconds since 1970.
+        now: f64,
+        /// When the token could not be renewed, or 0.
+        failed_at: f64,
+    },
     DescribeOutcome {
         /// The model that was asked.
         model: String,

@@ -14,7 +14,10 @@ use crate::message::{Message, MessageCode};
 use crate::models::{KeyCheck, KeyState, ListState};
 use crate::receive::StreamOptions;
 use crate::send::{Effort, Endpoint, Parameter};
-use crate::vercel::{VercelProject, VercelQuestion, VercelStep, VercelTask, VercelTeam, VercelToken};
+use crate::vercel::{
+    NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
+    VercelTeam,
+};
 
 #[test]
 fn typescript_types_are_fresh() {
@@ -99,7 +102,10 @@ fn typescript_types_are_fresh() {
         VercelStep::decl(&config),
         VercelTeam::decl(&config),
         VercelProject::decl(&config),
-        VercelToken::decl(&config),
+        VercelChoice::decl(&config),
+        VercelSession::decl(&config),
+        NewSession::decl(&config),
+        TokenState::decl(&config),
         RequestsQuestion::decl(&config),
         PreparedRequest::decl(&config),
         CatalogQuestion::decl(&config),
