@@ -8,7 +8,7 @@ import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
-import { chatOptions, extraHeaders, modelSettings } from "./settings.js";
+import { readSettings } from "./settings.js";
 
 const STEP_TIMEOUT_MS = 30_000;
 /** Some providers refuse a smaller number. */
@@ -75,7 +75,11 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
       if (answer.status !== 200) {
         throw new Error(localized(requests.explainResponse(answer)));
       }
-      const { models, notes } = requests.catalog({ baseUrl, settings: modelSettings(), event: { listReceived: answer } });
+      const { models, notes } = requests.catalog({
+        baseUrl,
+        settings: readSettings(requests, test.log).models,
+        event: { listReceived: answer },
+      });
       const model = models.find(({ isDefault }) => isDefault) ?? models[0];
       if (model === undefined) {
         throw new Error([vscode.l10n.t("The server lists no model that can chat."), ...notes.map(noteText)].join(" "));
@@ -99,10 +103,11 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
 async function fewTokens(test: ConnectionTest, model: string): Promise<Found<object>> {
   const { connection, requests, cancellation } = test;
   const { baseUrl, origin } = connection.endpoint;
+  const settings = readSettings(requests, test.log);
   const chat: ChatRequest = {
     model,
     messages: [{ role: "user", content: [{ type: "text", value: "Say yes." }] }],
-    options: { ...chatOptions(extraHeaders(requests, test.log)[origin]), maxOutputTokens: FEW_TOKENS },
+    options: { ...settings.chat, extraHeaders: settings.headers[origin] ?? {}, maxOutputTokens: FEW_TOKENS },
   };
   const started = Date.now();
   const { report } = await exchange(test.core, requests, {

@@ -7,7 +7,7 @@ import type { CatalogEvent, CatalogView } from "../../packages/loader/src/core.j
 import { get } from "../../packages/loader/src/http.js";
 import type { Connection } from "./connections.js";
 import type { Log } from "./log.js";
-import { modelSettings } from "./settings.js";
+import { readSettings } from "./settings.js";
 import type { Modules } from "./wasm.js";
 
 export class ModelLists {
@@ -69,7 +69,8 @@ export class ModelLists {
     this.#enriched.add(`${baseUrl} ${model}`);
     const requests = await this.modules.requests();
     const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
-    const { endpointsRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings(), about: model });
+    const { models: settings } = readSettings(requests, this.log);
+    const { endpointsRequest } = requests.catalog({ baseUrl, snapshot, settings, about: model });
     if (endpointsRequest !== null) {
       const answer = await get(connection, endpointsRequest);
       if (!("transport" in answer)) {
@@ -88,7 +89,8 @@ export class ModelLists {
     const requests = await this.modules.requests();
     const { baseUrl } = connection.endpoint;
     const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
-    const { listRequest } = requests.catalog({ baseUrl, snapshot, settings: modelSettings() });
+    const { models: settings } = readSettings(requests, this.log);
+    const { listRequest } = requests.catalog({ baseUrl, snapshot, settings });
     const answer = await get(connection, listRequest);
     return this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
   }
@@ -98,7 +100,8 @@ export class ModelLists {
     const requests = await this.modules.requests();
     const { baseUrl } = connection.endpoint;
     const snapshot = restored ?? this.#catalogs.get(baseUrl)?.snapshot;
-    const catalog = requests.catalog({ baseUrl, snapshot, settings: modelSettings(), event });
+    const { models: settings } = readSettings(requests, this.log);
+    const catalog = requests.catalog({ baseUrl, snapshot, settings, event });
     this.#catalogs.set(baseUrl, catalog);
     this.#logNotes(connection, catalog);
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {

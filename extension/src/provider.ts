@@ -11,7 +11,7 @@ import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { plainError, type StatusBar } from "./notify.js";
-import { chatOptions, extraHeaders, idleTimeoutMs, thinkingFallback } from "./settings.js";
+import { readSettings } from "./settings.js";
 import { toChatRequest, toMessage } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
 import type { Modules } from "./wasm.js";
@@ -97,15 +97,16 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   ): Promise<void> {
     const { modules, log, counts, status, lists } = this.services;
     const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
-    const headers = this.#extraHeaders(requests, connection.endpoint.origin);
-    const chatJson = JSON.stringify(toChatRequest(model, messages, options, chatOptions(headers)));
+    const { chat, headers, idleTimeoutMs, thinkingFallback } = readSettings(requests, log);
+    const extraHeaders = this.#headersFor(connection.endpoint.origin, headers);
+    const chatJson = JSON.stringify(toChatRequest(model, messages, options, { ...chat, extraHeaders }));
     const prepared = requests.buildRequest(chatJson, connection.endpoint.baseUrl, model.refused);
     log.debug(prepared.description);
     prepared.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
 
     const isChat = options.requestInitiator === "core" || isCopilot(options.requestInitiator);
     const reporter = new Reporter(progress, {
-      thinkingFallback: thinkingFallback(),
+      thinkingFallback,
       ...(isChat ? { saveImage: (mimeType, bytes) => this.#saveImage(mimeType, bytes) } : {}),
       onProblem: (what, error) => log.failure("warn", `${log.modelName(model.id)}: ${what}`, error),
     });
@@ -124,7 +125,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       answered = await exchange(core, requests, {
         server: connection,
         prepared,
-        idleTimeoutMs: idleTimeoutMs(),
+        idleTimeoutMs,
         trace: log.isTracing,
         cancellation: cancellation.signal,
         onOutput: (output) => {
@@ -182,14 +183,14 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   }
 
   /** Returns the extra headers for a server. Logs once if all headers in the settings are for other servers. */
-  #extraHeaders(requests: Requests, origin: string): { [name: string]: string } | undefined {
-    const { log } = this.services;
-    const all = extraHeaders(requests, log);
+  #headersFor(origin: string, all: Settings["headers"]): { [name: string]: string } {
     if (Object.keys(all).length > 0 && all[origin] === undefined && !this.#saidNoHeaders.has(origin)) {
       this.#saidNoHeaders.add(origin);
-      log.info(`No header in sluice.extraHeaders is for ${origin}, so none is sent there. The setting says how to name an address.`);
+      this.services.log.info(
+        `No header in sluice.extraHeaders is for ${origin}, so none is sent there. The setting says how to name an address.`,
+      );
     }
-    return all[origin];
+    return all[origin] ?? {};
   }
 
   async #saveImage(mimeType: string, bytes: Uint8Array): Promise<vscode.Uri> {

@@ -165,6 +165,14 @@ export const fake = {
 const configurationChanged = new EventEmitter<{ affectsConfiguration(section: string): boolean }>();
 const registered = new Map<string, (...values: unknown[]) => unknown>();
 
+/** Returns the settings under a name, or undefined if there are none. */
+function group(name: string): object | undefined {
+  const inner = [...fake.settings].filter(([full]) => full.startsWith(`${name}.`)).map(([full]) => full.slice(name.length + 1));
+  const names = new Set(inner.map((rest) => rest.split(".")[0]!));
+  const value = (field: string): unknown => fake.settings.get(`${name}.${field}`) ?? group(`${name}.${field}`);
+  return names.size === 0 ? undefined : Object.fromEntries([...names].map((field) => [field, value(field)]));
+}
+
 function answer(choices: readonly { title: string }[]): string | undefined {
   const wanted = fake.answers.shift();
   if (wanted !== undefined && !choices.some(({ title }) => title === wanted)) {
@@ -256,7 +264,7 @@ export const workspace = {
   getConfiguration: (section?: string) => {
     const full = (name: string): string => (section === undefined ? name : `${section}.${name}`);
     return {
-      get: (name: string, otherwise?: unknown): unknown => fake.settings.get(full(name)) ?? otherwise,
+      get: (name: string, otherwise?: unknown): unknown => fake.settings.get(full(name)) ?? group(full(name)) ?? otherwise,
       inspect: (name: string) => ({ globalValue: fake.settings.get(full(name)) }),
       update: async (name: string, value: unknown): Promise<void> => {
         value === undefined ? fake.settings.delete(full(name)) : fake.settings.set(full(name), value);

@@ -26,7 +26,7 @@ pub use questions::{
     CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest, RequestsQuestion,
     TokensQuestion,
 };
-pub use settings::{SettingKind, SettingProblem, Settings};
+pub use settings::{SettingProblem, Settings, ThinkingFallback};
 pub use tokens::TokenBreakdown;
 pub use usage::{
     Activity, Dollars, Estimate, FileState, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage,

@@ -92,7 +92,7 @@ pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
     Gateway, HttpRequest, LimitSetting, LimitsFrom, LoggedFailure, LoggedOutcome, ModelCapabilities, ModelList,
     ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices,
-    ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingKind, SettingProblem, Settings, Status,
+    ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingProblem, Settings, Status, ThinkingFallback,
     ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
 };
 pub use exchange::{
@@ -110,7 +110,7 @@ pub use secrets::Secrets;
 pub use send::{
     BadAddress, BuiltRequest, Effort, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request, purpose,
 };
-pub use settings::{check_settings, headers_by_origin};
+pub use settings::read_settings;
 pub use surrogates::mend_surrogates;
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
 pub use usage::{History, UsageTracker, preflight};

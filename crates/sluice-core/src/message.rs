@@ -275,6 +275,7 @@ messages! {
     VercelUnexpected = "Vercel sent an unexpected response. Try again in a minute.",
 
     // Settings that don't work as written.
+    SettingType = "The setting sluice.{0} has a value of the wrong type, so it is ignored.",
     HeaderAddress = "Headers are set for {0}, an address that Sluice can't send anything to. Write it like {1}.",
     HeaderNameInvalid = "The extra header {0} is not sent: its name has characters that header names can't have.",
     HeaderReserved = "The extra header {0} is not sent: Sluice sets it.",

@@ -14,7 +14,7 @@ mod prompt;
 mod tools;
 
 pub use endpoint::{BadAddress, Endpoint, VERCEL};
-pub(crate) use extras::{extra_fields, extra_headers};
+pub(crate) use extras::extra_headers;
 pub use http_request::{BuiltRequest, build_request};
 pub use kinds::{Purpose, purpose};
 pub use parameter::{Effort, Parameter};

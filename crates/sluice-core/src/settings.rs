@@ -1,59 +1,134 @@
-//! Checks the user's settings before anything is sent.
+//! Reads the user's settings, which may contain anything, and checks them before anything is sent.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
-use crate::boundary::{SettingKind, SettingProblem, Settings};
+use crate::boundary::{ChatOptions, ModelSettings, Routing, SettingProblem, Settings};
 use crate::message::{Message, MessageCode};
 use crate::models::Pattern;
-use crate::send::{BadAddress, Endpoint, extra_fields, extra_headers};
+use crate::send::{BadAddress, Endpoint, VERCEL, extra_headers};
 
-/// Returns everything in these settings that will not work. Nothing here needs a server: whether a pattern matches any
-/// model is only known with the list of models.
-pub fn check_settings(settings: &Settings) -> Vec<SettingProblem> {
-    let mut problems = Vec::new();
-    if let Some(Err(BadAddress(message))) = settings.base_url.as_deref().map(Endpoint::parse) {
-        problems.push(SettingProblem { setting: SettingKind::BaseUrl, message });
+const IDLE_TIMEOUT_S: f64 = 600.0;
+/// The limit of silence is never shorter than ten seconds or longer than an hour.
+const IDLE_TIMEOUTS_S: [f64; 2] = [10.0, 3600.0];
+
+/// Reads the settings of VS Code under `sluice`, as JSON. Nothing here needs a server: whether a pattern matches any model
+/// is only known with the list of models.
+///
+/// `environment` has the variables that headers may name: `${env:NAME}` in a value stands for one.
+pub fn read_settings(values: &Map<String, Value>, environment: &BTreeMap<String, String>) -> Settings {
+    let mut read = Reader { values, problems: Vec::new() };
+    let base_url = read.optional("baseUrl").unwrap_or_else(|| VERCEL.to_owned());
+    let effort: String = read.value("thinking.effort");
+    let first: String = read.value("models.default");
+    let sort: String = read.value("routing.sort");
+    let seconds = read.optional("idleTimeoutSeconds").unwrap_or(IDLE_TIMEOUT_S);
+    let models = ModelSettings {
+        hide: read.value("models.hidden"),
+        favourites: read.value("models.favourites"),
+        default: Some(first).filter(|first| !first.is_empty()).into_iter().collect(),
+        effort: unless_default(effort),
+        limits: Vec::new(),
+    };
+    let chat = ChatOptions {
+        reasoning_effort: models.effort.clone(),
+        automatic_caching: read.optional("caching").unwrap_or(true),
+        claude_context_management: read.value("claudeContextManagement"),
+        routing: Some(Routing {
+            order: read.value("routing.order"),
+            only: read.value("routing.only"),
+            models: read.value("routing.fallbacks"),
+            sort: unless_default(sort),
+        }),
+        ..ChatOptions::default()
+    };
+    let headers = headers_by_origin(&base_url, &read.value("extraHeaders"), environment);
+    let thinking_fallback = read.value("thinking.fallback");
+    let mut problems = read.problems;
+    check(&base_url, &models, &headers, &mut problems);
+    let [shortest, longest] = IDLE_TIMEOUTS_S;
+    let idle_timeout = Duration::try_from_secs_f64(seconds.clamp(shortest, longest)).unwrap_or_default();
+    let idle_timeout_ms = u32::try_from(idle_timeout.as_millis()).unwrap_or(u32::MAX);
+    Settings { models, chat, headers, idle_timeout_ms, thinking_fallback, problems }
+}
+
+struct Reader<'a> {
+    values: &'a Map<String, Value>,
+    problems: Vec<SettingProblem>,
+}
+
+impl Reader<'_> {
+    fn value<T: DeserializeOwned + Default>(&mut self, name: &'static str) -> T {
+        self.optional(name).unwrap_or_default()
     }
-    let models = &settings.models;
-    let limits: Vec<String> = models.limits.iter().map(|limit| limit.model.clone()).collect();
+
+    /// Returns `None` if the setting is absent. One of the wrong type counts as absent, and is a problem.
+    fn optional<T: DeserializeOwned>(&mut self, name: &'static str) -> Option<T> {
+        let (group, field) = name.split_once('.').unwrap_or(("", name));
+        let values = if group.is_empty() { Some(self.values) } else { self.values.get(group)?.as_object() };
+        let value = values?.get(field).filter(|value| !value.is_null())?;
+        let read = serde_json::from_value(value.clone()).ok();
+        if read.is_none() {
+            let message = Message::new(MessageCode::SettingType, [&name]);
+            self.problems.push(SettingProblem { setting: name, message });
+        }
+        read
+    }
+}
+
+fn unless_default(value: String) -> Option<String> {
+    Some(value).filter(|value| !value.is_empty() && value != "default")
+}
+
+fn check(
+    base_url: &str,
+    models: &ModelSettings,
+    headers: &BTreeMap<String, BTreeMap<String, String>>,
+    problems: &mut Vec<SettingProblem>,
+) {
+    if let Err(BadAddress(message)) = Endpoint::parse(base_url) {
+        problems.push(SettingProblem { setting: "baseUrl", message });
+    }
     for (setting, patterns) in [
-        (SettingKind::Hide, &models.hide),
-        (SettingKind::Favourites, &models.favourites),
-        (SettingKind::Default, &models.default),
-        (SettingKind::Limits, &limits),
+        ("models.hidden", &models.hide),
+        ("models.favourites", &models.favourites),
+        ("models.default", &models.default),
     ] {
         let bad = patterns.iter().filter_map(|pattern| Pattern::parse(pattern).err());
         problems.extend(bad.map(|message| SettingProblem { setting, message }));
     }
-    for (address, headers) in headers_by_origin(settings) {
+    for (address, headers) in headers {
         // Problems with the base URL itself are reported above.
-        if settings.base_url.as_ref() != Some(&address) && !address.is_empty() && Endpoint::parse(&address).is_err() {
-            let message = Message::new(MessageCode::HeaderAddress, [&address, &"https://gateway.example"]);
-            problems.push(SettingProblem { setting: SettingKind::ExtraHeaders, message });
+        if base_url != address && !address.is_empty() && Endpoint::parse(address).is_err() {
+            let message = Message::new(MessageCode::HeaderAddress, [address, &"https://gateway.example"]);
+            problems.push(SettingProblem { setting: "extraHeaders", message });
         } else {
-            extra_headers(&headers, &mut problems);
+            extra_headers(headers, problems);
         }
     }
-    extra_fields(&settings.extra_body, &mut problems);
-    problems
 }
 
 /// Returns the extra headers of each origin. Like keys, each belongs to one origin: `{"https://host": {"x-team": "blue"}}`.
 /// Headers without an address belong to the origin of the base URL. Headers for an invalid address stay under that address,
 /// which isn't the origin of any server.
-pub fn headers_by_origin(settings: &Settings) -> BTreeMap<String, BTreeMap<String, String>> {
+fn headers_by_origin(
+    base_url: &str,
+    extra_headers: &Map<String, Value>,
+    environment: &BTreeMap<String, String>,
+) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut found: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     let mut add = |address: &str, name: &str, value: &Value| {
         let origin = Endpoint::parse(address).map_or_else(|_| address.to_owned(), |endpoint| endpoint.origin);
-        let value = value.as_str().map_or_else(|| value.to_string(), |value| filled(value, &settings.environment));
+        let value = value.as_str().map_or_else(|| value.to_string(), |value| filled(value, environment));
         found.entry(origin).or_default().insert(name.to_owned(), value);
     };
-    for (name, value) in &settings.extra_headers {
+    for (name, value) in extra_headers {
         match value {
             Value::Object(headers) => headers.iter().for_each(|(header, value)| add(name, header, value)),
-            value => add(settings.base_url.as_deref().unwrap_or_default(), name, value),
+            value => add(base_url, name, value),
         }
     }
     found

@@ -1,33 +1,37 @@
 //! What is wrong with the user's settings, and which headers are for which server.
 
 use expect_test::expect;
+use serde_json::Value;
 use serde_json::json;
-use sluice_core::{Settings, check_settings, headers_by_origin};
+use sluice_core::{Settings, read_settings};
+
+fn read(values: &Value) -> Settings {
+    let environment = [("TEAM".to_owned(), "blue".to_owned())].into();
+    read_settings(values.as_object().unwrap(), &environment)
+}
 
 #[test]
 fn settings_are_checked_without_a_request() {
     let settings = json!({
         "baseUrl": "http://gateway.example",
-        "models": {
-            "hide": ["acme/*", "two words"], "favourites": ["!"], "default": ["acme/{a,b}"],
-            "limits": [{"model": "", "maxInputTokens": 5}],
-        },
+        "models": {"hidden": ["acme/*", "two words"], "favourites": ["!"], "default": "acme/{a,b}"},
         "extraHeaders": {"x-fine": "yes", "Host": "other.example", "elsewhere": {"x-fine": "yes"}},
-        "extraBody": {"user": "me", "input": []},
+        "routing": {"order": "acme"},
+        "caching": "yes",
     });
-    let problems = check_settings(&serde_json::from_value(settings).unwrap());
+    let problems = read(&settings).problems;
     let lines: Vec<String> =
-        problems.iter().map(|problem| format!("{:?}: {}", problem.setting, problem.message)).collect();
+        problems.iter().map(|problem| format!("{}: {}", problem.setting, problem.message)).collect();
     expect![[r#"
-        BaseUrl: The base URL must be https, except on this machine (127.0.0.1, localhost). It should look like https://ai-gateway.vercel.sh/v1
-        Hide: The pattern `two words` has white space in it; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`, one id or pattern for each entry
-        Favourites: The pattern `!` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        Default: The pattern `acme/{a,b}` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        Limits: The pattern `` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        ExtraHeaders: Headers are set for elsewhere, an address that Sluice can't send anything to. Write it like https://gateway.example.
-        ExtraHeaders: The extra header host is not sent: Sluice sets it.
-        ExtraBody: The extra body field input is not sent: Sluice sets it."#]].assert_eq(&lines.join("\n"));
-    assert_eq!(check_settings(&Settings::default()), []);
+        caching: The setting sluice.caching has a value of the wrong type, so it is ignored.
+        routing.order: The setting sluice.routing.order has a value of the wrong type, so it is ignored.
+        baseUrl: The base URL must be https, except on this machine (127.0.0.1, localhost). It should look like https://ai-gateway.vercel.sh/v1
+        models.hidden: The pattern `two words` has white space in it; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`, one id or pattern for each entry
+        models.favourites: The pattern `!` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
+        models.default: The pattern `acme/{a,b}` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
+        extraHeaders: Headers are set for elsewhere, an address that Sluice can't send anything to. Write it like https://gateway.example.
+        extraHeaders: The extra header host is not sent: Sluice sets it."#]].assert_eq(&lines.join("\n"));
+    assert_eq!(read(&json!({})).problems, []);
 }
 
 #[test]
@@ -41,10 +45,9 @@ fn every_extra_header_belongs_to_one_origin() {
             "http://two.example": {"x-clear": "c"},
             "https://base.example": {"x-plain": "later"},
         },
-        "environment": {"TEAM": "blue"},
     });
     let mut lines = String::new();
-    for (origin, headers) in headers_by_origin(&serde_json::from_value(settings).unwrap()) {
+    for (origin, headers) in read(&settings).headers {
         lines.push_str(&format!("{origin} {headers:?}\n"));
     }
     expect![[r#"
@@ -53,4 +56,31 @@ fn every_extra_header_belongs_to_one_origin() {
         https://one.example {"x-env": "<blue->", "x-more": "b", "x-open": "a${env:TEAM"}
     "#]]
     .assert_eq(&lines);
+}
+
+#[test]
+fn settings_become_options_of_requests() {
+    let text = |values: &Value| {
+        let Settings { models, chat, idle_timeout_ms, thinking_fallback, .. } = read(values);
+        let routing = serde_json::to_string(&chat.routing).unwrap();
+        let (caching, claude) = (chat.automatic_caching, chat.claude_context_management);
+        format!(
+            "{:?} {:?} {routing} caching={caching} claude={claude} {idle_timeout_ms} {thinking_fallback:?}",
+            models.default, models.effort
+        )
+    };
+    expect!["[] None {} caching=true claude=false 600000 Hide"].assert_eq(&text(&json!({})));
+    let defaults = json!({
+        "models": {"default": ""}, "thinking": {"effort": "default", "fallback": "hide"},
+        "routing": {"order": [], "sort": "default"}, "caching": true, "idleTimeoutSeconds": 600,
+    });
+    assert_eq!(text(&defaults), text(&json!({})));
+    expect![[r#"["a/b"] Some("low") {"order":["acme"],"only":["acme","other"],"models":["c/d"],"sort":"cost"} caching=false claude=true 10000 Text"#]].assert_eq(&text(&json!({
+        "models": {"default": "a/b"}, "thinking": {"effort": "low", "fallback": "text"},
+        "routing": {"order": ["acme"], "only": ["acme", "other"], "fallbacks": ["c/d"], "sort": "cost"},
+        "caching": false, "claudeContextManagement": true, "idleTimeoutSeconds": 1,
+    })));
+    assert_eq!(read(&json!({"idleTimeoutSeconds": 12.5})).idle_timeout_ms, 12_500);
+    assert_eq!(read(&json!({"idleTimeoutSeconds": 1e300})).idle_timeout_ms, 3_600_000);
+    assert_eq!(text(&json!({"models": 5, "thinking": null, "routing": [1]})), text(&json!({})));
 }

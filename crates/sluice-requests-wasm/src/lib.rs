@@ -58,8 +58,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         RequestsQuestion::EstimateMessage { model, message } => {
             to_json(&Counter::estimating().message(&model, &message))
         }
-        RequestsQuestion::CheckSettings(settings) => to_json(&check_settings(&settings)),
-        RequestsQuestion::HeadersByOrigin(settings) => to_json(&headers_by_origin(&settings)),
+        RequestsQuestion::ReadSettings { values, environment } => to_json(&read_settings(&values, &environment)),
         RequestsQuestion::CheckKey { response, now } => to_json(&check_key(&response, now)),
         RequestsQuestion::VercelFiles { platform, environment } => to_json(&vercel_files(&platform, &environment)),
         RequestsQuestion::VercelSession { stored, now, failed_at } => to_json(&vercel_session(&stored, now, failed_at)),

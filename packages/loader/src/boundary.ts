@@ -1031,38 +1031,41 @@ maxOutputTokens?: number, };
 
 export type Settings = { 
 /**
- * The address of the endpoint, if the user has set one.
+ * Which models are shown.
  */
-baseUrl?: string, 
+models: ModelSettings, 
 /**
- * Which models are shown, and with which limits.
+ * What applies to every request, apart from the extra headers.
  */
-models?: ModelSettings, 
+chat: ChatOptions, 
 /**
- * The user's own headers, as the user writes them: under the address they are for, or without one for the base URL.
- * `${env:NAME}` in a value stands for an environment variable.
+ * The extra headers by origin and name.
  */
-extraHeaders?: { [name: string]: unknown }, 
+headers: { [key in string]: { [key in string]: string } }, 
 /**
- * The environment variables that headers may name.
+ * The longest silence in the middle of a body, in milliseconds.
  */
-environment?: { [name: string]: string | undefined }, 
+idleTimeoutMs: number, 
 /**
- * The user's own fields of the request body.
+ * What to do with thinking where it can't be shown separately.
  */
-extraBody?: { [name: string]: unknown }, };
+thinkingFallback: ThinkingFallback, 
+/**
+ * What doesn't work as written.
+ */
+problems: Array<SettingProblem>, };
 
 export type SettingProblem = { 
 /**
- * The setting to change.
+ * The setting to change, by its name in VS Code without `sluice.`.
  */
-setting: SettingKind, 
+setting: string, 
 /**
  * What is wrong and what to do about it. Values of headers are never part of it.
  */
 message: Message, };
 
-export type SettingKind = "baseUrl" | "models.hidden" | "models.favourites" | "models.default" | "limits" | "extraHeaders" | "extraBody";
+export type ThinkingFallback = "hide" | "text";
 
 export type ListState = "fresh" | "stale" | "missing";
 
@@ -1371,7 +1374,7 @@ id: string | null,
  */
 name: string, 
 /**
- * Its name in addresses.
+ * Its name in addresses, or nothing if that is the same.
  */
 slug: string, 
 /**
@@ -1433,7 +1436,7 @@ identity: string,
  */
 token: string, 
 /**
- * Seconds since 1970.
+ * Whether the token can be used.
  */
 state: TokenState, };
 
@@ -1521,7 +1524,15 @@ model: string,
 /**
  * The message to count.
  */
-message: ChatMessage, } } | { "checkSettings": Settings } | { "headersByOrigin": Settings } | { "checkKey": { 
+message: ChatMessage, } } | { "readSettings": { 
+/**
+ * What VS Code has under `sluice`.
+ */
+values: object, 
+/**
+ * The environment variables that the settings name.
+ */
+environment: { [key in string]: string }, } } | { "checkKey": { 
 /**
  * The response, with its body.
  */

@@ -164,6 +164,7 @@ export const MESSAGES = {
   vercelNoProject: "There is no such project in this team. Create one on vercel.com (an empty one is enough) or choose another team.",
   vercelUnreachable: "Vercel cannot be reached. Check the network and the proxy settings, then try again.",
   vercelUnexpected: "Vercel sent an unexpected response. Try again in a minute.",
+  settingType: "The setting sluice.{0} has a value of the wrong type, so it is ignored.",
   headerAddress: "Headers are set for {0}, an address that Sluice can't send anything to. Write it like {1}.",
   headerNameInvalid: "The extra header {0} is not sent: its name has characters that header names can't have.",
   headerReserved: "The extra header {0} is not sent: Sluice sets it.",

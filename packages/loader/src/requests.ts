@@ -12,11 +12,10 @@ import type {
   Parameter,
   PreparedRequest,
   RequestsQuestion,
-  SettingProblem,
   Settings,
   Transport,
-  VercelSession,
   VercelQuestion,
+  VercelSession,
   VercelStep,
 } from "./boundary.js";
 import { compile, Instance, type ModuleExports } from "./module.js";
@@ -111,14 +110,9 @@ export class Requests {
     return this.#ask(typeof what === "string" ? { estimateText: { model, text: what } } : { estimateMessage: { model, message: what } });
   }
 
-  /** Returns everything in these settings that doesn't work as written. */
-  checkSettings(settings: Settings): SettingProblem[] {
-    return this.#ask({ checkSettings: settings });
-  }
-
-  /** Returns the extra headers in these settings. An invalid address stays as it is and isn't the origin of any server. */
-  headersByOrigin(settings: Settings): { [origin: string]: { [name: string]: string } } {
-    return this.#ask({ headersByOrigin: settings });
+  /** Reads what VS Code has under `sluice`. The environment has the variables that extra headers name. */
+  readSettings(values: object, environment: { [name: string]: string }): Settings {
+    return this.#ask({ readSettings: { values, environment } });
   }
 
   /** Returns what the response to the catalog's `creditsRequest` says about the key. */

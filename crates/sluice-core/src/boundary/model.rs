@@ -226,7 +226,7 @@ pub struct OtherModel {
 
 /// The user's settings for models. A pattern is an id in which `*` matches anything and `?` one character, ignoring
 /// case; a pattern without a slash also matches the part after the creator. A leading `!` negates; the last match wins.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct ModelSettings {
@@ -240,6 +240,7 @@ pub struct ModelSettings {
     #[cfg_attr(test, ts(as = "Option<Vec<String>>"))]
     pub default: Vec<String>,
     /// The thinking effort, unless the model decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
     /// The last match wins here too, field by field.
     #[cfg_attr(test, ts(as = "Option<Vec<LimitSetting>>"))]
@@ -247,7 +248,7 @@ pub struct ModelSettings {
 }
 
 /// Limits that the user sets for some models.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct LimitSetting {

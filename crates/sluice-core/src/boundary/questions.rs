@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::chat::{ChatMessage, ChatRequest, HttpRequest};
 use super::model::{ChatModel, ModelSettings, OtherModel};
 use super::outcome::LoggedOutcome;
 use super::part::Note;
-use super::settings::Settings;
 use super::usage::{RequestKind, Totals};
 use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{LedgerEntry, LedgerModel};
@@ -96,10 +95,14 @@ pub enum RequestsQuestion {
         /// The message to count.
         message: ChatMessage,
     },
-    /// Checks the user's settings: a list of [`SettingProblem`](crate::SettingProblem).
-    CheckSettings(Box<Settings>),
-    /// Returns the extra headers in the user's settings, by origin and name.
-    HeadersByOrigin(Box<Settings>),
+    /// Reads the user's settings: [`Settings`](crate::Settings).
+    ReadSettings {
+        /// What VS Code has under `sluice`.
+        #[cfg_attr(test, ts(type = "object"))]
+        values: Map<String, Value>,
+        /// The environment variables that the settings name.
+        environment: BTreeMap<String, String>,
+    },
     /// Reads the response to [`CatalogView::credits_request`]: [`KeyCheck`](crate::KeyCheck).
     CheckKey {
         /// The response, with its body.
@@ -115,9 +118,6 @@ pub enum RequestsQuestion {
         /// The environment variables.
         environment: BTreeMap<String, String>,
     },
-    /// What to do next for a sign-in with the Vercel CLI: [`VercelStep`](crate::VercelStep).
-    Vercel(Box<VercelQuestion>),
-    /// Describes how a request to a model ended, for a log: a line without a word that a server chose.
     /// What a stored sign-in allows: [`VercelSession`](crate::VercelSession), or `null` if it can't be read.
     VercelSession {
         /// What the shell has stored.
@@ -127,6 +127,9 @@ pub enum RequestsQuestion {
         /// When the token could not be renewed, or 0.
         failed_at: f64,
     },
+    /// What to do next for a sign-in with the Vercel CLI: [`VercelStep`](crate::VercelStep).
+    Vercel(Box<VercelQuestion>),
+    /// Describes how a request to a model ended, for a log: a line without a word that a server chose.
     DescribeOutcome {
         /// The model that was asked.
         model: String,

@@ -1,33 +1,41 @@
-//! Settings of the user that don't work as written.
+//! The user's settings, and what doesn't work in them as written.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use super::ModelSettings;
+use super::{ChatOptions, ModelSettings};
 use crate::message::Message;
 
-/// The settings that [`check_settings`](crate::check_settings) looks at.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+/// The user's settings, read by [`read_settings`](crate::read_settings).
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Settings {
-    /// The address of the endpoint, if the user has set one.
-    pub base_url: Option<String>,
-    /// Which models are shown, and with which limits.
-    #[cfg_attr(test, ts(as = "Option<ModelSettings>"))]
+    /// Which models are shown.
     pub models: ModelSettings,
-    /// The user's own headers, as the user writes them: under the address they are for, or without one for the base URL.
-    /// `${env:NAME}` in a value stands for an environment variable.
-    #[cfg_attr(test, ts(type = "{ [name: string]: unknown }", optional))]
-    pub extra_headers: Map<String, Value>,
-    /// The environment variables that headers may name.
-    #[cfg_attr(test, ts(type = "{ [name: string]: string | undefined }", optional))]
-    pub environment: BTreeMap<String, String>,
-    /// The user's own fields of the request body.
-    #[cfg_attr(test, ts(type = "{ [name: string]: unknown }", optional))]
-    pub extra_body: Map<String, Value>,
+    /// What applies to every request, apart from the extra headers.
+    pub chat: ChatOptions,
+    /// The extra headers by origin and name.
+    pub headers: BTreeMap<String, BTreeMap<String, String>>,
+    /// The longest silence in the middle of a body, in milliseconds.
+    pub idle_timeout_ms: u32,
+    /// What to do with thinking where it can't be shown separately.
+    pub thinking_fallback: ThinkingFallback,
+    /// What doesn't work as written.
+    pub problems: Vec<SettingProblem>,
+}
+
+/// What to do with thinking where it can't be shown separately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum ThinkingFallback {
+    /// It isn't shown.
+    #[default]
+    Hide,
+    /// It becomes part of the text.
+    Text,
 }
 
 /// A setting that doesn't work as written, and why.
@@ -35,33 +43,8 @@ pub struct Settings {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[non_exhaustive]
 pub struct SettingProblem {
-    /// The setting to change.
-    pub setting: SettingKind,
+    /// The setting to change, by its name in VS Code without `sluice.`.
+    pub setting: &'static str,
     /// What is wrong and what to do about it. Values of headers are never part of it.
     pub message: Message,
-}
-
-/// The setting that a problem is in, by its name in VS Code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[non_exhaustive]
-pub enum SettingKind {
-    /// [`Settings::base_url`].
-    BaseUrl,
-    /// [`ModelSettings::hide`].
-    #[serde(rename = "models.hidden")]
-    Hide,
-    /// [`ModelSettings::favourites`].
-    #[serde(rename = "models.favourites")]
-    Favourites,
-    /// [`ModelSettings::default`](field@ModelSettings::default).
-    #[serde(rename = "models.default")]
-    Default,
-    /// [`ModelSettings::limits`].
-    Limits,
-    /// [`Settings::extra_headers`].
-    ExtraHeaders,
-    /// [`Settings::extra_body`].
-    ExtraBody,
 }

@@ -79,7 +79,7 @@ fn typescript_types_are_fresh() {
         LimitSetting::decl(&config),
         Settings::decl(&config),
         SettingProblem::decl(&config),
-        SettingKind::decl(&config),
+        ThinkingFallback::decl(&config),
         ListState::decl(&config),
         KeyCheck::decl(&config),
         KeyState::decl(&config),

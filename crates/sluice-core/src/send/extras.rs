@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::boundary::{SettingKind, SettingProblem};
+use crate::boundary::SettingProblem;
 use crate::message::{Message, MessageCode};
 use crate::receive::plain_line;
 
@@ -59,7 +59,7 @@ pub(crate) fn extra_headers(
         };
         // The value may be a secret, so it isn't shown.
         let message = Message::new(problem, [&plain_line(&name, 60)]);
-        problems.push(SettingProblem { setting: SettingKind::ExtraHeaders, message });
+        problems.push(SettingProblem { setting: "extraHeaders", message });
     }
     sent
 }
@@ -70,7 +70,7 @@ pub(crate) fn extra_fields(extra: &Map<String, Value>, problems: &mut Vec<Settin
     for (name, value) in extra {
         if OUR_FIELDS.contains(&name.as_str()) {
             let message = Message::new(MessageCode::BodyFieldReserved, [name]);
-            problems.push(SettingProblem { setting: SettingKind::ExtraBody, message });
+            problems.push(SettingProblem { setting: "extraBody", message });
         } else if !name.starts_with('_') && !OPTION_FIELDS.contains(&name.as_str()) {
             sent.insert(name.clone(), value.clone());
         }
