@@ -98,7 +98,12 @@ impl Expected {
                 let finished: String = texts.collect();
                 let contradictory = !finished.starts_with(deltas);
                 self.contradictory |= contradictory;
-                self.text.push_str(if contradictory { deltas } else { &finished });
+                let text = if contradictory { deltas } else { &finished };
+                // A blank line separates two messages.
+                if !self.text.is_empty() && !text.is_empty() {
+                    self.text.push_str("\n\n");
+                }
+                self.text.push_str(text);
             }
             Some("function_call") if item["status"] != "incomplete" => {
                 let field = |name: &str| item[name].as_str().unwrap_or_default();
