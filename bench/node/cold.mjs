@@ -1,6 +1,7 @@
-// What the first answer after start-up costs: run in a fresh process, it loads one reader and has it read a short
-// answer. `node cold.mjs READER [--loader PATH --wasm PATH]` prints milliseconds: `total`, and within it `load` and
-// `instantiate`. Node's own fetch classes are touched before the clock starts: in an editor they are already there.
+// Measures the first answer after start-up: in a fresh process, it loads one reader and has it read a short answer.
+// `node cold.mjs READER [--loader PATH --wasm PATH]` prints milliseconds: `total`, within it `load` and `instantiate`,
+// and the `cpu` time of all threads. Node's own fetch classes are used before the clock starts, because an editor has
+// loaded them already.
 
 import { parseArgs } from "node:util";
 
@@ -17,11 +18,14 @@ const corpus = textCorpus(DELTAS);
 const floor = await loadNothing();
 await floor.read(respond(corpus.perEvent.slice(0, 2)));
 
+const cpu = process.cpuUsage();
 const start = performance.now();
 const reader = await LOADERS[positionals[0]](values);
 const loaded = performance.now();
 const parts = await reader.read(respond(corpus.perEvent));
 const end = performance.now();
+const { user, system } = process.cpuUsage(cpu);
 
 check(reader.name, corpus, parts);
-console.log(JSON.stringify({ load: loaded - start, instantiate: reader.instantiate, total: end - start }));
+const times = { load: loaded - start, instantiate: reader.instantiate, total: end - start, cpu: (user + system) / 1000 };
+console.log(JSON.stringify(times));

@@ -1,5 +1,5 @@
 // Node benchmarks of Sluice's WebAssembly and of similar libraries: `node main.mjs --wasm PATH --without-memcmp PATH
-// --loader PATH --adapter PATH [--quick]`.
+// --without-inline-never PATH --loader PATH --adapter PATH [--quick]`.
 //
 // Prints a table for each of the project's goals. Exits with 0 whatever the results are, but with 1 if a contender
 // reads a corpus incorrectly, because then its time means nothing.
@@ -20,13 +20,15 @@ const { values: options } = parseArgs({
   options: {
     wasm: { type: "string" },
     "without-memcmp": { type: "string" },
+    "without-inline-never": { type: "string" },
     loader: { type: "string" },
     adapter: { type: "string" },
     quick: { type: "boolean" },
   },
 });
-if (!options.wasm || !options["without-memcmp"] || !options.loader || !options.adapter) {
-  console.error("usage: node main.mjs --wasm PATH --without-memcmp PATH --loader PATH --adapter PATH [--quick]");
+const PATHS = ["wasm", "without-memcmp", "without-inline-never", "loader", "adapter"];
+if (PATHS.some((name) => options[name] === undefined)) {
+  console.error(`usage: node main.mjs ${PATHS.map((name) => `--${name} PATH`).join(" ")} [--quick]`);
   process.exit(1);
 }
 const rounds = options.quick ? 5 : 15;
@@ -47,7 +49,9 @@ await bodyToParts("tools, 16 KiB chunks", tools, tools.per16KiB, {});
 await bodyToParts("tools, one event a chunk", tools, tools.perEvent, {});
 await adapterTables({ adapter: options.adapter, rounds, text, tools, hand: readers.hand });
 await boundaryAlone();
-await memcmpAlone();
+// crates/sluice-wasm/src/compare.rs and crates/sluice-core/src/receive.rs say why these exist.
+await without("our memcmp", options["without-memcmp"], { atLeast: 1.05 });
+await without("inline(never)", options["without-inline-never"], undefined);
 const instantiate = await coldStart();
 await size(instantiate);
 
@@ -88,16 +92,29 @@ async function boundaryAlone() {
   table.print();
 }
 
-/** What our own `memcmp` is worth; crates/sluice-wasm/src/compare.rs says why there is one. */
-async function memcmpAlone() {
-  const plain = await LOADERS.sluice({ ...options, wasm: options["without-memcmp"] });
-  const table = new Table("without our memcmp: synchronous, 16 KiB chunks");
+/** What an optimization is worth: compares our module with one that was built without it. */
+async function without(what, wasm, aim) {
+  const plain = await LOADERS.sluice({ ...options, wasm });
+  const table = new Table(`without ${what}: synchronous, 16 KiB chunks`);
   for (const corpus of [text, tools]) {
     const run = (reader) => ({ run: () => reader.readSync(corpus.per16KiB) });
     const [without, own] = await medians(rounds * 2, [run(plain), run(readers.sluice)]);
-    figure(table, `${corpus.name}: without / with`, without / own, { atLeast: 1.05 });
+    figure(table, `${corpus.name}: without / with`, without / own, aim);
   }
+  const first = { plain: [], own: [] };
+  for (let round = 0; round < rounds; round++) {
+    first.plain.push((await cold("sluice", wasm)).cpu);
+    first.own.push((await cold("sluice", options.wasm)).cpu);
+  }
+  figure(table, "cold start, CPU time: without / with", median(first.plain) / median(first.own));
   table.print();
+}
+
+/** Loads a reader and lets it read the first 500 events, in a fresh process. */
+async function cold(key, wasm) {
+  const script = fileURLToPath(new URL("cold.mjs", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script, key, "--loader", options.loader, "--wasm", wasm]);
+  return JSON.parse(stdout);
 }
 
 /**
@@ -105,15 +122,11 @@ async function memcmpAlone() {
  * module took to instantiate.
  */
 async function coldStart() {
-  const run = promisify(execFile);
-  const script = fileURLToPath(new URL("cold.mjs", import.meta.url));
   const keys = ["sluice", "hand", "openai", "ai"];
   const results = Object.fromEntries(keys.map((key) => [key, []]));
   for (let round = 0; round < rounds; round++) {
     for (const key of keys) {
-      const paths = ["--loader", options.loader, "--wasm", options.wasm];
-      const { stdout } = await run(process.execPath, [script, key, ...paths]);
-      results[key].push(JSON.parse(stdout));
+      results[key].push(await cold(key, options.wasm));
     }
   }
   const table = new Table("cold start: load and read 500 events, one a chunk, ms");

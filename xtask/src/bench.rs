@@ -38,8 +38,10 @@ pub fn all(quick: bool) -> Done {
         node
     };
     let adapter = ["--adapter", "packages/stream-adapter/dist/index.mjs"];
-    let plain = wasm::build_without_memcmp()?;
-    run(benchmark("main.mjs", modules.core(), "core.js").args(adapter).arg("--without-memcmp").arg(plain))?;
+    let mut main = benchmark("main.mjs", modules.core(), "core.js");
+    main.arg("--without-memcmp").arg(wasm::build_without_memcmp()?);
+    main.arg("--without-inline-never").arg(wasm::build_without_inline_never()?);
+    run(main.args(adapter))?;
     run(&mut benchmark("tokens.mjs", modules.tokens(), "tokens.js"))?;
     let mut hostile = benchmark("hostile.mjs", modules.core(), "core.js");
     for (option, size) in [("--once", "524288"), ("--twice", "1048576"), ("--largest", "largest")] {

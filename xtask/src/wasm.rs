@@ -43,13 +43,33 @@ impl Modules {
 }
 
 pub fn build() -> Done<Modules> {
-    build_in(&root().join("target"), &PACKAGES, "")
+    build_in(&root(), &root().join("target"), &PACKAGES, "")
 }
 
 /// Builds the core without our `memcmp`, to measure what that is worth.
 pub fn build_without_memcmp() -> Done<PathBuf> {
-    let modules = build_in(&root().join("target/without-memcmp"), &PACKAGES[..1], " --cfg without_memcmp")?;
-    Ok(modules.core())
+    let target = root().join("target/without-memcmp");
+    Ok(build_in(&root(), &target, &PACKAGES[..1], " --cfg without_memcmp")?.core())
+}
+
+/// Builds the core from a copy of its source without the attribute `inline(never)`, to measure what that is worth.
+pub fn build_without_inline_never() -> Done<PathBuf> {
+    let target = root().join("target/without-inline-never");
+    let copy = target.join("source");
+    let _ = fs::remove_dir_all(&copy);
+    let files = capture(command("git").args(["ls-files", "Cargo.toml", "Cargo.lock", "crates", "xtask"]))?;
+    for file in files.lines().filter(|file| root().join(file).is_file()) {
+        let (from, to) = (root().join(file), copy.join(file));
+        let write = || {
+            fs::create_dir_all(to.parent().unwrap_or(&copy))?;
+            if !file.ends_with(".rs") {
+                return fs::copy(&from, &to).map(|_| ());
+            }
+            fs::write(&to, fs::read_to_string(&from)?.replace("#[inline(never)]\n", "\n"))
+        };
+        write().map_err(|error| format!("cannot copy {file}: {error}"))?;
+    }
+    Ok(build_in(&copy, &target, &PACKAGES[..1], "")?.core())
 }
 
 pub fn build_and_report() -> Done {
@@ -67,7 +87,7 @@ pub fn report(modules: &Modules) -> Done {
 pub fn check_reproducible(first: &Modules) -> Done {
     let again = root().join("target/again");
     let _ = fs::remove_dir_all(&again);
-    let second = build_in(&again, &PACKAGES, "")?;
+    let second = build_in(&root(), &again, &PACKAGES, "")?;
     let read = |file: &Path| fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
     for (first, second) in first.all().iter().zip(&second.all()) {
         if read(first)? != read(second)? {
@@ -77,15 +97,16 @@ pub fn check_reproducible(first: &Modules) -> Done {
     Ok(())
 }
 
-fn build_in(target_directory: &Path, packages: &[&str], more_flags: &str) -> Done<Modules> {
+fn build_in(source: &Path, target_directory: &Path, packages: &[&str], more_flags: &str) -> Done<Modules> {
     add_target()?;
     // Panic messages contain source paths. Without remapping, the bytes would depend on the machine.
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
     let remap_home = home.map(|home| format!(" --remap-path-prefix={home}=/cargo")).unwrap_or_default();
-    let remap_root = format!(" --remap-path-prefix={}=/sluice", root().display());
+    let remap_root = format!(" --remap-path-prefix={}=/sluice", source.display());
     let flags =
         format!("-C target-feature=+simd128 -C link-arg=--max-memory={MAX_MEMORY}{remap_home}{remap_root}{more_flags}");
     run(cargo()
+        .current_dir(source)
         .args(["build", "--quiet", "--locked", "--lib", "--target", TARGET])
         .args(packages.iter().flat_map(|package| ["--package", package]))
         .args(["--profile", "wasm", "--target-dir"])
