@@ -1,6 +1,6 @@
 // The extension host's process. Node's types are not used in the product, because the web worker host has no Node.
 
-/** What is used of Node's `process`. */
+/** The parts of Node's `process` that are used. */
 interface HostProcess {
   readonly env: { readonly [name: string]: string | undefined };
   readonly platform?: string;

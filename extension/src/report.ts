@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 import type { CommandServices } from "./commands.js";
 import { hostProcess } from "./host-process.js";
 
-/** What is used of the manifest. */
+/** The parts of the manifest that are used. */
 export interface Manifest {
   readonly version: string;
   readonly contributes: { readonly configuration: { readonly properties: object } };

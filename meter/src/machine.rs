@@ -117,7 +117,7 @@ impl Machine {
         Ok(total)
     }
 
-    /// Asks the module for requests one question.
+    /// Asks the requests module one question.
     fn ask(&self, question: &Value, fuel: u64) -> Result<(Value, Cost), String> {
         let mut run = Run::new(self, &self.requests, fuel)?;
         let ask = run.function::<u32, ()>("ask")?;

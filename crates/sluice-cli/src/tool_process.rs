@@ -2,7 +2,7 @@
 //!
 //! The command leads a process group of its own. The group ends with the call: when the command exits, when its time is
 //! up, and when the user interrupts it. Processes that leave the group (`setsid`) are beyond reach, as are those that
-//! somebody else starts for the command; they cannot delay the answer either. Windows has no process groups in this
+//! another process starts for the command; they cannot delay the answer either. Windows has no process groups in this
 //! sense: only the command itself is ended there, and what it started goes on.
 
 use std::io;

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::{ApiKey, SetupError};
 
-/// The maximum number of bytes that are read of a list of models.
+/// The maximum size of a list of models, in bytes.
 const MAX_LIST_BODY: usize = 8 << 20;
 
 /// A client for one endpoint. A clone shares its connections.

@@ -268,7 +268,7 @@ impl ErrorBody {
     }
 
     fn from_json(json: &Value) -> Self {
-        // Google has its error in a list.
+        // Google wraps its error in a list.
         let json = json.get(0).unwrap_or(json);
         let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(json);
         let field = |name: &str| error.get(name).and_then(text_of).or_else(|| json.get(name).and_then(text_of));

@@ -22,7 +22,7 @@ fn check_limits(fields: Value, expected: Expect) {
     expected.assert_eq(&limits(&only(&catalog(&json!([fields])), &ModelSettings::default())));
 }
 
-/// As `LiteLLM`, Anthropic and llama.cpp spell them.
+/// Checks the field names of `LiteLLM`, Anthropic and llama.cpp.
 #[test]
 fn limits_are_read_under_every_name() {
     check_limits(

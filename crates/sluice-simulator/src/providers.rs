@@ -1,5 +1,5 @@
 //! Models that treat reasoning as real providers do: each shows as little of it as its provider, and refuses a
-//! conversation in which its reasoning is missing, changed or somebody else's. The refusals have the providers' wording.
+//! conversation in which its reasoning is missing, changed or from another model. The refusals have the providers' wording.
 //!
 //! All of them call a tool as often as the first number in the prompt says, and then answer.
 
@@ -21,7 +21,7 @@ fn opening(ask: &Ask) -> String {
     format!("Here is what I found ({}): ", mark(ask))
 }
 
-/// Returns what tells the messages of this model at this server from those of others.
+/// Returns a mark by which this model at this server recognizes its own messages.
 fn mark(ask: &Ask) -> String {
     format!("{:04x}", fingerprint(ask.key.as_bytes()) & 0xffff)
 }

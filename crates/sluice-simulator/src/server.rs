@@ -52,7 +52,7 @@ pub struct Config {
     /// Called for every request, with the status of the response (0 if there is none).
     pub on_request: Option<fn(&Request, u16)>,
     /// Whether to record requests for [`Simulator::requests`], at most 10,000 and 64 MiB. This is for tests; otherwise
-    /// nothing is kept of a request after it is answered.
+    /// no part of a request is kept after its answer.
     pub record: bool,
 }
 

@@ -249,7 +249,7 @@ class Writer {
     return result;
   }
 
-  /** Returns what can be read of an error. It is shown to people, so part of it is better than nothing. */
+  /** Returns the readable parts of an error. People see it, so part of it is better than nothing. */
   #error(error: Record<string, unknown>): Record<string, unknown> {
     const fields: Record<string, unknown> = {};
     const depth = this.#above.length;

@@ -195,7 +195,7 @@ export class Session {
       this.#log("warn", `a chunk cannot be read: ${problem}`);
     }
     // It may have been a call or an error, so an answer without it must not count as complete. The parsed events of
-    // Open Responses come from JSON, so unreadable values in them are no accident.
+    // Open Responses come from JSON, so unreadable values in them aren't accidental.
     const text = json === undefined || (problem !== undefined && !isAiSdk) ? UNREADABLE : json;
     if (isAiSdk) {
       return this.#exchange.handleChunk(text);

@@ -53,7 +53,7 @@ const RANDOM_PLACE: [&str; 3] = ["duplicate-event", "drop-event", "swap-events"]
 const A_DELTA: usize = 6;
 /// By default, a server falls silent in the middle of its body; this is after the first parts.
 const MIDDLE: usize = 6_000;
-/// Faults that megabytes belong to.
+/// Faults that send megabytes.
 const LARGE: [&str; 3] = ["huge-event", "large-event", "many-items"];
 /// Faults that another chunking would replace, and faults that would be slow with it.
 const FIXED_CHUNKS: [&str; 9] = [

@@ -99,7 +99,7 @@ impl Server {
 pub enum Host {
     /// Keeps everything, as the command line does.
     Keeps,
-    /// Joins the texts of an answer, moves its calls behind them, writes their arguments anew, and drops what thinking
+    /// Joins the texts of an answer, moves its calls behind them, rewrites their arguments, and drops what thinking
     /// parts carry when a turn is over.
     VsCode(Vault),
 }

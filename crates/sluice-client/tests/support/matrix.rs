@@ -163,7 +163,7 @@ fn requests_by_model(simulator: &Simulator) -> BTreeMap<String, usize> {
     seen
 }
 
-/// Checks what the case has to come to, and what holds for every run.
+/// Checks the outcome that the case must have, and what must hold for every run.
 fn verdict(
     case: &Case,
     heard: &Heard,

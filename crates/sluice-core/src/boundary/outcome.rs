@@ -86,7 +86,7 @@ pub struct Failure {
     pub tool: Option<String>,
     /// The suggested action, in English.
     pub next: String,
-    /// All there is to tell the user, sentence by sentence: what happened, when to come back, what to do.
+    /// Everything to tell the user, sentence by sentence: what happened, when to come back, what to do.
     pub text: Vec<Message>,
     /// The HTTP status, if there was a response.
     pub status: Option<u16>,

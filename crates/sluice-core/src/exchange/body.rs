@@ -12,13 +12,13 @@ use crate::message::{Message, MessageCode};
 use crate::receive::{BodyEnd, ResponseStream};
 use crate::wire::as_stream;
 
-/// The maximum number of bytes that are read of a response that isn't an answer.
+/// The maximum number of bytes to read from a response that isn't an answer.
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     Stream(Box<Receiver>),
-    /// A stream or a whole response of which only white space has arrived, so many bytes of it.
+    /// A stream or a whole response that has only sent white space so far.
     NotBegun {
         blank_bytes: usize,
         head: HttpResponse,

@@ -24,7 +24,8 @@ const FRESH_SECONDS: u64 = 5 * 60;
 /// How long to wait after a bad response.
 const PAUSE_SECONDS: u64 = 60;
 const ENDPOINTS_FRESH_SECONDS: u64 = 60 * 60;
-/// How long a learned limit or a refusal is used. Providers enlarge their windows and learn parameters now and then.
+/// How long a learned limit or a refusal is used. Now and then, a provider enlarges a window or begins to support a
+/// parameter.
 const LEARNED_SECONDS: u64 = 30 * 24 * 60 * 60;
 /// Limits on the size of a snapshot.
 const MOST_KEPT: usize = 200;

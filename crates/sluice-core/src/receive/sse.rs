@@ -110,7 +110,7 @@ const MAX_NAME_BYTES: usize = 256;
 #[derive(Clone, Debug)]
 pub struct SseParser {
     limits: EventLimits,
-    /// How many bytes of a leading byte order mark were seen. This is the maximum also if there was none.
+    /// How many bytes of a leading byte order mark were seen. If there was none, this has its maximum, too.
     bom_seen: usize,
     /// Whether the last chunk ended with CR, so that an LF now belongs to it.
     after_cr: bool,

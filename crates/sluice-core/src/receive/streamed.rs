@@ -135,7 +135,7 @@ impl Streamed {
             return Settled::Missing(whole.iter().filter_map(rest).collect());
         }
 
-        // At most as much is compared as the whole text is long, because what was shown may be far longer.
+        // The comparison stops at the length of the whole text, because what was shown may be far longer.
         let mut shown = self.texts();
         let mut to_skip = "";
         let mut missing = Vec::new();

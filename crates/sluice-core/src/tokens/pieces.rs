@@ -1,6 +1,6 @@
 //! Splits a prompt into the pieces that cost tokens, and counts each piece on its own.
 //!
-//! The pieces of a prompt cost exactly what the request body costs that carries it (see `tokens/request.rs`).
+//! Together, the pieces of a prompt cost exactly as much as its request body (see `tokens/request.rs`).
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ pub struct Step {
     ids: u8,
     /// The text to use in the event.
     text: u8,
-    /// The share of the stream, from 1 to 4.
+    /// How much of the stream consists of this step, relative to the other steps: 1 to 4.
     share: u8,
 }
 
