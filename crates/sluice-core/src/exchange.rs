@@ -42,8 +42,8 @@ pub struct ExchangeOptions {
     /// limit, because some providers send nothing until they have all of it.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub idle_timeout_ms: u64,
-    /// The longest wait for the next output of a stream, in milliseconds, so that a server can't keep a request alive
-    /// with comments alone. A whole response must arrive within the same time.
+    /// The longest wait for the next part of a stream, in milliseconds, so that a server can't keep a request alive with
+    /// comments, or events that lead to no part. A whole response must arrive within the same time.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub output_timeout_ms: u64,
     /// The longest time that the body of a refusal may take, in milliseconds.
@@ -162,8 +162,10 @@ pub struct Exchange {
     transcript: Transcript,
     called_tool: bool,
     drain: Option<Drain>,
-    /// When the shell was first asked to read, or when the last output was returned.
+    /// When the shell was first asked to read, or when the last part was returned.
     waiting_since_ms: Option<u64>,
+    /// Whether the time limit of the last `Read` is the limit for the next part. Another attempt would take as long again.
+    is_last_read: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -194,6 +196,7 @@ impl Exchange {
             called_tool: false,
             drain: None,
             waiting_since_ms: None,
+            is_last_read: false,
         }
     }
 
@@ -210,13 +213,13 @@ impl Exchange {
     /// `now_ms` is the time in milliseconds of any monotonic clock.
     pub fn poll(&mut self, now_ms: u64) -> Action {
         if let Some(mut output) = self.outputs.pop_front() {
-            self.waiting_since_ms = Some(now_ms);
             if let Output::Part(Part::Thinking { replay: Some(replay), .. }) = &mut output {
                 let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
                 replay.origin = known(&self.options.origin);
                 replay.model = known(&self.options.model).or(replay.model.take());
             }
             if let Output::Part(part) = &output {
+                self.waiting_since_ms = Some(now_ms);
                 self.transcript.add(part);
                 self.called_tool |= matches!(part, Part::ToolCall { .. });
             }
@@ -225,7 +228,14 @@ impl Exchange {
         if let State::Reading(body) = &self.state {
             let since = *self.waiting_since_ms.get_or_insert(now_ms);
             let patience = body.patience_ms(&self.options).saturating_sub(now_ms.saturating_sub(since));
-            return Action::Read { timeout_ms: patience.min(body.idle_ms(&self.options)) };
+            let idle = body.idle_ms(&self.options);
+            self.is_last_read = patience <= idle && !matches!(body, Body::Refusal { .. });
+            if patience > 0 {
+                return Action::Read { timeout_ms: patience.min(idle) };
+            }
+            // A shell whose server always has something to say would never notice a time limit of zero.
+            self.handle_timeout();
+            return self.poll(now_ms);
         }
         self.next_action()
     }
@@ -371,7 +381,8 @@ impl Exchange {
             return;
         }
         let State::Reading(body) = std::mem::replace(&mut self.state, State::Sending) else { return };
-        let (outputs, outcome) = body.finish(end, &self.options.origin);
+        let (outputs, mut outcome) = body.finish(end, &self.options.origin);
+        outcome.retry_safe &= end != BodyEnd::IdleTimeout || !self.is_last_read;
         self.outputs.extend(outputs);
         self.drain = may_drain.then(Drain::default);
         self.state = State::Ended(Box::new(outcome));

@@ -5,7 +5,9 @@
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sluice_core::{Action, ConnectionError, Ending, Exchange, ExchangeOptions, Usage, VsCodeUsage};
+use sluice_core::{
+    Action, ConnectionError, Ending, Exchange, ExchangeOptions, Status, StreamOptions, Usage, VsCodeUsage,
+};
 
 const HOST: &str = "https://gateway.example";
 
@@ -202,4 +204,35 @@ fn silence_is_allowed_while_a_call_is_open() {
         50_000
     );
     assert_eq!(timeout(&format!(r#"{{"type":"response.output_item.done","output_index":1,"item":{item}}}"#)), 1_000);
+}
+
+/// Comments, and events that only lead to notes, keep a request alive for a limited time. The clock decides, even if
+/// there is always something to read.
+#[test]
+fn a_stream_without_parts_ends_at_its_limit() {
+    let stream = StreamOptions { trace: true, ..StreamOptions::default() };
+    let options = ExchangeOptions { output_timeout_ms: 5_000, stream, ..ExchangeOptions::default() };
+    let end_of = |bytes: &str| {
+        let mut exchange = Exchange::new(options.clone());
+        exchange.handle_head(200, Vec::new(), 0);
+        for now_ms in (0..).step_by(100) {
+            exchange.handle_bytes(bytes.as_bytes());
+            loop {
+                match exchange.poll(now_ms) {
+                    Action::Output(_) => {}
+                    Action::Read { timeout_ms } => {
+                        assert_eq!(timeout_ms, 5_000 - now_ms);
+                        break;
+                    }
+                    Action::End(report) => return (now_ms, report.outcome.status, report.outcome.reason),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        unreachable!()
+    };
+    let limit = (5_000, Status::Truncated, Some("idle_timeout".to_owned()));
+    assert_eq!(end_of(": still here\n\n"), limit);
+    assert_eq!(end_of("data: {\"type\":\"response.in_progress\"}\n\n"), limit);
+    assert_eq!(end_of("data: {\"type\":\"response.future_event\"}\n\n"), limit);
 }

@@ -573,8 +573,8 @@ headTimeoutMs?: number,
  */
 idleTimeoutMs?: number, 
 /**
- * The longest wait for the next output of a stream, in milliseconds, so that a server can't keep a request alive
- * with comments alone. A whole response must arrive within the same time.
+ * The longest wait for the next part of a stream, in milliseconds, so that a server can't keep a request alive with
+ * comments, or events that lead to no part. A whole response must arrive within the same time.
  */
 outputTimeoutMs?: number, 
 /**

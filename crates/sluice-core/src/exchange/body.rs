@@ -91,7 +91,7 @@ impl Body {
         }
     }
 
-    /// How long the whole body may take, or for a stream, how long until its next output.
+    /// How long the whole body may take, or for a stream, how long until its next part.
     pub(super) fn patience_ms(&self, options: &ExchangeOptions) -> u64 {
         match self {
             Self::Stream(_) | Self::NotBegun { .. } | Self::Whole { .. } => options.output_timeout_ms,
