@@ -26,6 +26,8 @@ const MAX_PER_BYTE_AT_ONCE: u64 = 40_000;
 const MAX_CALL: u64 = 600_000_000;
 /// The most memory that a stream may hold: four times its limit.
 const MAX_MEMORY: usize = 4 * memory::LIMIT;
+/// The same for linear memory, with the default limits: four times the largest event.
+const MAX_LINEAR_MEMORY: usize = 64 << 20;
 /// The size of an input that certainly reaches the limit.
 const ENOUGH: usize = 4 * memory::LIMIT;
 
@@ -117,8 +119,8 @@ pub fn print(machine: &Machine, generators: &[Generator], brief: bool) -> usize 
     bad
 }
 
-/// Prints what the most expensive push costs of streams that are as large as they may be, and says how many pushes cost more
-/// than they may.
+/// Prints what the most expensive push costs of streams that are as large as they may be, and how much memory they take.
+/// Returns how many cost more than they may.
 pub fn print_largest(machine: &Machine, largest: &[(Generator, usize)], brief: bool) -> usize {
     let costs =
         in_parallel(largest, |(generator, bytes)| machine.read(generator.input, &(generator.make)(*bytes), u64::MAX));
@@ -126,8 +128,9 @@ pub fn print_largest(machine: &Machine, largest: &[(Generator, usize)], brief: b
     let mut bad = 0;
     for ((generator, _), cost) in largest.iter().zip(costs) {
         let (cost, problem) = match cost {
-            Ok(cost) if cost.longest_call <= MAX_CALL => (cost, String::new()),
-            Ok(cost) => (cost, "  MISSED: one push takes too long".to_owned()),
+            Ok(cost) if cost.longest_call > MAX_CALL => (cost, "  MISSED: one push takes too long".to_owned()),
+            Ok(cost) if cost.memory > MAX_LINEAR_MEMORY => (cost, "  MISSED: takes too much memory".to_owned()),
+            Ok(cost) => (cost, String::new()),
             Err(error) => (Cost::default(), format!("  MISSED: {error}")),
         };
         bad += usize::from(!problem.is_empty());

@@ -129,7 +129,7 @@ impl Answer {
 
     /// Adds a row of text.
     pub fn row(&mut self, kind: u32, text: &str) {
-        self.arena.extend_from_slice(text.as_bytes());
+        self.append(text.as_bytes());
         self.table.extend([kind, length(text.len()), utf16_length(text)]);
     }
 
@@ -141,7 +141,7 @@ impl Answer {
 
     /// Adds a row of bytes. It must be the only row: text and bytes are decoded differently.
     pub fn bytes_row(&mut self, bytes: &[u8]) {
-        self.arena.extend_from_slice(bytes);
+        self.append(bytes);
         self.table.extend([BYTES, length(bytes.len()), 0]);
     }
 
@@ -153,8 +153,24 @@ impl Answer {
         }
         *bytes += length(text.len());
         *units += utf16_length(text);
-        self.arena.extend_from_slice(text.as_bytes());
+        self.append(text.as_bytes());
         true
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        if self.arena.capacity() - self.arena.len() < bytes.len() {
+            self.make_room(bytes.len());
+        }
+        self.arena.extend_from_slice(bytes);
+    }
+
+    /// An image has many megabytes, and the rows after it are small. Doubling the arena for them, as a vector does, would take
+    /// twice the image's size again.
+    #[inline(never)]
+    fn make_room(&mut self, bytes: usize) {
+        let needed = self.arena.len() + bytes;
+        let spare = if needed < 1 << 20 { needed } else { needed / 8 };
+        self.arena.reserve_exact(bytes + spare);
     }
 
     /// Writes the header, through which JavaScript finds the answer.

@@ -20,6 +20,9 @@ pub(crate) const MAX_PLAIN_BYTES: usize = 4 << 20;
 /// The shortest run of base64 that is taken out of its line.
 const MIN_RUN: usize = 64 << 10;
 
+/// How many bytes of padding base64 may have.
+const MAX_PADDING: usize = 2;
+
 /// Reading one string, however short, takes as long as reading this many bytes outside of strings.
 const BYTES_FOR_A_STRING: usize = 2;
 /// Reading one escape takes as long as reading this many bytes outside of strings.
@@ -156,11 +159,17 @@ impl LongLine {
         let text = rest.get(..more).and_then(|more| str::from_utf8(more).ok()).unwrap_or_default();
         if let Some(run) = self.runs.last_mut() {
             if run.capacity() - run.len() < more {
-                // Moving a long run to a larger block is what takes longest here, so that it is done a few times only.
-                let capacity = (4 * run.len()).min(max_bytes).max(run.len() + more);
+                // Moving a long run to a larger block is what takes longest here, so it is done a few times only. The last
+                // block is as large as a run can be, because another one of about that size would double the memory.
+                let larger = if 8 * run.len() < max_bytes { 4 * run.len() } else { max_bytes };
+                let capacity = larger.max(run.len() + more);
                 run.reserve_exact(capacity - run.len());
             }
             run.push_str(text);
+            if more < rest.len() {
+                // Padding may follow.
+                run.shrink_to(run.len() + MAX_PADDING);
+            }
         }
         self.is_moving = more == rest.len();
         self.bytes_taken_out += more;

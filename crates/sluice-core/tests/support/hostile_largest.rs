@@ -20,6 +20,10 @@ const GENERATORS: &[Largest] = &[
     ("images in the final output", OPEN_RESPONSES, EVENT, |n| {
         Body::default().completed_with(&list(n, |i| format!("{{{}}}", image(&format!("{i:04}{}", "A".repeat(65_536))))))
     }),
+    ("large images in the final output", OPEN_RESPONSES, EVENT - (2 << 20), |n| {
+        Body::default()
+            .completed_with(&list(n, |i| format!("{{{}}}", image(&format!("{i:04}{}", "A".repeat(2_200_000))))))
+    }),
     ("images in the final output, all alike", OPEN_RESPONSES, EVENT, |n| {
         Body::default().completed_with(&list(n, |_| format!("{{{}}}", image(&"A".repeat(65_536)))))
     }),
