@@ -29,7 +29,7 @@ const server = await startServer({
     "chat.utilitySmallModel": "sluice/sluice/demo",
     "workbench.secondarySideBar.defaultVisibility": "visible",
   },
-  env: { SLUICE_BASE_URL: setup.gateway, AI_GATEWAY_API_KEY: "demo" },
+  env: { SLUICE_BASE_URL: setup.gateway, SLUICE_API_KEY: "demo" },
   files: { "README.md": README, "gate.js": GATE },
 });
 

@@ -21,7 +21,7 @@ export async function api(setup) {
     settings: { "sluice.idleTimeoutSeconds": 10 },
     env: {
       SLUICE_BASE_URL: tap.url,
-      AI_GATEWAY_API_KEY: setup.key,
+      SLUICE_API_KEY: setup.key,
       SLUICE_E2E_RESULTS: results,
       SLUICE_E2E_TAP: tap.origin,
       SLUICE_E2E_FAULTS: JSON.stringify(faults),

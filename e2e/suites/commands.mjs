@@ -12,7 +12,7 @@ export async function commands(setup) {
   const server = await startServer({
     ...setup,
     folder: path.join(setup.work, "commands"),
-    env: { SLUICE_BASE_URL: setup.gateway, AI_GATEWAY_API_KEY: setup.key },
+    env: { SLUICE_BASE_URL: setup.gateway, SLUICE_API_KEY: setup.key },
     settings: { "sluice.models.hidden": ["open ai"] },
   });
   const window = await openWindow(server, { ...setup, toasts: true });

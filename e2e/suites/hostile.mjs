@@ -18,7 +18,7 @@ export async function hostile(setup) {
   const server = await startServer({
     ...setup,
     folder: path.join(setup.work, "hostile"),
-    env: { SLUICE_BASE_URL: `${gateway.origin}/v1`, AI_GATEWAY_API_KEY: setup.key },
+    env: { SLUICE_BASE_URL: `${gateway.origin}/v1`, SLUICE_API_KEY: setup.key },
     settings: { "sluice.models.hidden": [`[click](${COMMAND}) open ai`] },
   });
   const window = await openWindow(server, { ...setup, toasts: true, prepare: (page) => page.addInitScript(watchForLinks, TARGET) });

@@ -42,7 +42,7 @@ export async function key(setup) {
     extensions: [...setup.extensions, path.join(here, "../probe")],
     env: {
       SLUICE_BASE_URL: tap.url,
-      AI_GATEWAY_API_KEY: setup.key,
+      SLUICE_API_KEY: setup.key,
       SLUICE_E2E_ASK: `sluice/echo ${redirected}`,
       SLUICE_E2E_PROBES: probes,
     },

@@ -57,7 +57,7 @@ export async function proxy(setup) {
         try {
           const answers = await ask(settings, {
             SLUICE_BASE_URL: tap.url,
-            AI_GATEWAY_API_KEY: setup.key,
+            SLUICE_API_KEY: setup.key,
             SLUICE_E2E_ASK: "sluice/echo",
             ...env,
           });

@@ -2,12 +2,13 @@
 
 import * as vscode from "vscode";
 
+import { KEY_VARIABLES } from "../../packages/loader/src/boundary.js";
 import type { Endpoint } from "../../packages/loader/src/core.js";
 import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
 import { isHeaderSafe, type Server } from "../../packages/loader/src/http.js";
 import { hostProcess } from "./host-process.js";
 import type { Log } from "./log.js";
-import { parseEndpoint } from "./messages.js";
+import { localized, parseEndpoint } from "./messages.js";
 import { ask } from "./notify.js";
 import { settingsBaseUrl } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
@@ -29,6 +30,8 @@ const MAX_BINDINGS = 100;
 
 export class Connections {
   readonly #known = new Map<string, Known>();
+  /** The last warning about a key that isn't sent. VS Code asks for models often. */
+  #saidWithheld: string | undefined;
   readonly #looked = new vscode.EventEmitter<void>();
   /** Fires when VS Code has asked for models, which means that the modules are loaded and the settings are in use. */
   readonly onDidLook = this.#looked.event;
@@ -89,20 +92,39 @@ export class Connections {
   }
 
   /**
-   * A key in VS Code's environment. It goes to the address in the user's setting, which is the gateway by default. The
-   * environment can name another address: one on this machine is used, any other must be confirmed by the user.
+   * What VS Code's environment selects. Only variables that are set count, and the core decides which of the keys belongs to
+   * which endpoint. A server on this machine may need no key.
    */
   async fromEnvironment(silent: boolean): Promise<Connection | undefined> {
-    const environment = hostProcess().env;
-    const key = environment["AI_GATEWAY_API_KEY"]?.trim() || environment["VERCEL_OIDC_TOKEN"]?.trim();
-    if (!key) {
+    const { env } = hostProcess();
+    const keys = KEY_VARIABLES.filter((name) => env[name]?.trim());
+    const requests = await this.modules.requests();
+    const found = requests.environment({
+      keys,
+      defaultBaseUrl: settingsBaseUrl(),
+      ...(env["SLUICE_BASE_URL"] === undefined ? {} : { baseUrl: env["SLUICE_BASE_URL"] }),
+    });
+    if (found === null) {
       return undefined;
     }
-    const fromEnvironment = environment["SLUICE_BASE_URL"]?.trim();
-    const endpoint = await this.#parse(vscode.l10n.t("Environment"), fromEnvironment || settingsBaseUrl());
-    // A container or a start script may set the environment, and could thereby redirect a key that it doesn't own.
-    const mustAsk = fromEnvironment !== undefined && fromEnvironment !== "" && !endpoint.isLoopback;
-    return this.#withKey(vscode.l10n.t("Environment"), endpoint, key, silent, mustAsk);
+    const label = vscode.l10n.t("Environment");
+    if ("code" in found) {
+      this.#refused(label, localized([found]));
+      throw new Error(localized([found]));
+    }
+    const { endpoint, key, withheld, mustConfirm } = found;
+    if (key !== null) {
+      return this.#withKey(label, endpoint, env[key]?.trim() ?? "", silent, mustConfirm);
+    }
+    const problem = withheld === null ? undefined : localized([withheld]);
+    if (problem !== undefined && problem !== this.#saidWithheld) {
+      this.#saidWithheld = problem;
+      this.log.warn(problem);
+    }
+    if (endpoint.isLoopback) {
+      return this.#found(label, endpoint, async () => undefined);
+    }
+    return problem === undefined ? undefined : this.#refused(label, problem);
   }
 
   /** The gateway inside the extension, for users without a key. */

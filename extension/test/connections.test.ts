@@ -114,36 +114,57 @@ test("a key with a line break is an error where it is entered and where it is fo
   assert(good.sent.some(({ key }) => key === "Bearer good-key"));
 });
 
-test("a key from the environment goes to the gateway, and elsewhere only if the user agrees", async () => {
-  const key = "environment-key";
-  /** Returns who got the key when VS Code asked for models by itself, and what the user was asked when they did. */
+test("a key from the environment goes to the endpoint that it belongs to, and elsewhere only if the user agrees", async () => {
+  /** Returns who got a key when VS Code asked for models by itself, and what the user was asked when they did. */
   const tell = async (environment: StartOptions["environment"], baseUrl: string | undefined, answer?: string) => {
-    const { sent, run } = await start({ environment: { AI_GATEWAY_API_KEY: key, ...environment } });
+    const { sent, run } = await start({ environment });
     if (baseUrl !== undefined) {
       fake.settings.set("sluice.baseUrl", baseUrl);
     }
-    const origins = () => [...new Set(sent.filter(({ key }) => key !== null).map(({ url }) => new URL(url).origin))];
+    const keys = () => [...new Set(sent.flatMap(({ url, key }) => (key === null ? [] : [`${key} to ${new URL(url).origin}`])))];
     await fake.resolveModels();
-    const silently = origins();
+    const silently = keys();
     const asks = silently.length === 0;
     const seen = await run("refreshModels", ...(asks ? [answer, ...(answer === undefined ? [undefined] : [])] : []));
-    return { silently, asked: asks ? seen[0] : undefined, after: origins() };
+    return { silently, asked: asks ? seen[0] : undefined, after: keys() };
   };
+  const sends = (key: string, origin: string) => ({ silently: [`Bearer ${key} to ${origin}`], asked: undefined, after: [`Bearer ${key} to ${origin}`] });
   const gateway = "https://ai-gateway.vercel.sh";
-  assert.deepEqual(await tell({}, undefined), { silently: [gateway], asked: undefined, after: [gateway] });
-  assert.deepEqual(
-    await tell({}, "https://mine.example/v1"),
-    { silently: ["https://mine.example"], asked: undefined, after: ["https://mine.example"] },
-    "the user's own setting",
-  );
+  const both = { AI_GATEWAY_API_KEY: "gateway-key", SLUICE_API_KEY: "own-key" };
+  assert.deepEqual(await tell({ AI_GATEWAY_API_KEY: "gateway-key" }, undefined), sends("gateway-key", gateway));
+  assert.deepEqual(await tell({ VERCEL_OIDC_TOKEN: "token-key", SLUICE_API_KEY: " " }, undefined), sends("token-key", gateway));
+  assert.deepEqual(await tell(both, "https://mine.example/v1"), sends("own-key", "https://mine.example"), "the user's own setting");
   // Plain http would bypass the `fetch` of this test; see direct-fetch.test.ts.
   const local = "https://127.0.0.1:4000";
-  assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1` }, undefined), { silently: [local], asked: undefined, after: [local] });
+  assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1`, ...both }, undefined), sends("own-key", local));
   const asked = "warning: VS Code's environment specifies https://other.example as the address for your key.";
-  assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, undefined), { silently: [], asked, after: [] });
-  assert.deepEqual(await tell({ SLUICE_BASE_URL: "https://other.example/v1" }, undefined, "Send the key there"), {
+  const other = { SLUICE_BASE_URL: "https://other.example/v1", ...both };
+  assert.deepEqual(await tell(other, undefined, undefined), { silently: [], asked, after: [] });
+  assert.deepEqual(await tell(other, undefined, "Send the key there"), {
     silently: [],
     asked,
-    after: ["https://other.example"],
+    after: ["Bearer own-key to https://other.example"],
   });
+});
+
+test("the gateway's key is not sent to another endpoint", async () => {
+  const environment = { AI_GATEWAY_API_KEY: "gateway-key" };
+  const said = (origin: string) =>
+    `AI_GATEWAY_API_KEY is not sent to ${origin}, only to https://ai-gateway.vercel.sh. To send a key, set SLUICE_API_KEY.`;
+  // A server on this machine may need no key.
+  const local = "https://127.0.0.1:4000";
+  const here = await start({ environment: { ...environment, SLUICE_BASE_URL: `${local}/v1` } });
+  assert((await fake.resolveModels()).length > 1);
+  assert(here.sent.length > 0 && here.sent.every(({ url, key }) => new URL(url).origin === local && key === null));
+  assert.equal(fake.logged.filter((line) => line.includes(said(local))).length, 1);
+
+  for (const elsewhere of [{ SLUICE_BASE_URL: "https://other.example/v1" }, undefined]) {
+    const { sent, run } = await start({ environment: { ...environment, ...elsewhere } });
+    if (elsewhere === undefined) {
+      fake.settings.set("sluice.baseUrl", "https://other.example/v1");
+    }
+    await fake.resolveModels();
+    assert.match((await run("testConnection", undefined))[0]!, new RegExp(said("https://other.example").replaceAll(".", "\\.")));
+    assert.deepEqual(sent.filter(({ url }) => !url.startsWith("https://demo.invalid/")), []);
+  }
 });

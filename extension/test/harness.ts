@@ -47,7 +47,7 @@ export interface StartOptions {
 export async function start(options: StartOptions = {}) {
   fake.reset();
   modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
-  for (const name of ["AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN", "SLUICE_BASE_URL"]) {
+  for (const name of ["SLUICE_API_KEY", "AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN", "SLUICE_BASE_URL"]) {
     delete process.env[name];
   }
   Object.assign(process.env, options.environment);

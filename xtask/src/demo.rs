@@ -73,7 +73,7 @@ fn in_installed_code(vsix: &Path, gateway: &Gateway) -> Done {
         .args(["--new-window", "--wait", "--disable-workspace-trust"])
         .arg(root())
         .env("SLUICE_BASE_URL", &gateway.url)
-        .env("AI_GATEWAY_API_KEY", "demo"))
+        .env("SLUICE_API_KEY", "demo"))
 }
 
 fn in_code_server(tools: &Tools, vsix: &Path, gateway: &Gateway, headless: bool) -> Done {

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Deserialize;
-use sluice_core::{ChatPart, ToolDefinition};
+use sluice_core::{ChatPart, KEY_VARIABLES, ToolDefinition};
 use tokio::process::Command;
 
 use crate::keyboard::Keyboard;
@@ -21,8 +21,6 @@ use crate::tool_process::{self, Finished, How};
 
 /// The maximum number of calls that are run for one answer. A model that makes more has gone astray.
 pub const MAX_CALLS: usize = 128;
-/// Variables that no command inherits, because the output of a tool goes to the model, which must not get the key.
-const KEY_VARIABLES: [&str; 3] = ["AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN", "SLUICE_API_KEY"];
 
 #[derive(Debug, Default, Deserialize)]
 pub struct Tools {

@@ -58,6 +58,7 @@
 mod ai_sdk;
 mod boundary;
 mod call_id;
+mod environment;
 mod exchange;
 mod failure;
 mod fnv;
@@ -95,6 +96,7 @@ pub use boundary::{
     ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingProblem, Settings, Status, ThinkingFallback,
     ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
 };
+pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 pub use exchange::{
     Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,
 };

@@ -201,6 +201,9 @@ messages! {
     AddressHost = "The base URL has no proper host name. It should look like {0}",
     AddressNumber = "The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1. It should look like {0}",
 
+    // Keys in the environment.
+    KeyWithheld = "{0} is not sent to {1}, only to {2}. To send a key, set {3}.",
+
     // Problems with other settings.
     PatternEmpty = "The pattern `{0}` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`",
     PatternTooLong = "The pattern `{0}` is longer than any id; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`",

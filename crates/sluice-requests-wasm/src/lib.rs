@@ -31,6 +31,10 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(endpoint) => to_json(&endpoint),
             Err(BadAddress(problem)) => to_json(&problem),
         },
+        RequestsQuestion::Environment(environment) => match environment.endpoint() {
+            Ok(found) => to_json(&found),
+            Err(BadAddress(problem)) => to_json(&problem),
+        },
         RequestsQuestion::BuildRequest { chat, base_url, without, today } => {
             to_json(&prepare(*chat, &parse(&base_url)?, &without, today)?)
         }

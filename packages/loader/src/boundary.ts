@@ -530,6 +530,39 @@ isLoopback: boolean,
  */
 isVercel: boolean, };
 
+export type Environment = { 
+/**
+ * The value of `SLUICE_BASE_URL`.
+ */
+baseUrl?: string, 
+/**
+ * Which of [`KEY_VARIABLES`] are set and not blank.
+ */
+keys: Array<string>, 
+/**
+ * The base URL in the user's settings, which counts unless the environment has one.
+ */
+defaultBaseUrl?: string, };
+
+export type EnvironmentEndpoint = { 
+/**
+ * The endpoint.
+ */
+endpoint: Endpoint, 
+/**
+ * The variable that has the key for it.
+ */
+key: string | null, 
+/**
+ * Says that a key is set that is not for this endpoint.
+ */
+withheld: Message | null, 
+/**
+ * Whether an editor has to ask its user before it sends anything there. A container or a start script can set the
+ * environment of an editor, and could thereby redirect a key that it doesn't own.
+ */
+mustConfirm: boolean, };
+
 export type HttpResponse = { 
 /**
  * The HTTP status.
@@ -1452,7 +1485,7 @@ token: string, };
 
 export type TokenState = "valid" | "expiresSoon" | "expired";
 
-export type RequestsQuestion = { "parseEndpoint": string } | { "buildRequest": { 
+export type RequestsQuestion = { "parseEndpoint": string } | { "environment": Environment } | { "buildRequest": { 
 /**
  * The chat to send.
  */
@@ -1783,3 +1816,6 @@ details: Array<Message>,
  * Its tokens as a share of those of the busiest row, from 0 to 1.
  */
 share: number, };
+
+/** The environment variables that can have a key, in order of preference. */
+export const KEY_VARIABLES = ["SLUICE_API_KEY","AI_GATEWAY_API_KEY","VERCEL_OIDC_TOKEN"] as const;

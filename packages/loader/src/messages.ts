@@ -107,6 +107,7 @@ export const MESSAGES = {
   addressInternational: "The base URL has an international host name, which is not supported; use one in ASCII. It should look like {0}",
   addressHost: "The base URL has no proper host name. It should look like {0}",
   addressNumber: "The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1. It should look like {0}",
+  keyWithheld: "{0} is not sent to {1}, only to {2}. To send a key, set {3}.",
   patternEmpty: "The pattern `{0}` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`",
   patternTooLong: "The pattern `{0}` is longer than any id; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`",
   patternWhiteSpace: "The pattern `{0}` has white space in it; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`, one id or pattern for each entry",

@@ -5,6 +5,8 @@ import type {
   CatalogView,
   ChatMessage,
   Endpoint,
+  Environment,
+  EnvironmentEndpoint,
   HttpResponse,
   KeyCheck,
   LoggedOutcome,
@@ -54,6 +56,11 @@ export class Requests {
   /** Checks a base URL. If nothing may be sent there, the message says why. */
   parseEndpoint(address: string): Endpoint | Message {
     return this.#ask({ parseEndpoint: address });
+  }
+
+  /** Returns the endpoint that the environment selects, if it does, or what is wrong with its address. Keys don't cross. */
+  environment(environment: Environment): EnvironmentEndpoint | Message | null {
+    return this.#ask({ environment });
   }
 
   /** Turns a chat, which is the JSON of a `ChatRequest`, into a request without the key, and without some parameters. */

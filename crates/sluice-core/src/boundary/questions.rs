@@ -11,6 +11,7 @@ use super::model::{ChatModel, ModelSettings, OtherModel};
 use super::outcome::LoggedOutcome;
 use super::part::Note;
 use super::usage::{RequestKind, Totals};
+use crate::environment::Environment;
 use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::message::Message;
@@ -25,6 +26,9 @@ use crate::vercel::VercelQuestion;
 pub enum RequestsQuestion {
     /// Checks a base URL: [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is wrong with it.
     ParseEndpoint(String),
+    /// What environment variables select: [`EnvironmentEndpoint`](crate::EnvironmentEndpoint), `null` if none of them are set, or
+    /// a [`Message`](crate::Message) that says what is wrong with the address.
+    Environment(Environment),
     /// Turns a chat into a request: [`PreparedRequest`].
     BuildRequest {
         /// The chat to send.

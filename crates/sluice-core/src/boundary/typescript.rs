@@ -5,6 +5,7 @@ use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
 use super::*;
+use crate::environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 use crate::exchange::{
     Action, CompletionDetails, Dialect, Drain, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
 };
@@ -52,6 +53,8 @@ fn typescript_types_are_fresh() {
         Routing::decl(&config),
         HttpRequest::decl(&config),
         Endpoint::decl(&config),
+        Environment::decl(&config),
+        EnvironmentEndpoint::decl(&config),
         HttpResponse::decl(&config),
         Transport::decl(&config),
         ExchangeOptions::decl(&config),
@@ -124,6 +127,10 @@ fn typescript_types_are_fresh() {
         file.push_str(&declaration);
         file.push('\n');
     }
+    let names = serde_json::json!(KEY_VARIABLES);
+    file.push_str(&format!(
+        "\n/** The environment variables that can have a key, in order of preference. */\nexport const KEY_VARIABLES = {names} as const;\n"
+    ));
     expect_file!["../../../../packages/loader/src/boundary.ts"].assert_eq(&file);
 }
 
