@@ -28,7 +28,7 @@ const FEW_ALLOCATIONS: u64 = 2_000;
 const FEW_BYTES: u64 = 2 << 20;
 const FEW_INSTRUCTIONS: u64 = 2_000_000;
 /// The limit for one call, as in the meter.
-const MAX_CALL: u64 = 400_000_000;
+const MAX_CALL: u64 = 600_000_000;
 
 fuzz_target!(|spelled: &[u8]| {
     let Some((first, rest)) = spelled.split_first() else { return };

@@ -9,10 +9,18 @@ use crate::hostile::{Generator, Input};
 use crate::machine::{Cost, Machine};
 use crate::memory;
 
-/// The size of a stream in bytes: small enough for an interpreter, large enough to notice a product of two sizes.
-const STREAM: usize = 128 << 10;
-/// The size of inputs that are read as a whole, in bytes.
-const AT_ONCE: usize = 32 << 10;
+/// How many bytes a generator makes at first; then it makes twice as many.
+#[derive(Clone, Copy)]
+pub struct Sizes {
+    stream: usize,
+    /// For inputs that are read as a whole.
+    at_once: usize,
+}
+
+/// Small enough for an interpreter, large enough to notice a product of two sizes.
+pub const SMALL_SIZES: Sizes = Sizes { stream: 128 << 10, at_once: 32 << 10 };
+/// Twice these sizes exceed all buffers and shortcuts, and most limits.
+pub const LARGE_SIZES: Sizes = Sizes { stream: 512 << 10, at_once: 128 << 10 };
 /// The most that doubling the input may multiply the instructions by.
 const MAX_GROWTH: f64 = 3.0;
 /// Below this there is no growth to speak of: starting a stream takes some instructions, too.
@@ -52,16 +60,18 @@ pub fn judge(input: Input, once: Cost, twice: Cost) -> Vec<&'static str> {
     problems
 }
 
-fn size(input: Input) -> usize {
-    if is_stream(input) { STREAM } else { AT_ONCE }
+impl Sizes {
+    fn of(self, input: Input) -> usize {
+        if is_stream(input) { self.stream } else { self.at_once }
+    }
 }
 
 /// Prints the table, or only the rows that are out of bounds if it should be brief. Returns the number of these rows.
-pub fn print(machine: &Machine, generators: &[Generator], brief: bool) -> usize {
+pub fn print(machine: &Machine, generators: &[Generator], sizes: Sizes, brief: bool) -> usize {
     let costs = in_parallel(generators, |generator| {
         let read =
             |bytes: usize| machine.read(generator.input, &(generator.make)(bytes), allowance(generator.input, bytes));
-        let once = size(generator.input);
+        let once = sizes.of(generator.input);
         Ok::<_, String>((read(once)?, read(2 * once)?))
     });
     println!(
@@ -70,7 +80,7 @@ pub fn print(machine: &Machine, generators: &[Generator], brief: bool) -> usize 
     );
     println!(
         "{:<60} {:>9} {:>9} {:>6} {:>8} {:>10} {:>9} {:>8}",
-        "n = 128 KiB, or 32 KiB read at once; fuel in thousands",
+        format!("n = {}, or {} read at once; fuel in thousands", kibibytes(sizes.stream), kibibytes(sizes.at_once)),
         "",
         "",
         "<= 3",
@@ -109,7 +119,7 @@ pub fn print(machine: &Machine, generators: &[Generator], brief: bool) -> usize 
             once.fuel / 1000,
             twice.fuel / 1000,
             twice.fuel as f64 / once.fuel as f64,
-            twice.fuel / (2 * size(generator.input)) as u64,
+            twice.fuel / (2 * sizes.of(generator.input)) as u64,
             twice.longest_call / 1000,
             kibibytes(twice.memory),
             native,

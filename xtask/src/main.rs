@@ -65,8 +65,11 @@ enum Task {
     /// Count what hostile input costs, in instructions and bytes
     Meter {
         /// Read every pair of events (many of one, then many of the other) instead of the generators' input
-        #[arg(long)]
+        #[arg(long, conflicts_with = "large")]
         pairs: bool,
+        /// Read four times as much, which takes minutes
+        #[arg(long)]
+        large: bool,
     },
     /// Run the client against every fault of the embedded gateway and print the outcomes
     Faults,
@@ -130,7 +133,7 @@ fn main() -> ExitCode {
         Task::Bench { extension: true, .. } => bench::extension(),
         Task::Bench { quick, against: Some(commit), .. } => bench::compare(&commit, quick),
         Task::Bench { quick, .. } => bench::all(quick),
-        Task::Meter { pairs } => meter::all(pairs),
+        Task::Meter { pairs, large } => meter::all(pairs, large),
         Task::Faults => program("faults"),
         Task::Load => program("load"),
         Task::Persist => program("persist"),

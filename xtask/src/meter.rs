@@ -7,13 +7,10 @@ use crate::Done;
 use crate::shell::{cargo, root, run};
 use crate::wasm::{self, Modules};
 
-/// Reads every generator's input, or every pair of events.
-pub fn all(pairs: bool) -> Done {
-    let mut meter = on(&wasm::build()?)?;
-    if pairs {
-        meter.arg("--pairs");
-    }
-    run(&mut meter)
+/// Reads every generator's input, perhaps at a larger size, or every pair of events.
+pub fn all(pairs: bool, large: bool) -> Done {
+    let options = [("--pairs", pairs), ("--large", large)];
+    run(on(&wasm::build()?)?.args(options.iter().filter(|(_, is_set)| *is_set).map(|(option, _)| option)))
 }
 
 /// Returns a command that runs the meter with these modules.
