@@ -55,7 +55,7 @@ export async function testConnection(test: ConnectionTest): Promise<Step[]> {
     }
   };
   const ask = async (request: HttpRequest, withKey: boolean): Promise<HttpResponse> => {
-    const answer = await get(connection, request, { withKey, cancellation });
+    const answer = await get(requests, connection, request, { withKey, cancellation });
     if ("transport" in answer) {
       throw new Error(localized(requests.explainTransport(origin, answer.transport, answer.code)));
     }

@@ -72,7 +72,7 @@ export class ModelLists {
     const { models: settings } = readSettings(requests, this.log);
     const { endpointsRequest } = requests.catalog({ baseUrl, snapshot, settings, about: model });
     if (endpointsRequest !== null) {
-      const answer = await get(connection, endpointsRequest);
+      const answer = await get(requests, connection, endpointsRequest);
       if (!("transport" in answer)) {
         await this.learn(connection, { endpointsReceived: [model, answer] });
       }
@@ -91,7 +91,7 @@ export class ModelLists {
     const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
     const { models: settings } = readSettings(requests, this.log);
     const { listRequest } = requests.catalog({ baseUrl, snapshot, settings });
-    const answer = await get(connection, listRequest);
+    const answer = await get(requests, connection, listRequest);
     return this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
   }
 

@@ -5,7 +5,7 @@
 import * as vscode from "vscode";
 
 import type { Endpoint, HttpResponse, NewSession, VercelSession, VercelStep, VercelTask } from "../../packages/loader/src/core.js";
-import { get, type NoAnswer } from "../../packages/loader/src/http.js";
+import { getUnmasked, type NoAnswer } from "../../packages/loader/src/http.js";
 import { environment, hostProcess } from "./host-process.js";
 import { errorName, type Log } from "./log.js";
 import { localized } from "./messages.js";
@@ -145,7 +145,7 @@ export class SignIn {
         throw new SignInProblem({ ...step.problem, detail: `${step.problem.detail} ${missing?.code ?? ""}` });
       }
       const { request, bearer } = step.send;
-      const answer = await get({ bearerFor: async () => bearer, fetch: (url, init) => this.machine.fetch(url, init) }, request);
+      const answer = await getUnmasked(this.machine, request, bearer);
       if ("transport" in answer) {
         missing = answer;
       } else {

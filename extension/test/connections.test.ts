@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { type StartOptions, start } from "./harness.js";
+import { start } from "./harness.js";
 import { fake } from "./vscode.js";
 
 const group = (host: string) => ({ apiKey: `key-of-${host}`, baseUrl: `https://${host}/v1` });
@@ -116,7 +116,7 @@ test("a key with a line break is an error where it is entered and where it is fo
 
 test("a key from the environment goes to the endpoint that it belongs to, and elsewhere only if the user agrees", async () => {
   /** Returns who got a key when VS Code asked for models by itself, and what the user was asked when they did. */
-  const tell = async (environment: StartOptions["environment"], baseUrl: string | undefined, answer?: string) => {
+  const tell = async (environment: { readonly [name: string]: string }, baseUrl: string | undefined, answer?: string) => {
     const { sent, run } = await start({ environment });
     if (baseUrl !== undefined) {
       fake.settings.set("sluice.baseUrl", baseUrl);
@@ -128,7 +128,11 @@ test("a key from the environment goes to the endpoint that it belongs to, and el
     const seen = await run("refreshModels", ...(asks ? [answer, ...(answer === undefined ? [undefined] : [])] : []));
     return { silently, asked: asks ? seen[0] : undefined, after: keys() };
   };
-  const sends = (key: string, origin: string) => ({ silently: [`Bearer ${key} to ${origin}`], asked: undefined, after: [`Bearer ${key} to ${origin}`] });
+  const sends = (key: string, origin: string) => ({
+    silently: [`Bearer ${key} to ${origin}`],
+    asked: undefined,
+    after: [`Bearer ${key} to ${origin}`],
+  });
   const gateway = "https://ai-gateway.vercel.sh";
   const both = { AI_GATEWAY_API_KEY: "gateway-key", SLUICE_API_KEY: "own-key" };
   assert.deepEqual(await tell({ AI_GATEWAY_API_KEY: "gateway-key" }, undefined), sends("gateway-key", gateway));
@@ -165,6 +169,9 @@ test("the gateway's key is not sent to another endpoint", async () => {
     }
     await fake.resolveModels();
     assert.match((await run("testConnection", undefined))[0]!, new RegExp(said("https://other.example").replaceAll(".", "\\.")));
-    assert.deepEqual(sent.filter(({ url }) => !url.startsWith("https://demo.invalid/")), []);
+    assert.deepEqual(
+      sent.filter(({ url }) => !url.startsWith("https://demo.invalid/")),
+      [],
+    );
   }
 });

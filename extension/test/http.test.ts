@@ -29,6 +29,8 @@ function connectionWith(fetch: Connection["fetch"], key?: string): Connection {
   };
 }
 
+const newRequests = () => loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>);
+
 /** An endless body, and how much of it was read. */
 function endless(status = 200, piece = new Uint8Array(10_000).fill(0x20)) {
   const taken = { bytes: 0, signal: undefined as AbortSignal | null | undefined };
@@ -47,14 +49,14 @@ function endless(status = 200, piece = new Uint8Array(10_000).fill(0x20)) {
 
 test("a list is read up to a limit, then the request is aborted", async () => {
   const { taken, fetch } = endless();
-  assert.deepEqual(await get(connectionWith(fetch), listRequest), { transport: "tooLarge" });
+  assert.deepEqual(await get(await newRequests(), connectionWith(fetch), listRequest), { transport: "tooLarge" });
   assert(taken.bytes >= MAX_LIST_BODY && taken.bytes < MAX_LIST_BODY + 100_000, `${taken.bytes}`);
   assert(taken.signal?.aborted);
 });
 
 test("only the beginning of an error is read", async () => {
   const { taken, fetch } = endless(500);
-  const answer = await get(connectionWith(fetch), listRequest);
+  const answer = await get(await newRequests(), connectionWith(fetch), listRequest);
   assert("status" in answer && answer.status === 500 && answer.body.length === MAX_ERROR_BODY);
   assert(taken.bytes < MAX_ERROR_BODY + 100_000 && taken.signal?.aborted);
 });
@@ -77,7 +79,7 @@ test("the limit counts what a compressed body inflates to", async (context) => {
     });
     return new Response(response.body!.pipeThrough(count), response);
   };
-  assert.deepEqual(await get(connectionWith(counted), listRequest), { transport: "tooLarge" });
+  assert.deepEqual(await get(await newRequests(), connectionWith(counted), listRequest), { transport: "tooLarge" });
   assert(read < MAX_LIST_BODY + (1 << 20), `${read}`);
 });
 
@@ -118,9 +120,10 @@ function dripping(status: number) {
 }
 
 test("a list has to arrive in time, even if it keeps trickling in", async (context) => {
+  const requests = await newRequests();
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const { fetch, pass } = dripping(200);
-  const answer = get(connectionWith(fetch), listRequest);
+  const answer = get(requests, connectionWith(fetch), listRequest);
   await new Promise((resolve) => setImmediate(resolve));
   await pass(context, 30);
   const { transport } = (await answer) as { transport: string };
@@ -143,11 +146,7 @@ const prepared: PreparedRequest = {
 
 async function ask(fetch: Connection["fetch"], more: Partial<SendOptions> & { core?: Core; requests?: Requests } = {}) {
   const outputs: Output[] = [];
-  const {
-    core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>),
-    requests = await loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>),
-    ...options
-  } = more;
+  const { core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>), requests = await newRequests(), ...options } = more;
   const { report } = await exchange(core, requests, {
     server: connectionWith(fetch),
     prepared,
@@ -163,7 +162,7 @@ async function ask(fetch: Connection["fetch"], more: Partial<SendOptions> & { co
 
 test("an error has to arrive in time, and the part that arrived is used", async (context) => {
   const core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>);
-  const requests = await loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>);
+  const requests = await newRequests();
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const { fetch, pass, clock } = dripping(400);
   context.mock.method(performance, "now", () => clock.now);
@@ -171,6 +170,17 @@ test("an error has to arrive in time, and the part that arrived is used", async 
   await new Promise((resolve) => setImmediate(resolve));
   await pass(context, 30);
   assert.equal((await answer).outcome.error?.status, 400);
+});
+
+test("a server that only sends comments is given up after an hour, however fast they arrive", async (context) => {
+  const core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>);
+  const requests = await newRequests();
+  let now = 0;
+  // Every look at the clock takes a minute.
+  context.mock.method(performance, "now", () => (now += 60_000));
+  const { fetch } = endless(200, new TextEncoder().encode(": still here\n\n"));
+  const { outcome, attempts } = await ask(fetch, { core, requests });
+  assert.deepEqual([outcome.status, outcome.reason, attempts], ["truncated", "idle_timeout", 1]);
 });
 
 test("a response that isn't a stream is read up to a limit", async () => {
@@ -229,7 +239,7 @@ test("a key that isn't valid in a header is reported, and nothing is sent", asyn
       return streamed(completed);
     };
     const connection = connectionWith(fetch, key);
-    for (const sending of [get(connection, listRequest), ask(fetch, { server: connection })]) {
+    for (const sending of [get(await newRequests(), connection, listRequest), ask(fetch, { server: connection })]) {
       await assert.rejects(
         sending,
         (error: Error) => /The key has characters that cannot be sent/.test(error.message) && !error.message.includes(key),

@@ -92,16 +92,17 @@ const scenarios: { readonly [name: string]: (url: string) => Response | Error | 
 };
 
 for (const [name, intercept] of Object.entries(scenarios)) {
-  test(`nothing private is logged or reported: ${name}`, async (context) => {
+  test(`nothing private is logged or reported, and no key is shown: ${name}`, async (context) => {
     // Everything that would wait, such as the next attempt, runs immediately.
     const { setTimeout } = globalThis;
     context.mock.method(globalThis, "setTimeout", (run: () => void, ms: number) => setTimeout(run, ms < 10_000 ? 0 : ms));
     const { run, chat } = await start({ ...keyed, intercept });
     fake.settings.set("sluice.extraHeaders", { "x-team": HEADER, [keyed.configuration.baseUrl]: { "x-team": HEADER, "x bad": HEADER } });
     fake.answers = Array<undefined>(10);
-    await chat(keyed.configuration, `${PROMPT} is what I write in my diary`).catch(() => undefined);
+    const answer = await chat(keyed.configuration, `${PROMPT} is what I write in my diary`).catch((error: Error) => ({ error }));
+    const seen = [answer.error?.message, JSON.stringify(await fake.resolveModels())];
     for (const command of ["refreshModels", "testConnection"]) {
-      await run(command, undefined);
+      seen.push(...(await run(command, ...(command === "testConnection" ? ["Show Details"] : [undefined]))));
     }
     const [report] = await run("exportReport");
     const isTrace = (line: string): boolean => line.startsWith("trace: ");
@@ -120,6 +121,14 @@ for (const [name, intercept] of Object.entries(scenarios)) {
       fake.logged.filter((line) => !isTrace(line) && line.includes(PROMPT)),
       [],
       "above trace",
+    );
+    const isStored = (path: string, bytes: Uint8Array | Error): bytes is Uint8Array =>
+      path.startsWith("/storage") && bytes instanceof Uint8Array;
+    const stored = [...fake.files].map(([path, bytes]) => (isStored(path, bytes) ? Buffer.from(bytes).toString() : ""));
+    assert.deepEqual(
+      spellings(KEY).filter((key) => [...seen, ...stored].some((text) => text?.includes(key))),
+      [],
+      "shown or stored",
     );
     assert.deepEqual(
       [...SECRETS, PROMPT].filter((canary) => report!.includes(canary)),

@@ -58,14 +58,30 @@ export interface GetOptions {
   readonly cancellation?: AbortSignal;
 }
 
-/** Requests something small, such as the list of models. Both its size and its time are limited. */
+/**
+ * Requests something small, such as the list of models. Both its size and its time are limited. The key is masked in the
+ * response, which is shown and stored: servers quote keys that they refuse.
+ */
 export async function get(
+  requests: Requests,
   server: Server,
   request: HttpRequest,
-  { withKey = true, cancellation }: GetOptions = {},
+  options: GetOptions = {},
+): Promise<HttpResponse | NoAnswer> {
+  const bearer = await server.bearerFor(new URL(request.url).origin);
+  const answer = await getUnmasked(server, request, options.withKey === false ? undefined : bearer, options.cancellation);
+  return "transport" in answer ? answer : requests.mask(bearer === undefined ? [] : [bearer], answer);
+}
+
+/** The same for a response that is neither shown nor stored: it may contain a new token. */
+export async function getUnmasked(
+  server: Pick<Server, "fetch">,
+  request: HttpRequest,
+  bearer?: string,
+  cancellation?: AbortSignal,
 ): Promise<HttpResponse | NoAnswer> {
   const { url, method } = request;
-  const headers = withBearer(request, withKey ? await server.bearerFor(new URL(url).origin) : undefined);
+  const headers = withBearer(request, bearer);
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort("timeout"), LIST_TIMEOUT_MS);
   const signal = AbortSignal.any([controller.signal, ...(cancellation === undefined ? [] : [cancellation])]);
