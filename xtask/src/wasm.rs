@@ -62,7 +62,7 @@ pub fn build_without_inline_never() -> Done<PathBuf> {
         let (from, to) = (root().join(file), copy.join(file));
         let write = || {
             fs::create_dir_all(to.parent().unwrap_or(&copy))?;
-            if !file.ends_with(".rs") {
+            if from.extension().is_none_or(|extension| extension != "rs") {
                 return fs::copy(&from, &to).map(|_| ());
             }
             fs::write(&to, fs::read_to_string(&from)?.replace("#[inline(never)]\n", "\n"))
