@@ -3,13 +3,13 @@
 //!
 //! Our own count is made in these steps:
 //!
-//! 1. `tokens/tokenizer.rs` maps a model's id to its tokenizer: the vocabulary, and the overhead of messages, calls
-//!    and tools.
+//! 1. `tokens/tokenizer.rs` maps a model's id to a row of the table in `tokens/families.rs`: the vocabulary, and the
+//!    overhead of messages, calls and tools, each with its source.
 //! 2. `tokens/request.rs` counts a whole request body, item by item.
 //! 3. `tokens/schema.rs` renders tools and response formats the way the model sees them.
 //! 4. `tokens/images.rs` reads an image's size from its header and applies the model's rule.
 //! 5. `tokens/pieces.rs` counts a chat's prompt with the same rules, one piece at a time.
-//! 6. `tokens/estimate.rs` counts text without a vocabulary.
+//! 6. `tokens/estimate.rs` counts text without a vocabulary, `tokens/gemma.rs` with Gemini's.
 //!
 //! Reported counts are kept in `tokens/known.rs`, keyed by the hashes of `tokens/fingerprint.rs` and corrected by
 //! `tokens/calibration.rs`. The raw counts that it needs come from [`Counter::piece`].
@@ -20,7 +20,9 @@
 
 mod calibration;
 mod estimate;
+mod families;
 mod fingerprint;
+mod gemma;
 mod images;
 mod known;
 mod pieces;
@@ -39,45 +41,69 @@ pub use known::{Estimate, InstallKey, KnownCounts, Measured};
 pub use pieces::Piece;
 pub use request::BadRequestBody;
 
+use gemma::Gemma;
 use tiktoken::CoreBpe;
-use tokenizer::{Encoding, Tokenizer};
+use tokenizer::{Encoding, Family};
 
 use crate::boundary::TokenBreakdown;
 
 static O200K: OnceLock<CoreBpe> = OnceLock::new();
 static CL100K: OnceLock<CoreBpe> = OnceLock::new();
+static GEMMA: OnceLock<Gemma> = OnceLock::new();
 
 /// Counts tokens. It is cheap to create and to copy; the vocabularies are built once and shared.
 #[derive(Clone, Copy)]
 pub struct Counter {
     count: fn(Encoding, &str) -> usize,
+    /// Whether the server is Google's AI Studio, which counts tools in another way than the gateway.
+    is_studio: bool,
 }
 
 impl Counter {
     /// Returns a counter that uses the models' own vocabularies where they are public. The first count with a
     /// vocabulary builds it.
     pub fn exact() -> Self {
-        Self { count: |encoding, text| vocabulary(encoding).count(text) }
+        Self { count: exact, is_studio: false }
+    }
+
+    /// Returns whether a model's texts need a vocabulary that isn't built in. A shell then reads the file
+    /// `gemma.vocabulary` and passes it to [`load_vocabulary`](Self::load_vocabulary). Until it does, texts are counted
+    /// with another vocabulary, which is a few per cent off.
+    pub fn lacks_vocabulary(model: &str) -> bool {
+        Family::of(model).encoding == Encoding::Gemma && GEMMA.get().is_none()
+    }
+
+    /// Makes a vocabulary available to all counters. Returns whether it is valid.
+    pub fn load_vocabulary(file: &[u8]) -> bool {
+        GEMMA.get().is_some() || Gemma::read(file).is_some_and(|gemma| GEMMA.set(gemma).is_ok())
     }
 
     /// Returns a counter that estimates by kinds of characters. It needs no vocabulary. The result is usually a few per
     /// cent too high and hardly ever too low.
     pub fn estimating() -> Self {
-        Self { count: |_, text| estimate::tokens(text) }
+        Self { count: |_, text| estimate::tokens(text), is_studio: false }
+    }
+
+    /// Counts like the server at an address. Only Google's AI Studio counts otherwise than the gateway.
+    #[must_use]
+    pub fn for_server(self, base_url: &str) -> Self {
+        Self { is_studio: base_url.contains("generativelanguage.googleapis.com"), ..self }
     }
 
     /// Counts the tokens of plain text. Special tokens in it, such as `<|endoftext|>`, are counted as ordinary text.
     pub fn text(self, model: &str, text: &str) -> u32 {
-        self.text_of(Tokenizer::of(model), text)
+        self.text_of(Family::of(model), text)
     }
 
     /// Returns an empty breakdown that names the model's tokenizer and says whether its own vocabulary is used.
     pub fn about(model: &str) -> TokenBreakdown {
-        let tokenizer = Tokenizer::of(model);
+        let family = Family::of(model);
         TokenBreakdown {
             model: model.to_owned(),
-            tokenizer: tokenizer.name.to_owned(),
-            own_vocabulary: tokenizer.is_exact(),
+            tokenizer: family.name.to_owned(),
+            own_vocabulary: family.is_exact() && !Self::lacks_vocabulary(model),
+            uncertainty: family.error.0,
+            basis: family.basis(),
             ..TokenBreakdown::default()
         }
     }
@@ -85,19 +111,19 @@ impl Counter {
     /// Returns the index of a model's tokenizer. Callers that count many short texts look it up once and then use
     /// [`Counter::text_with_tokenizer`].
     pub fn tokenizer_index(model: &str) -> usize {
-        Tokenizer::index_of(model)
+        Family::index_of(model)
     }
 
     /// Like [`Counter::text`], for a tokenizer that [`Counter::tokenizer_index`] returned.
     pub fn text_with_tokenizer(self, index: usize, text: &str) -> u32 {
-        self.text_of(Tokenizer::at(index), text)
+        self.text_of(Family::at(index), text)
     }
 
-    fn text_of(self, tokenizer: &Tokenizer, text: &str) -> u32 {
+    fn text_of(self, family: &Family, text: &str) -> u32 {
         if text.is_empty() {
             return 0;
         }
-        tokenizer.scaled((self.count)(tokenizer.encoding, text))
+        family.scaled((self.count)(family.encoding, text))
     }
 }
 
@@ -107,9 +133,11 @@ impl fmt::Debug for Counter {
     }
 }
 
-fn vocabulary(encoding: Encoding) -> &'static CoreBpe {
+fn exact(encoding: Encoding, text: &str) -> usize {
+    let o200k = || O200K.get_or_init(tiktoken::encoding::o200k_base).count(text);
     match encoding {
-        Encoding::O200k => O200K.get_or_init(tiktoken::encoding::o200k_base),
-        Encoding::Cl100k => CL100K.get_or_init(tiktoken::encoding::cl100k_base),
+        Encoding::O200k => o200k(),
+        Encoding::Cl100k => CL100K.get_or_init(tiktoken::encoding::cl100k_base).count(text),
+        Encoding::Gemma => GEMMA.get().map_or_else(|| (o200k() * 105).div_ceil(100), |gemma| gemma.count(text)),
     }
 }

@@ -232,8 +232,8 @@ fn tools_and_formats_are_counted() {
     check(
         &json!({"model": "claude-sonnet-4.5", "input": "x", "tools": [empty, tool]}),
         expect![[r#"
-        input_tokens 621, messages 7, tools 608, framing 6
-    "#]],
+            input_tokens 778, messages 4, tools 770, framing 4
+        "#]],
     );
     let format = json!({"format": {"type": "json_schema", "name": "Person", "schema": {"type": "object",
         "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false}}});

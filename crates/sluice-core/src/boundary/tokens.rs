@@ -33,6 +33,10 @@ pub struct TokenBreakdown {
     pub images: u32,
     /// The overhead of every request.
     pub framing: u32,
+    /// How far off nine of ten such counts are at most, in per cent. What the notes mention isn't included.
+    pub uncertainty: u32,
+    /// Where the figures behind the count come from.
+    pub basis: String,
     /// What could not be counted. The server's count will be higher.
     pub notes: Vec<String>,
 }

@@ -85,7 +85,7 @@ fn provider_options(chat: &ChatRequest) -> ProviderOptions {
 /// Builds the request for a chat. The same chat always gives the same bytes, because prompt caches depend on them.
 pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let (prompt, mut tool_names, mut notes) = Prompt::with_names(chat, Some(&endpoint.origin));
-    let Prompt { model, instructions, tools, items } = prompt;
+    let Prompt { model, instructions, tools, items, .. } = prompt;
 
     let options = &chat.options;
     let conversation_id = conversation_id(chat);

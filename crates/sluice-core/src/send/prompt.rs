@@ -6,7 +6,7 @@
 use super::messages::ConvertedMessages;
 use super::pairs::pair;
 use super::tools::{ToolNames, function_tools};
-use crate::boundary::{ChatMessage, ChatRequest, Note, Role};
+use crate::boundary::{ChatMessage, ChatRequest, Note, Role, ToolMode};
 use crate::wire::{Content, FunctionTool, InputItem};
 
 /// What a model sees of a chat, as the request body has it.
@@ -16,6 +16,10 @@ pub struct Prompt {
     pub(crate) instructions: Option<String>,
     pub(crate) tools: Vec<FunctionTool>,
     pub(crate) items: Vec<InputItem>,
+    /// Whether the model must call a tool.
+    pub(crate) must_call: bool,
+    /// Whether the model is asked to think.
+    pub(crate) thinks: bool,
 }
 
 impl Prompt {
@@ -53,12 +57,18 @@ impl Prompt {
             let content = vec![Content::InputText { text: "Continue.".to_owned() }];
             items.push(InputItem::Message { role: "user", content, phase: None });
         }
-        (Self::new(&chat.model, tools, &instructions, items), names, notes)
+        let effort = chat.options.chosen_effort.as_ref().or(chat.options.reasoning_effort.as_ref());
+        let prompt = Self {
+            must_call: chat.tool_mode == ToolMode::Required && !tools.is_empty(),
+            thinks: effort.is_some_and(|effort| !matches!(effort.as_str(), "none" | "minimal")),
+            ..Self::new(&chat.model, tools, &instructions, items)
+        };
+        (prompt, names, notes)
     }
 
     fn new(model: &str, tools: Vec<FunctionTool>, instructions: &[String], items: Vec<InputItem>) -> Self {
         let instructions = (!instructions.is_empty()).then(|| instructions.join("\n\n"));
-        Self { model: model.to_owned(), instructions, tools, items }
+        Self { model: model.to_owned(), instructions, tools, items, must_call: false, thinks: false }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::send::Prompt;
 use crate::wire::{Content, InputItem, ItemOutput};
 
 /// The version of the hashes below. Raise it whenever they change, because counts with other hashes are useless.
-pub(crate) const SCHEME: u32 = 2;
+pub(crate) const SCHEME: u32 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprints {
@@ -65,7 +65,7 @@ impl Fingerprints {
 
     fn piece(&self, piece: Piece<'_>) -> u128 {
         let kind = match piece.content {
-            PieceContent::Frame { .. } => b'f',
+            PieceContent::Frame(_) => b'f',
             PieceContent::Tool(_) => b't',
             PieceContent::Instructions(_) => b's',
             PieceContent::Item { item, .. } => match item {
@@ -79,7 +79,11 @@ impl Fingerprints {
         let model = if piece.reasoning().is_some() { "" } else { piece.model };
         let mut print = self.start(kind, model);
         match piece.content {
-            PieceContent::Frame { has_tools } => print.tag(u8::from(has_tools)),
+            PieceContent::Frame(frame) => {
+                for flag in [frame.has_tools, frame.has_instructions, frame.must_call, frame.thinks] {
+                    print.tag(u8::from(flag));
+                }
+            }
             PieceContent::Tool(tool) => {
                 print.text(&tool.name);
                 print.text(&tool.description);

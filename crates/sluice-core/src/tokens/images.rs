@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-use super::tokenizer::Tokenizer;
+use super::tokenizer::Family;
 use crate::image_type::image_type;
 
 /// How much base64 is decoded to find the size. Only in JPEG can the size come late, after embedded thumbnails and
@@ -110,23 +110,56 @@ pub(super) fn tokens(model: &str, size: Option<Size>, detail: &str) -> u32 {
                 return 258;
             }
             let crop = (width.min(height) / 1.5).clamp(256.0, 768.0);
-            258 * tiles(width, crop) * tiles(height, crop)
+            // The whole image is shown in addition to the crops.
+            258 * (tiles(width, crop) * tiles(height, crop) + 1)
+        }
+        Rule::Flat(tokens) => tokens,
+        Rule::Grid { side } => {
+            let cells = |length: f64| whole((length / side).round().max(1.0));
+            (cells(width) * cells(height)).min(16_384) + 2
+        }
+        Rule::Squares { side, tokens, most } => {
+            let squares = (tiles(width, side) * tiles(height, side)).min(most);
+            // The whole image is shown in addition to the squares.
+            tokens * if squares > 1 { squares + 1 } else { 1 }
         }
     }
 }
 
 enum Rule {
-    Tiles { base: u32, tile: u32 },
-    Patches { percent: u32, most: u32 },
-    Pixels { longest: f64, per_token: f64, most: u32 },
+    Tiles {
+        base: u32,
+        tile: u32,
+    },
+    Patches {
+        percent: u32,
+        most: u32,
+    },
+    Pixels {
+        longest: f64,
+        per_token: f64,
+        most: u32,
+    },
     Crops,
+    /// The same for every image.
+    Flat(u32),
+    /// A token for each cell of a grid to which the image is fitted.
+    Grid {
+        side: f64,
+    },
+    /// Squares of the same cost, at most so many.
+    Squares {
+        side: f64,
+        tokens: u32,
+        most: u32,
+    },
 }
 
-/// Returns the rule that the provider has published. The percentage for gpt-5.4 and later comes from the only recording
-/// with an image.
+/// Returns the rule that the provider has published. The percentage for gpt-5.4 and later, and the rules for Gemini,
+/// Qwen, Llama and Nova, were derived from recordings.
 fn rule(model: &str) -> Rule {
     let is = |part: &str| model.to_ascii_lowercase().contains(part);
-    match Tokenizer::of(model).name {
+    match Family::of(model).name {
         "gpt-4o" if is("4.1-mini") => Rule::Patches { percent: 162, most: 1536 },
         "gpt-4o" if is("4.1-nano") => Rule::Patches { percent: 246, most: 1536 },
         "gpt-4o" if is("4o-mini") => Rule::Tiles { base: 2833, tile: 5667 },
@@ -137,10 +170,18 @@ fn rule(model: &str) -> Rule {
         "gpt-5" | "gpt-5.4" | "gpt-5.6" if is("nano") => Rule::Patches { percent: 246, most: 1536 },
         "gpt-5" => Rule::Tiles { base: 70, tile: 140 },
         "gpt-5.4" | "gpt-5.6" => Rule::Patches { percent: 120, most: 2500 },
-        "claude" => Rule::Pixels { longest: 1568.0, per_token: 750.0, most: 1600 },
         // Since Opus 4.7, images may have up to 2576 pixels on the longer side.
-        "claude-4.7" => Rule::Pixels { longest: 2576.0, per_token: 750.0, most: 4784 },
+        "claude-4.7" | "claude-4.8" | "claude-5" | "claude-opus-5" => {
+            Rule::Pixels { longest: 2576.0, per_token: 750.0, most: 4784 }
+        }
+        name if name.starts_with("claude") => Rule::Pixels { longest: 1568.0, per_token: 750.0, most: 1600 },
+        "gemini-3" => Rule::Flat(1085),
+        "gemini-2.5" | "gemma" => Rule::Flat(258),
         "gemini" => Rule::Crops,
+        "qwen-2" => Rule::Grid { side: 28.0 },
+        name if name.starts_with("qwen") => Rule::Grid { side: 32.0 },
+        "llama-4" => Rule::Squares { side: 336.0, tokens: 144, most: 15 },
+        "nova" => Rule::Flat(1808),
         _ => Rule::Pixels { longest: 2048.0, per_token: 784.0, most: 4096 },
     }
 }
@@ -188,8 +229,15 @@ mod tests {
         assert_eq!(cost("gpt-4.1-mini", 1024, 1024), 1659 + 4);
         assert_eq!(cost("gpt-4.1-mini", 1800, 2400), (1452 * 162_u32).div_ceil(100) + 4);
         assert_eq!(cost("claude-sonnet-4.5", 1000, 1000), 1334 + 4);
-        assert_eq!(cost("gemini-3-pro", 384, 384), 258);
-        assert_eq!(cost("gemini-2.5-flash", 960, 540), 6 * 258);
+        assert_eq!(cost("gemini-2.0-flash", 384, 384), 258);
+        // In recordings, the server lists the tokens of images separately.
+        assert_eq!(cost("gemini-2.0-flash", 540, 360), 1806);
+        assert_eq!(cost("gemini-2.0-flash", 3008, 2000), 3354);
+        assert_eq!(cost("gemini-2.5-flash", 603, 427), 258);
+        assert_eq!(cost("gemini-3.5-flash", 330, 291), 1085);
+        assert_eq!(cost("qwen3.5-35b-a3b", 330, 291), 92);
+        assert_eq!(cost("llama-4-maverick", 597, 566), 5 * 144);
+        assert_eq!(cost("llama-4-maverick", 400, 301), 3 * 144);
         // In a recording, a request counted 227 tokens with the picture and 103 without it.
         assert_eq!(cost("gpt-5.5", 630, 138), 124);
         // No size causes an overflow or a panic.

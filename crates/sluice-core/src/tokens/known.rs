@@ -18,7 +18,7 @@ use std::fmt;
 
 use super::fingerprint::{Fingerprints, Prints};
 use super::pieces::Piece;
-use super::tokenizer::Tokenizer;
+use super::tokenizer::Family;
 pub use crate::boundary::Estimate;
 use crate::boundary::Usage;
 use crate::send::Prompt;
@@ -168,7 +168,7 @@ impl KnownCounts {
             return;
         }
         let quality = Quality::shared_by(items.len());
-        let overhead = Tokenizer::of(&answer.model).reasoning_overhead;
+        let overhead = Family::of(&answer.model).reasoning_overhead;
         let (mut before, mut given) = (0, 0);
         for (print, length) in items {
             before += length;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Counter;
-use super::request::{Around, Tally};
-use super::tokenizer::Tokenizer;
+use super::request::{Around, Frame, Tally};
+use super::tokenizer::Family;
 use crate::boundary::ChatMessage;
 use crate::send::Prompt;
 use crate::wire::{Content, FunctionTool, InputItem};
@@ -22,7 +22,7 @@ pub struct Piece<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PieceContent<'a> {
-    Frame { has_tools: bool },
+    Frame(Frame<'a>),
     Tool(&'a FunctionTool),
     Instructions(&'a str),
     Item { item: &'a InputItem, called: Option<&'a str>, is_lone_call: bool },
@@ -32,7 +32,7 @@ impl Piece<'_> {
     /// Returns the JSON of this piece in the request body. The frame isn't in the body: the server adds it.
     pub fn to_json(self) -> Option<Value> {
         match self.content {
-            PieceContent::Frame { .. } => None,
+            PieceContent::Frame(_) => None,
             PieceContent::Tool(tool) => serde_json::to_value(tool).ok(),
             PieceContent::Instructions(text) => Some(Value::from(text)),
             PieceContent::Item { item, .. } => serde_json::to_value(item).ok(),
@@ -40,7 +40,7 @@ impl Piece<'_> {
     }
 
     pub(super) fn is_frame(self) -> bool {
-        matches!(self.content, PieceContent::Frame { .. })
+        matches!(self.content, PieceContent::Frame(_))
     }
 
     /// Returns the length of the encrypted or plain reasoning if this piece is a reasoning item.
@@ -60,12 +60,23 @@ impl Piece<'_> {
 impl Prompt {
     /// Returns the pieces of a whole request. Reasoning that the server discards isn't one of them.
     pub fn pieces(&self) -> Vec<Piece<'_>> {
-        let tokenizer = Tokenizer::of(&self.model);
+        let family = Family::of(&self.model);
         let last_question = self.items.iter().rposition(InputItem::is_question);
         let is_seen = |index: usize, piece: &Piece<'_>| {
-            piece.reasoning().is_none() || tokenizer.sees_reasoning(index, last_question)
+            piece.reasoning().is_none() || family.sees_reasoning(index, last_question)
         };
-        let frame = PieceContent::Frame { has_tools: !self.tools.is_empty() };
+        let only_tool = match self.tools.as_slice() {
+            [tool] => Some(tool.name.as_str()),
+            _ => None,
+        };
+        let frame = PieceContent::Frame(Frame {
+            has_tools: !self.tools.is_empty(),
+            has_instructions: self.instructions.is_some(),
+            must_call: self.must_call,
+            only_tool,
+            thinks: self.thinks,
+            is_sequential: false,
+        });
         let before = std::iter::once(frame)
             .chain(self.tools.iter().map(PieceContent::Tool))
             .chain(self.instructions.as_deref().map(PieceContent::Instructions));
@@ -107,7 +118,7 @@ impl Counter {
     pub fn piece(self, piece: Piece<'_>) -> u32 {
         let mut tally = Tally::new(self, piece.model);
         match piece.content {
-            PieceContent::Frame { has_tools } => tally.frame(has_tools),
+            PieceContent::Frame(frame) => tally.frame(frame),
             PieceContent::Tool(tool) => tally.function_tool(tool),
             PieceContent::Instructions(text) => tally.instructions(text),
             PieceContent::Item { item, called, is_lone_call } => {

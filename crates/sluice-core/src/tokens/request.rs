@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::tokenizer::{Tokenizer, ToolStyle};
+use super::tokenizer::{Family, ToolStyle, rounded};
 use super::{Counter, images, schema};
 use crate::boundary::TokenBreakdown;
 use crate::surrogates::mend_surrogates;
@@ -55,9 +55,23 @@ impl Counter {
 /// Adds up the tokens of a request while reading it.
 pub(super) struct Tally<'a> {
     counter: Counter,
-    tokenizer: &'static Tokenizer,
+    family: &'static Family,
     model: &'a str,
     sum: TokenBreakdown,
+}
+
+/// Everything outside the items that the overhead of a request depends on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Frame<'a> {
+    pub has_tools: bool,
+    pub has_instructions: bool,
+    /// Whether the model must call a tool.
+    pub must_call: bool,
+    /// The name of the tool, if only one is offered.
+    pub only_tool: Option<&'a str>,
+    pub thinks: bool,
+    /// Whether only one call at a time is allowed.
+    pub is_sequential: bool,
 }
 
 /// Everything outside an item that its cost depends on.
@@ -71,17 +85,34 @@ pub(super) struct Around<'a> {
 
 impl<'a> Tally<'a> {
     pub(super) fn new(counter: Counter, model: &'a str) -> Self {
-        Self { counter, tokenizer: Tokenizer::of(model), model, sum: Counter::about(model) }
+        let family = Family::at_server(model, counter.is_studio);
+        Self { counter, family, model, sum: TokenBreakdown { basis: family.basis(), ..Counter::about(model) } }
     }
 
     fn request(&mut self, body: &Value) {
-        self.frame(false);
-        self.instructions(text_of(body, "instructions"));
         let tools = body.get("tools").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let items = body.get("input").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let is_system = |item: &Value| matches!(text_of(item, "role"), "system" | "developer");
+        let functions = || tools.iter().filter(|tool| matches!(text_of(tool, "type"), "function" | "custom"));
+        let effort = body.pointer("/reasoning/effort").and_then(Value::as_str);
+        let choice = body.get("tool_choice").unwrap_or(&Value::Null);
+        let forced = choice == "required" || matches!(text_of(choice, "type"), "function" | "allowed_tools");
+        self.frame(Frame {
+            has_tools: functions().next().is_some(),
+            has_instructions: !text_of(body, "instructions").is_empty() || items.iter().any(is_system),
+            must_call: forced && functions().next().is_some() && text_of(choice, "mode") != "auto",
+            only_tool: if functions().count() == 1 {
+                functions().next().map(|tool| text_of(tool.get("function").unwrap_or(tool), "name"))
+            } else {
+                None
+            },
+            thinks: effort.is_some_and(|effort| !matches!(effort, "none" | "minimal")),
+            is_sequential: body.get("parallel_tool_calls") == Some(&Value::Bool(false)),
+        });
+        self.instructions(text_of(body, "instructions"));
         match body.get("input") {
-            Some(Value::String(text)) => self.sum.messages += self.text(text) + self.tokenizer.message,
-            Some(Value::Array(items)) => self.items(items, tools.len()),
-            _ => {}
+            Some(Value::String(text)) => self.sum.messages += self.text(text) + self.family.message,
+            _ => self.items(items, tools.len()),
         }
         self.tools(tools);
         if let Some(format) = body.pointer("/text/format").filter(|format| text_of(format, "type") == "json_schema") {
@@ -100,14 +131,41 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Counts the overhead of a request.
-    pub(super) fn frame(&mut self, has_tools: bool) {
-        self.sum.framing += self.tokenizer.request + if has_tools { self.around_tools() } else { 0 };
+    /// Counts the overhead of a request, including the one that all tools share.
+    pub(super) fn frame(&mut self, frame: Frame<'_>) {
+        let family = self.family;
+        self.sum.framing += family.request;
+        if frame.thinks {
+            self.sum.framing += family.thinking;
+        }
+        if !frame.has_instructions {
+            self.sum.framing += family.default_prompt;
+        }
+        if !frame.has_tools {
+            return;
+        }
+        self.sum.tools += match family.tools {
+            ToolStyle::Namespace { around, names_forced, sequential } => {
+                let head = self.text(schema::NAMESPACE_HEAD) + self.text(schema::NAMESPACE_TAIL);
+                // A call that can only be to one tool is written into the prompt.
+                let named = frame.only_tool.filter(|_| names_forced && frame.must_call);
+                let named = named.map_or(0, |name| self.text(name) + 4);
+                head.saturating_add_signed(around) + named + if frame.is_sequential { sequential } else { 0 }
+            }
+            ToolStyle::Json { around, forced, .. } => {
+                if frame.must_call {
+                    forced
+                } else {
+                    around
+                }
+            }
+            ToolStyle::Words { .. } => 0,
+        };
     }
 
     pub(super) fn instructions(&mut self, text: &str) {
         if !text.is_empty() {
-            self.sum.instructions += self.text(text) + self.tokenizer.message;
+            self.sum.instructions += self.text(text) + self.family.system;
         }
     }
 
@@ -129,7 +187,7 @@ impl<'a> Tally<'a> {
             let around = Around {
                 called: names.get(call_id).copied(),
                 is_lone_call: is_lone && offered_tools > 1,
-                sees_reasoning: self.tokenizer.sees_reasoning(index, last_question),
+                sees_reasoning: self.family.sees_reasoning(index, last_question),
             };
             self.item(item, &around);
         }
@@ -142,36 +200,39 @@ impl<'a> Tally<'a> {
                 let content = self.content(item.get("content").unwrap_or(&Value::Null));
                 let name = text_of(item, "name");
                 let name = if name.is_empty() { 0 } else { self.text(name) + 1 };
-                let channel = if role == "assistant" { self.tokenizer.assistant } else { 0 };
-                let cost = content + name + channel + self.tokenizer.message;
+                let channel = if role == "assistant" { self.family.assistant } else { 0 };
+                let cost = content + name + channel;
                 match role {
-                    "system" | "developer" => self.sum.instructions += cost,
-                    _ => self.sum.messages += cost,
+                    "system" | "developer" => self.sum.instructions += cost + self.family.system,
+                    _ => self.sum.messages += cost + self.family.message,
                 }
             }
             "function_call" | "custom_tool_call" => {
                 let name = self.text(text_of(item, "name"));
-                let input = self.text(text_of(item, "arguments")) + self.text(text_of(item, "input"));
-                let lone = if around.is_lone_call { self.tokenizer.lone_call } else { 0 };
-                self.sum.tool_calls += name + input + self.tokenizer.call.div_ceil(2) + lone;
+                let input = self.arguments(text_of(item, "arguments")) + self.text(text_of(item, "input"));
+                let lone = if around.is_lone_call { self.family.lone_call } else { 0 };
+                self.sum.tool_calls += name + input + self.family.call + lone;
             }
             "function_call_output" | "custom_tool_call_output" => {
-                // The name of the tool is repeated before its result.
-                let name = around.called.map_or(USUAL_NAME, |name| self.text(name));
+                let name = match around.called {
+                    _ if !self.family.repeats_name => 0,
+                    Some(name) => self.text(name),
+                    None => USUAL_NAME,
+                };
                 let output = self.content(item.get("output").unwrap_or(&Value::Null));
-                self.sum.tool_results += name + output + self.tokenizer.call / 2;
+                self.sum.tool_results += name + output + self.family.result;
             }
             "reasoning" => {
                 if around.sees_reasoning {
                     let encrypted = text_of(item, "encrypted_content");
                     self.sum.reasoning += if encrypted.is_empty() {
-                        self.content(item.get("content").unwrap_or(&Value::Null)) + self.tokenizer.message
+                        self.content(item.get("content").unwrap_or(&Value::Null)) + self.family.message
                     } else {
-                        self.tokenizer.reasoning(encrypted.len())
+                        self.family.reasoning(encrypted.len())
                     };
                 }
             }
-            "compaction" => self.sum.messages += self.tokenizer.reasoning(text_of(item, "encrypted_content").len()),
+            "compaction" => self.sum.messages += self.family.reasoning(text_of(item, "encrypted_content").len()),
             "item_reference" => self.note("`item_reference`: only the server knows the item it refers to".to_owned()),
             other => {
                 self.note(format!("`{other}`: counted as its JSON; the server may show the model more or less of it"));
@@ -185,7 +246,7 @@ impl<'a> Tally<'a> {
                         fields.remove("result");
                     }
                 }
-                self.sum.messages += self.text(&shown.to_string()) + self.tokenizer.message;
+                self.sum.messages += self.text(&shown.to_string()) + self.family.message;
             }
         }
     }
@@ -241,18 +302,16 @@ impl<'a> Tally<'a> {
             Ok(text) if !text.is_empty() && !text.starts_with("%PDF") => self.sum.messages += self.text(&text),
             _ => self.note("a file is not counted: the server turns it into text and pictures".to_owned()),
         }
-        self.sum.messages += self.text(text_of(part, "filename")) + self.tokenizer.message;
+        self.sum.messages += self.text(text_of(part, "filename")) + self.family.message;
     }
 
     fn tools(&mut self, tools: &[Value]) {
         let mut shown = 0;
-        let mut any = false;
         for tool in tools {
             match text_of(tool, "type") {
                 "function" => {
                     // Chat completions nest the function.
                     let function = tool.get("function").unwrap_or(tool);
-                    any = true;
                     shown += self.function(
                         text_of(function, "name"),
                         text_of(function, "description"),
@@ -260,7 +319,6 @@ impl<'a> Tally<'a> {
                     );
                 }
                 "custom" => {
-                    any = true;
                     let grammar = tool.pointer("/format/definition").and_then(Value::as_str).unwrap_or_default();
                     shown += self.function(text_of(tool, "name"), text_of(tool, "description"), None);
                     shown += self.text(grammar) + 16;
@@ -282,9 +340,6 @@ impl<'a> Tally<'a> {
                 }
             }
         }
-        if any {
-            shown += self.around_tools();
-        }
         self.sum.tools += shown;
     }
 
@@ -295,24 +350,35 @@ impl<'a> Tally<'a> {
 
     /// Counts one function, without the overhead that all tools share.
     fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
-        match self.tokenizer.tools {
+        match self.family.tools {
             ToolStyle::Namespace { .. } => self.text(&schema::function_type(name, description, parameters)),
-            ToolStyle::Json { each, .. } => {
-                let parameters = parameters.map(Value::to_string).unwrap_or_default();
-                let field = |name: &str, text: &str| self.text(&format!("\"{name}\":{},", Value::from(text)));
-                field("name", name) + field("description", description) + self.text(&parameters) + each
+            ToolStyle::Json { spaced, scale, each, .. } => {
+                let shown = schema::tool_json(name, description, parameters, spaced);
+                rounded((self.counter.count)(self.family.encoding, &shown) * scale) + each
+            }
+            ToolStyle::Words { each } => {
+                let mut sum = self.text(name) + self.text(description) + each;
+                let parameters = parameters.unwrap_or(&Value::Null);
+                schema::for_each_word(parameters, 0, &mut |word| sum = sum.saturating_add(self.text(word)));
+                sum
             }
         }
     }
 
-    /// Returns the overhead that all tools share.
-    fn around_tools(&self) -> u32 {
-        match self.tokenizer.tools {
-            ToolStyle::Namespace { around } => {
-                let frame = self.text(schema::NAMESPACE_HEAD) + self.text(schema::NAMESPACE_TAIL);
-                frame.saturating_add_signed(around)
-            }
-            ToolStyle::Json { around, .. } => around,
+    /// Counts the arguments of a call. Where only the words of tools are counted, the same is true of calls.
+    fn arguments(&self, json: &str) -> u32 {
+        match serde_json::from_str(json) {
+            Ok(arguments) if matches!(self.family.tools, ToolStyle::Words { .. }) => self.words(&arguments),
+            _ => self.text(json),
+        }
+    }
+
+    fn words(&self, value: &Value) -> u32 {
+        match value {
+            Value::Object(fields) => fields.iter().map(|(name, value)| self.text(name) + self.words(value)).sum(),
+            Value::Array(all) => all.iter().map(|one| self.words(one)).sum(),
+            Value::String(text) => self.text(text),
+            other => self.text(&other.to_string()),
         }
     }
 
@@ -326,7 +392,7 @@ impl<'a> Tally<'a> {
     }
 
     fn text(&self, text: &str) -> u32 {
-        self.counter.text_of(self.tokenizer, text)
+        self.counter.text_of(self.family, text)
     }
 
     fn note(&mut self, note: String) {
@@ -337,6 +403,9 @@ impl<'a> Tally<'a> {
 
     pub(super) fn finish(self) -> TokenBreakdown {
         let mut sum = self.sum;
+        if sum.tools > 0 {
+            sum.uncertainty = self.family.error.1;
+        }
         sum.input_tokens = [
             sum.instructions,
             sum.messages,

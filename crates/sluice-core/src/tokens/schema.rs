@@ -1,6 +1,7 @@
-//! Renders tools and response formats as OpenAI's models see them.
+//! Renders tools and response formats as models see them.
 //!
-//! Function tools are shown as TypeScript types in a namespace, with titles, descriptions and examples as comments.
+//! To OpenAI's models, function tools are shown as TypeScript types in a namespace, with titles, descriptions and
+//! examples as comments.
 //! Whatever TypeScript can't express (patterns, ranges, `additionalProperties`) isn't shown. The schema of an answer is
 //! shown as JSON without the fields that are the same in every strict schema.
 
@@ -28,6 +29,72 @@ pub(super) fn function_type(name: &str, description: &str, parameters: Option<&V
         types.text += ") => any;\n\n";
     }
     types.text
+}
+
+/// Renders one tool as JSON, as Python or, without spaces, as JavaScript writes it.
+pub(super) fn tool_json(name: &str, description: &str, parameters: Option<&Value>, spaced: bool) -> String {
+    let mut tool = Map::new();
+    tool.insert("name".to_owned(), Value::from(name));
+    if !description.is_empty() {
+        tool.insert("description".to_owned(), Value::from(description));
+    }
+    tool.insert("parameters".to_owned(), parameters.cloned().unwrap_or_else(|| Value::Object(Map::new())));
+    let tool = Value::Object(tool);
+    if !spaced {
+        return tool.to_string();
+    }
+    let mut text = String::new();
+    write_spaced(&tool, 0, &mut text);
+    text
+}
+
+fn write_spaced(value: &Value, depth: usize, text: &mut String) {
+    if depth > MAX_DEPTH * 2 || text.len() > MAX_TEXT {
+        *text += &value.to_string();
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            text.push('{');
+            for (index, (name, field)) in fields.iter().enumerate() {
+                *text += if index > 0 { ", " } else { "" };
+                *text += &Value::from(name.as_str()).to_string();
+                *text += ": ";
+                write_spaced(field, depth + 1, text);
+            }
+            text.push('}');
+        }
+        Value::Array(all) => {
+            text.push('[');
+            for (index, one) in all.iter().enumerate() {
+                *text += if index > 0 { ", " } else { "" };
+                write_spaced(one, depth + 1, text);
+            }
+            text.push(']');
+        }
+        value => *text += &value.to_string(),
+    }
+}
+
+/// Calls `word` for everything in a schema that some servers count: names of properties, descriptions, listed values.
+pub(super) fn for_each_word<'a>(schema: &'a Value, depth: usize, word: &mut dyn FnMut(&'a str)) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    word(text_of(schema, "description"));
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        word(name);
+        for_each_word(property, depth + 1, word);
+    }
+    schema.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).for_each(&mut *word);
+    if let Some(items) = schema.get("items") {
+        for_each_word(items, depth + 1, word);
+    }
+    for combinator in ["anyOf", "oneOf", "allOf"] {
+        for member in schema.get(combinator).and_then(Value::as_array).into_iter().flatten() {
+            for_each_word(member, depth + 1, word);
+        }
+    }
 }
 
 /// Renders the schema that an answer must follow.
@@ -105,7 +172,14 @@ impl Types<'_> {
         }
         for combinator in ["anyOf", "oneOf", "allOf"] {
             if let Some(schemas) = schema.get(combinator).and_then(Value::as_array).filter(|all| !all.is_empty()) {
-                self.alternatives(schemas, |types, schema| types.write(schema, depth + 1));
+                self.alternatives(schemas, |types, schema| {
+                    let description = text_of(schema, "description");
+                    if !description.is_empty() {
+                        types.text += "\n";
+                        types.comment(description);
+                    }
+                    types.write(schema, depth + 1);
+                });
                 return;
             }
         }
@@ -200,7 +274,8 @@ impl Types<'_> {
     }
 
     fn comment(&mut self, text: &str) {
-        for line in text.lines() {
+        // Lines are shown without their indentation, and empty lines aren't shown.
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             self.text += "// ";
             self.text += line;
             self.text += "\n";

@@ -1,180 +1,161 @@
-//! Models that count alike share a tokenizer: a vocabulary, and the overhead that is added to the text itself.
-//!
-//! The numbers for OpenAI's models were fitted to recorded requests with the server's own count (`cargo xtask
-//! tokens`). Models whose vocabulary is not built in are counted with o200k and multiplied by a factor:
-//!
-//! - DeepSeek, GLM, Kimi, Llama, MiniMax, Mistral and Qwen are measured: their public vocabularies were compared with
-//!   o200k on source code, prose, JSON, and one Chinese and one Japanese page. The factor is the largest ratio for
-//!   code, prose and JSON, rounded up.
-//! - The overhead for DeepSeek and Grok comes from a few recorded requests (four and seven).
-//! - Claude, Gemini, Nova and all others are not measured: no vocabulary is public, and no recording was available.
-//!   Their factors are guesses on the high side.
-//!
-//! All of these are only starting values: after the first answer, the server's own count of the conversation replaces
-//! them.
+//! What a row of the table of families (`tokens/families.rs`) consists of, and which row a model's id selects.
+
+use std::fmt;
+
+use super::families::{AS_OF, FAMILIES};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     O200k,
     Cl100k,
+    /// Gemini's, which is loaded on demand. Until then, texts are counted with o200k.
+    Gemma,
 }
 
+/// How the models of one family count. They share a vocabulary and the overhead that is added to the text itself.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Tokenizer {
+pub(super) struct Family {
     pub name: &'static str,
+    /// The ids of its models: each entry lists fragments that all occur in the id.
+    pub ids: &'static [&'static [&'static str]],
+    /// The lowest version that the row applies to.
+    pub from: (u32, u32),
     pub encoding: Encoding,
-    /// Tokens of this tokenizer per hundred tokens of `encoding`. Exactly 100 means that `encoding` is the model's own
+    /// The tokens of this family per thousand tokens of `encoding`. Exactly 1000 means that `encoding` is its own
     /// vocabulary.
-    pub percent: usize,
+    pub text: usize,
+    /// The same for the part of a text after [`LONG`]. It is never lower: a long conversation whose count is too low
+    /// isn't summarized in time.
+    pub long: usize,
     /// The overhead of a request. Servers that add a prompt of their own have a larger one.
     pub request: u32,
     /// The overhead of a message.
     pub message: u32,
+    /// The overhead of the instructions.
+    pub system: u32,
     /// The additional overhead of an assistant message, for its channel.
     pub assistant: u32,
-    /// The overhead of a call and its result together, in addition to the arguments, the result and twice the tool's
-    /// name.
+    /// The prompt that takes the place of missing instructions.
+    pub default_prompt: u32,
+    /// The overhead of a request in which the model is asked to think.
+    pub thinking: u32,
+    /// The overhead of a call, in addition to the tool's name and the arguments.
     pub call: u32,
+    /// The overhead of a result.
+    pub result: u32,
+    /// Whether the tool's name is repeated before its result.
+    pub repeats_name: bool,
     /// The additional overhead of a single call where several tools are offered.
     pub lone_call: u32,
     pub tools: ToolStyle,
-    thinking: Thinking,
+    pub reasoning: Thinking,
     /// The overhead of a reasoning item that is sent back.
     pub reasoning_overhead: u32,
     /// The number of characters in encrypted reasoning that are overhead, whatever it contains.
-    reasoning_head: usize,
+    pub reasoning_head: usize,
     /// The number of characters of encrypted reasoning per token, in tenths.
-    reasoning_tenths: usize,
+    pub reasoning_tenths: usize,
+    /// The row for Google's AI Studio, which counts tools in another way than the gateway and Vertex.
+    pub studio: Option<&'static Self>,
+    /// How far off nine of ten counts are at most, in per cent: without tools and with tools.
+    pub error: (u32, u32),
+    /// Where the figures come from.
+    pub sources: &'static [Source],
+}
+
+/// The tokens of a text beyond which [`Family::long`] applies.
+const LONG: usize = 512;
+
+/// Where figures come from.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The provider documents them.
+    Documented { what: &'static str, by: &'static str },
+    /// They were fitted to recorded requests with the server's own count.
+    Fitted { what: &'static str, pairs: u32, repositories: u32 },
+    /// They follow from the model's published chat template.
+    Template { what: &'static str, of: &'static str },
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Documented { what, by } => write!(f, "{what}: documented by {by}"),
+            Self::Fitted { what, pairs, repositories } => {
+                write!(f, "{what}: fitted to {pairs} recorded requests from {repositories} repositories")
+            }
+            Self::Template { what, of } => write!(f, "{what}: published template of {of}"),
+        }
+    }
 }
 
 /// How tools are shown to the model.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToolStyle {
-    /// As TypeScript types in a namespace, with an overhead of `around` tokens.
-    Namespace { around: i32 },
-    /// As JSON, with an overhead of `around` tokens for the list and `each` tokens for every tool.
-    Json { around: u32, each: u32 },
+    /// As TypeScript types in a namespace, with an overhead of `around` tokens. A forced call may repeat the tool's
+    /// name, and `sequential` is the overhead of a request that allows only one call at a time.
+    Namespace { around: i32, names_forced: bool, sequential: u32 },
+    /// As JSON, with spaces after separators if `spaced`, multiplied by `scale` thousandths. The overhead is `around`
+    /// tokens for the list (`forced` if a call is required) and `each` tokens for every tool.
+    Json { spaced: bool, scale: usize, around: u32, forced: u32, each: u32 },
+    /// Only names, descriptions and listed values, with an overhead of `each` tokens for every tool.
+    Words { each: u32 },
 }
 
 /// Which of the reasoning items in a request the model sees.
 #[derive(Debug, PartialEq, Eq)]
-enum Thinking {
+pub(super) enum Thinking {
     /// Only those after the last question; the server discards older ones.
     SinceLastQuestion,
     All,
 }
 
-const GPT_4O: Tokenizer = Tokenizer {
-    name: "gpt-4o",
-    encoding: Encoding::O200k,
-    percent: 100,
-    request: 3,
-    message: 4,
-    assistant: 0,
-    call: 11,
-    lone_call: 3,
-    tools: ToolStyle::Namespace { around: -2 },
-    thinking: Thinking::SinceLastQuestion,
-    reasoning_overhead: 2,
-    reasoning_head: 924,
-    reasoning_tenths: 60,
-};
-
-/// The o-series has one token less for a request and a channel for assistant messages.
-const REASONING: Tokenizer = Tokenizer {
-    name: "o-series",
-    request: 2,
-    assistant: 2,
-    call: 17,
-    lone_call: 0,
-    tools: ToolStyle::Namespace { around: 0 },
-    ..GPT_4O
-};
-
-const GPT_5: Tokenizer = Tokenizer { name: "gpt-5", tools: ToolStyle::Namespace { around: 3 }, ..REASONING };
-
-/// The defaults for models that are not OpenAI's.
-const OTHER: Tokenizer = Tokenizer {
-    name: "other",
-    percent: 115,
-    request: 6,
-    message: 5,
-    call: 16,
-    lone_call: 0,
-    tools: ToolStyle::Json { around: 30, each: 8 },
-    reasoning_overhead: 0,
-    reasoning_head: 0,
-    reasoning_tenths: 63,
-    ..GPT_4O
-};
-
-/// The order doesn't matter except for the first: it is the fallback of [`Tokenizer::index_of`].
-static TOKENIZERS: [Tokenizer; 20] = [
-    OTHER,
-    GPT_4O,
-    REASONING,
-    GPT_5,
-    // Since 5.4, calls have more overhead.
-    Tokenizer { name: "gpt-5.4", call: 20, ..GPT_5 },
-    Tokenizer { name: "gpt-5.6", call: 20, tools: ToolStyle::Namespace { around: 8 }, reasoning_head: 700, ..GPT_5 },
-    // The published chat format begins with a fixed system message.
-    Tokenizer { name: "gpt-oss", request: 67, ..GPT_5 },
-    Tokenizer { name: "gpt-4", encoding: Encoding::Cl100k, ..GPT_4O },
-    // Tools add a system prompt, whose length the provider documents.
-    Tokenizer { name: "claude", percent: 125, tools: ToolStyle::Json { around: 346, each: 12 }, ..OTHER },
-    Tokenizer { name: "claude-4.7", percent: 155, tools: ToolStyle::Json { around: 430, each: 16 }, ..OTHER },
-    Tokenizer { name: "gemini", percent: 110, ..OTHER },
-    // The server adds a prompt of its own. It has the same length in all recordings, and is longer with tools.
-    Tokenizer {
-        name: "grok",
-        percent: 105,
-        request: 188,
-        call: 11,
-        tools: ToolStyle::Json { around: 20, each: 0 },
-        thinking: Thinking::All,
-        ..OTHER
-    },
-    Tokenizer { name: "llama", percent: 102, ..OTHER },
-    Tokenizer { name: "mistral", percent: 107, ..OTHER },
-    // This server also adds a prompt: 77 tokens in every recorded request, and about 210 more with tools.
-    Tokenizer {
-        name: "deepseek",
-        percent: 107,
-        request: 80,
-        call: 44,
-        tools: ToolStyle::Json { around: 210, each: 4 },
-        thinking: Thinking::All,
-        ..OTHER
-    },
-    Tokenizer { name: "qwen", percent: 105, tools: ToolStyle::Json { around: 120, each: 8 }, ..OTHER },
-    Tokenizer { name: "kimi", percent: 102, ..OTHER },
-    Tokenizer { name: "glm", percent: 102, tools: ToolStyle::Json { around: 120, each: 8 }, ..OTHER },
-    Tokenizer { name: "minimax", percent: 102, ..OTHER },
-    Tokenizer { name: "nova", percent: 115, ..OTHER },
-];
-
-impl Tokenizer {
+impl Family {
     pub(super) fn of(model: &str) -> &'static Self {
         Self::at(Self::index_of(model))
     }
 
-    pub(super) fn at(index: usize) -> &'static Self {
-        TOKENIZERS.get(index).unwrap_or(&OTHER)
+    /// Like [`of`](Self::of), for a server that may be Google's AI Studio.
+    pub(super) fn at_server(model: &str, is_studio: bool) -> &'static Self {
+        let family = Self::of(model);
+        family.studio.filter(|_| is_studio).unwrap_or(family)
     }
 
+    pub(super) fn at(index: usize) -> &'static Self {
+        &FAMILIES[index.min(FAMILIES.len() - 1)]
+    }
+
+    /// Returns the row for a model. Ids look like `creator/model`, `vendor.model` or `model`, often followed by a date
+    /// or a variant. The last row is for all models that no other row is for.
     pub(super) fn index_of(model: &str) -> usize {
-        let name = tokenizer_name(model);
-        TOKENIZERS.iter().position(|tokenizer| tokenizer.name == name).unwrap_or(0)
+        let id = model.to_ascii_lowercase();
+        let bare = id.rsplit('/').next().unwrap_or_default();
+        let version = version(bare);
+        // Other vendors' names are checked first: a fine-tuned Llama may be called `…-gpt-4-distilled`, but never the
+        // other way round.
+        let is_for = |family: &Self| {
+            let named = family.ids.iter().any(|fragments| fragments.iter().all(|part| bare.contains(part)));
+            named && version >= family.from
+        };
+        let named = |name: &str| FAMILIES.iter().position(|family| family.name == name);
+        let found = FAMILIES.iter().position(is_for).or_else(|| named(openai_name(bare)?));
+        found.unwrap_or(FAMILIES.len() - 1)
     }
 
     /// Returns whether the model sees a reasoning item at `index`, given the index of the last question.
     pub(super) fn sees_reasoning(&self, index: usize, last_question: Option<usize>) -> bool {
-        self.thinking == Thinking::All || last_question.is_none_or(|last| index > last)
+        self.reasoning == Thinking::All || last_question.is_none_or(|last| index > last)
     }
 
-    /// Returns whether the built-in vocabulary is the model's own.
+    /// Returns whether the vocabulary is the models' own.
     pub(super) fn is_exact(&self) -> bool {
-        self.percent == 100
+        self.text == 1000
+    }
+
+    /// Returns where the figures come from, in one sentence.
+    pub(super) fn basis(&self) -> String {
+        let sources: Vec<String> = self.sources.iter().map(Source::to_string).collect();
+        format!("{} ({AS_OF})", sources.join("; "))
     }
 
     /// Estimates the tokens of encrypted reasoning from its length in characters.
@@ -184,60 +165,32 @@ impl Tokenizer {
             .saturating_add(self.reasoning_overhead)
     }
 
+    /// Converts tokens of `encoding` to tokens of this family.
     pub(super) fn scaled(&self, tokens: usize) -> u32 {
-        u32::try_from((tokens * self.percent).div_ceil(100)).unwrap_or(u32::MAX)
+        let long = tokens.saturating_sub(LONG);
+        rounded((tokens - long) * self.text + long * self.long)
     }
 }
 
-/// Returns the name of a model's tokenizer. Ids look like `creator/model`, `vendor.model` or `model`, often followed by a
-/// date or a variant.
-fn tokenizer_name(model: &str) -> &'static str {
-    let id = model.to_ascii_lowercase();
-    let bare = id.rsplit('/').next().unwrap_or_default();
+/// Rounds thousandths of a token to whole tokens.
+pub(super) fn rounded(thousandths: usize) -> u32 {
+    u32::try_from((thousandths + 500) / 1000).unwrap_or(u32::MAX)
+}
+
+/// Returns the name of the row for one of OpenAI's models.
+fn openai_name(bare: &str) -> Option<&'static str> {
     let has = |part: &str| bare.contains(part);
-    // Other vendors' names are checked first: a fine-tuned Llama may be called `…-gpt-4-distilled`, but never the other
-    // way round.
-    if has("claude") {
-        return if claude_version(bare) >= (4, 7) { "claude-4.7" } else { "claude" };
-    }
-    let others = [
-        ("gpt-oss", "gpt-oss"),
-        ("gemini", "gemini"),
-        ("gemma", "gemini"),
-        ("grok", "grok"),
-        ("deepseek", "deepseek"),
-        ("qwen", "qwen"),
-        ("qwq", "qwen"),
-        ("llama", "llama"),
-        ("mistral", "mistral"),
-        ("mixtral", "mistral"),
-        ("ministral", "mistral"),
-        ("magistral", "mistral"),
-        ("devstral", "mistral"),
-        ("codestral", "mistral"),
-        ("pixtral", "mistral"),
-        ("kimi", "kimi"),
-        ("glm", "glm"),
-        ("minimax", "minimax"),
-        ("nova-", "nova"),
-    ];
-    if let Some((_, name)) = others.iter().find(|(part, _)| has(part)) {
-        return name;
-    }
     if let Some((_, version)) = bare.split_once("gpt-").or_else(|| bare.split_once("gpt")) {
-        return openai_tokenizer(version, bare);
+        return Some(openai_tokenizer(version, bare));
     }
     let is_o_series = bare.split(['.', ':']).any(|part| {
         let mut letters = part.chars();
         letters.next() == Some('o') && letters.next().is_some_and(|digit| digit.is_ascii_digit())
     });
     if is_o_series || has("codex") || has("computer-use") {
-        return "o-series";
+        return Some("o-series");
     }
-    if has("embedding") || has("davinci") || has("babbage") {
-        return "gpt-4";
-    }
-    "other"
+    (has("embedding") || has("davinci") || has("babbage")).then_some("gpt-4")
 }
 
 /// Returns the tokenizer for the part of an id after `gpt-`.
@@ -257,7 +210,7 @@ fn openai_tokenizer(version: &str, id: &str) -> &'static str {
 
 /// Reads the version from ids such as `claude-opus-4.7`, `claude-opus-4-7`, `claude-opus-4-20250514` and
 /// `claude-3-5-sonnet`.
-fn claude_version(id: &str) -> (u32, u32) {
+fn version(id: &str) -> (u32, u32) {
     let from = id.find(|c: char| c.is_ascii_digit()).and_then(|at| id.get(at..));
     from.map_or((0, 0), numbers)
 }
@@ -303,27 +256,67 @@ mod tests {
             ("o4-mini", "o-series"),
             ("codex-mini-latest", "o-series"),
             ("openai/gpt-oss-120b", "gpt-oss"),
-            ("anthropic/claude-sonnet-4.5", "claude"),
-            ("claude-opus-4-20250514", "claude"),
-            ("claude-3-5-haiku-20241022", "claude"),
+            ("anthropic/claude-sonnet-4.5", "claude-4.5"),
+            ("claude-opus-4-20250514", "claude-4"),
+            ("claude-3-5-haiku-20241022", "claude-3.5-haiku"),
+            ("claude-3-sonnet-20240229", "claude-3"),
+            ("claude-opus-4-6", "claude-4.6"),
             ("anthropic/claude-opus-4.7", "claude-4.7"),
-            ("us.anthropic.claude-opus-4-8-v1:0", "claude-4.7"),
-            ("claude-5-sonnet", "claude-4.7"),
-            ("google/gemini-3-pro-preview", "gemini"),
-            ("xai/grok-code-fast-1", "grok"),
-            ("meta/llama-3.3-70b", "llama"),
+            ("us.anthropic.claude-opus-4-8-v1:0", "claude-4.8"),
+            ("claude-5-sonnet", "claude-5"),
+            ("anthropic/claude-opus-5", "claude-opus-5"),
+            ("google/gemini-3-pro-preview", "gemini-3"),
+            ("google/gemini-2.5-flash", "gemini-2.5"),
+            ("google/gemini-2.0-flash", "gemini"),
+            ("google/gemma-3-27b", "gemma"),
+            ("xai/grok-code-fast-1", "grok-code"),
+            ("xai/grok-4.1-fast", "grok-fast"),
+            ("xai/grok-4.20-beta", "grok-4.3"),
+            ("xai/grok-4-0709", "grok-4"),
+            ("xai/grok-3-mini", "grok"),
+            ("meta/llama-3.3-70b", "llama-3.1"),
+            ("meta/llama-4-scout", "llama-4"),
+            ("llama3-8b-8192", "llama"),
             ("mistral/devstral-2", "mistral"),
             ("deepseek/deepseek-r1-distill-llama-70b", "deepseek"),
-            ("alibaba/qwen3-coder", "qwen"),
+            ("alibaba/qwen3-coder", "qwen-coder"),
+            ("alibaba/qwen3.5-397b-a17b", "qwen-3.5"),
+            ("alibaba/qwen-3-235b", "qwen-3"),
+            ("deepseek/deepseek-v4-flash", "deepseek-v4"),
+            ("amazon/nova-2-lite", "nova-2"),
             ("moonshotai/kimi-k2-thinking", "kimi"),
             ("zai/glm-4.6", "glm"),
             ("minimax/minimax-m2", "minimax"),
             ("amazon/nova-pro", "nova"),
             ("", "other"),
-            ("cohere/command-a", "other"),
+            ("cohere/command-a", "command-a"),
+            ("cohere/command-a-reasoning-08-2025", "command-a-reasoning"),
+            ("arcee-ai/trinity-mini", "other"),
         ];
         for (model, name) in cases {
-            assert_eq!(Tokenizer::of(model).name, name, "{model}");
+            assert_eq!(Family::of(model).name, name, "{model}");
         }
+    }
+
+    #[test]
+    fn every_family_has_sources_and_no_figure_rests_on_one_repository() {
+        for family in FAMILIES.iter().chain(FAMILIES.iter().filter_map(|family| family.studio)) {
+            assert!(!family.sources.is_empty(), "{}", family.name);
+            for source in family.sources {
+                if let Source::Fitted { pairs, repositories, .. } = source {
+                    assert!(*repositories >= 2 && pairs >= repositories, "{}", family.name);
+                }
+            }
+            assert!(family.long >= family.text && family.error.0 > 0 && family.error.1 > 0, "{}", family.name);
+        }
+        let names: std::collections::BTreeSet<&str> = FAMILIES.iter().map(|family| family.name).collect();
+        assert_eq!(names.len(), FAMILIES.len(), "names are unique");
+    }
+
+    #[test]
+    fn long_texts_are_rather_counted_too_high() {
+        let claude = Family::of("anthropic/claude-sonnet-4.5");
+        assert_eq!((claude.scaled(100), claude.scaled(512), claude.scaled(1512)), (115, 590, 1780));
+        assert_eq!(Family::of("gpt-5").scaled(1512), 1512);
     }
 }
