@@ -10,6 +10,7 @@ import * as vscode from "vscode";
 
 import type { Tokens } from "../../packages/loader/src/tokens.js";
 import type { Log } from "./log.js";
+import { localized } from "./messages.js";
 
 /** The normal name of a file, which it has unless a window is writing it. */
 const FREE = /^memory(-[\w-]+)?$/;
@@ -34,12 +35,12 @@ export class MemoryFiles {
       tokens.openMemory(await this.#key());
       for (const name of new Set((await this.#list()).map((name) => name.replace(/\.(taken|tmp)$/, "")))) {
         const bytes = FREE.test(name) ? await this.#readAny(name) : undefined;
-        const state = bytes === undefined ? "missing" : tokens.addMemory(bytes);
+        const [state, message] = bytes === undefined ? ["missing", null] : tokens.addMemory(bytes);
+        if (message !== null) {
+          this.log.warn(localized([{ code: message, args: [] }]));
+        }
         if (state === "damaged") {
-          this.log.warn("A file with token counts and usage is damaged. It was put aside, and a new one is begun.");
           await this.#rename(name, `${name}.corrupt`).catch(() => undefined);
-        } else if (state === "newer") {
-          this.log.warn("A file with token counts and usage is from a newer version of Sluice. This version does not change it.");
         }
       }
     });

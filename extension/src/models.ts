@@ -67,12 +67,9 @@ export class ModelLists {
       return;
     }
     this.#enriched.add(`${baseUrl} ${model}`);
-    const requests = await this.modules.requests();
-    const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
-    const { models: settings } = readSettings(requests, this.log);
-    const { endpointsRequest } = requests.catalog({ baseUrl, snapshot, settings, about: model });
+    const { endpointsRequest } = await this.#ask(connection, { about: model });
     if (endpointsRequest !== null) {
-      const answer = await get(requests, connection, endpointsRequest);
+      const answer = await get(await this.modules.requests(), connection, endpointsRequest);
       if (!("transport" in answer)) {
         await this.learn(connection, { endpointsReceived: [model, answer] });
       }
@@ -86,22 +83,16 @@ export class ModelLists {
   }
 
   async #refresh(connection: Connection): Promise<CatalogView> {
-    const requests = await this.modules.requests();
-    const { baseUrl } = connection.endpoint;
-    const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
-    const { models: settings } = readSettings(requests, this.log);
-    const { listRequest } = requests.catalog({ baseUrl, snapshot, settings });
-    const answer = await get(requests, connection, listRequest);
+    const { listRequest } = await this.#ask(connection);
+    const answer = await get(await this.modules.requests(), connection, listRequest);
     return this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
   }
 
   /** Returns what is known about the models, after something happened. */
   async learn(connection: Connection, event?: CatalogEvent, restored?: string): Promise<CatalogView> {
-    const requests = await this.modules.requests();
     const { baseUrl } = connection.endpoint;
     const snapshot = restored ?? this.#catalogs.get(baseUrl)?.snapshot;
-    const { models: settings } = readSettings(requests, this.log);
-    const catalog = requests.catalog({ baseUrl, snapshot, settings, event });
+    const catalog = await this.#ask(connection, { snapshot, event });
     this.#catalogs.set(baseUrl, catalog);
     this.#logNotes(connection, catalog);
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
@@ -111,6 +102,15 @@ export class ModelLists {
       this.#changed.fire();
     }
     return catalog;
+  }
+
+  async #ask(
+    { endpoint: { baseUrl } }: Connection,
+    more: { snapshot?: string | undefined; event?: CatalogEvent | undefined; about?: string } = {},
+  ): Promise<CatalogView> {
+    const requests = await this.modules.requests();
+    const { models: settings } = readSettings(requests, this.log);
+    return requests.catalog({ baseUrl, snapshot: this.#catalogs.get(baseUrl)?.snapshot, settings, ...more });
   }
 
   /** The list is read often and its notes stay the same, so they are logged once. */

@@ -25,9 +25,9 @@ class Ledger {
     this.unsaved = 0;
   }
 
-  addMemory(file: Uint8Array): string {
+  addMemory(file: Uint8Array): ReturnType<Tokens["addMemory"]> {
     this.saved += file.length;
-    return file[0] === 9 ? "newer" : "good";
+    return file[0] === 9 ? ["newer", "memoryNewer"] : ["good", null];
   }
 
   saveMemory(file: Uint8Array | undefined): Uint8Array | undefined {

@@ -72,7 +72,7 @@ pub enum StoreError {
         directory: PathBuf,
     },
     /// The file was damaged. It has been set aside, and the store starts with an empty memory.
-    StartedAnew,
+    StartedOver,
     /// A newer version keeps the file, and this one doesn't touch it. Update this program.
     Update,
 }
@@ -88,7 +88,7 @@ impl fmt::Display for StoreError {
                 "token counts and usage are not saved yet: another process holds the lock in {}",
                 directory.display()
             ),
-            Self::StartedAnew => formatter.write_str(MessageCode::MemoryDamaged.english().trim_end_matches('.')),
+            Self::StartedOver => formatter.write_str(MessageCode::MemoryDamaged.english().trim_end_matches('.')),
             Self::Update => formatter.write_str(MessageCode::MemoryNewer.english().trim_end_matches('.')),
         }
     }

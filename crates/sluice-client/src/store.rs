@@ -31,7 +31,7 @@ impl Store {
         let store = Self { directory: directory.into() };
         match store.read() {
             Ok((memory, FileState::Good | FileState::Missing)) => (store, memory, None),
-            Ok((memory, FileState::Damaged)) => (store, memory, Some(StoreError::StartedAnew)),
+            Ok((memory, FileState::Damaged)) => (store, memory, Some(StoreError::StartedOver)),
             Ok((memory, FileState::Newer)) => (store, memory, Some(StoreError::Update)),
             Err(error) => {
                 // With a temporary key, the counts of this run are at least comparable with each other.

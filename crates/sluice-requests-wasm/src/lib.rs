@@ -101,19 +101,7 @@ fn prepare(
     let is_restored = VAULT.with_borrow_mut(|vault| vault.restore(&mut chat, &endpoint.origin, today));
     let built = build_request(&chat, endpoint).without(without);
     let restored = if is_restored { Some(to_json(&chat)?) } else { None };
-    Ok(PreparedRequest {
-        request: built.request,
-        origin: endpoint.origin.clone(),
-        model: chat.model.clone(),
-        tool_names: built.tool_names,
-        conversation_id: built.conversation_id,
-        marker: built.marker,
-        kind: built.kind,
-        description: built.description,
-        optional: built.optional,
-        notes: built.notes,
-        chat: restored,
-    })
+    Ok(PreparedRequest { built, origin: endpoint.origin.clone(), model: chat.model, chat: restored })
 }
 
 /// The catalog is in the snapshot that the shell keeps. It is restored, updated and queried.

@@ -6,8 +6,8 @@
 
 use std::cell::RefCell;
 
-use sluice_bridge::to_json;
-use sluice_core::{Counter, FileState, InstallKey, Ledger, Memory, TokensQuestion};
+use sluice_bridge::{ANSWER, to_json};
+use sluice_core::{Counter, InstallKey, Ledger, Memory, TokensQuestion};
 
 #[derive(Debug)]
 struct State {
@@ -89,17 +89,17 @@ pub extern "C" fn memory_open(length: u32) {
     });
 }
 
-/// Adds the file in the window to the memory. Returns its state: 0 good, 1 damaged, 2 written by a newer version.
+/// Adds the file in the window to the memory. Answers with its [`FileState`](sluice_core::FileState), and what to tell
+/// the user about it.
 #[unsafe(no_mangle)]
-pub extern "C" fn memory_add(length: u32) -> u32 {
+pub extern "C" fn memory_add(length: u32) {
     sluice_bridge::with(|bridge| {
-        let (file, _) = bridge.parts(length);
-        match STATE.with_borrow_mut(|state| state.ledger.memory().add(file)) {
-            FileState::Good | FileState::Missing => 0,
-            FileState::Damaged => 1,
-            FileState::Newer => 2,
-        }
-    })
+        let (file, answer) = bridge.parts(length);
+        let state = STATE.with_borrow_mut(|state| state.ledger.memory().add(file));
+        answer.clear();
+        answer.json_row(ANSWER, &(state, state.message()));
+        answer.publish([0; 2]);
+    });
 }
 
 /// Answers with the bytes that replace the file in the window, or with nothing if the file must be left alone.

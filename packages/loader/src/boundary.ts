@@ -202,7 +202,7 @@ tool: string | null,
  */
 next: string, 
 /**
- * All there is to tell the user, sentence by sentence: what happened, when to come back, what to do.
+ * Everything to tell the user, sentence by sentence: what happened, when to come back, what to do.
  */
 text: Array<Message>, 
 /**
@@ -1621,10 +1621,6 @@ value: unknown, } };
 
 export type PreparedRequest = { 
 /**
- * What to send.
- */
-request: HttpRequest, 
-/**
  * The origin that it is sent to. A key belongs to one origin.
  */
 origin: string, 
@@ -1633,15 +1629,23 @@ origin: string,
  */
 model: string, 
 /**
+ * The chat as JSON with what the vault added or removed, if it changed anything. This is what is sent and counted.
+ */
+chat: string | null, 
+/**
+ * What to send.
+ */
+request: HttpRequest, 
+/**
  * The tool names that were sent, with VS Code's names for them.
  */
 toolNames: { [sent: string]: string }, 
 /**
- * The conversation that the request belongs to, if that is known.
+ * The id of the conversation, if the caller, VS Code or a marker named it.
  */
 conversationId: string | null, 
 /**
- * The text of a `stateful_marker` part to add to the answer.
+ * The text of a `stateful_marker` part to add to the answer. The next request recognizes the conversation by it.
  */
 marker: string | null, 
 /**
@@ -1653,17 +1657,13 @@ kind: RequestKind,
  */
 description: string, 
 /**
- * The parameters that can be left out if the server refuses them.
+ * The parameters that can be left out if the server refuses them by name.
  */
 optional: Array<Parameter>, 
 /**
- * What isn't sent as the chat has it.
+ * Notes about everything that was left out or repaired.
  */
-notes: Array<Note>, 
-/**
- * The chat as JSON with what the vault added or removed, if it changed anything. This is what is sent and counted.
- */
-chat: string | null, };
+notes: Array<Note>, };
 
 export type CatalogQuestion = { 
 /**

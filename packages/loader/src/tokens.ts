@@ -4,7 +4,7 @@
 //   const tokens = await loadTokens(bytes);
 //   tokens.countText("openai/gpt-5", "gpt-5", "hello");  // one number; VS Code asks thousands of times in a turn
 
-import type { Begun, ChatMessage, Ended, FileState, HistoryPeriod, HistoryRow, LedgerModel, TokensQuestion } from "./boundary.js";
+import type { Begun, ChatMessage, Ended, FileState, HistoryPeriod, HistoryRow, LedgerModel, Message, TokensQuestion } from "./boundary.js";
 import { compile, Instance, type ModuleExports } from "./module.js";
 
 /** Compiles the counter. Vocabularies are built when the first text of their models is counted, or by `prepare`. */
@@ -19,12 +19,11 @@ interface TokensExports extends ModuleExports {
   family(length: number): number;
   corrected(family: number, count: number): number;
   memory_open(length: number): void;
-  memory_add(length: number): number;
+  memory_add(length: number): void;
   memory_save(length: number, hasFile: number): void;
   memory_saved(): void;
 }
 
-const FILE_STATES: readonly FileState[] = ["good", "damaged", "newer"];
 /** Longer texts are rarely counted twice, and would fill the memory. */
 const MAX_CACHED_LENGTH = 2048;
 /** There are two generations of this many counts: the older one is dropped when the newer one is full. */
@@ -100,11 +99,11 @@ export class Tokens {
     instance.run((exports) => exports.memory_open(instance.writeBytes(key)));
   }
 
-  /** Adds a file to the memory: counts are merged, and usage is added. Returns the state of the file. */
-  addMemory(file: Uint8Array): FileState {
+  /** Adds a file to the memory: counts are merged, and usage is added. Returns the file's state, and what to say about it. */
+  addMemory(file: Uint8Array): [state: FileState, message: Message["code"] | null] {
     const instance = this.#use();
-    const state = instance.run((exports) => exports.memory_add(instance.writeBytes(file)));
-    return FILE_STATES[state] ?? "damaged";
+    instance.run((exports) => exports.memory_add(instance.writeBytes(file)));
+    return JSON.parse(instance.text());
   }
 
   /**

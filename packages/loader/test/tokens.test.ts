@@ -102,7 +102,11 @@ test("memory goes into files and comes back, whatever is in which", async () => 
   own.openMemory(key);
   assert.deepEqual(
     [own.addMemory(await used()), own.addMemory(await used()), own.addMemory(new Uint8Array(40))],
-    ["good", "good", "damaged"],
+    [
+      ["good", null],
+      ["good", null],
+      ["damaged", "memoryDamaged"],
+    ],
   );
   assert.equal(own.history("month")[0]?.totals.requests, 2);
 });

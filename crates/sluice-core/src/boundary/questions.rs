@@ -10,13 +10,13 @@ use super::chat::{ChatMessage, ChatRequest, HttpRequest};
 use super::model::{ChatModel, ModelSettings, OtherModel};
 use super::outcome::LoggedOutcome;
 use super::part::Note;
-use super::usage::{RequestKind, Totals};
+use super::usage::Totals;
 use crate::environment::Environment;
 use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::message::Message;
 use crate::models::ListState;
-use crate::send::{Parameter, ToolNames};
+use crate::send::{BuiltRequest, Parameter};
 use crate::vercel::VercelQuestion;
 
 /// The questions of an editor, apart from reading answers and counting tokens.
@@ -161,30 +161,15 @@ pub enum RequestsQuestion {
 
 /// A request that is ready to be sent, and everything that is needed to read its answer. It doesn't contain the key.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PreparedRequest {
-    /// What to send.
-    pub request: HttpRequest,
+    /// The request itself.
+    #[serde(flatten)]
+    pub built: BuiltRequest,
     /// The origin that it is sent to. A key belongs to one origin.
     pub origin: String,
     /// The model that is asked.
     pub model: String,
-    /// The tool names that were sent, with VS Code's names for them.
-    #[cfg_attr(test, ts(type = "{ [sent: string]: string }"))]
-    pub tool_names: ToolNames,
-    /// The conversation that the request belongs to, if that is known.
-    pub conversation_id: Option<String>,
-    /// The text of a `stateful_marker` part to add to the answer.
-    pub marker: Option<String>,
-    /// What the request is for.
-    pub kind: RequestKind,
-    /// What the request is for and how much the model should think, for a log.
-    pub description: String,
-    /// The parameters that can be left out if the server refuses them.
-    pub optional: Vec<Parameter>,
-    /// What isn't sent as the chat has it.
-    pub notes: Vec<Note>,
     /// The chat as JSON with what the vault added or removed, if it changed anything. This is what is sent and counted.
     pub chat: Option<String>,
 }

@@ -1,5 +1,6 @@
 //! Step 3: builds the HTTP request. It doesn't contain the key, which shells add themselves.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::conversation::{conversation_id, marker};
@@ -17,12 +18,15 @@ const MAX_CACHE_KEY: usize = 64;
 const MIN_OUTPUT_TOKENS: u64 = 16;
 
 /// A request that is ready to be sent, and everything that is needed to read its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[non_exhaustive]
 pub struct BuiltRequest {
     /// What to send.
     pub request: HttpRequest,
     /// The tool names that were sent, with VS Code's names for them.
+    #[cfg_attr(test, ts(type = "{ [sent: string]: string }"))]
     pub tool_names: ToolNames,
     /// The id of the conversation, if the caller, VS Code or a marker named it.
     pub conversation_id: Option<String>,
