@@ -42,6 +42,7 @@ fn record(home: &Path, requests: &[(u32, &str, &str, Option<&str>)]) {
             conversation: String::new(),
             model: (*model).to_owned(),
             kind: RequestKind::Main,
+            effort: None,
             estimate: None,
             max_input_tokens: None,
         };

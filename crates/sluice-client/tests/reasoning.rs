@@ -3,9 +3,10 @@
 #[path = "support/conversation.rs"]
 mod conversation;
 
-use conversation::{Host, Server, chat, describe};
+use conversation::{Host, Server, chat, describe, is_question};
 use expect_test::expect;
-use sluice_core::{ChatPart, Vault};
+use serde_json::Value;
+use sluice_core::{ChatMessage, ChatPart, MAX_TOOLS, Parameter, ToolDefinition, ToolMode, Vault, build_request};
 
 #[test]
 fn thinking_is_shown_without_any_setting() {
@@ -31,8 +32,40 @@ fn thinking_is_shown_without_any_setting() {
 fn an_organization_that_may_not_have_summaries_gets_an_answer_without() {
     let mut server = Server::new(1);
     let answer = server.ask(&mut chat("sluice/openai-unverified"), "Call it 0 times");
-    assert_eq!(answer.report.refused, [sluice_core::Parameter::ReasoningSummary]);
+    assert_eq!(answer.report.refused, [Parameter::ReasoningSummary]);
     assert_eq!(server.requests.iter().map(|(_, status)| *status).collect::<Vec<_>>(), [400, 200]);
+}
+
+#[test]
+fn a_server_that_refuses_many_tools_gets_the_first_ones_and_the_user_a_note() {
+    let mut server = Server::new(1);
+    let mut chat = chat("sluice/openai-like");
+    let tool = chat.tools.pop().unwrap();
+    chat.tools = (0..200).map(|n| ToolDefinition { name: format!("tool_{n}"), ..tool.clone() }).collect();
+    // A tool that the model must call is among them.
+    chat.tool_mode = ToolMode::Required;
+    chat.required_tool = Some("tool_190".to_owned());
+    chat.messages.push(ChatMessage::user("Call it 1 times"));
+    let answer = server.respond(&chat);
+    assert_eq!(answer.report.refused, [Parameter::ExtraTools]);
+    assert_eq!(server.requests.iter().map(|(_, status)| *status).collect::<Vec<_>>(), [400, 200]);
+    expect![[r#"
+        The server does not accept more than 128 tools at once, so the model is offered only the first ones. To choose them yourself, turn off others in the chat's tool picker.
+    "#]]
+    .assert_eq(&answer.told());
+    let names = |body: &Value| -> Vec<String> {
+        body["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let sent = names(&server.requests[1].0);
+    assert_eq!(sent.len(), MAX_TOOLS);
+    assert_eq!((sent[0].as_str(), sent[126].as_str(), sent[127].as_str()), ("tool_0", "tool_126", "tool_190"));
+    // The next request has the same tools from the beginning, and the same note.
+    let built = build_request(&chat, &server.endpoint).without(&answer.report.refused);
+    assert_eq!(names(&serde_json::from_str(&built.request.body).unwrap()), sent);
+    assert_eq!(built.notes.iter().filter(|note| !note.text.is_empty()).count(), 1);
+    // Few tools are sent as they are.
+    chat.tools.truncate(MAX_TOOLS);
+    assert_eq!(build_request(&chat, &server.endpoint).without(&answer.report.refused).notes, []);
 }
 
 const PROVIDERS: [&str; 5] = ["openai-like", "anthropic-like", "deepseek-like", "kimi-like", "vllm-like"];
@@ -41,7 +74,7 @@ const PROVIDERS: [&str; 5] = ["openai-like", "anthropic-like", "deepseek-like", 
 #[test]
 fn ten_rounds_of_tools_a_reload_and_a_change_of_models_keep_the_reasoning() {
     for name in PROVIDERS {
-        let (mut server, mut host) = (Server::new(1), Host::VsCode(Vault::default()));
+        let (mut server, mut host) = (Server::new(1), Host::vscode());
         let mut chat = chat(&format!("sluice/{name}"));
         server.ask_through(&mut host, &mut chat, "Call open_gate 10 times, and think twice");
         host.reload();
@@ -54,31 +87,51 @@ fn ten_rounds_of_tools_a_reload_and_a_change_of_models_keep_the_reasoning() {
     }
 }
 
-/// Checks invariants R5 and S6a.
+/// Checks invariants R5 and S6a: through any host, in several conversations that share a vault, with answers that repeat
+/// themselves, questions that are asked again, reloads and changes of models and servers.
 #[test]
 fn what_comes_back_is_exactly_what_the_same_model_at_the_same_server_gave() {
     let mut rng = fastrand::Rng::with_seed(12);
+    let mut repeated = 0;
     for _ in 0..150 {
         let mut servers = [Server::new(1), Server::new(2)];
-        let mut host = if rng.bool() { Host::Keeps } else { Host::VsCode(Vault::default()) };
-        let mut chat = chat("");
-        for _ in 0..rng.usize(2..6) {
+        let mut host = match rng.u8(..4) {
+            0 => Host::Keeps,
+            1 => Host::Agent,
+            _ => Host::vscode(),
+        };
+        // Each conversation, and what the servers gave in it: the server, the model and the item.
+        let mut conversations = [(chat(""), Vec::new()), (chat(""), Vec::new())];
+        for _ in 0..rng.usize(2..8) {
+            let (chat, given) = &mut conversations[rng.usize(..2)];
+            // Another attempt at an earlier question forgets what came after it.
+            let questions: Vec<usize> =
+                (0..chat.messages.len()).filter(|at| is_question(&chat.messages[*at])).collect();
+            if rng.u8(..5) == 0 && !questions.is_empty() {
+                let at = questions[rng.usize(..questions.len())];
+                chat.messages.truncate(at);
+                given.retain(|(length, ..): &(usize, usize, String, String)| *length <= at);
+            }
             let name = PROVIDERS[rng.usize(..PROVIDERS.len())];
             chat.model = format!("sluice/{name}");
             let twice = if rng.bool() { ", and think twice" } else { "" };
             let parallel = if rng.bool() { " in parallel" } else { "" };
-            let prompt = format!("Call open_gate {} times{parallel}{twice}", rng.usize(0..4));
-            let server = &mut servers[rng.usize(..2)];
-            let answer = server.ask_through(&mut host, &mut chat, &prompt);
+            let prompt = format!("Call open_gate {} times{parallel}{twice}", rng.usize(0..3));
+            let number = rng.usize(..2);
+            let server = &mut servers[number];
+            let before = server.given.len();
+            let answer = server.ask_through(&mut host, chat, &prompt);
             assert!(!answer.text().contains("stopped early"), "{name}: {}", answer.text());
             let (sent, status) = server.requests.last().unwrap();
             assert_eq!(*status, 200, "{name}: {sent}");
+            let new = server.given[before..].iter().filter_map(|(model, item)| Some((model, describe(item)?)));
+            let at = chat.messages.len();
+            given.extend(new.map(|(model, item)| (at, number, model.clone(), item)));
             // The answer to the last request isn't in that request.
-            let own: Vec<String> = server
-                .given
+            let own: Vec<String> = given
                 .iter()
-                .filter(|(model, _)| *model == chat.model)
-                .filter_map(|(_, item)| describe(item))
+                .filter(|(_, at_server, model, _)| *at_server == number && *model == chat.model)
+                .map(|(.., item)| item.clone())
                 .collect();
             let foreign = |call: &String| call.starts_with("call ") && !own.contains(call);
             let sent: Vec<String> =
@@ -86,21 +139,24 @@ fn what_comes_back_is_exactly_what_the_same_model_at_the_same_server_gave() {
             assert!(own.starts_with(&sent) && own.len() > sent.len(), "{name}\nsent {sent:#?}\nown {own:#?}");
             let last: Vec<&String> = own[sent.len()..].iter().collect();
             assert!(last.iter().all(|item| !item.starts_with("call")), "{name}: {last:?}");
+            let texts: Vec<&String> = sent.iter().filter(|item| item.starts_with("message")).collect();
+            repeated += usize::from(texts.iter().any(|text| texts.iter().filter(|other| other == &text).count() > 1));
             if rng.bool() {
                 host.reload();
             }
         }
     }
+    assert!(repeated > 20, "only {repeated} requests have two equal messages");
 }
 
 /// Checks invariant R6.
 #[test]
 fn reasoning_that_a_server_refuses_is_left_out_once_and_for_all() {
-    let (mut server, mut host) = (Server::new(1), Host::VsCode(Vault::default()));
+    let (mut server, mut host) = (Server::new(1), Host::vscode());
     let mut chat = chat("sluice/anthropic-like");
     server.ask_through(&mut host, &mut chat, "Call open_gate 0 times");
     // The summary is changed on the way, so the signature is no longer valid.
-    let Host::VsCode(vault) = &mut host else { unreachable!() };
+    let Host::VsCode { vault, .. } = &mut host else { unreachable!() };
     let damaged = String::from_utf8(vault.to_bytes()).unwrap().replace("There are", "There were");
     *vault = Vault::read(damaged.as_bytes());
     let answer = server.ask_through(&mut host, &mut chat, "And call open_gate 0 times now");
@@ -133,4 +189,20 @@ fn separate_messages_and_blocks_are_visibly_separate() {
         _ => None,
     });
     assert_eq!(text, Some(answer.text()));
+}
+
+/// Checks invariant R5. Models often give the same short answer twice, with other reasoning.
+#[test]
+fn equal_answers_get_their_own_reasoning_back() {
+    for name in PROVIDERS {
+        let (mut server, mut host) = (Server::new(1), Host::vscode());
+        let mut chat = chat(&format!("sluice/{name}"));
+        for _ in 0..4 {
+            server.ask_through(&mut host, &mut chat, "Call open_gate 0 times");
+            let own: Vec<String> = server.given.iter().filter_map(|(_, item)| describe(item)).collect();
+            let (sent, status) = server.requests.last().unwrap();
+            let sent: Vec<String> = sent["input"].as_array().unwrap().iter().filter_map(describe).collect();
+            assert!(*status == 200 && own.starts_with(&sent), "{name}\nsent {sent:#?}\nown {own:#?}");
+        }
+    }
 }

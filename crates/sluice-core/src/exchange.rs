@@ -12,7 +12,7 @@ use crate::failure::{Transport, retry_delay_ms};
 use crate::ledger::LedgerEntry;
 use crate::message::MessageCode;
 use crate::receive::{BodyEnd, StreamOptions};
-use crate::send::Parameter;
+use crate::send::{Parameter, too_many_tools};
 use body::{Body, Progress};
 #[cfg(test)]
 pub(crate) use report::{CompletionDetails, PromptDetails};
@@ -399,6 +399,9 @@ impl Exchange {
         };
         if let Some(parameter) = Parameter::refused(failure, &self.options.optional, &self.without) {
             self.without.push(parameter);
+            if parameter == Parameter::ExtraTools {
+                self.outputs.push_back(Output::Note(too_many_tools()));
+            }
             self.state = State::Sending;
             return;
         }

@@ -16,7 +16,7 @@ use crate::boundary::{
     RequestStart, RequestUsage, Role, Status, StatusLine, Totals, Usage,
 };
 use crate::memory::Memory;
-use crate::send::{Prompt, Purpose, purpose};
+use crate::send::{Parameter, Prompt, Purpose, purpose, reasoning_options};
 use crate::tokens::{Counter, InstallKey, Piece};
 use crate::usage::{History, UsageTracker, preflight};
 use tree::RequestTree;
@@ -53,6 +53,9 @@ pub struct LedgerModel {
     pub max_input_tokens: Option<u64>,
     /// The prices, for servers that don't report costs.
     pub prices: Option<Prices>,
+    /// The parameters that are not sent, see [`ChatModel::refused`](crate::ChatModel::refused).
+    #[cfg_attr(test, ts(as = "Option<Vec<Parameter>>"))]
+    pub refused: Vec<Parameter>,
 }
 
 /// What is known when a request begins.
@@ -138,11 +141,13 @@ impl Ledger {
         let estimate = self.memory.estimate(&prompt, &model.family, &|piece| self.counter.piece(piece));
         let warning = preflight(&chat.model, estimate.tokens, model.max_input_tokens);
         let Purpose { name: purpose, kind } = purpose(&chat);
+        let effort = Parameter::effort_without(reasoning_options(&chat.options, kind).effort, &model.refused);
         let start = RequestStart {
             id: id.to_owned(),
             conversation: conversation.to_owned(),
             model: chat.model,
             kind,
+            effort,
             estimate: Some(estimate.tokens),
             max_input_tokens: model.max_input_tokens,
         };

@@ -110,13 +110,14 @@ pub use numbers::{date, fixed_count, grouped, short_count};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{
-    BadAddress, BuiltRequest, Effort, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request, purpose,
+    BadAddress, BuiltRequest, Effort, Endpoint, MAX_TOOLS, Parameter, Prompt, Purpose, ToolNames, VERCEL,
+    build_request, purpose,
 };
 pub use settings::read_settings;
 pub use surrogates::mend_surrogates;
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
 pub use usage::{History, UsageTracker, preflight};
-pub use vault::Vault;
+pub use vault::{Vault, question_id};
 pub use vercel::{
     NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
     VercelTeam, vercel_files, vercel_session, vercel_step,

@@ -158,6 +158,7 @@ messages! {
     EndedEarly = "The server ended the answer early, without saying why.",
 
     // The warning before a request.
+    TooManyTools = "The server does not accept more than {0} tools at once, so the model is offered only the first ones. To choose them yourself, turn off others in the chat's tool picker.",
     NearlyFull = "This request has about {0} tokens, {1} % of {2}'s input limit ({3}). Summarize the conversation soon, or start a new one.",
     TooFull = "This request has about {0} tokens, but {1} accepts at most {2}, so it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window.",
 
@@ -165,6 +166,14 @@ messages! {
     NotCounted = "not counted",
     Tokens = "{0} tokens",
     ModelLabel = "Model",
+    ThinkingLabel = "Thinking",
+    ThinkingByModel = "as much as the model decides",
+    ThinkingOff = "off",
+    AlsoLabel = "Also",
+    UtilityRequests = "{0} for titles, commit messages and the like",
+    SummaryRequests = "{0} for summaries",
+    SubAgentRequests = "{0} by sub-agents",
+    InlineRequests = "{0} in editors and terminals",
     ContextLabel = "Context",
     FreedLabel = "Freed",
     LastAnswerLabel = "Last answer",

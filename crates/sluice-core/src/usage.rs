@@ -29,6 +29,17 @@ pub struct UsageTracker {
     open: BTreeMap<String, Open>,
     conversations: BTreeMap<String, ConversationUsage>,
     opened: u64,
+    /// How many requests of each kind there were, whatever conversation they belonged to.
+    kinds: Kinds,
+}
+
+/// The number of requests beside the conversations.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kinds {
+    utility: u64,
+    summary: u64,
+    sub_agent: u64,
+    inline: u64,
 }
 
 /// A request that has not ended yet.
@@ -75,6 +86,13 @@ impl UsageTracker {
     pub fn open(&mut self, start: RequestStart, now_ms: u64) {
         self.opened += 1;
         let number = self.opened;
+        match start.kind {
+            RequestKind::Main => {}
+            RequestKind::Utility => self.kinds.utility += 1,
+            RequestKind::Summary => self.kinds.summary += 1,
+            RequestKind::SubAgent => self.kinds.sub_agent += 1,
+            RequestKind::Inline => self.kinds.inline += 1,
+        }
         self.conversations.entry(start.conversation.clone()).or_default().newest = number;
         let open = Open { number, started_ms: now_ms, first_part_ms: None, began_with_thinking: false, start };
         self.open.insert(open.start.id.clone(), open);
@@ -112,7 +130,7 @@ impl UsageTracker {
     /// Returns what the status bar shows for a conversation, or `None` if it had no request yet.
     pub fn status(&self, conversation: &str) -> Option<StatusLine> {
         let open: Vec<&Open> = self.open.values().filter(|open| open.start.conversation == conversation).collect();
-        self.conversations.get(conversation).map(|known| status::line(known, &open))
+        self.conversations.get(conversation).map(|known| status::line(known, &open, self.kinds))
     }
 
     /// Returns the sums over all finished requests of a conversation.
@@ -136,6 +154,7 @@ impl Open {
             conversation: self.start.conversation.clone(),
             model: self.start.model.clone(),
             kind: self.start.kind,
+            effort: self.start.effort.clone(),
             is_answered: end.is_answered,
             estimate: self.start.estimate,
             // Servers that don't count report zero.

@@ -1,12 +1,12 @@
 //! What servers need back of their answers and VS Code drops: [`Vault`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ReplayItem, Role, ThinkingReplay};
-use crate::fnv::fnv1a;
+use crate::fnv::{fnv1a, short_hash};
 
 /// The current version of the file.
 const VERSION: u32 = 1;
@@ -15,33 +15,39 @@ const MAX_ENTRIES: usize = 2_000;
 const MAX_BYTES: usize = 4 << 20;
 const MAX_ENTRY_BYTES: usize = 512 << 10;
 const MAX_REJECTED: usize = 1_000;
-/// How many days an unused entry is kept. What a server encrypted is opaque; plain reasoning is text of a conversation.
-const ENCRYPTED_DAYS: u32 = 60;
-const PLAIN_DAYS: u32 = 7;
+/// How long an unused entry is kept. What a server encrypted is opaque; plain reasoning is text of a conversation.
+const DAY_MS: u64 = 86_400_000;
+const ENCRYPTED_MS: u64 = 60 * DAY_MS;
+const PLAIN_MS: u64 = 7 * DAY_MS;
 
 /// Keeps the reasoning, the `phase` and the order of recent answers.
 ///
 /// VS Code returns what a thinking part carries only within a turn, and only if the model stays the same. A model that
 /// gets its own answer back without it answers worse, or its server refuses the request. The vault recognizes an answer
-/// by its calls and its text and adds what is missing. Reasoning goes back to the model and the origin that produced
-/// it, and to no other.
+/// by its calls, its text and its question, and adds what is missing. Reasoning goes back to the model and the origin
+/// that produced it, and to no other.
 ///
-/// A shell keeps the vault's bytes in a file of its own, which contains text of conversations.
+/// A shell keeps the vault's bytes in a file of its own, which contains text of conversations. All times are in
+/// milliseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Vault {
     /// The entry that was used last comes last.
     entries: Vec<Entry>,
     /// Hashes of reasoning that its own server refused.
     rejected: Vec<u64>,
+    /// When everything was deleted. Another window may still have entries from before.
+    deleted_ms: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Entry {
     /// What the answer is recognized by, see [`keys`].
     keys: Vec<u64>,
+    /// The question that it answered, see [`question_id`].
+    question: u32,
     replay: ThinkingReplay,
-    /// The last day on which it was used, counted from 1970.
-    used: u32,
+    made_ms: u64,
+    used_ms: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -49,26 +55,27 @@ struct File {
     version: u32,
     entries: Vec<Entry>,
     rejected: Vec<u64>,
+    deleted_ms: u64,
 }
 
 impl Vault {
     /// Reads a file. One that is damaged, or that a newer version wrote, counts as empty.
     pub fn read(file: &[u8]) -> Self {
         match serde_json::from_slice::<File>(file) {
-            Ok(file) if file.version == VERSION => Self { entries: file.entries, rejected: file.rejected },
+            Ok(File { version: VERSION, entries, rejected, deleted_ms }) => Self { entries, rejected, deleted_ms },
             _ => Self::default(),
         }
     }
 
     /// Returns the contents of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let file = File { version: VERSION, entries: self.entries.clone(), rejected: self.rejected.clone() };
-        serde_json::to_vec(&file).unwrap_or_default()
+        let Self { entries, rejected, deleted_ms } = self.clone();
+        serde_json::to_vec(&File { version: VERSION, entries, rejected, deleted_ms }).unwrap_or_default()
     }
 
-    /// Deletes everything.
-    pub fn clear(&mut self) {
-        *self = Self::default();
+    /// Deletes everything, here and in every vault that this one is merged with later.
+    pub fn clear(&mut self, now_ms: u64) {
+        *self = Self { deleted_ms: now_ms, ..Self::default() };
     }
 
     /// Returns whether nothing is kept.
@@ -76,92 +83,124 @@ impl Vault {
         self.entries.is_empty()
     }
 
-    /// Adds what another window has kept.
-    pub fn merge(&mut self, other: Self) {
-        let known: BTreeSet<Vec<u64>> = self.entries.iter().map(|entry| entry.keys.clone()).collect();
-        self.entries.extend(other.entries.into_iter().filter(|entry| !known.contains(&entry.keys)));
-        self.entries.sort_by_key(|entry| entry.used);
+    /// Adds what another window has kept. The order in which vaults are merged doesn't matter.
+    pub fn merge(&mut self, other: Self, now_ms: u64) {
+        self.deleted_ms = self.deleted_ms.max(other.deleted_ms);
+        let mut entries: BTreeMap<(u64, Vec<u64>), Entry> = BTreeMap::new();
+        for entry in std::mem::take(&mut self.entries).into_iter().chain(other.entries) {
+            match entries.entry((entry.made_ms, entry.keys.clone())) {
+                btree_map::Entry::Vacant(place) => drop(place.insert(entry)),
+                btree_map::Entry::Occupied(mut known) => {
+                    let known = known.get_mut();
+                    known.used_ms = known.used_ms.max(entry.used_ms);
+                }
+            }
+        }
+        self.entries = entries.into_values().filter(|entry| entry.made_ms > self.deleted_ms).collect();
+        self.entries.sort_by_key(|entry| entry.used_ms);
         let rejected: BTreeSet<u64> = self.rejected.iter().copied().collect();
         self.rejected.extend(other.rejected.into_iter().filter(|hash| !rejected.contains(hash)));
-        self.shrink();
+        self.shrink(now_ms);
     }
 
     /// Keeps what the server needs back of an answer: the assistant's message of a
-    /// [`LedgerEntry`](crate::LedgerEntry). `today` counts days from 1970-01-01. Returns whether there is anything to
-    /// save.
-    pub fn remember(&mut self, answer: &[ChatPart], today: u32) -> bool {
+    /// [`LedgerEntry`](crate::LedgerEntry). Returns whether there is anything to save.
+    pub fn remember(&mut self, answer: &[ChatPart], question: u32, now_ms: u64) -> bool {
         let Some(replay) = replay_in(answer) else { return false };
         let keys = keys(answer);
         if keys.is_empty() || bytes_of(replay) > MAX_ENTRY_BYTES {
             return false;
         }
-        let is_same = |entry: &Entry| {
-            entry.keys == keys && entry.replay.model == replay.model && entry.replay.origin == replay.origin
-        };
-        self.entries.retain(|entry| !is_same(entry));
-        self.entries.push(Entry { keys, replay: replay.clone(), used: today });
-        self.expire(today);
-        self.shrink();
+        self.entries.push(Entry { keys, question, replay: replay.clone(), made_ms: now_ms, used_ms: now_ms });
+        self.shrink(now_ms);
         true
     }
 
     /// Adds what the host dropped of earlier answers of this model at this origin, and removes what another model or
     /// origin produced, or what was refused before. Returns whether the chat has changed.
-    pub fn restore(&mut self, chat: &mut ChatRequest, origin: &str, today: u32) -> bool {
+    pub fn restore(&mut self, chat: &mut ChatRequest, origin: &str, now_ms: u64) -> bool {
         let is_own = |replay: &ThinkingReplay| replay.is_for(&chat.model, Some(origin));
-        // Two models may have given the same answer, so only the entries of this one count, and the newest comes last.
-        let mut own: BTreeMap<u64, usize> = BTreeMap::new();
+        let mut own: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (at, entry) in self.entries.iter().enumerate().filter(|(_, entry)| is_own(&entry.replay)) {
-            own.extend(entry.keys.iter().map(|key| (*key, at)));
+            for key in &entry.keys {
+                own.entry(*key).or_default().push(at);
+            }
         }
-        let rejected: BTreeSet<u64> = self.rejected.iter().copied().collect();
-        let (mut has_changed, mut used) = (false, BTreeSet::new());
-        for message in chat.messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+        for same in own.values_mut() {
+            same.sort_by_key(|at| self.entries.get(*at).map(|entry| entry.made_ms));
+        }
+        let questions = questions(&chat.messages);
+        let (mut has_changed, mut used, mut missing) = (false, BTreeSet::new(), Vec::new());
+        let messages = chat.messages.iter_mut().enumerate().filter(|(_, message)| message.role == Role::Assistant);
+        for (number, message) in messages {
             let before = message.content.len();
             message.content.retain(|part| match part {
                 ChatPart::Thinking { replay: Some(replay) } => is_own(replay),
                 _ => true,
             });
             has_changed |= message.content.len() < before;
-            if replay_in(&message.content).is_none() {
+            let keys = keys(&message.content);
+            match replay_in(&message.content) {
+                Some(carried) => used.extend(
+                    keys.iter()
+                        .filter_map(|key| own.get(key))
+                        .flatten()
+                        .copied()
+                        .find(|at| self.entries.get(*at).is_some_and(|entry| entry.replay == *carried)),
+                ),
+                None => missing.push((number, keys)),
+            }
+        }
+        // A model may have given the same answer several times. The newest one belongs to the last message, unless the
+        // questions say otherwise.
+        for must_match in [true, false] {
+            for (number, keys) in missing.iter().rev() {
+                let Some(message) = chat.messages.get_mut(*number) else { continue };
+                if replay_in(&message.content).is_some() {
+                    continue;
+                }
+                let question = questions.get(*number).copied().unwrap_or_default();
+                let fits = |at: &&usize| {
+                    !used.contains(*at)
+                        && self.entries.get(**at).is_some_and(|entry| !must_match || entry.question == question)
+                };
                 // The first key is the most exact one.
-                let found = keys(&message.content).iter().find_map(|key| own.get(key).copied());
+                let found = keys.iter().find_map(|key| own.get(key)?.iter().rev().find(fits).copied());
                 if let Some((at, entry)) = found.and_then(|at| Some((at, self.entries.get(at)?))) {
                     used.insert(at);
                     message.content.push(ChatPart::Thinking { replay: Some(entry.replay.clone()) });
                     has_changed = true;
                 }
             }
+        }
+        let rejected: BTreeSet<u64> = self.rejected.iter().copied().collect();
+        for message in &mut chat.messages {
             has_changed |= leave_out_rejected(message, &rejected);
         }
         for at in used.into_iter().rev() {
             let mut entry = self.entries.remove(at);
-            entry.used = today;
+            entry.used_ms = now_ms;
             self.entries.push(entry);
         }
         has_changed
     }
 
     /// The server refused the reasoning in this chat: it isn't sent again.
-    pub fn reject(&mut self, chat: &ChatRequest) {
+    pub fn reject(&mut self, chat: &ChatRequest, now_ms: u64) {
         let parts = chat.messages.iter().flat_map(|message| &message.content);
         for part in parts {
             let ChatPart::Thinking { replay: Some(replay) } = part else { continue };
             self.rejected.extend(replay.items.iter().filter_map(hash_of));
         }
-        let excess = self.rejected.len().saturating_sub(MAX_REJECTED);
-        self.rejected.drain(..excess);
+        self.shrink(now_ms);
     }
 
-    fn expire(&mut self, today: u32) {
+    /// Removes what is too old or too much.
+    fn shrink(&mut self, now_ms: u64) {
         self.entries.retain(|entry| {
             let is_plain = entry.replay.items.iter().any(is_plain);
-            let days = if is_plain { PLAIN_DAYS } else { ENCRYPTED_DAYS };
-            today <= entry.used.saturating_add(days)
+            now_ms <= entry.used_ms.saturating_add(if is_plain { PLAIN_MS } else { ENCRYPTED_MS })
         });
-    }
-
-    fn shrink(&mut self) {
         let (mut bytes, mut count) = (0_usize, 0_usize);
         let mut fits = |entry: &&Entry| {
             bytes = bytes.saturating_add(bytes_of(&entry.replay) + 16 * entry.keys.len());
@@ -173,6 +212,28 @@ impl Vault {
         let excess = self.rejected.len().saturating_sub(MAX_REJECTED);
         self.rejected.drain(..excess);
     }
+}
+
+/// Identifies the question that the next answer is for: the last text of the user.
+pub fn question_id(chat: &ChatRequest) -> u32 {
+    questions(&chat.messages).last().copied().unwrap_or_default()
+}
+
+/// Returns for each message the question that it belongs to.
+fn questions(messages: &[ChatMessage]) -> Vec<u32> {
+    let question = |message: &ChatMessage| {
+        let said = message.content.iter().filter_map(|part| match part {
+            ChatPart::Text { value } if message.role == Role::User => Some(value.split_whitespace()),
+            _ => None,
+        });
+        let said: String = said.flatten().collect();
+        (!said.is_empty()).then(|| short_hash(&said))
+    };
+    let latest = |current: &mut u32, message: &ChatMessage| {
+        *current = question(message).unwrap_or(*current);
+        Some(*current)
+    };
+    messages.iter().scan(0, latest).collect()
 }
 
 /// Returns what a message carries for its server.

@@ -38,6 +38,7 @@ fn used(model: &str, input: u64) -> RequestUsage {
         conversation: "chat".to_owned(),
         model: model.to_owned(),
         kind: RequestKind::Main,
+        effort: None,
         estimate: None,
         max_input_tokens: None,
     };

@@ -14,6 +14,7 @@ fn start(id: &str, kind: RequestKind, estimate: Option<u64>) -> RequestStart {
         conversation: "chat".to_owned(),
         model: "acme/one".to_owned(),
         kind,
+        effort: None,
         estimate,
         max_input_tokens: Some(128_000),
     }
@@ -264,19 +265,46 @@ fn the_tooltip_lists_the_details() {
         ..RequestEnd::default()
     };
     tracker.finish("1", &end, 15_000);
-    let mut lines: String = String::new();
-    for line in tracker.status("chat").unwrap().tooltip {
-        lines.push_str(&format!("{}: {}\n", line.label, join_messages(&line.value, ", ")));
-    }
     expect![[r#"
         Model: acme/one
+        Thinking: as much as the model decides
         Context: 52,000 of 128,000 tokens
         Last answer: 52,000 in (48,000 cached), 1,200 out (300 reasoning)
         Cost: $0.012
         Speed: first part after 0.8 s, 85 tokens/s
         Conversation: 1 request, 52,000 in, 1,200 out, $0.012
     "#]]
-    .assert_eq(&lines);
+    .assert_eq(&tooltip(&tracker));
+}
+
+#[test]
+fn the_tooltip_says_what_was_asked_for() {
+    use RequestKind::{Inline, Main, SubAgent, Summary, Utility};
+    let mut tracker = UsageTracker::default();
+    let mut thinking = |effort: &str| {
+        tracker.open(RequestStart { effort: Some(effort.to_owned()), ..start("1", Main, Some(10)) }, 0);
+        let while_running = tooltip(&tracker);
+        tracker.finish("1", &counted(10, 1), 1);
+        assert_eq!(while_running.lines().nth(1), tooltip(&tracker).lines().nth(1));
+        while_running.lines().nth(1).unwrap().to_owned()
+    };
+    assert_eq!([thinking("high"), thinking("none")], ["Thinking: high", "Thinking: off"]);
+    // Requests beside the conversation, whatever conversation they name.
+    for (number, kind) in [Utility, Utility, Summary, SubAgent, SubAgent, Inline].into_iter().enumerate() {
+        let id = number.to_string();
+        tracker.open(RequestStart { conversation: id.clone(), ..start(&id, kind, None) }, 0);
+        tracker.finish(&id, &counted(5, 1), 1);
+    }
+    let also = tooltip(&tracker).lines().last().unwrap().to_owned();
+    expect![
+        "Also: 2 by sub-agents, 1 for summaries, 1 in editors and terminals, 2 for titles, commit messages and the like"
+    ]
+    .assert_eq(&also);
+}
+
+fn tooltip(tracker: &UsageTracker) -> String {
+    let lines = tracker.status("chat").unwrap().tooltip;
+    lines.iter().map(|line| format!("{}: {}\n", line.label, join_messages(&line.value, ", "))).collect()
 }
 
 #[test]

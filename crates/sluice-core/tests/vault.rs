@@ -4,7 +4,9 @@ use serde_json::json;
 use sluice_core::{ChatMessage, ChatPart, ChatRequest, ReasoningItem, ReplayItem, Role, ThinkingReplay, Vault};
 
 const ORIGIN: &str = "https://gateway.example";
-const TODAY: u32 = 20_000;
+const NOW: u64 = 1_790_000_000_000;
+const DAY: u64 = 86_400_000;
+const QUESTION: u32 = 7;
 
 fn answer(text: &str, call_id: Option<&str>, reasoning: ReasoningItem) -> Vec<ChatPart> {
     let replay = ThinkingReplay {
@@ -30,10 +32,10 @@ fn plain(content: &str) -> ReasoningItem {
 }
 
 /// Returns the reasoning that comes back with an answer after VS Code has dropped it.
-fn restored(vault: &mut Vault, model: &str, origin: &str, content: serde_json::Value, today: u32) -> Vec<ReplayItem> {
+fn restored(vault: &mut Vault, model: &str, origin: &str, content: serde_json::Value, now: u64) -> Vec<ReplayItem> {
     let message = ChatMessage { role: Role::Assistant, content: serde_json::from_value(content).unwrap() };
     let mut chat = ChatRequest { model: model.to_owned(), messages: vec![message], ..ChatRequest::default() };
-    vault.restore(&mut chat, origin, today);
+    vault.restore(&mut chat, origin, now);
     let replays = chat.messages[0].content.iter().filter_map(|part| match part {
         ChatPart::Thinking { replay } => replay.clone(),
         _ => None,
@@ -44,11 +46,11 @@ fn restored(vault: &mut Vault, model: &str, origin: &str, content: serde_json::V
 #[test]
 fn an_answer_is_recognized_by_its_calls_or_its_text() {
     let mut vault = Vault::default();
-    vault.remember(&answer("One. ", Some("gw-1"), sealed("AAA")), TODAY);
-    vault.remember(&answer("Two.\n\nThree.", None, sealed("BBB")), TODAY);
+    vault.remember(&answer("One. ", Some("gw-1"), sealed("AAA")), QUESTION, NOW);
+    vault.remember(&answer("Two.\n\nThree.", None, sealed("BBB")), QUESTION, NOW);
     let call = json!({"type": "toolCall", "callId": "gw-1", "name": "look", "inputJson": "{\"a\":[1],\"b\":100}"});
     let text = |value: &str| json!({"type": "text", "value": value});
-    let mut find = |content| restored(&mut vault, "acme/m-1", ORIGIN, content, TODAY);
+    let mut find = |content| restored(&mut vault, "acme/m-1", ORIGIN, content, NOW);
     let (one, two) = ([ReplayItem::Reasoning(sealed("AAA"))], [ReplayItem::Reasoning(sealed("BBB"))]);
     assert_eq!(find(json!([text("One."), call])), one);
     assert_eq!(find(json!([text("Something else."), call])), one);
@@ -60,55 +62,98 @@ fn an_answer_is_recognized_by_its_calls_or_its_text() {
 #[test]
 fn no_other_model_and_no_other_origin_gets_it() {
     let mut vault = Vault::default();
-    vault.remember(&answer("One.", None, plain("Hm.")), TODAY);
+    vault.remember(&answer("One.", None, plain("Hm.")), QUESTION, NOW);
     let text = json!([{"type": "text", "value": "One."}]);
-    let mut find = |model, origin| restored(&mut vault, model, origin, text.clone(), TODAY).len();
+    let mut find = |model, origin| restored(&mut vault, model, origin, text.clone(), NOW).len();
     assert_eq!(find("acme/m-1", ORIGIN), 1);
-    assert_eq!(find("acme/m-2", ORIGIN), 0);
+    for other in ["acme/m-2", "acme/m-1-mini", "acme/m", "acme/m-1-2026-01-01", "else/m-1"] {
+        assert_eq!(find(other, ORIGIN), 0, "{other}");
+    }
     assert_eq!(find("acme/m-1", "https://other.example"), 0);
     // What VS Code carries is checked as well.
     let carried = serde_json::to_value(answer("One.", None, plain("Hm."))).unwrap();
-    assert_eq!(restored(&mut Vault::default(), "acme/m-1", "https://other.example", carried, TODAY), []);
+    assert_eq!(restored(&mut Vault::default(), "acme/m-1", "https://other.example", carried, NOW), []);
 }
 
 #[test]
 fn everything_is_bounded_and_expires() {
     let mut vault = Vault::default();
-    vault.remember(&answer("plain", None, plain("Hm.")), TODAY);
-    vault.remember(&answer("sealed", None, sealed("AAA")), TODAY);
-    vault.remember(&answer("large", None, sealed(&"A".repeat(1 << 20))), TODAY);
-    let find = |vault: &mut Vault, text: &str, today| {
-        restored(vault, "acme/m-1", ORIGIN, json!([{"type": "text", "value": text}]), today).len()
+    vault.remember(&answer("plain", None, plain("Hm.")), QUESTION, NOW);
+    vault.remember(&answer("sealed", None, sealed("AAA")), QUESTION, NOW);
+    vault.remember(&answer("large", None, sealed(&"A".repeat(1 << 20))), QUESTION, NOW);
+    let find = |vault: &mut Vault, text: &str, now| {
+        restored(vault, "acme/m-1", ORIGIN, json!([{"type": "text", "value": text}]), now).len()
     };
-    assert_eq!((find(&mut vault, "plain", TODAY), find(&mut vault, "large", TODAY)), (1, 0));
+    assert_eq!((find(&mut vault, "plain", NOW), find(&mut vault, "large", NOW)), (1, 0));
     let mut later = vault.clone();
-    later.remember(&answer("new", None, sealed("BBB")), TODAY + 8);
-    assert_eq!((find(&mut later, "plain", TODAY + 8), find(&mut later, "sealed", TODAY + 8)), (0, 1));
+    later.remember(&answer("new", None, sealed("BBB")), QUESTION, NOW + 8 * DAY);
+    assert_eq!((find(&mut later, "plain", NOW + 8 * DAY), find(&mut later, "sealed", NOW + 8 * DAY)), (0, 1));
     for number in 0..3_000 {
-        vault.remember(&answer(&format!("answer {number}"), None, sealed(&"A".repeat(3_000))), TODAY);
+        vault.remember(&answer(&format!("answer {number}"), None, sealed(&"A".repeat(3_000))), QUESTION, NOW);
     }
     assert!(vault.to_bytes().len() < 5 << 20, "{}", vault.to_bytes().len());
-    assert_eq!((find(&mut vault, "sealed", TODAY), find(&mut vault, "answer 2999", TODAY)), (0, 1));
-    vault.clear();
+    assert_eq!((find(&mut vault, "sealed", NOW), find(&mut vault, "answer 2999", NOW)), (0, 1));
+    vault.clear(NOW);
     assert!(vault.is_empty());
 }
 
 #[test]
 fn a_damaged_file_is_empty_and_windows_share_what_they_kept() {
     let mut vault = Vault::default();
-    vault.remember(&answer("One.", None, sealed("AAA")), TODAY);
+    vault.remember(&answer("One.", None, sealed("AAA")), QUESTION, NOW);
     let file = vault.to_bytes();
     assert_eq!(Vault::read(&file), vault);
     for end in 0..file.len() {
         assert!(Vault::read(&file[..end]).is_empty());
     }
-    assert!(Vault::read(br#"{"version":2,"entries":[],"rejected":[]}"#).is_empty());
+    assert!(Vault::read(br#"{"version":2,"entries":[],"rejected":[],"deleted_ms":0}"#).is_empty());
     let mut other = Vault::default();
-    other.remember(&answer("Two.", None, sealed("BBB")), TODAY);
-    other.merge(vault.clone());
-    other.merge(vault);
+    other.remember(&answer("Two.", None, sealed("BBB")), QUESTION, NOW);
+    other.merge(vault.clone(), NOW);
+    other.merge(vault, NOW);
     for (text, kept) in [("One.", 1), ("Two.", 1), ("Three.", 0)] {
-        let found = restored(&mut other, "acme/m-1", ORIGIN, json!([{"type": "text", "value": text}]), TODAY);
+        let found = restored(&mut other, "acme/m-1", ORIGIN, json!([{"type": "text", "value": text}]), NOW);
         assert_eq!(found.len(), kept, "{text}");
+    }
+}
+
+#[test]
+fn what_was_deleted_does_not_come_back_from_another_window() {
+    let (mut one, mut other) = (Vault::default(), Vault::default());
+    one.remember(&answer("One.", None, plain("Hm.")), QUESTION, NOW);
+    other.merge(one.clone(), NOW);
+    other.remember(&answer("Two.", None, plain("Hm.")), QUESTION, NOW + 1);
+    one.clear(NOW + 2);
+    other.remember(&answer("Three.", None, plain("Hm.")), QUESTION, NOW + 3);
+    for vault in [&mut other, &mut one] {
+        let file = Vault::read(&vault.to_bytes());
+        vault.merge(file, NOW + 3);
+    }
+    one.merge(other.clone(), NOW + 4);
+    other.merge(one.clone(), NOW + 4);
+    for vault in [&mut one, &mut other] {
+        let mut find =
+            |text: &str| restored(vault, "acme/m-1", ORIGIN, json!([{"type": "text", "value": text}]), NOW + 5).len();
+        assert_eq!([find("One."), find("Two."), find("Three.")], [0, 0, 1]);
+    }
+}
+
+#[test]
+fn a_server_that_names_its_model_without_the_creator_or_with_a_date_is_recognized() {
+    for (made_by, asked, is_same) in [
+        ("gpt-5", "openai/gpt-5", true),
+        ("gpt-5-2025-08-07", "openai/gpt-5", true),
+        ("claude-sonnet-4-20250514", "anthropic/claude-sonnet-4", true),
+        ("claude-sonnet-4-5-20250929", "anthropic/claude-sonnet-4", false),
+        ("gpt-5-mini", "openai/gpt-5", false),
+        ("gpt-5-mini-2025-08-07", "openai/gpt-5", false),
+        ("azure/gpt-5", "openai/gpt-5", false),
+    ] {
+        let mut content = answer("One.", None, sealed("AAA"));
+        let Some(ChatPart::Thinking { replay: Some(replay) }) = content.last_mut() else { unreachable!() };
+        (replay.model, replay.origin) = (Some(made_by.to_owned()), None);
+        let carried = serde_json::to_value(content).unwrap();
+        let found = restored(&mut Vault::default(), asked, ORIGIN, carried, NOW);
+        assert_eq!(!found.is_empty(), is_same, "{made_by} {asked}");
     }
 }

@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use sluice_bridge::to_json;
 use sluice_core::{
     BadAddress, CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest,
-    LedgerEntry, ModelCatalog, Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, Vault, build_request,
-    check_key, connection_cause, describe_outcome, logged_model, read_settings, vercel_files, vercel_session,
+    ModelCatalog, Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, Vault, build_request, check_key,
+    connection_cause, describe_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session,
     vercel_step,
 };
 
@@ -35,16 +35,22 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(found) => to_json(&found),
             Err(BadAddress(problem)) => to_json(&problem),
         },
-        RequestsQuestion::BuildRequest { chat, base_url, without, today } => {
-            to_json(&prepare(*chat, &parse(&base_url)?, &without, today)?)
+        RequestsQuestion::BuildRequest { chat, base_url, without, now_ms } => {
+            to_json(&prepare(*chat, &parse(&base_url)?, &without, now_ms)?)
         }
-        RequestsQuestion::OpenVault(file) => {
-            VAULT.with_borrow_mut(|vault| vault.merge(Vault::read(file.as_bytes())));
+        RequestsQuestion::OpenVault { file, now_ms } => {
+            VAULT.with_borrow_mut(|vault| vault.merge(Vault::read(file.as_bytes()), now_ms));
             to_json(&())
         }
-        RequestsQuestion::Remember { entry, refused, today } => to_json(&remember(&entry, refused.as_deref(), today)),
-        RequestsQuestion::ClearVault {} => {
-            VAULT.with_borrow_mut(Vault::clear);
+        RequestsQuestion::Remember { entry, question, refused, now_ms } => to_json(&VAULT.with_borrow_mut(|vault| {
+            refused.iter().for_each(|chat| vault.reject(chat, now_ms));
+            vault.remember(&entry.answer, question, now_ms) || refused.is_some()
+        })),
+        RequestsQuestion::SaveVault {} => {
+            to_json(&VAULT.with_borrow(|vault| String::from_utf8(vault.to_bytes()).unwrap_or_default()))
+        }
+        RequestsQuestion::ClearVault { now_ms } => {
+            VAULT.with_borrow_mut(|vault| vault.clear(now_ms));
             to_json(&())
         }
         RequestsQuestion::LeaveOut { body, parameters } => {
@@ -81,27 +87,17 @@ fn parse(address: &str) -> Result<Endpoint, String> {
     Endpoint::parse(address).map_err(|problem| problem.to_string())
 }
 
-/// Keeps what the server needs back of an answer. Returns the vault's file if it has changed.
-fn remember(entry: &LedgerEntry, refused: Option<&ChatRequest>, today: u32) -> Option<String> {
-    VAULT.with_borrow_mut(|vault| {
-        let is_new = vault.remember(&entry.answer, today);
-        if let Some(chat) = refused {
-            vault.reject(chat);
-        }
-        (is_new || refused.is_some()).then(|| String::from_utf8(vault.to_bytes()).unwrap_or_default())
-    })
-}
-
 fn prepare(
     mut chat: ChatRequest,
     endpoint: &Endpoint,
     without: &[Parameter],
-    today: u32,
+    now_ms: u64,
 ) -> Result<PreparedRequest, String> {
-    let is_restored = VAULT.with_borrow_mut(|vault| vault.restore(&mut chat, &endpoint.origin, today));
+    let is_restored = VAULT.with_borrow_mut(|vault| vault.restore(&mut chat, &endpoint.origin, now_ms));
     let built = build_request(&chat, endpoint).without(without);
     let restored = if is_restored { Some(to_json(&chat)?) } else { None };
-    Ok(PreparedRequest { built, origin: endpoint.origin.clone(), model: chat.model, chat: restored })
+    let (origin, question) = (endpoint.origin.clone(), question_id(&chat));
+    Ok(PreparedRequest { built, origin, model: chat.model, question, chat: restored })
 }
 
 /// The catalog is in the snapshot that the shell keeps. It is restored, updated and queried.

@@ -26,6 +26,9 @@ fn mark(ask: &Ask) -> String {
     format!("{:04x}", fingerprint(ask.key.as_bytes()) & 0xffff)
 }
 
+/// How many tools `OpenAI` accepts.
+const MAX_TOOLS: usize = 128;
+
 /// A provider whose rules a model follows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Provider {
@@ -70,7 +73,15 @@ impl Provider {
 
     /// Refuses a request as the provider would.
     pub fn check(self, ask: &Ask) -> Result<(), Problem> {
+        let tools = ask.body.get("tools").and_then(Value::as_array).map_or(0, Vec::len);
         match self {
+            Self::OpenAi | Self::OpenAiUnverified if tools > MAX_TOOLS => {
+                let message = format!(
+                    "Invalid 'tools': array too long. Expected an array with maximum length {MAX_TOOLS}, but got an array \
+                    with length {tools} instead."
+                );
+                return Err(Problem::invalid("tools", message).code("array_above_max_length"));
+            }
             Self::OpenAiUnverified if ask.wants_summary() => {
                 let message = "Your organization must be verified to generate reasoning summaries. Please go to: \
                     https://platform.openai.com/settings/organization/general and click on Verify Organization. If you \

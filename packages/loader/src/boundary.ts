@@ -645,7 +645,7 @@ export type Dialect = "openResponses" | "aiSdk";
 
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
-export type Parameter = "caching" | { "effort": [Effort, Effort | null] } | "imageDetail" | "include" | "maxOutputTokens" | { "mostOutputTokens": number } | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningItems" | "reasoningSummary" | "store" | "toolOutputParts";
+export type Parameter = "caching" | { "effort": [Effort, Effort | null] } | "extraTools" | "imageDetail" | "include" | "maxOutputTokens" | { "mostOutputTokens": number } | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningItems" | "reasoningSummary" | "store" | "toolOutputParts";
 
 export type Action = { "type": "send", 
 /**
@@ -1146,6 +1146,10 @@ model: string,
  */
 kind: RequestKind, 
 /**
+ * The thinking effort that was asked for, or `null` if the model decided.
+ */
+effort: string | null, 
+/**
  * Whether the server said that the answer is over.
  */
 isAnswered: boolean, 
@@ -1301,7 +1305,11 @@ maxInputTokens?: number,
 /**
  * The prices, for servers that don't report costs.
  */
-prices?: Prices, };
+prices?: Prices, 
+/**
+ * The parameters that are not sent, see [`ChatModel::refused`](crate::ChatModel::refused).
+ */
+refused?: Array<Parameter>, };
 
 export type Begun = { 
 /**
@@ -1499,21 +1507,37 @@ baseUrl: string,
  */
 without?: Array<Parameter>, 
 /**
- * Days since 1970.
+ * Milliseconds since 1970.
  */
-today?: number, } } | { "openVault": string } | { "remember": { 
+nowMs?: number, } } | { "openVault": { 
+/**
+ * The contents.
+ */
+file: string, 
+/**
+ * Milliseconds since 1970.
+ */
+nowMs: number, } } | { "remember": { 
 /**
  * What the ledger learns from the answer.
  */
 entry: unknown, 
 /**
+ * The question of the [`PreparedRequest`].
+ */
+question: number, 
+/**
  * The chat whose reasoning the server refused.
  */
 refused?: ChatRequest, 
 /**
- * Days since 1970.
+ * Milliseconds since 1970.
  */
-today: number, } } | { "clearVault": Record<symbol, never> } | { "leaveOut": { 
+nowMs: number, } } | { "saveVault": Record<symbol, never> } | { "clearVault": { 
+/**
+ * Milliseconds since 1970.
+ */
+nowMs: number, } } | { "leaveOut": { 
 /**
  * The body as it was built.
  */
@@ -1628,6 +1652,10 @@ origin: string,
  * The model that is asked.
  */
 model: string, 
+/**
+ * Identifies the question, for the vault.
+ */
+question: number, 
 /**
  * The chat as JSON with what the vault added or removed, if it changed anything. This is what is sent and counted.
  */

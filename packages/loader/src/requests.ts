@@ -35,9 +35,6 @@ const MAX_MEMORY = 64 << 20;
 /** Seconds since 1970. */
 const now = (): number => Math.floor(Date.now() / 1000);
 
-/** Days since 1970. */
-const today = (): number => Math.floor(Date.now() / 86_400_000);
-
 export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Promise<Requests> {
   return new Requests(await compile(wasm));
 }
@@ -46,7 +43,7 @@ export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Pro
 export class Requests {
   readonly #module: WebAssembly.Module;
   #instance: Instance<RequestsExports> | undefined;
-  /** The contents of the vault's file, for the next instance. */
+  /** The vault as it was last read or written, for the next instance. */
   #vault: string | undefined;
 
   constructor(module: WebAssembly.Module) {
@@ -65,31 +62,34 @@ export class Requests {
 
   /** Turns a chat, which is the JSON of a `ChatRequest`, into a request without the key, and without some parameters. */
   buildRequest(chat: string, baseUrl: string, without: Parameter[] = []): PreparedRequest {
-    const rest = JSON.stringify({ baseUrl, without, today: today() });
+    const rest = JSON.stringify({ baseUrl, without, nowMs: Date.now() });
     return this.#askJson(`{"buildRequest":{"chat":${chat},${rest.slice(1)}}`);
   }
 
-  /** Adds the contents of the vault's file: what servers need back of earlier answers. */
+  /** Adds the contents of a file to the vault: what servers need back of earlier answers. */
   openVault(file: string): void {
-    this.#ask({ openVault: file });
-    this.#vault = file;
+    this.#ask({ openVault: { file, nowMs: Date.now() } });
+    this.saveVault();
   }
 
   /**
-   * Keeps what the server needs back of an answer, whose ledger entry this is. If the server refused the reasoning in a
-   * chat, that isn't sent again. Returns the contents of the vault's file if they have changed.
+   * Keeps what the server needs back of an answer, whose ledger entry this is. If the server refused the reasoning in
+   * the chat, that isn't sent again. Returns whether there is anything to save.
    */
-  remember(ledgerEntry: string, refusedChat?: string): string | undefined {
+  remember(ledgerEntry: string, question: number, refusedChat?: string): boolean {
     const refused = refusedChat === undefined ? "" : `,"refused":${refusedChat}`;
-    const file = this.#askJson<string | null>(`{"remember":{"entry":${ledgerEntry},"today":${today()}${refused}}}`) ?? undefined;
-    this.#vault = file ?? this.#vault;
-    return file;
+    return this.#askJson(`{"remember":{"entry":${ledgerEntry},"question":${question},"nowMs":${Date.now()}${refused}}}`);
   }
 
-  /** Deletes everything in the vault. */
+  /** Returns the contents of the vault's file. */
+  saveVault(): string {
+    return (this.#vault = this.#ask<string>({ saveVault: {} }));
+  }
+
+  /** Deletes everything in the vault, and later in every file that is added to it. */
   clearVault(): void {
-    this.#ask({ clearVault: {} });
-    this.#vault = undefined;
+    this.#ask({ clearVault: { nowMs: Date.now() } });
+    this.saveVault();
   }
 
   /** Returns the body of a request without some parameters. */
@@ -171,15 +171,24 @@ export class Requests {
   }
 
   #askJson<T>(question: string): T {
-    if (this.#instance?.crashed === true || (this.#instance?.memoryBytes ?? 0) > MAX_MEMORY) {
-      this.#instance = undefined;
-    }
-    if (this.#instance === undefined) {
-      this.#instance = new Instance(this.#module);
+    return this.#current().ask(question, ask);
+  }
+
+  #current(): Instance<RequestsExports> {
+    let instance = this.#instance;
+    if (instance === undefined || instance.crashed || instance.memoryBytes > MAX_MEMORY) {
+      this.#vault = instance?.crashed === false ? instance.ask<string>(SAVE_VAULT, ask) : this.#vault;
+      this.#instance = instance = new Instance(this.#module);
       if (this.#vault !== undefined) {
-        this.#ask({ openVault: this.#vault });
+        instance.ask(JSON.stringify({ openVault: { file: this.#vault, nowMs: Date.now() } }), ask);
       }
     }
-    return this.#instance.ask(question, (exports, length) => exports.ask(length));
+    return instance;
   }
+}
+
+const SAVE_VAULT = JSON.stringify({ saveVault: {} });
+
+function ask(exports: RequestsExports, length: number): void {
+  exports.ask(length);
 }

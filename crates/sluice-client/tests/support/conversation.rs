@@ -4,14 +4,13 @@
 
 use serde_json::{Value, json};
 use sluice_core::{
-    Action, ChatMessage, ChatPart, ChatRequest, Endpoint, Exchange, ExchangeOptions, Output, Part, Report, Role,
-    StreamOptions, ToolDefinition, Vault, build_request,
+    Action, ChatMessage, ChatPart, ChatRequest, Endpoint, Exchange, ExchangeOptions, Note, Output, Part, Report, Role,
+    StreamOptions, ToolDefinition, Vault, build_request, question_id,
 };
 use sluice_simulator::{Options, Request, Responder};
 
 pub const NOW: u64 = 1_790_000_000;
 const MAX_ROUNDS: usize = 25;
-pub const TODAY: u32 = 20_000;
 
 /// A simulated server, and everything that was sent to it.
 pub struct Server {
@@ -27,6 +26,7 @@ pub struct Server {
 pub struct Answer {
     pub report: Report,
     pub parts: Vec<Part>,
+    pub notes: Vec<Note>,
     pub description: String,
 }
 
@@ -47,11 +47,11 @@ impl Server {
             optional: built.optional.clone(),
             ..ExchangeOptions::default()
         });
-        let (mut parts, mut body) = (Vec::new(), Vec::new());
+        let (mut parts, mut notes, mut body) = (Vec::new(), Vec::new(), Vec::new());
         loop {
             match exchange.poll(0) {
                 Action::Output(Output::Part(part)) => parts.push(part),
-                Action::Output(Output::Note(_)) => {}
+                Action::Output(Output::Note(note)) => notes.push(note),
                 Action::Send { without, .. } => {
                     let request = built.request.without(&without);
                     let sent = serde_json::from_str(&request.body).unwrap();
@@ -66,7 +66,7 @@ impl Server {
                 Action::Read { .. } if body.is_empty() => exchange.handle_end(),
                 Action::Read { .. } => exchange.handle_bytes(&std::mem::take(&mut body)),
                 Action::Wait { .. } => exchange.handle_timeout(),
-                Action::End(report) => return Answer { report: *report, parts, description: built.description },
+                Action::End(report) => return Answer { report: *report, parts, notes, description: built.description },
             }
         }
     }
@@ -101,62 +101,87 @@ pub enum Host {
     Keeps,
     /// Joins the texts of an answer, moves its calls behind them, rewrites their arguments, and drops what thinking
     /// parts carry when a turn is over.
-    VsCode(Vault),
+    VsCode { vault: Vault, now_ms: u64 },
+    /// Keeps one string for each answer, and writes arguments anew, as the core agent host does.
+    Agent,
 }
 
 impl Host {
+    pub fn vscode() -> Self {
+        Self::VsCode { vault: Vault::default(), now_ms: NOW * 1000 }
+    }
+
     fn request(&mut self, chat: &ChatRequest, origin: &str) -> ChatRequest {
         let mut sent = chat.clone();
-        if let Self::VsCode(vault) = self {
+        if let Self::VsCode { vault, now_ms } = self {
             let turn = sent.messages.iter().rposition(is_question).unwrap_or(0);
             for message in &mut sent.messages[..turn] {
                 message.content.retain(|part| !matches!(part, ChatPart::Thinking { .. }));
             }
-            vault.restore(&mut sent, origin, TODAY);
+            *now_ms += 1000;
+            vault.restore(&mut sent, origin, *now_ms);
         }
         sent
     }
 
     fn learn(&mut self, sent: &ChatRequest, report: &Report) {
-        if let Self::VsCode(vault) = self {
-            vault.remember(&report.entry.answer, TODAY);
+        if let Self::VsCode { vault, now_ms } = self {
+            vault.remember(&report.entry.answer, question_id(sent), *now_ms);
             if report.reasoning_refused {
-                vault.reject(sent);
+                vault.reject(sent, *now_ms);
             }
         }
     }
 
     fn keep(&self, answer: &[ChatPart]) -> Vec<ChatPart> {
-        if matches!(self, Self::Keeps) {
-            return answer.to_vec();
-        }
         let text = |part: &ChatPart| match part {
             ChatPart::Text { value } => Some(value.clone()),
             _ => None,
         };
-        let value: String = answer.iter().filter_map(text).collect();
-        let mut kept: Vec<ChatPart> =
-            answer.iter().filter(|part| matches!(part, ChatPart::Thinking { .. })).cloned().collect();
-        kept.push(ChatPart::Text { value: value.trim().to_owned() });
-        for part in answer {
-            if let ChatPart::ToolCall { call_id, name, input_json } = part {
+        let written_anew = |part: &ChatPart| match part {
+            ChatPart::ToolCall { call_id, name, input_json } => {
                 let input: Value = serde_json::from_str(input_json).unwrap();
                 let (call_id, name) = (call_id.clone(), name.clone());
-                kept.push(ChatPart::ToolCall { call_id, name, input_json: input.to_string() });
+                Some(ChatPart::ToolCall { call_id, name, input_json: input.to_string() })
+            }
+            _ => None,
+        };
+        let thinking = answer.iter().filter(|part| matches!(part, ChatPart::Thinking { .. })).cloned();
+        match self {
+            Self::Keeps => answer.to_vec(),
+            Self::VsCode { .. } => {
+                let value: String = answer.iter().filter_map(text).collect();
+                let text = ChatPart::Text { value: value.trim().to_owned() };
+                thinking.chain([text]).chain(answer.iter().filter_map(written_anew)).collect()
+            }
+            Self::Agent => {
+                let as_string = |part: ChatPart| match part {
+                    ChatPart::Thinking { replay: Some(replay) } => {
+                        let text = serde_json::to_string(&replay).unwrap();
+                        serde_json::from_value(json!({"type": "thinking", "replay": text})).unwrap()
+                    }
+                    part => part,
+                };
+                let others = answer.iter().filter(|part| !matches!(part, ChatPart::Thinking { .. }));
+                thinking
+                    .map(as_string)
+                    .chain(others.map(|part| written_anew(part).unwrap_or_else(|| part.clone())))
+                    .collect()
             }
         }
-        kept
     }
 
     /// VS Code is closed and opened again.
     pub fn reload(&mut self) {
-        if let Self::VsCode(vault) = self {
-            *vault = Vault::read(&vault.to_bytes());
+        if let Self::VsCode { vault, now_ms } = self {
+            let file = vault.to_bytes();
+            *vault = Vault::default();
+            vault.merge(Vault::read(&file), *now_ms);
         }
     }
 }
 
-fn is_question(message: &ChatMessage) -> bool {
+pub fn is_question(message: &ChatMessage) -> bool {
     message.role == Role::User && message.content.iter().any(|part| matches!(part, ChatPart::Text { .. }))
 }
 
@@ -167,6 +192,11 @@ impl Answer {
             _ => None,
         };
         self.parts.iter().filter_map(text).collect()
+    }
+
+    /// Returns the notes that are shown to the user.
+    pub fn told(&self) -> String {
+        self.notes.iter().filter(|note| !note.text.is_empty()).map(|note| format!("{}\n", note.detail)).collect()
     }
 
     pub fn thinking(&self) -> String {

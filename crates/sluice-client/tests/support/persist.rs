@@ -261,6 +261,7 @@ pub fn used() -> RequestUsage {
         conversation: String::new(),
         model: "acme/one".to_owned(),
         kind: RequestKind::Main,
+        effort: None,
         estimate: None,
         max_input_tokens: None,
     };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fnv::fnv1a;
+use crate::fnv::short_hash;
 use crate::message::{Message, join_messages};
 
 /// One output of the stream.
@@ -142,11 +142,6 @@ impl ReplayMessage {
     }
 }
 
-/// JavaScript can't represent all numbers of 64 bits.
-fn short_hash(text: &str) -> u32 {
-    u32::try_from(fnv1a(text.as_bytes()) & 0xffff_ffff).unwrap_or_default()
-}
-
 impl ReasoningItem {
     /// Returns whether a model can continue from it. A summary alone is for people.
     pub(crate) fn is_useful(&self) -> bool {
@@ -180,12 +175,18 @@ impl ThinkingReplay {
     }
 }
 
-/// Returns whether `made_by`, the name in a server's response, is the model that was asked for. Servers often leave out
-/// the creator in `creator/model` and append a date.
+/// Returns whether `made_by`, which may be the name in a server's response, is the model that was asked for. Servers
+/// often leave out the creator in `creator/model` and append a date.
 fn is_same_model(made_by: &str, asked: &str) -> bool {
-    let bare = |model: &str| model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let (made_by, asked) = (bare(made_by), bare(asked));
-    made_by == asked || made_by.strip_prefix(&asked).is_some_and(|rest| rest.starts_with('-'))
+    if made_by.contains('/') {
+        return made_by == asked;
+    }
+    let bare = asked.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let date = |rest: &str| {
+        let year = rest.strip_prefix('-')?.split('-').next()?;
+        (year.len() >= 4 && year.bytes().all(|byte| byte.is_ascii_digit())).then_some(())
+    };
+    made_by.to_ascii_lowercase().strip_prefix(&bare).is_some_and(|rest| rest.is_empty() || date(rest).is_some())
 }
 
 /// A source that the answer cites: a web page, or a document that only the provider has.

@@ -39,26 +39,41 @@ pub enum RequestsQuestion {
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<Vec<Parameter>>", optional))]
         without: Vec<Parameter>,
-        /// Days since 1970.
+        /// Milliseconds since 1970.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<u32>", optional))]
-        today: u32,
+        now_ms: u64,
     },
     /// Adds the contents of a file to the [`Vault`](crate::Vault).
-    OpenVault(String),
-    /// Keeps what the server needs back of an answer: the contents of the vault's file if they have changed, or `null`.
+    OpenVault {
+        /// The contents.
+        file: String,
+        /// Milliseconds since 1970.
+        #[cfg_attr(test, ts(type = "number"))]
+        now_ms: u64,
+    },
+    /// Keeps what the server needs back of an answer: whether the vault has changed.
     Remember {
         /// What the ledger learns from the answer.
         #[cfg_attr(test, ts(type = "unknown"))]
         entry: LedgerEntry,
+        /// The question of the [`PreparedRequest`].
+        question: u32,
         /// The chat whose reasoning the server refused.
         #[cfg_attr(test, ts(optional))]
         refused: Option<Box<ChatRequest>>,
-        /// Days since 1970.
-        today: u32,
+        /// Milliseconds since 1970.
+        #[cfg_attr(test, ts(type = "number"))]
+        now_ms: u64,
     },
+    /// Returns the contents of the vault's file.
+    SaveVault {},
     /// Deletes everything in the vault.
-    ClearVault {},
+    ClearVault {
+        /// Milliseconds since 1970.
+        #[cfg_attr(test, ts(type = "number"))]
+        now_ms: u64,
+    },
     /// Removes parameters from the body of a request: the new body.
     LeaveOut {
         /// The body as it was built.
@@ -170,6 +185,8 @@ pub struct PreparedRequest {
     pub origin: String,
     /// The model that is asked.
     pub model: String,
+    /// Identifies the question, for the vault.
+    pub question: u32,
     /// The chat as JSON with what the vault added or removed, if it changed anything. This is what is sent and counted.
     pub chat: Option<String>,
 }

@@ -61,6 +61,8 @@ pub struct RequestStart {
     pub model: String,
     /// What the request is for.
     pub kind: RequestKind,
+    /// The thinking effort that was asked for, or `None` if the model decides.
+    pub effort: Option<String>,
     /// The estimated number of input tokens.
     pub estimate: Option<u64>,
     /// The model's input limit.
@@ -112,6 +114,8 @@ pub struct RequestUsage {
     pub model: String,
     /// What the request was for.
     pub kind: RequestKind,
+    /// The thinking effort that was asked for, or `null` if the model decided.
+    pub effort: Option<String>,
     /// Whether the server said that the answer is over.
     pub is_answered: bool,
     /// How many input tokens were expected.

@@ -8,9 +8,10 @@ use super::extras::{extra_fields, extra_headers, is_header_value};
 use super::kinds::purpose;
 use super::prompt::Prompt;
 use super::tools::{ToolNames, tool_choice};
-use super::{Endpoint, Parameter};
+use super::{Endpoint, MAX_TOOLS, Parameter};
 use crate::boundary::{ChatOptions, ChatRequest, HttpRequest, Note, NoteKind, RequestKind};
 use crate::log::describe_request;
+use crate::message::{Message, MessageCode};
 use crate::wire::{CreateResponse, ProviderOptions, ReasoningOptions};
 
 /// Limits of the protocol.
@@ -48,15 +49,23 @@ impl BuiltRequest {
     pub fn without(mut self, parameters: &[Parameter]) -> Self {
         if !parameters.is_empty() {
             self.request = self.request.without(parameters);
+            if parameters.contains(&Parameter::ExtraTools) && self.optional.contains(&Parameter::ExtraTools) {
+                self.notes.push(too_many_tools());
+            }
             self.optional.retain(|parameter| !parameters.contains(parameter));
         }
         self
     }
 }
 
+/// Tells the user which tools are not sent to a server that refused to take all of them.
+pub(crate) fn too_many_tools() -> Note {
+    Note::for_people(NoteKind::LeftOut, vec![Message::new(MessageCode::TooManyTools, [&MAX_TOOLS])])
+}
+
 /// Returns how much the model should think, and whether we get to see it. Servers send summaries only if they are asked
 /// to.
-fn reasoning_options(options: &ChatOptions, kind: RequestKind) -> ReasoningOptions {
+pub(crate) fn reasoning_options(options: &ChatOptions, kind: RequestKind) -> ReasoningOptions {
     // VS Code sets this to false when it continues from an answer whose reasoning it no longer has.
     if options.extra_body.get("_enableThinking") == Some(&Value::Bool(false)) {
         return ReasoningOptions::default();

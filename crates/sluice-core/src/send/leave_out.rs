@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::Parameter;
+use super::{MAX_TOOLS, Parameter};
 use crate::boundary::HttpRequest;
 
 impl HttpRequest {
@@ -27,6 +27,7 @@ impl HttpRequest {
                     let shorter = item.replace(r#","detail":"auto""#, "");
                     if shorter == item { Edit::Keep } else { Edit::Replace(shorter) }
                 }),
+                Parameter::ExtraTools => keep_first_tools(&request.body),
                 Parameter::ToolOutputParts => edit_input(&request.body, output_as_text),
                 Parameter::Effort(sent, instead) => {
                     let is_sent = |value: &str| value.trim_matches('"') == sent.word();
@@ -69,6 +70,34 @@ fn edit_input(json: &str, edit: impl Fn(&str) -> Edit) -> Option<String> {
     }
     let items = to_raw_value(&edited).ok()?;
     object.0.get_mut(at)?.1 = &items;
+    Some(to_raw_value(&object).ok()?.get().to_owned())
+}
+
+/// Keeps the first tools, and the one that the model must call.
+fn keep_first_tools(json: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        name: String,
+    }
+    let mut object: Object<'_> = serde_json::from_str(json).ok()?;
+    let field = |name: &str| object.0.iter().find(|(field, _)| field == name).map(|(_, value)| value.get());
+    let required = field("tool_choice").and_then(|choice| serde_json::from_str::<Named>(choice).ok());
+    let tools: Vec<&RawValue> = serde_json::from_str(field("tools")?).ok()?;
+    let is_required = |tool: &RawValue| {
+        let required = required.as_ref().map(|Named { name }| name);
+        required.is_some() && serde_json::from_str(tool.get()).ok().map(|Named { name }| name).as_ref() == required
+    };
+    let mut others = MAX_TOOLS - usize::from(tools.iter().any(|tool| is_required(tool)));
+    let mut kept = Vec::with_capacity(MAX_TOOLS);
+    for tool in tools {
+        let is_required = is_required(tool);
+        if is_required || others > 0 {
+            others -= usize::from(!is_required);
+            kept.push(tool);
+        }
+    }
+    let kept = to_raw_value(&kept).ok()?;
+    object.0.iter_mut().find(|(field, _)| field == "tools")?.1 = &kept;
     Some(to_raw_value(&object).ok()?.get().to_owned())
 }
 

@@ -6,6 +6,9 @@ use crate::boundary::{Failure, FailureKind};
 use crate::failure::output_limit;
 use crate::wire::{Content, CreateResponse, InputItem, ItemOutput};
 
+/// The number of tools that every provider accepts. Many accept more.
+pub const MAX_TOOLS: usize = 128;
+
 /// A parameter of a request that the answer doesn't depend on, or a value that can be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -16,6 +19,8 @@ pub enum Parameter {
     Caching,
     /// One value of `reasoning.effort`, which is replaced by another one.
     Effort(Effort, Option<Effort>),
+    /// The tools in `tools` after the first [`MAX_TOOLS`].
+    ExtraTools,
     /// `detail` of images.
     ImageDetail,
     /// `include`, which asks for encrypted reasoning.
@@ -84,8 +89,9 @@ impl Effort {
 
 impl Parameter {
     /// Those that can be left out as a whole, in the order of their names.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Caching,
+        Self::ExtraTools,
         Self::ImageDetail,
         Self::Include,
         Self::MaxOutputTokens,
@@ -102,6 +108,7 @@ impl Parameter {
     pub fn path(self) -> &'static str {
         match self {
             Self::Caching => "caching",
+            Self::ExtraTools => "tools",
             Self::ImageDetail => "detail",
             Self::Include => "include",
             Self::MaxOutputTokens | Self::MostOutputTokens(_) => "max_output_tokens",
@@ -129,6 +136,17 @@ impl Parameter {
         Self::ALL.into_iter().find(|parameter| parameter.path() == path || parameter.aliases().contains(&path))
     }
 
+    /// Returns the effort that is sent to a server that refused these parameters.
+    pub(crate) fn effort_without(effort: Option<String>, refused: &[Self]) -> Option<String> {
+        refused.iter().fold(effort, |effort, parameter| match parameter {
+            Self::ReasoningEffort => None,
+            Self::Effort(sent, instead) if effort.as_deref() == Some(sent.word()) => {
+                instead.map(|instead| instead.word().to_owned())
+            }
+            _ => effort,
+        })
+    }
+
     /// Returns the parameters that a request has.
     pub(super) fn in_body(body: &CreateResponse) -> Vec<Self> {
         let parts = |item: &InputItem| -> Vec<Content> {
@@ -142,6 +160,7 @@ impl Parameter {
         let effort = body.reasoning.as_ref().and_then(|reasoning| reasoning.effort.as_deref());
         let has = |parameter: &Self| match parameter {
             Self::Caching => body.caching.is_some(),
+            Self::ExtraTools => body.tools.len() > MAX_TOOLS,
             Self::ImageDetail => body.input.iter().any(|item| parts(item).iter().any(is_image)),
             Self::Include => !body.include.is_empty(),
             Self::MaxOutputTokens => body.max_output_tokens.is_some(),
@@ -179,6 +198,9 @@ impl Parameter {
         let is_about_output = is_left(Self::MaxOutputTokens) && output_is_too_long(failure);
         if failure.kind != FailureKind::BadRequest && !is_about_output {
             return None;
+        }
+        if is_left(Self::ExtraTools) && is_about_too_many_tools(message) {
+            return Some(Self::ExtraTools);
         }
         let names = |parameter: &Self| {
             let path = parameter.path();
@@ -254,6 +276,14 @@ fn is_about_reasoning(failure: &Failure) -> bool {
     is_refusal && (failure.code.as_deref() == Some("invalid_encrypted_content") || PHRASES.iter().any(names))
 }
 
+/// Returns whether a server refuses the number of tools, which servers say in many ways.
+fn is_about_too_many_tools(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    says(&["tools", "functions", "function declarations"])
+        && says(&["too many", "too long", "maximum", "at most", "more than", "up to", "limit", "exceed"])
+}
+
 /// Returns whether a message has a word in quotes.
 fn is_quoted(message: &str, word: &str) -> bool {
     ['\'', '"', '`'].iter().any(|quote| message.contains(&format!("{quote}{word}{quote}")))
@@ -281,6 +311,21 @@ mod tests {
         let response = HttpResponse { status: 400, headers: Vec::new(), body };
         let failure = Failure::from_http(&response, 0);
         assert_eq!(Parameter::refused(&failure, candidates, without), expected, "{message}");
+    }
+
+    #[test]
+    fn a_refused_number_of_tools_is_recognized() {
+        for (message, expected) in [
+            ("Invalid 'tools': array too long. Expected an array with maximum length 128, but got 200 instead.", true),
+            ("tools: A maximum of 200 tools is supported", true),
+            ("Too many tools provided: 150. At most 128 are allowed.", true),
+            ("The request has 600 function declarations, which exceeds the limit of 512.", true),
+            ("Invalid schema for function 'look': schema must be an object", false),
+            ("tools[3].name: invalid characters", false),
+            ("This model's maximum context length is 128000 tokens.", false),
+        ] {
+            assert_eq!(is_about_too_many_tools(message), expected, "{message}");
+        }
     }
 
     #[test]

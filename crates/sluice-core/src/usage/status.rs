@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{ConversationUsage, Open, freed};
+use super::{ConversationUsage, Kinds, Open, freed};
 use crate::boundary::{Activity, Level, Preflight, RequestKind, RequestUsage, StatusLine, TooltipLine, Totals};
 use crate::message::{Message, MessageCode};
 use crate::numbers::{fixed_count, grouped, short_count};
@@ -12,7 +12,7 @@ const ERROR_PERCENT: u64 = 90;
 
 /// Returns the status line. It shows the estimate of the running main request, or else the server's last count, or else
 /// the estimate of a request that was never counted.
-pub(super) fn line(conversation: &ConversationUsage, open: &[&Open]) -> StatusLine {
+pub(super) fn line(conversation: &ConversationUsage, open: &[&Open], kinds: Kinds) -> StatusLine {
     let main = open.iter().filter(|open| open.start.kind == RequestKind::Main).min_by_key(|open| Reverse(open.number));
     let counted = conversation.counted.as_ref();
     // A main request without an estimate doesn't hide the last count.
@@ -46,6 +46,15 @@ pub(super) fn line(conversation: &ConversationUsage, open: &[&Open]) -> StatusLi
     let model = guessed.map(|start| &start.model).or(counted.map(|counted| &counted.usage.model));
     if let Some(model) = model {
         say(MessageCode::ModelLabel, vec![plain(model)]);
+        let effort = guessed.map(|start| &start.effort).or(counted.map(|counted| &counted.usage.effort));
+        say(
+            MessageCode::ThinkingLabel,
+            vec![match effort.and_then(Option::as_deref) {
+                Some("none") => MessageCode::ThinkingOff.into(),
+                Some(effort) => plain(&effort),
+                None => MessageCode::ThinkingByModel.into(),
+            }],
+        );
     }
     if let Some(tokens) = tokens {
         let tokens = grouped(tokens);
@@ -65,6 +74,17 @@ pub(super) fn line(conversation: &ConversationUsage, open: &[&Open]) -> StatusLi
     }
     if conversation.totals.requests > 0 {
         say(MessageCode::ConversationLabel, sums(&conversation.totals));
+    }
+    let also = [
+        (kinds.sub_agent, MessageCode::SubAgentRequests),
+        (kinds.summary, MessageCode::SummaryRequests),
+        (kinds.inline, MessageCode::InlineRequests),
+        (kinds.utility, MessageCode::UtilityRequests),
+    ];
+    let also: Vec<Message> =
+        also.into_iter().filter(|(count, _)| *count > 0).map(|(count, code)| Message::new(code, [&count])).collect();
+    if !also.is_empty() {
+        say(MessageCode::AlsoLabel, also);
     }
     let running = |kind| open.iter().filter(|open| open.start.kind == kind).count();
     match running(RequestKind::SubAgent) {
