@@ -9,7 +9,7 @@ await build({
   format: "cjs",
   platform: "browser",
   target: "es2022",
-  external: ["vscode", "node:http", "node:worker_threads"],
+  external: ["vscode", "node:fs", "node:http", "node:worker_threads"],
   minify: true,
   sourcemap: false,
   legalComments: "none",

@@ -12,6 +12,7 @@ import { ask, pick, showError, showInformation, showWarning, withProgress } from
 import { type Manifest, redactedReport } from "./report.js";
 import { openSetting, settingsBaseUrl } from "./settings.js";
 import { explain, type SignIn } from "./sign-in.js";
+import type { VaultFiles } from "./vault-files.js";
 import type { Modules } from "./wasm.js";
 
 const WALKTHROUGH = "start";
@@ -22,6 +23,7 @@ export interface CommandServices {
   readonly connections: Connections;
   readonly lists: ModelLists;
   readonly signIn: SignIn;
+  readonly vault: VaultFiles;
   readonly log: Log;
   /** Makes VS Code ask for the models again. */
   readonly refreshProvider: () => void;
@@ -34,6 +36,7 @@ export function registerCommands(services: CommandServices): vscode.Disposable[]
     testConnection: testConnections,
     signInWithVercelCli,
     signOut,
+    deleteReasoning,
     exportReport,
     openWalkthrough,
   };
@@ -200,6 +203,11 @@ async function signOut({ signIn }: CommandServices): Promise<void> {
   }
   await signIn.signOut();
   void showInformation(vscode.l10n.t("Sluice: signed out. The token is deleted; the Vercel CLI stays logged in."));
+}
+
+async function deleteReasoning({ vault }: CommandServices): Promise<void> {
+  await vault.clear();
+  void showInformation(vscode.l10n.t("Sluice: the reasoning of earlier answers is deleted."));
 }
 
 async function exportReport(services: CommandServices): Promise<void> {

@@ -12,6 +12,7 @@ import { checkSettings } from "./settings.js";
 import { SignIn } from "./sign-in.js";
 import { TokenCounts } from "./tokens.js";
 import { showUsage } from "./usage-view.js";
+import { VaultFiles } from "./vault-files.js";
 import { Modules } from "./wasm.js";
 
 /** When the bundle started to run. Its first line sets this. */
@@ -21,6 +22,7 @@ declare const bundleStarted: number;
 const evaluationMs = performance.now() - bundleStarted;
 
 let counts: TokenCounts | undefined;
+let vault: VaultFiles | undefined;
 
 export function activate(context: vscode.ExtensionContext): { readonly activationMs: number } {
   const started = performance.now();
@@ -31,12 +33,14 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const lists = new ModelLists(modules, context.globalStorageUri, log);
   const status = new StatusBar();
   const tokenCounts = (counts = new TokenCounts(modules, context.globalStorageUri, log, status));
+  const vaultFiles = (vault = new VaultFiles(modules, vscode.Uri.joinPath(context.globalStorageUri, "vault"), log));
   const provider = new Provider({
     modules,
     connections,
     lists,
     log,
     counts: tokenCounts,
+    vault: vaultFiles,
     status,
     images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
   });
@@ -54,7 +58,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     status,
     vscode.commands.registerCommand("sluice.showUsage", () => showUsage(tokenCounts)),
     registerProvider("sluice", provider),
-    ...registerCommands({ context, modules, connections, lists, signIn, log, refreshProvider }),
+    ...registerCommands({ context, modules, connections, lists, signIn, vault: vaultFiles, log, refreshProvider }),
     signIn.onDidChange(refreshProvider),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("sluice")) {
@@ -66,7 +70,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   return { activationMs: evaluationMs + performance.now() - started };
 }
 
-/** Saves the usage since the last save. */
+/** Saves what has changed since the last save. */
 export async function deactivate(): Promise<void> {
-  await counts?.dispose();
+  await Promise.all([counts?.dispose(), vault?.dispose()]);
 }

@@ -12,6 +12,8 @@ import { REPLAY } from "./to-core.js";
 const PACE_MS = 40;
 
 export interface ReporterOptions {
+  /** Whether the answer goes to VS Code's agent host, which reads nothing before the end. */
+  readonly toAgentHost?: boolean;
   /** What to do if VS Code can't show thinking separately. */
   readonly thinkingFallback: "hide" | "text";
   /** VS Code's chat drops image parts, so a generated image is saved and linked there. */
@@ -28,11 +30,15 @@ export class Reporter {
   #saving: Promise<void>[] = [];
   #saidNotSaved = false;
   #isAbandoned = false;
+  /** What waits for the end. */
+  #held: vscode.LanguageModelResponsePart[] | undefined;
 
   constructor(
     private readonly progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     private readonly options: ReporterOptions,
-  ) {}
+  ) {
+    this.#held = options.toAgentHost === true ? [] : undefined;
+  }
 
   report(part: Part): void {
     switch (part.type) {
@@ -75,6 +81,9 @@ export class Reporter {
     if (marker !== null) {
       data(marker, "stateful_marker");
     }
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    replayFirst(held).forEach((part) => this.#report(part));
   }
 
   /** Resolves when the last part has left VS Code's extension host, which holds parts back for 30 ms. */
@@ -160,7 +169,25 @@ export class Reporter {
   #report(part: vscode.LanguageModelResponsePart): void {
     if (!this.#isAbandoned) {
       this.#lastReport = Date.now();
-      this.progress.report(part);
+      this.#held === undefined ? this.progress.report(part) : this.#held.push(part);
     }
   }
+}
+
+/**
+ * Makes one item of the thinking at the beginning of an answer and of what the model needs back. The agent host joins
+ * adjacent thinking parts with the same id, and such an item comes first in the answers that it knows.
+ */
+function replayFirst(parts: readonly vscode.LanguageModelResponsePart[]): readonly vscode.LanguageModelResponsePart[] {
+  const Thinking = vscode.LanguageModelThinkingPart;
+  const isThinking = (part: unknown): part is vscode.LanguageModelThinkingPart => Thinking !== undefined && part instanceof Thinking;
+  const replay = (parts as readonly unknown[]).filter(isThinking).find(({ metadata }) => metadata !== undefined);
+  if (Thinking === undefined || replay === undefined) {
+    return parts;
+  }
+  const rest: unknown[] = parts.filter((part: unknown) => part !== replay);
+  const text = rest.findIndex((part) => !isThinking(part));
+  const thinking = rest.splice(0, text < 0 ? rest.length : text).filter(isThinking);
+  const first = new Thinking(thinking.map(({ value }) => value).join(""), thinking[0]?.id ?? replay.id, replay.metadata);
+  return [first, ...rest] as vscode.LanguageModelResponsePart[];
 }

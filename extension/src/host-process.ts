@@ -13,6 +13,16 @@ export function hostProcess(): HostProcess {
   return (globalThis as { process?: HostProcess }).process ?? { env: {} };
 }
 
+/** Nothing of Node is used if there is no Node. */
+declare function require(name: "node:fs"): { chmodSync(path: string, mode: number): void };
+
+/** Makes a folder accessible to its owner only. In a browser, and on Windows, it is so already. */
+export function makePrivate({ scheme, fsPath }: { readonly scheme: string; readonly fsPath: string }): void {
+  if (scheme === "file" && hostProcess().versions?.node !== undefined) {
+    require("node:fs").chmodSync(fsPath, 0o700);
+  }
+}
+
 /** Returns these variables of the environment. Everything else, such as a key, stays in the shell. */
 export function environment(names: readonly string[]): { [name: string]: string } {
   const { env } = hostProcess();

@@ -17,12 +17,17 @@ export interface SluiceModel extends vscode.LanguageModelChatInformation {
 export const DEMO_MODEL = "sluice/demo";
 
 /** All of its text may come from a server, and VS Code shows much of it as Markdown, in which even commands work. */
-export function information(model: ChatModel, connection: Connection): SluiceModel {
+export function information(model: ChatModel, connection: Connection, before = 0): SluiceModel {
   const { family, version, maxInputTokens, maxOutputTokens, contextWindow, capabilities } = model;
-  const name = connection.isDemo ? vscode.l10n.t("{0} (demo, not a real model)", model.name) : model.name;
+  // The agent host selects a model by its id, and a subagent by its name, and neither knows the groups of keys. `before`
+  // groups have listed this model already.
+  const { host } = new URL(connection.endpoint.origin);
+  const which = before > 1 ? `${host} ${before}` : host;
+  const own = before > 0 ? `${model.name} (${which})` : model.name;
+  const name = connection.isDemo ? vscode.l10n.t("{0} (demo, not a real model)", model.name) : own;
   return {
     // VS Code's name for the model, which also appears in hovers. Requests use the id in `model`.
-    id: linkFree(model.id),
+    id: linkFree(before > 0 ? `${model.id}#${which.replace(" ", "-")}` : model.id),
     name: linkFree(name),
     family: linkFree(family),
     version: linkFree(version),

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { Settings } from "../../packages/loader/src/core.js";
+import type { Note, Settings } from "../../packages/loader/src/core.js";
 import { type Answered, exchange } from "../../packages/loader/src/http.js";
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
@@ -10,10 +10,11 @@ import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
-import { plainError, type StatusBar } from "./notify.js";
+import { plainError, type StatusBar, showWarning } from "./notify.js";
 import { readSettings } from "./settings.js";
 import { toChatRequest, toMessage } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
+import type { VaultFiles } from "./vault-files.js";
 import type { Modules } from "./wasm.js";
 
 export interface Services {
@@ -22,6 +23,7 @@ export interface Services {
   readonly lists: ModelLists;
   readonly log: Log;
   readonly counts: TokenCounts;
+  readonly vault: VaultFiles;
   readonly status: StatusBar;
   readonly images: vscode.Uri;
 }
@@ -37,6 +39,10 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
    */
   #keyInRound = false;
   #demoIsShown = false;
+  /** How often each model was listed in the current round. */
+  readonly #listed = new Map<string, number>();
+  /** The notes that the user has seen. */
+  readonly #told = new Set<string>();
   /** Origins that get no extra headers although the settings contain some. */
   readonly #saidNoHeaders = new Set<string>();
 
@@ -59,6 +65,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (configuration === undefined) {
       const hadKey = this.#keyInRound;
       this.#keyInRound = false;
+      this.#listed.clear();
       connection = (await connections.fromSignIn()) ?? (await connections.fromEnvironment(silent));
       if (connection === undefined && hadKey) {
         // The key may have been removed. If there is no group, another round shows the demo.
@@ -84,8 +91,14 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       const last = notes.at(-1);
       throw plainError(last === undefined ? vscode.l10n.t("{0} lists no models.", connection.label) : noteText(last));
     }
-    const shown = connection.isDemo ? models.filter(({ id }) => id === DEMO_MODEL) : models;
-    return shown.map((model) => information(model, connection));
+    if (connection.isDemo) {
+      return models.filter(({ id }) => id === DEMO_MODEL).map((model) => information(model, connection));
+    }
+    return models.map((model) => {
+      const before = this.#listed.get(model.id) ?? 0;
+      this.#listed.set(model.id, before + 1);
+      return information(model, connection, before);
+    });
   }
 
   async provideLanguageModelChatResponse(
@@ -95,17 +108,19 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { modules, log, counts, status, lists } = this.services;
-    const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
+    const { modules, log, counts, vault, status, lists } = this.services;
+    const [core, requests] = await Promise.all([modules.core(), vault.open()]);
     const { chat, headers, idleTimeoutMs, thinkingFallback } = readSettings(requests, log);
     const extraHeaders = this.#headersFor(connection.endpoint.origin, headers);
     const chatJson = JSON.stringify(toChatRequest(model, messages, options, { ...chat, extraHeaders }));
     const prepared = requests.buildRequest(chatJson, connection.endpoint.baseUrl, model.refused);
     log.debug(prepared.description);
-    prepared.notes.forEach(({ kind, detail }) => log.trace(`request: ${kind} ${detail}`));
+    prepared.notes.forEach((note) => this.#note("request", note));
 
-    const isChat = options.requestInitiator === "core" || isCopilot(options.requestInitiator);
+    const isCore = options.requestInitiator === "core";
+    const isChat = isCore || isCopilot(options.requestInitiator);
     const reporter = new Reporter(progress, {
+      toAgentHost: isCore,
       thinkingFallback,
       ...(isChat ? { saveImage: (mimeType, bytes) => this.#saveImage(mimeType, bytes) } : {}),
       onProblem: (what, error) => log.failure("warn", `${log.modelName(model.id)}: ${what}`, error),
@@ -130,7 +145,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
         cancellation: cancellation.signal,
         onOutput: (output) => {
           if (output.type === "note") {
-            log.trace(`${model.id}: ${output.kind} ${output.detail}`);
+            this.#note(model.id, output);
           } else {
             reporter.report(output);
             ledger.part(output);
@@ -150,8 +165,9 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (ending.type === "done" && !connection.isDemo) {
       lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", log.modelName(model.id), error));
     }
-    if (answered.ledgerEntry !== undefined) {
-      requests.remember(answered.ledgerEntry, reasoningRefused ? sentJson : undefined);
+    const { ledgerEntry } = answered;
+    if (ledgerEntry !== undefined && requests.remember(ledgerEntry, prepared.question, reasoningRefused ? sentJson : undefined)) {
+      vault.changed();
     }
     if (refused.length > 0) {
       await lists.learn(connection, { refused: [model.id, refused] });
@@ -161,7 +177,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     }
     // Counts and text from before an error stay valid. A marker must not be reported, because the agent host would
     // consider it a response that the server can continue from.
-    await reporter.end(usage, options.requestInitiator === "core" ? null : prepared.marker);
+    await reporter.end(usage, isCore ? null : prepared.marker);
     log.outcome(model.id, outcome, ending.type === "rejected" ? ending.message : undefined);
     if (ending.type !== "rejected") {
       return;
@@ -191,6 +207,15 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       );
     }
     return all[origin] ?? {};
+  }
+
+  /** Logs a note. The user is told once in each window what was left out of requests. */
+  #note(about: string, note: Note): void {
+    this.services.log.trace(`${about}: ${note.kind} ${note.detail}`);
+    if (note.kind === "leftOut" && note.text !== undefined && !this.#told.has(note.detail)) {
+      this.#told.add(note.detail);
+      void showWarning(`Sluice: ${noteText(note)}`);
+    }
   }
 
   async #saveImage(mimeType: string, bytes: Uint8Array): Promise<vscode.Uri> {

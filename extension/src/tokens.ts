@@ -55,8 +55,8 @@ export class TokenCounts {
     const show = (line: StatusLine | null): void => (kind === "utility" ? undefined : this.status.show(line));
     const begun = new Promise<void>((resolve) => setTimeout(resolve, 0)).then(async () => {
       const tokens = await this.#load(model.id);
-      const { family, maxInputTokens, prices } = model;
-      const about = { family, maxInputTokens, ...(prices === null ? {} : { prices }) };
+      const { family, maxInputTokens, prices, refused } = model;
+      const about = { family, maxInputTokens, refused, ...(prices === null ? {} : { prices }) };
       const { status, warning } = tokens.begin(id, conversationId ?? id, chat, about, started);
       show(status);
       if (warning !== null) {

@@ -76,8 +76,10 @@ test("every request ends in the ledger, whatever happens to it", async () => {
   fake.reset();
   modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
   const ended: (string | undefined)[] = [];
+  const wasm = new Modules(vscode.Uri.file("/extension"));
   const services = {
-    modules: new Modules(vscode.Uri.file("/extension")),
+    modules: wasm,
+    vault: { open: () => wasm.requests() },
     log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
     lists: { onDidChange: () => undefined },
     counts: { begin: () => ({ part: () => undefined, end: async (entry: string | undefined) => void ended.push(entry) }) },

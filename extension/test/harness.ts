@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import * as vscode from "vscode";
 
 import { type DemoGateway, loadDemo } from "../../packages/loader/src/demo.js";
-import { activate } from "../src/extension.js";
+import { activate, deactivate } from "../src/extension.js";
 import { EventEmitter, fake, Secrets } from "./vscode.js";
 
 export const KEY = "entered-canary-key";
@@ -25,6 +25,8 @@ export interface Sent {
   readonly url: string;
   readonly key: string | null;
   readonly headers: Headers;
+  readonly body: string;
+  status?: number;
 }
 
 /** What the extension offers to VS Code. */
@@ -57,12 +59,15 @@ export async function start(options: StartOptions = {}) {
   globalThis.fetch = async (input, init = {}): Promise<Response> => {
     const url = String(input);
     const headers = new Headers(init.headers);
-    sent.push({ url, key: headers.get("authorization"), headers });
+    const request: Sent = { url, key: headers.get("authorization"), headers, body: String(init.body ?? "") };
+    sent.push(request);
     const instead = await options.intercept?.(url, init);
     if (instead instanceof Error) {
       throw instead;
     }
-    return instead ?? gateway.fetch(url, init);
+    const response = instead ?? (await gateway.fetch(url, init));
+    request.status = response.status;
+    return response;
   };
 
   const state = new Map<string, unknown>();
@@ -79,12 +84,13 @@ export async function start(options: StartOptions = {}) {
     extension: { id: "sluice.sluice", packageJSON: manifest },
   } as unknown as vscode.ExtensionContext;
   activate(context);
-  const provider = fake.providers[0] as Provider;
+  let provider = fake.providers[0] as Provider;
   const groups = [undefined, ...(options.configuration === undefined ? [] : [options.configuration].flat())];
   fake.resolveModels = async () => {
-    const lists = await Promise.all(
-      groups.map((configuration) => provider.provideLanguageModelChatInformation({ silent: true, configuration }, {}).catch(() => [])),
-    );
+    const lists: object[][] = [];
+    for (const configuration of groups) {
+      lists.push(await provider.provideLanguageModelChatInformation({ silent: true, configuration }, {}).catch(() => []));
+    }
     return lists.flat();
   };
   let asked = 0;
@@ -105,7 +111,7 @@ export async function start(options: StartOptions = {}) {
     const parts: unknown[] = [];
     const token = { isCancellationRequested: false, onCancellationRequested: (cancel ?? new EventEmitter<void>()).event };
     const message = { role: 1, content: [new vscode.LanguageModelTextPart(prompt)], name: undefined };
-    const options = { toolMode: 1, requestInitiator: "core" };
+    const options = { toolMode: 1, requestInitiator: "GitHub.copilot-chat" };
     try {
       await provider.provideLanguageModelChatResponse(model, [message], options, { report: (part: unknown) => parts.push(part) }, token);
       return { parts };
@@ -113,20 +119,29 @@ export async function start(options: StartOptions = {}) {
       return { parts, error: error as Error };
     }
   };
-  return { run, sent, provider, secrets, state, chat, changes: () => asked };
+  /** Closes VS Code and opens it again. Only files, secrets and the state are still there. */
+  const restart = async (): Promise<Provider> => {
+    await deactivate();
+    activate(context);
+    return (provider = fake.providers.at(-1) as Provider);
+  };
+  return { run, sent, provider, secrets, state, chat, restart, changes: () => asked };
 }
 
 /** Returns what a user would see of the parts of an answer. */
 export function shown(parts: readonly unknown[]): string[] {
-  return parts.map((part) => {
-    if (part instanceof vscode.LanguageModelTextPart) {
-      return part.value;
-    }
-    if (part instanceof vscode.LanguageModelToolCallPart) {
-      return `call ${part.name} ${JSON.stringify(part.input)}`;
-    }
-    return part instanceof vscode.LanguageModelDataPart ? part.mimeType : "thinking";
-  });
+  const isMarker = (part: unknown): boolean => part instanceof vscode.LanguageModelDataPart && part.mimeType === "stateful_marker";
+  return parts
+    .filter((part) => !isMarker(part))
+    .map((part) => {
+      if (part instanceof vscode.LanguageModelTextPart) {
+        return part.value;
+      }
+      if (part instanceof vscode.LanguageModelToolCallPart) {
+        return `call ${part.name} ${JSON.stringify(part.input)}`;
+      }
+      return part instanceof vscode.LanguageModelDataPart ? part.mimeType : "thinking";
+    });
 }
 
 /** Returns an answer as an event stream. */

@@ -140,6 +140,7 @@ const prepared: PreparedRequest = {
   kind: "main",
   description: "m: conversation",
   chat: null,
+  question: 0,
   optional: [],
   notes: [],
 };

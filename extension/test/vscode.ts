@@ -82,8 +82,9 @@ export class LanguageModelPromptTsxPart {
 }
 export class LanguageModelThinkingPart {
   constructor(
-    readonly value: string,
+    readonly value: string | string[],
     readonly id?: string,
+    readonly metadata?: object,
   ) {}
 }
 
@@ -121,6 +122,8 @@ export const l10n = {
 /** What a test can set and inspect. */
 export const fake = {
   files: new Map<string, Uint8Array | Error>(),
+  /** When files were changed, if not just now. */
+  modified: new Map<string, number>(),
   settings: new Map<string, unknown>(),
   /** What the user will choose next: the label of a button or an item, or undefined to dismiss it. */
   answers: [] as (string | undefined)[],
@@ -144,6 +147,7 @@ export const fake = {
   resolveModels: async (): Promise<unknown[]> => [],
   reset(): void {
     fake.files.clear();
+    fake.modified.clear();
     fake.settings.clear();
     fake.answers = [];
     fake.mistakes = [];
@@ -248,6 +252,8 @@ export const workspace = {
     },
     writeFile: async ({ path }: Uri, bytes: Uint8Array): Promise<void> => void fake.files.set(path, bytes),
     delete: async ({ path }: Uri): Promise<void> => void fake.files.delete(path),
+    stat: async ({ path }: Uri): Promise<{ mtime: number }> => ({ mtime: fake.modified.get(path) ?? Date.now() }),
+    createDirectory: async (): Promise<void> => undefined,
     readDirectory: async ({ path }: Uri): Promise<[string, number][]> =>
       [...fake.files.keys()].filter((file) => file.startsWith(`${path}/`)).map((file) => [file.slice(path.length + 1), 1]),
     rename: async (from: Uri, to: Uri, { overwrite }: { overwrite?: boolean } = {}): Promise<void> => {

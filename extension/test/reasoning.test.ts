@@ -1,0 +1,101 @@
+// What both chat hosts of VS Code give back to a model, with the real modules and servers as strict as the real ones.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { BASE_URL, KEY, keyed, type Sent, start } from "./harness.js";
+import { AgentHost, CopilotChat, find } from "./hosts.js";
+import { fake } from "./vscode.js";
+
+const PROVIDERS = ["openai-like", "anthropic-like", "deepseek-like", "kimi-like", "vllm-like"];
+const answers = (sent: readonly Sent[]) => sent.filter(({ url }) => url.endsWith("/responses"));
+const reasoning = ({ body }: Sent) => (JSON.parse(body) as { input: { type: string }[] }).input.filter(({ type }) => type === "reasoning");
+
+test("both hosts keep the reasoning through ten rounds of tools and a change of models", async () => {
+  for (const host of [CopilotChat, AgentHost]) {
+    const { provider, sent } = await start(keyed);
+    const models = await provider.provideLanguageModelChatInformation({ silent: true, ...keyed }, {});
+    for (const name of PROVIDERS) {
+      const before = sent.length;
+      const [chat, model] = [new host(), find(models, `sluice/${name}`)];
+      await chat.ask(provider, model, "Call open_gate 10 times, and think twice");
+      await chat.ask(provider, find(models, "sluice/echo"), "Say it again");
+      const text = await chat.ask(provider, model, "Call open_gate 2 times");
+      assert.match(text, /Here is what I found/, `${host.name} ${name}`);
+      // What vLLM doesn't know is left out after the first request.
+      const requests = answers(sent.slice(before)).filter(({ status }, at) => at > 2 || status === 200);
+      assert.deepEqual([...new Set(requests.map(({ status }) => status))], [200], `${host.name} ${name}`);
+      assert(reasoning(requests.at(-1)!).length >= 12, `${host.name} ${name}`);
+      assert.deepEqual(reasoning(requests.find(({ body }) => body.includes("sluice/echo"))!), [], "another model got it");
+    }
+  }
+});
+
+test("the agent host gets one item of reasoning, the usage, and no response to continue from", async () => {
+  const { provider } = await start(keyed);
+  const models = await provider.provideLanguageModelChatInformation({ silent: true, ...keyed }, {});
+  const chat = new AgentHost();
+  await chat.ask(provider, find(models, "sluice/openai-like"), "Call open_gate 1 times");
+  assert.equal(chat.shape, "message reasoning message function_call function_call_output reasoning message");
+  assert((chat.usage?.prompt_tokens ?? 0) > 0 && (chat.usage?.completion_tokens ?? 0) > 0);
+  assert.equal(chat.responseId, undefined, "the agent host would send only what is new");
+});
+
+test("the effort that a host chose is sent, and nothing if it chose none", async () => {
+  const { provider, sent } = await start(keyed);
+  const models = await provider.provideLanguageModelChatInformation({ silent: true, ...keyed }, {});
+  const model = find(models, "sluice/openai-like");
+  for (const effort of [undefined, "low", "high", "none"]) {
+    const options = effort === undefined ? {} : { modelConfiguration: { reasoningEffort: effort } };
+    await new AgentHost().ask(provider, model, "Call open_gate 0 times", options);
+  }
+  assert.deepEqual(
+    answers(sent).map(({ body }) => (JSON.parse(body) as { reasoning?: object }).reasoning),
+    [{ summary: "auto" }, { effort: "low", summary: "auto" }, { effort: "high", summary: "auto" }, { effort: "none" }],
+  );
+});
+
+test("the same models in several groups are told apart, and each goes to its own server with its own key", async () => {
+  const other = { apiKey: "another-key", baseUrl: "https://other.example/v1" };
+  const third = { apiKey: "third-key", baseUrl: "https://other.example/v1" };
+  const { provider, sent } = await start({ configuration: [keyed.configuration, other, third] });
+  const models = (await fake.resolveModels()) as Parameters<typeof find>[0];
+  for (const part of ["id", "name"] as const) {
+    const own = models.map((model) => model[part]).filter((text) => /echo/i.test(text));
+    assert.equal(new Set(own).size, 3, own.join());
+  }
+  const ids = ["sluice/echo", "sluice/echo#other.example", "sluice/echo#other.example-2"];
+  for (const id of ids) {
+    await new AgentHost().ask(provider, find(models, id), "Hello");
+  }
+  assert.deepEqual(
+    answers(sent).map(({ url, key, body }) => [url, key, (JSON.parse(body) as { model: string }).model]),
+    [
+      [`${BASE_URL}/responses`, `Bearer ${KEY}`, "sluice/echo"],
+      ["https://other.example/v1/responses", "Bearer another-key", "sluice/echo"],
+      ["https://other.example/v1/responses", "Bearer third-key", "sluice/echo"],
+    ],
+  );
+});
+
+test("reasoning is still there after a restart, until the user deletes it", async () => {
+  const { provider, sent, restart, run } = await start(keyed);
+  const list = async (from: typeof provider) => from.provideLanguageModelChatInformation({ silent: true, ...keyed }, {});
+  const chat = new CopilotChat();
+  await chat.ask(provider, find(await list(provider), "sluice/deepseek-like"), "Call open_gate 2 times");
+  const again = await restart();
+  await chat.ask(again, find(await list(again), "sluice/deepseek-like"), "Call open_gate 1 times");
+  assert.deepEqual(new Set(answers(sent).map(({ status }) => status)), new Set([200]));
+  assert.equal(reasoning(answers(sent).at(-1)!).length, 4);
+
+  const files = () => [...fake.files].filter(([name]) => name.startsWith("/storage/vault/"));
+  const text = () =>
+    files()
+      .map(([, bytes]) => new TextDecoder().decode(bytes as Uint8Array))
+      .join("");
+  await restart();
+  assert.match(text(), /Call 1 of 2/, "DeepSeek's reasoning is plain text");
+  assert.deepEqual(await run("deleteReasoning"), ["info: Sluice: the reasoning of earlier answers is deleted."]);
+  assert.equal(files().length, 1);
+  assert.doesNotMatch(text(), /Call|sluice|gateway/);
+});
