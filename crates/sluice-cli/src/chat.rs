@@ -211,7 +211,13 @@ impl Session {
             if round > 0 && !self.json {
                 writeln!(stdout())?;
             }
-            let Report { outcome, entry, .. } = self.round().await?;
+            let Report { outcome, entry, reasoning_refused, .. } = self.round().await?;
+            if reasoning_refused {
+                // It would be refused every time.
+                for message in &mut self.request.messages {
+                    message.content.retain(|part| !matches!(part, ChatPart::Thinking { .. }));
+                }
+            }
             let parts = entry.answer;
             let calls: Vec<ChatPart> =
                 parts.iter().filter(|part| matches!(part, ChatPart::ToolCall { .. })).cloned().collect();

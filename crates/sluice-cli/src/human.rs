@@ -97,6 +97,9 @@ impl Printer for Human {
                     Ok(())
                 }
             }
+            Output::Note(note) if note.kind == NoteKind::LeftOut && !note.text.is_empty() => {
+                self.line(NOTE, &format!("· {}", note.detail))
+            }
             Output::Note(note) if self.notes => {
                 let kind = serde_json::to_value(note.kind).unwrap_or_default();
                 self.line(NOTE, &format!("· {}: {}", kind.as_str().unwrap_or_default(), note.detail))

@@ -38,6 +38,7 @@ impl ChatLedger {
                 family: listed.family,
                 max_input_tokens: Some(u64::from(listed.max_input_tokens)),
                 prices: listed.prices,
+                refused: listed.refused,
             },
             None => LedgerModel { family: model.to_owned(), ..LedgerModel::default() },
         };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sluice_core::{ChatRequest, RequestKind, purpose};
 
 /// How VS Code's system prompts begin, and then go on in our own words.
-const SYSTEM_PROMPTS: [&str; 44] = [
+const SYSTEM_PROMPTS: [&str; 45] = [
     "Your task is to create a comprehensive, detailed summary of the entire conversation. Leave nothing out.",
     "You are a helpful AI assistant tasked with summarizing conversations. Be short.",
     "You are an AI coding research assistant that uses search tools to gather information. Search well.",
@@ -50,6 +50,7 @@ const SYSTEM_PROMPTS: [&str; 44] = [
     "You are an AI programming assistant that is specialized for usage of command-line tools. Use them.",
     "You are a VS Code search expert who helps to write search queries for text. Write one.",
     "You are a world-class coding tutor. Your code explanations are good.",
+    "You are a world-class software engineer and the author and maintainer of the discussed code. Review it.",
 ];
 
 fn chat(system: Option<&str>, question: &str, tools: &[&str]) -> ChatRequest {
@@ -81,7 +82,7 @@ fn the_requests_of_vscode_are_recognized() {
         assert_eq!(purpose(&chat(Some(&broken), "Go", &[])), purpose(&chat(Some(system), "Go", &[])));
     }
     for question in [
-        "Summarize the conversation history so far, above all the last command.",
+        "Summarize the conversation history so far, paying special attention to the most recent agent commands. Go.",
         "The conversation has grown too large for the context window and must be compacted.",
     ] {
         add(question, &chat(Some("You are an expert AI programming assistant"), question, &["read_file", "edit"]));
@@ -143,7 +144,8 @@ fn the_requests_of_vscode_are_recognized() {
         inline command-line tool: You are an AI programming assistant that is specialized for 
         inline search query: You are a VS Code search expert who helps to write search qu
         inline explanation: You are a world-class coding tutor. Your code explanations a
-        summary conversation summary: Summarize the conversation history so far, above all the las
+        inline code review: You are a world-class software engineer and the author and m
+        summary conversation summary: Summarize the conversation history so far, paying special at
         summary conversation summary: The conversation has grown too large for the context window 
         utility chat title: Please write a brief title for the following request:
 
@@ -157,39 +159,91 @@ fn the_requests_of_vscode_are_recognized() {
     .assert_eq(&lines);
 }
 
+/// How the prompts of VS Code's conversations begin, and of other extensions, and then go on in our own words.
+const ORDINARY_SYSTEMS: [&str; 14] = [
+    "You are an expert AI programming assistant, working with a user in the VS Code editor. Help them.",
+    "You are a coding agent running in VS Code. You are expected to be precise, safe, and helpful. Be so.",
+    "You are an AI programming assistant.\nFollow the user's requirements to the letter.",
+    "You are a highly sophisticated automated coding agent with expert-level knowledge. Use it.",
+    "You are an interactive coding agent working inside VS Code. Interact.",
+    "You are a PLANNING AGENT, pairing with the user to create a plan. Plan.",
+    "You are an ASK AGENT, a knowledgeable assistant that answers questions. Answer.",
+    "You are an agent - you must keep going until the query is resolved. Go on.",
+    "You are an AI assistant using Copilot CLI runtime in VS Code. Assist.",
+    "You are a helpful assistant.",
+    "You are an expert in writing tests. Summarize the conversation in a title when asked.",
+    "You are a VS Code assistant for a team that writes search queries. Search.",
+    "You are a world class expert in cooking, and good at writing.",
+    "Your task is to create a web page. A background task tracker runs beside you.",
+];
+
+/// What people ask for, often in the words of VS Code's own requests.
+const VERBS: [&str; 20] = [
+    "Summarize",
+    "Summarize the conversation history so far and then look at",
+    "Please write a brief title for",
+    "Please write a brief title for the following request in",
+    "Please write a brief branch name for",
+    "Write a commit message for",
+    "Create a comprehensive, detailed summary of",
+    "The conversation has grown too large, so let us talk about",
+    "Explain",
+    "Fix",
+    "Rename the variables in",
+    "Search for the callers of",
+    "You are a reviewer. Check",
+    "You are an expert in crafting pithy titles. Name",
+    "Act as a background task tracker and list the tasks in",
+    "Predict the line number of the bug in",
+    "Choose one category for",
+    "Generate the contents of a new file from",
+    "Which terminal command builds",
+    "Describe a pull request for",
+];
+const OBJECTS: [&str; 8] = [
+    "the conversation in README.md",
+    "my essay about chatbot titles",
+    "this function",
+    "the failing test",
+    "src/main.rs",
+    "a Jupyter notebook outline",
+    "the git commit messages of this branch",
+    "the search queries",
+];
+const ENDS: [&str; 6] =
+    ["", ".", " and explain why.", "\n```rust\nfn main() {}\n```", ", in one short phrase", "\n\nAnswer with JSON."];
+/// How hosts wrap questions.
+const WRAPPERS: [(&str, &str); 3] =
+    [("", ""), ("<context>\nToday.\n</context>\n<userRequest>\n", "\n</userRequest>"), ("  ", "\n")];
+/// Agents have many tools, and one that other requests have alone.
+const TOOLS: [&[&str]; 3] = [&[], &["read_file", "manage_todo_list"], &["open_gate"]];
+
 #[test]
 fn ordinary_prompts_are_not_misread() {
-    let systems = [
-        None,
-        Some("You are an expert AI programming assistant, working with a user in the VS Code editor."),
-        Some("You are a coding agent running in VS Code. You are expected to be precise, safe, and helpful."),
-        Some("You are an AI programming assistant.\nFollow the user's requirements carefully."),
-        Some("You are a helpful assistant."),
-    ];
-    let verbs =
-        ["Summarize", "Please write a brief title for", "Explain", "Fix", "Write a commit message for", "Rename"];
-    let verbs = verbs.into_iter().chain(["Search for", "You are a reviewer. Check", "Please summarize the following:"]);
-    let objects = ["the conversation in README.md", "my essay", "this function", "the failing test", "src/main.rs"];
-    let ends = ["", ".", " and explain why.", "\n```rust\nfn main() {}\n```"];
-    let mut count = 0;
-    for verb in verbs {
-        for object in objects {
-            for end in ends {
-                for system in systems {
-                    let question = format!("{verb} {object}{end}");
-                    for tools in [&[][..], &["read_file", "manage_todo_list"][..]] {
-                        let found = purpose(&chat(system, &question, tools));
-                        assert_eq!(
-                            found.kind,
-                            RequestKind::Main,
-                            "{system:?} {question:?} is taken for {}",
-                            found.name
-                        );
-                        count += 1;
-                    }
-                }
+    let mut number = 0;
+    for verb in VERBS {
+        for object in OBJECTS {
+            for end in ENDS {
+                // Every question is asked in another way.
+                number += 1;
+                let (before, after) = WRAPPERS[number % WRAPPERS.len()];
+                let system = ORDINARY_SYSTEMS.get(number % (ORDINARY_SYSTEMS.len() + 1)).copied();
+                let tools = TOOLS[number / 2 % TOOLS.len()];
+                let found = purpose(&chat(system, &format!("{before}{verb} {object}{end}{after}"), tools));
+                assert_eq!(found.kind, RequestKind::Main, "{system:?} {verb} {object} is taken for {}", found.name);
             }
         }
     }
-    assert!(count >= 500, "{count}");
+    assert!(number >= 500, "{number}");
+}
+
+#[test]
+fn forty_purposes_are_told_apart() {
+    let mut names: Vec<&str> =
+        SYSTEM_PROMPTS.iter().map(|system| purpose(&chat(Some(system), "Go", &[])).name).collect();
+    let title = "You are a helpful assistant that summarizes conversations. Given a chat conversation between two.";
+    names.push(purpose(&chat(None, title, &[])).name);
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= 40, "{}: {names:?}", names.len());
 }

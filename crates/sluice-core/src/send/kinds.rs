@@ -30,10 +30,20 @@ enum Place {
 use Place::{OnlyTool, Question, QuestionWithTools, System, SystemWithTools};
 
 /// The purposes that are recognized, with the words that identify them. The first match counts.
-const RULES: [(&str, RequestKind, Place, &str); 52] = [
+const RULES: [(&str, RequestKind, Place, &str); 53] = [
     // Summaries of the conversation offer the tools of the conversation, because the prompt cache depends on them.
-    ("conversation summary", Summary, QuestionWithTools, "Summarize the conversation history so far"),
-    ("conversation summary", Summary, QuestionWithTools, "The conversation has grown too large for the context window"),
+    (
+        "conversation summary",
+        Summary,
+        QuestionWithTools,
+        "Summarize the conversation history so far, paying special attention to the most recent agent commands",
+    ),
+    (
+        "conversation summary",
+        Summary,
+        QuestionWithTools,
+        "The conversation has grown too large for the context window and must be compacted",
+    ),
     (
         "conversation summary",
         Summary,
@@ -199,6 +209,12 @@ const RULES: [(&str, RequestKind, Place, &str); 52] = [
     ),
     ("search query", Inline, System, "You are a VS Code search expert who helps to write search queries"),
     ("explanation", Inline, System, "You are a world-class coding tutor. Your code explanations"),
+    (
+        "code review",
+        Inline,
+        System,
+        "You are a world-class software engineer and the author and maintainer of the discussed code",
+    ),
 ];
 
 /// Returns what a request is for. Anything that isn't recognized is a part of the conversation.
