@@ -277,7 +277,10 @@ fn everything_the_model_sees_distinguishes_messages() {
     let prompt = |message: &ChatMessage| Prompt::of(&ChatRequest { messages: vec![message.clone()], ..chat(&[]) });
     for (index, one) in messages.iter().enumerate() {
         let mut known = KnownCounts::new(KEY);
-        known.learn(&prompt(one), &used(1, 0), 1.0, &heavy, TODAY);
+        // The second time, it is believed.
+        for _ in 0..2 {
+            known.learn(&prompt(one), &used(1, 0), 1.0, &heavy, TODAY);
+        }
         for (other_index, other) in messages.iter().enumerate() {
             let is_known = known.estimate(&prompt(other), 1.0, &heavy).tokens == 1;
             assert_eq!(is_known, index == other_index, "{one:?} and {other:?}");
@@ -312,7 +315,8 @@ fn implausible_counts_are_not_learned() {
     // The server dropped part of the history or added to it: the total is right, but the difference isn't the cost of
     // any piece.
     for total in [12, 30, 9000] {
-        let known = learned(&[(&one, 30), (&three, total)]);
+        // A total that is far too low is believed the second time.
+        let known = learned(&[(&one, 30), (&three, total), (&three, total)]);
         assert_eq!(tokens(&known, &three), total);
         assert_eq!(message_cost(&known, &three.messages[2]), None);
     }
@@ -332,21 +336,29 @@ fn entries_are_bounded_and_the_oldest_are_removed_first() {
 }
 
 #[test]
-fn the_factor_moves_by_three_tenths_within_bounds() {
+fn the_factor_follows_measurements_that_agree() {
     let mut calibration = Calibration::default();
     assert!((calibration.factor("claude") - 1.0).abs() < 1e-9);
     let learn = |calibration: &mut Calibration, raw, actual| {
         calibration.learn("claude", Measured { raw, actual }, TODAY);
         calibration.factor("claude")
     };
-    assert!((learn(&mut calibration, 1000, 1200) - 1.06).abs() < 1e-9);
-    assert!((learn(&mut calibration, 1000, 1200) - 1.102).abs() < 1e-9);
+    // Close measurements move it by three tenths.
+    assert!((learn(&mut calibration, 1000, 1100) - 1.03).abs() < 1e-9);
+    // A distant one is followed when another one agrees with it.
+    assert!((learn(&mut calibration, 1000, 1300) - 1.03).abs() < 1e-9);
+    assert!((learn(&mut calibration, 1000, 1320) - 1.31).abs() < 1e-9);
+    // Downwards, four must agree, one after the other.
+    for actual in [650, 640, 660, 1310, 650, 640, 660] {
+        assert!((learn(&mut calibration, 1000, actual) - 1.31).abs() < 1e-9, "{actual}");
+    }
+    assert!((learn(&mut calibration, 1000, 650) - 0.65).abs() < 1e-9);
     assert!((calibration.factor("gemini") - 1.0).abs() < 1e-9);
-    for _ in 0..100 {
+    for _ in 0..2 {
         learn(&mut calibration, 1, u32::MAX);
     }
     assert!((calibration.factor("claude") - 2.0).abs() < 1e-6);
-    for _ in 0..100 {
+    for _ in 0..4 {
         learn(&mut calibration, u32::MAX, 1);
     }
     assert!((calibration.factor("claude") - 0.5).abs() < 1e-6);
@@ -370,7 +382,10 @@ proptest! {
         for (texts, total) in &histories {
             let chat = chat(&texts.iter().map(String::as_str).collect::<Vec<_>>());
             let prompt = Prompt::of(&chat);
-            known.learn(&prompt, &used(*total, 0), 1.0, &raw, TODAY);
+            // A total that is far too low is believed the second time.
+            for _ in 0..2 {
+                known.learn(&prompt, &used(*total, 0), 1.0, &raw, TODAY);
+            }
             let estimate = known.estimate(&prompt, 1.3, &raw);
             prop_assert_eq!((estimate.tokens, estimate.known), (*total, *total));
         }

@@ -11,6 +11,9 @@
 //! The next count is the total of the longest known prefix, plus the known cost of every later piece, plus the
 //! corrected raw count of the pieces that have no known cost. After an edit, only the edited message is estimated.
 //!
+//! Some servers now and then report too few tokens. A count that is much lower than expected is therefore only kept as
+//! doubtful, and changes nothing until the next count of the same conversation confirms it.
+//!
 //! All hashes use a key of this installation, so that prompts can't be recovered from the file by guessing.
 
 use std::collections::BTreeMap;
@@ -28,11 +31,22 @@ const MAX_ENTRIES: usize = 50_000;
 /// The largest plausible ratio between a piece's measured cost and its raw count. Beyond it the measurement is ignored,
 /// because the server must have added or dropped something else.
 const PLAUSIBLE: f64 = 4.0;
-/// The largest ratio between a first request's total and its raw count that the tokenizer can explain. The rest is a
-/// prompt of the server's own and is attributed to the frame.
+/// The largest ratio between an answer's output tokens and its expected cost as input.
 const MAX_SCALE: f64 = 2.0;
 /// The minimum raw count of a measurement. Smaller ones say more about the overhead than about the tokenizer.
 const MIN_MEASURED: u32 = 200;
+
+/// How far below the expectation a count must be to be doubtful, as a multiple of the family's usual error, at least and
+/// at most.
+const DOUBT: f64 = 3.0;
+const MIN_DOUBT: f64 = 0.15;
+const MAX_DOUBT: f64 = 0.4;
+/// The least error of a family in per cent, for the same reason.
+const MIN_SPREAD: u32 = 5;
+/// The number of tokens by which any count may be off.
+const SLACK: f64 = 30.0;
+/// The maximum number of doubtful counts. They are not saved.
+const MAX_DOUBTFUL: usize = 64;
 
 /// The random key of an installation, which the shell creates once. It keys the hashes of everything that is
 /// remembered.
@@ -59,6 +73,8 @@ pub struct Measured {
 pub struct KnownCounts {
     fingerprints: Fingerprints,
     pub(crate) entries: BTreeMap<u128, Entry>,
+    /// Totals that are too low to be believed, the oldest first.
+    doubtful: Vec<(u128, u32)>,
 }
 
 /// A stored count. If there are two for the same piece, the greater one is kept: the better measured, then the newer,
@@ -88,7 +104,7 @@ impl Quality {
 impl KnownCounts {
     /// Returns an empty collection whose hashes use `key`.
     pub fn new(key: InstallKey) -> Self {
-        Self { fingerprints: Fingerprints::new(key.0), entries: BTreeMap::new() }
+        Self { fingerprints: Fingerprints::new(key.0), entries: BTreeMap::new(), doubtful: Vec::new() }
     }
 
     /// Returns how many prompts have a known count.
@@ -149,7 +165,13 @@ impl KnownCounts {
     ) -> Option<Measured> {
         // Servers that don't count report zero.
         let total = count(usage.input_tokens).filter(|total| *total > 0)?;
-        let measured = self.learn_total(&self.fingerprints.of(prompt), total, factor, raw, today);
+        let prints = self.fingerprints.of(prompt);
+        if self.is_doubtful(&prints, prompt, total, factor, raw) {
+            return None;
+        }
+        // What the family's usual error can't explain is a prompt of the server's own and belongs to the frame.
+        let most = 1.0 + f64::from(Family::of(&prompt.model).error.0.max(MIN_SPREAD)) / 100.0;
+        let measured = self.learn_total(&prints, total, (factor, most), raw, today);
         self.evict();
         measured
     }
@@ -218,11 +240,50 @@ impl KnownCounts {
         self.evict();
     }
 
+    /// Returns whether a total is too low to be believed, and remembers it. The same shortfall twice in a conversation
+    /// is believed.
+    fn is_doubtful(
+        &mut self,
+        prints: &Prints<'_>,
+        prompt: &Prompt,
+        total: u32,
+        factor: f64,
+        raw: &dyn Fn(Piece<'_>) -> u32,
+    ) -> bool {
+        let (start, before) = self.longest_prefix_of(&prints.chain);
+        let cost = |from: usize| {
+            let pieces = prints.pieces.get(from..).unwrap_or_default();
+            tokens(self.estimate_pieces(0, pieces, factor, raw).tokens)
+        };
+        let family = Family::of(&prompt.model);
+        let error = if prompt.tools.is_empty() { family.error.0 } else { family.error.1 };
+        let doubt = (f64::from(error) / 100.0 * DOUBT).clamp(MIN_DOUBT, MAX_DOUBT);
+        let least = f64::from(before) * (1.0 - MIN_DOUBT / 5.0) + cost(start) * (1.0 - doubt) - SLACK;
+        if f64::from(total) >= least {
+            return false;
+        }
+        let Some(name) = prints.chain.last().copied() else { return true };
+        let confirms = |(known, low): &(u128, u32)| {
+            let Some(at) = prints.chain.iter().position(|link| link == known) else { return false };
+            let (grown, expected) = (f64::from(total) - f64::from(*low), cost(at + 1));
+            (grown - expected).abs() <= SLACK.max(expected * 0.25)
+        };
+        if self.doubtful.iter().any(confirms) {
+            self.doubtful.retain(|(known, _)| !prints.chain.contains(known));
+            return false;
+        }
+        if self.doubtful.len() >= MAX_DOUBTFUL {
+            self.doubtful.remove(0);
+        }
+        self.doubtful.push((name, total));
+        true
+    }
+
     fn learn_total(
         &mut self,
         prints: &Prints<'_>,
         total: u32,
-        factor: f64,
+        (factor, most): (f64, f64),
         raw: &dyn Fn(Piece<'_>) -> u32,
         today: u32,
     ) -> Option<Measured> {
@@ -251,7 +312,7 @@ impl KnownCounts {
         if left < 1.0 || weight < 1.0 || left * PLAUSIBLE < weight || (left > weight * PLAUSIBLE && !has_frame) {
             return None;
         }
-        let scale = if has_frame { (left / weight).min(MAX_SCALE) } else { left / weight };
+        let scale = if has_frame { (left / weight).min(most) } else { left / weight };
         let hidden = left - weight * scale;
         let quality = Quality::shared_by(uncounted.len());
         let costs = uncounted
@@ -261,7 +322,8 @@ impl KnownCounts {
             self.keep(print, Entry { count, quality, day: today });
         }
         let raw = uncounted.iter().fold(0_u32, |sum, piece| sum.saturating_add(piece.raw));
-        (raw >= MIN_MEASURED).then(|| Measured { raw, actual: whole(left) })
+        // A first request says as much about the server's prompt as about the tokenizer.
+        (raw >= MIN_MEASURED).then(|| Measured { raw, actual: whole(left - hidden) })
     }
 
     /// Returns the number of pieces in the longest known prefix, and their total.
@@ -308,6 +370,11 @@ fn shares(costs: impl Iterator<Item = (u128, f64)>) -> Vec<(u128, u32)> {
 
 fn count(tokens: Option<u64>) -> Option<u32> {
     tokens.and_then(|tokens| u32::try_from(tokens).ok())
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts are small")]
+fn tokens(count: u64) -> f64 {
+    count as f64
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]
