@@ -8,8 +8,6 @@ use crate::wire::string;
 
 /// How deeply errors may be nested.
 const MAX_DEPTH: usize = 8;
-/// The same for errors larger than [`MAX_BYTES`], because each is parsed again for every level around it.
-const MAX_LARGE_DEPTH: usize = 3;
 /// How much of a text is inspected.
 const MAX_BYTES: usize = 64 << 10;
 
@@ -17,21 +15,23 @@ impl Failure {
     /// Makes a failure from an `error` chunk: `error` in `fullStream`, `errorText` in UI message streams.
     pub(super) fn from_chunk(chunk: &RawFields<'_>) -> Self {
         match chunk.json(&["error", "errorText"]) {
-            Some(json) => Self::from_error(json, MAX_DEPTH),
+            // Each error is parsed again for every level around it, so the inner ones may have as many bytes as all of it, or a
+            // few more if they are small.
+            Some(json) => Self::from_error(json, MAX_DEPTH, json.len() + MAX_BYTES),
             None => Self::from_stream(None, None),
         }
     }
 
-    fn from_error(json: &str, depth: usize) -> Self {
+    fn from_error(json: &str, depth: usize, max_inner_bytes: usize) -> Self {
         if let Some(text) = string(json) {
             return Self::from_stream(Some(start(&text)), None);
         }
         let Some(error) = RawFields::read(json) else { return Self::from_stream(None, None) };
         // In retries and wrappers, the last error says the most.
         let inner = error.json(&["lastError"]).or_else(|| error.json(&["cause"]).filter(|_| !has_response(&error)));
-        let depth = depth.min(if json.len() > MAX_BYTES { MAX_LARGE_DEPTH } else { MAX_DEPTH });
-        let inner = inner.filter(|inner| depth > 0 && inner.starts_with('{'));
-        if let Some(failure) = inner.map(|inner| Self::from_error(inner, depth - 1)) {
+        let inner = inner.filter(|inner| depth > 0 && inner.len() <= max_inner_bytes && inner.starts_with('{'));
+        let read_inner = |inner: &str| Self::from_error(inner, depth - 1, max_inner_bytes - inner.len());
+        if let Some(failure) = inner.map(read_inner) {
             let says_more = failure.status.is_some() || failure.code.is_some();
             if says_more || error.json(&["lastError"]).is_some() {
                 return failure;

@@ -26,7 +26,7 @@ const MAX_PADDING: usize = 2;
 /// Reading one string, however short, takes as long as reading this many bytes outside of strings.
 const BYTES_FOR_A_STRING: usize = 2;
 /// Reading one escape takes as long as reading this many bytes outside of strings.
-const BYTES_FOR_AN_ESCAPE: usize = 4;
+const BYTES_FOR_AN_ESCAPE: usize = 6;
 /// Reading this many bytes that are not ASCII takes as long as reading one byte outside of strings.
 const NOT_ASCII_FOR_A_BYTE: usize = 4;
 

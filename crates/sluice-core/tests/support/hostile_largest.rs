@@ -39,7 +39,7 @@ const GENERATORS: &[Largest] = &[
     ("a text of one word that is too long", OPEN_RESPONSES, EVENT, |n| {
         Body::default().event(&whole_text(&"a".repeat(n))).completed()
     }),
-    ("a text of escapes", OPEN_RESPONSES, 500 << 10, |n| {
+    ("a text of escapes", OPEN_RESPONSES, 340 << 10, |n| {
         Body::default().event(&whole_text(&fill(n, r"\n"))).completed()
     }),
     ("a text with escapes", OPEN_RESPONSES, PLAIN, |n| {
@@ -72,6 +72,11 @@ const GENERATORS: &[Largest] = &[
     }),
     ("arguments of half surrogates", OPEN_RESPONSES, ARGUMENTS / 2, |n| {
         let arguments = format!(r#"{{\"a\":\"{}\"}}"#, fill(n, r"x\\ud83d word of some length "));
+        let item = format!(r#""type":"function_call","call_id":"c","name":"f","arguments":"{arguments}""#);
+        Body::default().event(&done(0, &item)).completed()
+    }),
+    ("arguments full of escapes", OPEN_RESPONSES, 850 << 10, |n| {
+        let arguments = format!(r#"{{\"a\":\"{}\"}}"#, fill(n, r"\\u0041\\n"));
         let item = format!(r#""type":"function_call","call_id":"c","name":"f","arguments":"{arguments}""#);
         Body::default().event(&done(0, &item)).completed()
     }),
@@ -137,6 +142,10 @@ const GENERATORS: &[Largest] = &[
     }),
     ("sdk: a file as a list of many numbers", Input::AiSdk, DENSE, |n| {
         file(&format!(r#""data":[{}]"#, list(n, |_| "7".into())))
+    }),
+    ("sdk: errors in errors", Input::AiSdk, DENSE, |n| {
+        let (open, close) = (fill(n / 5 * 4, r#"{"cause":"#), "}".repeat(n / 5 * 4 / 9));
+        Body::default().event(&format!(r#"{{"type":"error","error":{open}1{close}}}"#)).0
     }),
     ("sdk: a text", Input::AiSdk, PLAIN, |n| {
         Body::default().event(&format!(r#"{{"type":"text-delta","delta":"{}"}}"#, "a".repeat(n))).0
