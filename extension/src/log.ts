@@ -6,7 +6,7 @@
 
 import * as vscode from "vscode";
 
-import type { Failure, LoggedOutcome, Outcome } from "../../packages/loader/src/core.js";
+import type { LoggedOutcome } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 
 /** The maximum number of lines in a report. */
@@ -66,17 +66,14 @@ export class Log {
     this.trace(`${what}: ${String(error)}`);
   }
 
-  /** Logs how a request ended, with the message that the user gets if it failed. */
-  outcome(model: string, outcome: Outcome, message?: string): void {
-    this.#write(message === undefined ? "debug" : "error", this.#describe(model, outcome));
-    this.#quote(model, outcome.error, message);
-  }
-
-  /** Logs that a request is sent again. */
-  retry(model: string, error: Failure, delayMs: number): void {
-    const outcome = { status: "failed", reason: null, error, empty: null, usage: null } as const;
-    this.#write("warn", `${this.#describe(model, outcome)}. Asking again in ${(delayMs / 1000).toFixed(1)} s.`);
-    this.#quote(model, error, error.message);
+  /** Logs how a request ended. If it failed, `message` is what the user is told, and `retryMs` when it is sent again. */
+  outcome(model: string, outcome: LoggedOutcome, message?: string, retryMs?: number): void {
+    const more = { ...(message !== undefined && { message }), ...(retryMs !== undefined && { retryMs }) };
+    const [line, quote] = this.#core?.logOutcome({ model, outcome, ...more }) ?? [outcome.status, null];
+    this.#write(message === undefined ? "debug" : retryMs === undefined ? "error" : "warn", line);
+    if (quote !== null) {
+      this.trace(quote);
+    }
   }
 
   /** Returns a model's id for the log. A server chooses its ids and could write sentences in them. */
@@ -100,18 +97,6 @@ export class Log {
 
   dispose(): void {
     this.channel.dispose();
-  }
-
-  #describe(model: string, outcome: LoggedOutcome): string {
-    return this.#core?.describeOutcome(model, outcome) ?? outcome.status;
-  }
-
-  /** Logs what the server itself said about a request. */
-  #quote(model: string, error: Failure | null, message: string | undefined): void {
-    if (message !== undefined || error !== null) {
-      const said = [message, error?.code, error?.requestId === null ? null : `request ${error?.requestId}`];
-      this.trace(`${model}: ${said.filter((text) => text !== null && text !== undefined).join(", ")}`);
-    }
   }
 
   #write(level: Level, message: string): void {

@@ -152,7 +152,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
           }
         },
         onRetry: (failure, delayMs) => {
-          log.retry(model.id, failure, delayMs);
+          log.outcome(model.id, { status: "failed", reason: null, error: failure, empty: null, usage: null }, failure.message, delayMs);
           status.retrying(localized(failure.text.slice(0, -1)), delayMs);
         },
       });

@@ -102,7 +102,7 @@ pub use exchange::{
 };
 pub use failure::{HttpResponse, Transport, connection_cause};
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
-pub use log::{describe_outcome, logged_model};
+pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
 pub use models::{KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key, finds_model, similar_models};

@@ -52,8 +52,25 @@ const PROTOCOL_TERMS: [&str; 36] = [
 /// The longest id of a model that is logged.
 const LONGEST_ID: usize = 100;
 
-/// Describes how a request to a model ended, without a word that a server chose.
-pub fn describe_outcome(model: &str, outcome: &LoggedOutcome) -> String {
+/// Describes how a request to a model ended, or why it is sent again. The first line has no word that a server chose. The
+/// second one, if there is anything to quote, has what the user is told and what the server calls it; it is for a level
+/// at which servers may be quoted.
+pub fn log_outcome(
+    model: &str,
+    outcome: &LoggedOutcome,
+    message: Option<&str>,
+    retry_ms: Option<u32>,
+) -> (String, Option<String>) {
+    let retry = retry_ms.map(|ms| format!(". Asking again in {:.1} s.", f64::from(ms) / 1000.0));
+    let line = describe_outcome(model, outcome) + &retry.unwrap_or_default();
+    let error = outcome.error.as_ref();
+    let request = error.and_then(|error| error.request_id.as_ref()).map(|id| format!("request {id}"));
+    let said = [message, error.and_then(|error| error.code.as_deref()), request.as_deref()];
+    let said: Vec<&str> = said.into_iter().flatten().collect();
+    (line, (!said.is_empty()).then(|| format!("{model}: {}", said.join(", "))))
+}
+
+fn describe_outcome(model: &str, outcome: &LoggedOutcome) -> String {
     let LoggedOutcome { status, reason, error, empty, usage } = outcome;
     let count = |tokens: Option<u64>| tokens.map_or("?".to_owned(), |tokens| tokens.to_string());
     let facts = [
@@ -104,7 +121,7 @@ mod tests {
     use expect_test::expect;
     use serde_json::json;
 
-    use super::describe_outcome;
+    use super::log_outcome;
 
     #[test]
     fn an_outcome_is_described_in_words_that_no_server_chose() {
@@ -125,8 +142,8 @@ mod tests {
             ("a//b", json!({"status": "truncated"})),
             ("", json!({"status": "cancelled"})),
         ] {
-            let line = serde_json::from_value(outcome).map(|outcome| describe_outcome(model, &outcome));
-            lines.push_str(&line.unwrap_or_default());
+            let (line, _) = log_outcome(model, &serde_json::from_value(outcome).unwrap(), None, None);
+            lines.push_str(&line);
             lines.push('\n');
         }
         expect![[r#"
@@ -139,5 +156,19 @@ mod tests {
         "#]]
         .assert_eq(&lines);
         assert_eq!(super::logged_model(&"a".repeat(101)), "a model");
+    }
+
+    #[test]
+    fn what_a_server_said_is_in_the_second_line_only() {
+        let error = json!({"kind": "rateLimited", "status": 429, "code": "diary", "requestId": "req_1"});
+        let outcome = serde_json::from_value(json!({"status": "failed", "error": error})).unwrap();
+        let lines = |message, retry_ms| {
+            let (line, quote) = log_outcome("a/b", &outcome, message, retry_ms);
+            format!("{line} | {}", quote.unwrap_or_default())
+        };
+        expect!["a/b: failed, rateLimited, HTTP 429. Asking again in 1.5 s. | a/b: You wrote: my diary, diary, request req_1"].assert_eq(&lines(Some("You wrote: my diary"), Some(1_500)));
+        expect!["a/b: failed, rateLimited, HTTP 429 | a/b: diary, request req_1"].assert_eq(&lines(None, None));
+        let completed = serde_json::from_value(json!({"status": "completed"})).unwrap();
+        assert_eq!(log_outcome("a/b", &completed, None, None), ("a/b: completed".to_owned(), None));
     }
 }

@@ -1,5 +1,5 @@
 //! The names and formats of Open Responses, version 2026-04-24, with the variants of other servers as aliases. No other
-//! module knows them.
+//! module knows them, except `tokens/request.rs`, which counts the request bodies of any client.
 //!
 //! Servers differ from the schema in every possible way (fewer than two in three recorded streams validate). So every
 //! field is optional, and a field of the wrong type counts as absent instead of invalidating its event.

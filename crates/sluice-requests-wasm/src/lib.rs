@@ -10,8 +10,7 @@ use sluice_bridge::to_json;
 use sluice_core::{
     BadAddress, CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest,
     ModelCatalog, Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, Vault, build_request, check_key,
-    connection_cause, describe_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session,
-    vercel_step,
+    connection_cause, log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
@@ -73,7 +72,9 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         RequestsQuestion::VercelFiles { platform, environment } => to_json(&vercel_files(&platform, &environment)),
         RequestsQuestion::VercelSession { stored, now, failed_at } => to_json(&vercel_session(&stored, now, failed_at)),
         RequestsQuestion::Vercel(question) => to_json(&vercel_step(&question)),
-        RequestsQuestion::DescribeOutcome { model, outcome } => to_json(&describe_outcome(&model, &outcome)),
+        RequestsQuestion::LogOutcome { model, outcome, message, retry_ms } => {
+            to_json(&log_outcome(&model, &outcome, message.as_deref(), retry_ms))
+        }
         RequestsQuestion::LoggedModel(id) => to_json(&logged_model(&id)),
         RequestsQuestion::Redact { secrets, text } => to_json(&Secrets::new(secrets).redact(&text)),
         RequestsQuestion::Mask { secrets, mut value } => {

@@ -266,7 +266,11 @@ code: string | null,
 /**
  * The HTTP status, if there was a response.
  */
-status: number | null, };
+status: number | null, 
+/**
+ * The server's id for the request.
+ */
+requestId: string | null, };
 
 export type Overflow = { 
 /**
@@ -1617,7 +1621,7 @@ now: number,
 /**
  * When the token could not be renewed, or 0.
  */
-failedAt: number, } } | { "vercel": VercelQuestion } | { "describeOutcome": { 
+failedAt: number, } } | { "vercel": VercelQuestion } | { "logOutcome": { 
 /**
  * The model that was asked.
  */
@@ -1625,7 +1629,15 @@ model: string,
 /**
  * How the request ended.
  */
-outcome: LoggedOutcome, } } | { "loggedModel": string } | { "redact": { 
+outcome: LoggedOutcome, 
+/**
+ * What the user is told, if it failed.
+ */
+message?: string, 
+/**
+ * When the request is sent again, if it is.
+ */
+retryMs?: number, } } | { "loggedModel": string } | { "redact": { 
 /**
  * The secrets that are known.
  */

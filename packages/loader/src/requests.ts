@@ -9,7 +9,6 @@ import type {
   EnvironmentEndpoint,
   HttpResponse,
   KeyCheck,
-  LoggedOutcome,
   Message,
   Parameter,
   PreparedRequest,
@@ -142,9 +141,9 @@ export class Requests {
     return this.#ask({ vercel: question });
   }
 
-  /** Returns a line for a log about how a request to a model ended, without a word that a server chose. */
-  describeOutcome(model: string, outcome: LoggedOutcome): string {
-    return this.#ask({ describeOutcome: { model, outcome } });
+  /** Returns a line for a log about how a request ended, without a word that a server chose, and one that quotes the server. */
+  logOutcome(question: Extract<RequestsQuestion, { logOutcome: unknown }>["logOutcome"]): [line: string, quote: string | null] {
+    return this.#ask({ logOutcome: question });
   }
 
   /** Returns a model's id for a log, or other words if it isn't a plain id. */

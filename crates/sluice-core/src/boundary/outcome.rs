@@ -163,6 +163,9 @@ pub struct LoggedFailure {
     pub code: Option<String>,
     /// The HTTP status, if there was a response.
     pub status: Option<u16>,
+    /// The server's id for the request.
+    #[serde(rename = "requestId")]
+    pub request_id: Option<String>,
 }
 
 /// The numbers in an error about a conversation that is too long, as far as the server reported them.

@@ -148,12 +148,17 @@ pub enum RequestsQuestion {
     },
     /// What to do next for a sign-in with the Vercel CLI: [`VercelStep`](crate::VercelStep).
     Vercel(Box<VercelQuestion>),
-    /// Describes how a request to a model ended, for a log: a line without a word that a server chose.
-    DescribeOutcome {
+    /// Describes how a request to a model ended: a line for a log, without a word that a server chose, and one that quotes
+    /// the server, or `null`.
+    LogOutcome {
         /// The model that was asked.
         model: String,
         /// How the request ended.
         outcome: LoggedOutcome,
+        /// What the user is told, if it failed.
+        message: Option<String>,
+        /// When the request is sent again, if it is.
+        retry_ms: Option<u32>,
     },
     /// Returns a model's id for a log, or other words if it isn't a plain id.
     LoggedModel(String),
