@@ -22,6 +22,16 @@ fn chat(text: &str) -> Prompt {
     Prompt::of(&ChatRequest { model: "acme/one".to_owned(), messages, ..ChatRequest::default() })
 }
 
+/// The chat with an answer and another question, as long as the first one.
+fn continued(text: &str) -> Prompt {
+    let message = |role, text: &str| {
+        let content = vec![ChatPart::Text { value: format!("{text} {}", "and so on, ".repeat(20)) }];
+        ChatMessage { role, content }
+    };
+    let messages = vec![message(Role::User, text), message(Role::Assistant, "yes"), message(Role::User, "but")];
+    Prompt::of(&ChatRequest { model: "acme/one".to_owned(), messages, ..ChatRequest::default() })
+}
+
 fn is_exact(memory: &Memory, text: &str) -> bool {
     let estimate = memory.estimate(&chat(text), "family", &raw);
     estimate.tokens == estimate.known
@@ -61,6 +71,7 @@ fn filled() -> (Memory, Vec<u8>) {
         memory.learn(&chat(&text), "family", None, &counted(260 + u64::from(index)), &raw, 100 + index);
         memory.record(&used(&format!("acme/{}", index % 2), 10), 100 + index);
     }
+    memory.learn(&continued("question 0"), "family", None, &counted(730), &raw, 106);
     let (bytes, state) = memory.save(None);
     memory.saved();
     assert_eq!(state, FileState::Missing);
@@ -257,6 +268,8 @@ fn learned() -> impl Strategy<Value = Memory> {
         let mut memory = Memory::new(KEY);
         for (text, count, day, family) in lessons {
             memory.learn(&chat(&text.to_string()), &family.to_string(), None, &counted(count), &raw, day);
+            let more = counted(count * 3 + u64::from(day) * 20);
+            memory.learn(&continued(&text.to_string()), &family.to_string(), None, &more, &raw, day);
         }
         memory
     })

@@ -48,6 +48,10 @@ const SLACK: f64 = 30.0;
 /// The maximum number of doubtful counts. They are not saved.
 const MAX_DOUBTFUL: usize = 64;
 
+/// How many first requests are kept to correct the cost of frames, and how many it takes.
+const MAX_STARTS: usize = 64;
+const MIN_STARTS: usize = 4;
+
 /// The random key of an installation, which the shell creates once. It keys the hashes of everything that is
 /// remembered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,12 +73,24 @@ pub struct Measured {
 }
 
 /// The counts that servers have reported, keyed by hashes of the content.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct KnownCounts {
     fingerprints: Fingerprints,
     pub(crate) entries: BTreeMap<u128, Entry>,
     /// Totals that are too low to be believed, the oldest first.
     doubtful: Vec<(u128, u32)>,
+    /// The latest first requests whose frame was already known, the oldest first. They are not saved.
+    starts: Vec<Start>,
+}
+
+/// The pieces of a first request that had no known cost.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    /// The hash of the request's frame.
+    frame: u128,
+    raw: f64,
+    /// The server's count without the pieces whose cost was known.
+    actual: f64,
 }
 
 /// A stored count. If there are two for the same piece, the greater one is kept: the better measured, then the newer,
@@ -101,10 +117,22 @@ impl Quality {
     }
 }
 
+/// Compares what is saved.
+impl PartialEq for KnownCounts {
+    fn eq(&self, other: &Self) -> bool {
+        self.fingerprints == other.fingerprints && self.entries == other.entries
+    }
+}
+
 impl KnownCounts {
     /// Returns an empty collection whose hashes use `key`.
     pub fn new(key: InstallKey) -> Self {
-        Self { fingerprints: Fingerprints::new(key.0), entries: BTreeMap::new(), doubtful: Vec::new() }
+        Self {
+            fingerprints: Fingerprints::new(key.0),
+            entries: BTreeMap::new(),
+            doubtful: Vec::new(),
+            starts: Vec::new(),
+        }
     }
 
     /// Returns how many prompts have a known count.
@@ -322,8 +350,40 @@ impl KnownCounts {
             self.keep(print, Entry { count, quality, day: today });
         }
         let raw = uncounted.iter().fold(0_u32, |sum, piece| sum.saturating_add(piece.raw));
-        // A first request says as much about the server's prompt as about the tokenizer.
-        (raw >= MIN_MEASURED).then(|| Measured { raw, actual: whole(left - hidden) })
+        // A first request says as much about the server's own prompt as about the tokenizer.
+        let actual = match prints.pieces.first() {
+            Some(_) if start > 0 => left,
+            Some((frame, _)) if !has_frame => {
+                let slope = self.correct_frame(Start { frame: *frame, raw: f64::from(raw), actual: left })?;
+                f64::from(raw) * slope
+            }
+            _ => return None,
+        };
+        (raw >= MIN_MEASURED).then(|| Measured { raw, actual: whole(actual) })
+    }
+
+    /// Corrects the cost of a frame. The first request with it can't tell a prompt of the server's own from a tokenizer
+    /// that counts more; several requests of different lengths can. Medians keep single counts from mattering. Returns the
+    /// ratio between the server's counts and ours, if it could be measured.
+    fn correct_frame(&mut self, start: Start) -> Option<f64> {
+        if self.starts.len() >= MAX_STARTS {
+            self.starts.remove(0);
+        }
+        self.starts.push(start);
+        let alike: Vec<Start> = self.starts.iter().copied().filter(|other| other.frame == start.frame).collect();
+        if alike.len() < MIN_STARTS {
+            return None;
+        }
+        let pairs =
+            alike.iter().enumerate().flat_map(|(index, one)| alike.iter().skip(index + 1).map(move |two| (one, two)));
+        let far = pairs.filter(|(one, two)| (one.raw - two.raw).abs() >= f64::from(MIN_MEASURED));
+        let slopes = far.map(|(one, two)| (one.actual - two.actual) / (one.raw - two.raw)).collect();
+        let slope = median(slopes).filter(|slope| (0.4..2.5).contains(slope))?;
+        let rest = median(alike.iter().map(|one| one.actual - one.raw * slope).collect())?;
+        let entry = self.entries.get_mut(&start.frame)?;
+        entry.count = whole(f64::from(entry.count) + rest);
+        self.starts.retain(|other| other.frame != start.frame);
+        Some(slope)
     }
 
     /// Returns the number of pieces in the longest known prefix, and their total.
@@ -354,6 +414,11 @@ struct Uncounted {
     raw: u32,
     weight: f64,
     is_frame: bool,
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 /// Rounds costs to whole tokens. The running sum is rounded, so that the results add up to the whole.
