@@ -3,7 +3,7 @@
 import { build } from "esbuild";
 
 await build({
-  entryPoints: ["src/extension.ts", "src/vocabulary-thread.ts"],
+  entryPoints: { extension: "src/extension.ts", "vocabulary-thread": "../packages/loader/src/vocabulary-thread.ts" },
   outdir: "dist",
   bundle: true,
   format: "cjs",

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import type { ChatModel } from "../../packages/loader/src/core.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
 import { type Step, testConnection } from "./connection-test.js";
 import type { Connections } from "./connections.js";
 import type { Log } from "./log.js";
@@ -13,7 +14,6 @@ import { type Manifest, redactedReport } from "./report.js";
 import { openSetting, settingsBaseUrl } from "./settings.js";
 import { explain, type SignIn } from "./sign-in.js";
 import type { VaultFiles } from "./vault-files.js";
-import type { Modules } from "./wasm.js";
 
 const WALKTHROUGH = "start";
 

@@ -6,13 +6,13 @@ import { KEY_VARIABLES } from "../../packages/loader/src/boundary.js";
 import type { Endpoint } from "../../packages/loader/src/core.js";
 import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
 import { isHeaderSafe, type Server } from "../../packages/loader/src/http.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
 import { hostProcess } from "./host-process.js";
 import type { Log } from "./log.js";
 import { localized, parseEndpoint } from "./messages.js";
 import { ask } from "./notify.js";
 import { settingsBaseUrl } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
-import type { Modules } from "./wasm.js";
 
 export interface Connection extends Server {
   /** The name that the user gave it. */

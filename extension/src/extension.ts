@@ -1,7 +1,7 @@
 // Activation: registers the provider and the commands. Everything else waits until it is needed.
 
 import * as vscode from "vscode";
-
+import { Modules } from "../../packages/loader/src/modules.js";
 import { registerCommands } from "./commands.js";
 import { Connections } from "./connections.js";
 import { Log } from "./log.js";
@@ -13,7 +13,6 @@ import { SignIn } from "./sign-in.js";
 import { TokenCounts } from "./tokens.js";
 import { showUsage } from "./usage-view.js";
 import { VaultFiles } from "./vault-files.js";
-import { Modules } from "./wasm.js";
 
 /** When the bundle started to run. Its first line sets this. */
 declare const bundleStarted: number;
@@ -27,7 +26,12 @@ let vault: VaultFiles | undefined;
 export function activate(context: vscode.ExtensionContext): { readonly activationMs: number } {
   const started = performance.now();
   const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
-  const modules = new Modules(context.extensionUri, (requests) => log.useCore(requests));
+  const inBundle = (name: string): vscode.Uri => vscode.Uri.joinPath(context.extensionUri, "dist", name);
+  const modules = new Modules(
+    (name) => vscode.workspace.fs.readFile(inBundle(name)),
+    inBundle("vocabulary-thread.js").fsPath,
+    (requests) => log.useCore(requests),
+  );
   const signIn = new SignIn(modules, context.secrets, log);
   const connections = new Connections(modules, context, log, signIn);
   const lists = new ModelLists(modules, context.globalStorageUri, log);

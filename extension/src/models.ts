@@ -5,10 +5,10 @@ import * as vscode from "vscode";
 
 import type { CatalogEvent, CatalogView } from "../../packages/loader/src/core.js";
 import { get } from "../../packages/loader/src/http.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Connection } from "./connections.js";
 import type { Log } from "./log.js";
 import { readSettings } from "./settings.js";
-import type { Modules } from "./wasm.js";
 
 export class ModelLists {
   readonly #changed = new vscode.EventEmitter<void>();

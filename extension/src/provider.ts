@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 import type { Note, Settings } from "../../packages/loader/src/core.js";
 import { type Answered, exchange } from "../../packages/loader/src/http.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import type { Log } from "./log.js";
@@ -15,7 +16,6 @@ import { readSettings } from "./settings.js";
 import { toChatRequest, toMessage } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
 import type { VaultFiles } from "./vault-files.js";
-import type { Modules } from "./wasm.js";
 
 export interface Services {
   readonly modules: Modules;

@@ -4,29 +4,17 @@
 
 import * as vscode from "vscode";
 
-import type { Endpoint, HttpResponse, NewSession, VercelSession, VercelStep, VercelTask } from "../../packages/loader/src/core.js";
-import { getUnmasked, type NoAnswer } from "../../packages/loader/src/http.js";
+import type { Endpoint, NewSession, VercelSession, VercelTask } from "../../packages/loader/src/core.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
+import { askVercel, type Machine, SignInProblem, type VercelResult } from "../../packages/loader/src/vercel.js";
 import { environment, hostProcess } from "./host-process.js";
 import { errorName, type Log } from "./log.js";
 import { localized } from "./messages.js";
 import { pick, plainError, withProgress } from "./notify.js";
-import type { Modules } from "./wasm.js";
 
 const SECRET = "vercelSignIn";
 
 type Session = VercelSession & { readonly stored: string };
-
-/** Access to this machine, injected so that everything here can be tested. */
-export interface Machine {
-  /** The platform in Node's terms. Absent where there are no files, such as in a browser. */
-  readonly platform: string | undefined;
-  readonly environment: { readonly [name: string]: string | undefined };
-  /** Returns null if there is no such file. */
-  readFile(path: string): Promise<string | null>;
-  fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Seconds since 1970. */
-  now(): number;
-}
 
 export class SignIn {
   readonly #changed = new vscode.EventEmitter<void>();
@@ -126,32 +114,8 @@ export class SignIn {
     this.#changed.fire();
   }
 
-  /** Asks Vercel on behalf of the CLI's user. Throws a SignInProblem. */
-  async #ask(task: VercelTask): Promise<Extract<VercelStep, { done: unknown }>["done"]> {
-    const requests = await this.modules.requests();
-    const { platform, environment } = this.machine;
-    const paths = platform === undefined ? undefined : requests.vercelFiles(platform, environment);
-    // They are read every time, because the CLI renews its token.
-    const files = paths && (await Promise.all(paths.map((path) => this.machine.readFile(path))));
-    const answers: HttpResponse[] = [];
-    let missing: NoAnswer | undefined;
-    for (;;) {
-      const failed = missing?.transport;
-      const step = requests.vercel({ task, answers, now: this.machine.now(), ...(files && { files }), ...(failed && { failed }) });
-      if ("done" in step) {
-        return step.done;
-      }
-      if ("problem" in step) {
-        throw new SignInProblem({ ...step.problem, detail: `${step.problem.detail} ${missing?.code ?? ""}` });
-      }
-      const { request, bearer } = step.send;
-      const answer = await getUnmasked(this.machine, request, bearer);
-      if ("transport" in answer) {
-        missing = answer;
-      } else {
-        answers.push(answer);
-      }
-    }
+  async #ask(task: VercelTask): Promise<VercelResult> {
+    return askVercel(await this.modules.requests(), this.machine, task);
   }
 
   async #renew({ identity, stored }: Session): Promise<string> {
@@ -184,20 +148,6 @@ export class SignIn {
     if (before?.identity !== (await this.current())?.identity) {
       this.#changed.fire();
     }
-  }
-}
-
-type Problem = Extract<VercelStep, { problem: unknown }>["problem"];
-
-/** The message is for logs; the text for the user is made from the code. It never contains a token. */
-class SignInProblem extends Error {
-  override readonly name = "SignInProblem";
-  readonly problem: Problem;
-
-  constructor(problem: Problem) {
-    super(`${problem.code} ${problem.detail}`.trimEnd());
-    this.problem = problem;
-    this.stack = this.message;
   }
 }
 

@@ -12,12 +12,12 @@ import type {
   PreparedRequest,
   StatusLine,
 } from "../../packages/loader/src/core.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Tokens } from "../../packages/loader/src/tokens.js";
 import type { Log } from "./log.js";
 import { MemoryFiles } from "./memory-files.js";
 import { localized } from "./messages.js";
 import type { StatusBar } from "./notify.js";
-import type { Modules } from "./wasm.js";
 
 /** There is at most one write in this time. */
 const SAVE_AFTER_MS = 5_000;

@@ -5,11 +5,10 @@
 // leaves behind when it dies is read and merged like the other files.
 
 import * as vscode from "vscode";
-
+import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import { makePrivate } from "./host-process.js";
 import type { Log } from "./log.js";
-import type { Modules } from "./wasm.js";
 
 /** There is at most one write in this time. */
 const SAVE_AFTER_MS = 2_000;

@@ -4,11 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import * as vscode from "vscode";
-
+import { Modules } from "../../packages/loader/src/modules.js";
 import { Reporter } from "../src/from-core.js";
 import { Log } from "../src/log.js";
 import { Provider, type Services } from "../src/provider.js";
-import { Modules } from "../src/wasm.js";
 import { keyed, modules, shown, start, streamed } from "./harness.js";
 import { EventEmitter, FileSystemError, fake } from "./vscode.js";
 
@@ -76,7 +75,7 @@ test("every request ends in the ledger, whatever happens to it", async () => {
   fake.reset();
   modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
   const ended: (string | undefined)[] = [];
-  const wasm = new Modules(vscode.Uri.file("/extension"));
+  const wasm = new Modules((name) => vscode.workspace.fs.readFile(vscode.Uri.file(`/extension/dist/${name}`)), "");
   const services = {
     modules: wasm,
     vault: { open: () => wasm.requests() },

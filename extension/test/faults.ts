@@ -9,11 +9,11 @@ import { test } from "node:test";
 
 import * as vscode from "vscode";
 import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
+import { Modules } from "../../packages/loader/src/modules.js";
 import { OpenResponsesStreamAdapter } from "../../packages/stream-adapter/src/index.js";
 import { Log } from "../src/log.js";
 import type { SluiceModel } from "../src/model-information.js";
 import { Provider, type Services } from "../src/provider.js";
-import { Modules } from "../src/wasm.js";
 import { EventEmitter, fake } from "./vscode.js";
 
 type Part = { text: string } | { thinking: string } | { call: string; input: unknown } | { data: string; base64: string };
@@ -289,7 +289,7 @@ function provider(): Provider {
   }
   fake.settings.set("sluice.idleTimeoutSeconds", IDLE_SECONDS);
   const services = {
-    modules: new Modules(vscode.Uri.file("/extension")),
+    modules: new Modules((name) => vscode.workspace.fs.readFile(vscode.Uri.file(`/extension/dist/${name}`)), ""),
     log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
     lists: { onDidChange: () => undefined, enrich: async () => undefined, learn: async () => undefined },
     counts: { begin: () => ({ part: () => undefined, end: async () => undefined }) },

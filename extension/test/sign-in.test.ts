@@ -4,8 +4,9 @@ import { test } from "node:test";
 import * as vscode from "vscode";
 
 import { loadRequests } from "../../packages/loader/src/requests.js";
+import type { Machine } from "../../packages/loader/src/vercel.js";
 import { Log } from "../src/log.js";
-import { explain, type Machine, SignIn } from "../src/sign-in.js";
+import { explain, SignIn } from "../src/sign-in.js";
 import { modules } from "./harness.js";
 import { fake, Secrets } from "./vscode.js";
 

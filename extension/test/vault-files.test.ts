@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import * as vscode from "vscode";
-
+import type { Modules } from "../../packages/loader/src/modules.js";
 import { Log } from "../src/log.js";
 import { VaultFiles } from "../src/vault-files.js";
-import type { Modules } from "../src/wasm.js";
 import { fake } from "./vscode.js";
 
 /** A vault that is a set of words, and a number that tells how often everything was deleted. */

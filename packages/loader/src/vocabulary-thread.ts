@@ -1,6 +1,6 @@
 // The thread that vocabulary.ts starts. It builds one vocabulary and ends.
 
-import { loadTokens } from "../../packages/loader/src/tokens.js";
+import { loadTokens } from "./tokens.js";
 
 export interface ThreadData {
   readonly module: WebAssembly.Module;

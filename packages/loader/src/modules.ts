@@ -1,19 +1,21 @@
-// The WebAssembly modules of this extension. Each is loaded when it is first needed.
+// All modules of a program that uses more than one. Each is loaded when it is first needed.
 
-import * as vscode from "vscode";
-
-import { type Core, loadCore } from "../../packages/loader/src/core.js";
-import { type DemoGateway, loadDemo } from "../../packages/loader/src/demo.js";
-import { loadRequests, type Requests } from "../../packages/loader/src/requests.js";
-import { Tokens } from "../../packages/loader/src/tokens.js";
+import { type Core, loadCore } from "./core.js";
+import { type DemoGateway, loadDemo } from "./demo.js";
+import { loadRequests, type Requests } from "./requests.js";
+import { Tokens } from "./tokens.js";
 import { buildOnThread } from "./vocabulary.js";
 
 export class Modules {
   readonly #loaded = new Map<string, Promise<unknown>>();
 
-  /** `onRequests` is called when the requests module is loaded, before anything else uses it. */
+  /**
+   * `readFile` reads a module, and `thread` is the path of the compiled vocabulary-thread.ts. `onRequests` is called when
+   * the requests module is loaded, before anything else uses it.
+   */
   constructor(
-    private readonly extension: vscode.Uri,
+    private readonly readFile: (name: string) => PromiseLike<Uint8Array>,
+    private readonly thread: string,
     private readonly onRequests: (requests: Requests) => void = () => undefined,
   ) {}
 
@@ -38,7 +40,7 @@ export class Modules {
   tokens(model: string): Promise<Tokens> {
     return this.#load("sluice_tokens_wasm.wasm", async (bytes) => {
       const module = await WebAssembly.compile(bytes);
-      const tokens = new Tokens(module, await buildOnThread(this.extension, { module, model }));
+      const tokens = new Tokens(module, await buildOnThread(this.thread, { module, model }));
       tokens.prepare(model);
       return tokens;
     });
@@ -54,8 +56,7 @@ export class Modules {
     if (known !== undefined) {
       return known;
     }
-    const file = vscode.Uri.joinPath(this.extension, "dist", name);
-    const loading = Promise.resolve(vscode.workspace.fs.readFile(file)).then((bytes) => load(bytes as Uint8Array<ArrayBuffer>));
+    const loading = Promise.resolve(this.readFile(name)).then((bytes) => load(bytes as Uint8Array<ArrayBuffer>));
     this.#loaded.set(name, loading);
     // A module that failed to load may load the next time.
     loading.catch(() => this.#loaded.delete(name));

@@ -1,6 +1,4 @@
-// Building a vocabulary would block the extension host for too long, so a thread does it where threads are available.
-
-import * as vscode from "vscode";
+// Building a vocabulary would block an extension host for too long, so a thread does it where threads are available.
 
 import type { ThreadData } from "./vocabulary-thread.js";
 
@@ -19,13 +17,12 @@ declare function require(name: "node:worker_threads"): {
  * Returns the memory of the token counter with its vocabulary, or nothing where there are no threads, such as in
  * browsers.
  */
-export async function buildOnThread(extension: vscode.Uri, data: ThreadData): Promise<Uint8Array | undefined> {
+export async function buildOnThread(script: string, data: ThreadData): Promise<Uint8Array | undefined> {
   try {
     const { Worker } = require("node:worker_threads");
-    const script = vscode.Uri.joinPath(extension, "dist", "vocabulary-thread.js");
     return await new Promise((resolve, reject) => {
       // The arguments of the extension host, such as a debugger's port, must not apply to the thread.
-      const thread = new Worker(script.fsPath, { workerData: data, execArgv: [] });
+      const thread = new Worker(script, { workerData: data, execArgv: [] });
       thread.once("message", resolve);
       thread.once("error", reject);
       thread.once("exit", () => reject(new Error("the thread ended")));
