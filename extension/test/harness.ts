@@ -47,6 +47,8 @@ export interface StartOptions {
 }
 
 export async function start(options: StartOptions = {}) {
+  // What the extension of an earlier test has to save must not appear in this one.
+  await deactivate();
   fake.reset();
   modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
   for (const name of ["SLUICE_API_KEY", "AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN", "SLUICE_BASE_URL"]) {
