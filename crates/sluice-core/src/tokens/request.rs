@@ -62,6 +62,7 @@ pub(super) struct Tally<'a> {
 
 /// Everything outside the items that the overhead of a request depends on.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each of them is a field of the request")]
 pub(super) struct Frame<'a> {
     pub has_tools: bool,
     pub has_instructions: bool,

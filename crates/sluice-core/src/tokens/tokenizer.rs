@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::families::{AS_OF, FAMILIES};
+use super::families::{AS_OF, FALLBACK, FAMILIES};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
@@ -122,7 +122,7 @@ impl Family {
     }
 
     pub(super) fn at(index: usize) -> &'static Self {
-        &FAMILIES[index.min(FAMILIES.len() - 1)]
+        FAMILIES.get(index).unwrap_or(&FALLBACK)
     }
 
     /// Returns the row for a model. Ids look like `creator/model`, `vendor.model` or `model`, often followed by a date
