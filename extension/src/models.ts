@@ -84,8 +84,14 @@ export class ModelLists {
 
   async #refresh(connection: Connection): Promise<CatalogView> {
     const { listRequest } = await this.#ask(connection);
-    const answer = await get(await this.modules.requests(), connection, listRequest);
-    return this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
+    const requests = await this.modules.requests();
+    const answer = await get(requests, connection, listRequest);
+    const known = await this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
+    if (known.otherListRequest === null) {
+      return known;
+    }
+    const other = await get(requests, connection, known.otherListRequest);
+    return "transport" in other ? known : this.learn(connection, { otherListReceived: other });
   }
 
   /** Returns what is known about the models, after something happened. */
@@ -105,12 +111,13 @@ export class ModelLists {
   }
 
   async #ask(
-    { endpoint: { baseUrl } }: Connection,
+    { endpoint: { baseUrl, origin } }: Connection,
     more: { snapshot?: string | undefined; event?: CatalogEvent | undefined; about?: string } = {},
   ): Promise<CatalogView> {
     const requests = await this.modules.requests();
-    const { models: settings } = readSettings(requests, this.log);
-    return requests.catalog({ baseUrl, snapshot: this.#catalogs.get(baseUrl)?.snapshot, settings, ...more });
+    const { models: settings, headers } = readSettings(requests, this.log);
+    const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
+    return requests.catalog({ baseUrl, snapshot, settings, extraHeaders: headers[origin], ...more });
   }
 
   /** The list is read often and its notes stay the same, so they are logged once. */

@@ -43,6 +43,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   readonly #listed = new Map<string, number>();
   /** The notes that the user has seen. */
   readonly #told = new Set<string>();
+  /** Keyed by base URL: where the API really is. */
+  readonly #elsewhere = new Map<string, string>();
   /** Origins that get no extra headers although the settings contain some. */
   readonly #saidNoHeaders = new Set<string>();
 
@@ -113,7 +115,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const { chat, headers, idleTimeoutMs, thinkingFallback } = readSettings(requests, log);
     const extraHeaders = this.#headersFor(connection.endpoint.origin, headers);
     const chatJson = JSON.stringify(toChatRequest(model, messages, options, { ...chat, extraHeaders }));
-    const prepared = requests.buildRequest(chatJson, connection.endpoint.baseUrl, model.refused);
+    const { baseUrl } = connection.endpoint;
+    const prepared = requests.buildRequest(chatJson, this.#elsewhere.get(baseUrl) ?? baseUrl, model.refused);
     log.debug(prepared.description);
     prepared.notes.forEach((note) => this.#note("request", note));
 
@@ -161,7 +164,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       // Whatever happened, the status bar must not continue to say that a request is running.
       ledger.end(answered?.ledgerEntry).catch((error: unknown) => log.failure("error", "Usage could not be recorded", error));
     }
-    const { ending, usage, outcome, refused, reasoningRefused } = answered.report;
+    const { ending, usage, outcome, refused, reasoningRefused, overflow, elsewhere } = answered.report;
+    if (elsewhere !== null && !this.#elsewhere.has(baseUrl)) {
+      this.#elsewhere.set(baseUrl, elsewhere.baseUrl);
+      void showWarning(`Sluice: ${localized([elsewhere.message])}`);
+    }
     if (ending.type === "done" && !connection.isDemo) {
       lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", log.modelName(model.id), error));
     }
@@ -172,6 +179,9 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (refused.length > 0) {
       await lists.learn(connection, { refused: [model.id, refused] });
     }
+    if (overflow !== null) {
+      await lists.learn(connection, { overflowed: [model.id, overflow] });
+    }
     if (ending.type === "cancelled") {
       throw new vscode.CancellationError();
     }
@@ -181,9 +191,6 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     log.outcome(model.id, outcome, ending.type === "rejected" ? ending.message : undefined);
     if (ending.type !== "rejected") {
       return;
-    }
-    if (ending.kind === "contextOverflow" && outcome.error !== null) {
-      await lists.learn(connection, { overflowed: [model.id, outcome.error.message] });
     }
     // VS Code discards parts that haven't been read when the error arrives.
     await reporter.settled();

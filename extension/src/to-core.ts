@@ -10,7 +10,7 @@ import type { ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Thinki
 export const REPLAY = "sluice";
 
 export function toChatRequest(
-  { id, maxOutputTokens, effort }: ChatModel,
+  { id, sentOutputTokens, effort }: ChatModel,
   messages: readonly vscode.LanguageModelChatRequestMessage[],
   { tools, toolMode, modelConfiguration, modelOptions }: vscode.ProvideLanguageModelChatResponseOptions,
   settings: ChatOptions,
@@ -25,7 +25,7 @@ export function toChatRequest(
       ...settings,
       ...(typeof chosen === "string" ? { chosenEffort: chosen } : {}),
       efforts: effort?.values ?? [],
-      maxOutputTokens,
+      ...(sentOutputTokens === null ? {} : { maxOutputTokens: sentOutputTokens }),
       newConversationId: crypto.randomUUID(),
       extraBody: { ...modelOptions },
     },

@@ -320,7 +320,7 @@ async function withExtension(sluice: Provider, tested: Case): Promise<Result & {
       return run.fetch(url, init);
     },
   };
-  const model = { model: { id: tested.model, maxOutputTokens: matrix.maxOutputTokens, refused: [] }, connection };
+  const model = { model: { id: tested.model, sentOutputTokens: matrix.maxOutputTokens, refused: [] }, connection };
   const message = { role: 1, content: [new vscode.LanguageModelTextPart(tested.prompt)], name: undefined };
   const options = { toolMode: 1, requestInitiator: "acme.other", tools: tested.model.includes("tools") ? TOOLS : [] };
   let thrown: unknown;

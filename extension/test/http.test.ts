@@ -133,6 +133,7 @@ test("a list has to arrive in time, even if it keeps trickling in", async (conte
 const prepared: PreparedRequest = {
   request: { method: "POST", url: "https://gateway.example/v1/responses", headers: [], body: "{}" },
   origin: "https://gateway.example",
+  baseUrl: "https://gateway.example",
   model: "m",
   toolNames: {},
   conversationId: null,

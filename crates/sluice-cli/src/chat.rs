@@ -312,7 +312,7 @@ impl Session {
             None => printer.outcome(&report.outcome, started.elapsed()).and_then(|()| printer.flush()),
         };
         ledger.end(&report.entry);
-        ChatLedger::learn_refused(connection.client.endpoint(), &request.model, &report.refused);
+        ChatLedger::learn(connection.client.endpoint(), &request.model, &report);
         if let Some(error) = &capture_error {
             tell!("sluice: cannot write the capture: {error}. It is not complete.");
             self.capture_failed = true;
@@ -325,6 +325,9 @@ impl Session {
             if let Some(status) = ledger.status() {
                 tell!("· context: {}", join_messages(&status.text, " · "));
             }
+        }
+        if let Some(elsewhere) = &report.elsewhere {
+            tell!("sluice: {}", elsewhere.message);
         }
         if !*json {
             match (&report.outcome.error, &report.ending) {

@@ -6,7 +6,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use sluice_client::{Client, Store, StoreError};
 use sluice_core::{
-    ChatRequest, Counter, Endpoint, Estimate, Ledger, LedgerEntry, LedgerModel, ModelSettings, Parameter, StatusLine,
+    ChatRequest, Counter, Endpoint, Estimate, Ledger, LedgerEntry, LedgerModel, LimitsFrom, ModelSettings, Report,
+    StatusLine,
 };
 
 use crate::model_cache::ModelCache;
@@ -32,11 +33,15 @@ impl ChatLedger {
         let (store, memory, error) = Store::open(directory());
         let (catalog, _) = ModelCache::of(endpoint).load(endpoint);
         client.leave_out(model, &catalog.refused(model, u64::from(today()) * SECONDS_PER_DAY));
-        let listed = catalog.models(&ModelSettings::default(), u64::from(today()) * SECONDS_PER_DAY).models;
+        // The model counts as listed, because something may be known about it although it isn't.
+        let added = [(endpoint.base_url.clone(), vec![model.to_owned()])].into();
+        let settings = ModelSettings { added, ..ModelSettings::default() };
+        let listed = catalog.models(&settings, u64::from(today()) * SECONDS_PER_DAY).models;
         let model = match listed.into_iter().find(|listed| listed.id == model) {
             Some(listed) => LedgerModel {
                 family: listed.family,
-                max_input_tokens: Some(u64::from(listed.max_input_tokens)),
+                max_input_tokens: (listed.limits_from != LimitsFrom::Assumed)
+                    .then_some(u64::from(listed.max_input_tokens)),
                 prices: listed.prices,
                 refused: listed.refused,
             },
@@ -72,13 +77,17 @@ impl ChatLedger {
         }
     }
 
-    /// Remembers the parameters that the server refused, so that the next run doesn't send them.
-    pub fn learn_refused(endpoint: &Endpoint, model: &str, parameters: &[Parameter]) {
+    /// Remembers the parameters that the server refused and the limit that it named, so that the next run knows them.
+    pub fn learn(endpoint: &Endpoint, model: &str, report: &Report) {
+        if report.refused.is_empty() && report.overflow.is_none() {
+            return;
+        }
         let cache = ModelCache::of(endpoint);
         let (mut catalog, _) = cache.load(endpoint);
-        if catalog.learn_refused(model, parameters, u64::from(today()) * SECONDS_PER_DAY)
-            && let Err(message) = cache.save(&catalog)
-        {
+        let now = u64::from(today()) * SECONDS_PER_DAY;
+        let mut is_news = catalog.learn_refused(model, &report.refused, now);
+        is_news |= report.overflow.as_ref().is_some_and(|message| catalog.learn(model, message, now).is_some());
+        if is_news && let Err(message) = cache.save(&catalog) {
             tell!("sluice: {message}");
         }
     }

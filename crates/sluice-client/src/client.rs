@@ -32,6 +32,10 @@ pub struct Client {
     timeouts: Timeouts,
     /// By model, the parameters that the server refused. Clones share it.
     refused: Arc<Mutex<BTreeMap<String, Vec<Parameter>>>>,
+    /// Where the API is, if it isn't at the endpoint's base URL. Clones share it.
+    elsewhere: Arc<Mutex<Option<String>>>,
+    /// Sent with every request.
+    headers: BTreeMap<String, String>,
 }
 
 /// How long a client waits before it gives up.
@@ -86,7 +90,16 @@ impl Client {
     pub fn new(endpoint: Endpoint, key: Option<ApiKey>, timeouts: Timeouts) -> Result<Self, SetupError> {
         let http = http(&endpoint, timeouts).build().map_err(SetupError)?;
         let secrets = key.as_ref().map(ApiKey::secrets).unwrap_or_default();
-        Ok(Self { http, endpoint, key, secrets, timeouts, refused: Arc::default() })
+        let (refused, elsewhere, headers) = (Arc::default(), Arc::default(), BTreeMap::new());
+        Ok(Self { http, endpoint, key, secrets, timeouts, refused, elsewhere, headers })
+    }
+
+    /// Returns a client that sends these headers with every request: to models, for lists, and for everything else. Headers
+    /// that Sluice sets itself, and those that aren't valid, are left out.
+    #[must_use]
+    pub fn with_headers(mut self, headers: BTreeMap<String, String>) -> Self {
+        self.headers = headers;
+        self
     }
 
     /// Returns the key, so that it can be masked in whatever of an answer is shown or stored.
@@ -121,13 +134,18 @@ impl Client {
         cancel: impl Future<Output = ()>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Report {
-        let built = build_request(chat, &self.endpoint);
+        let mut endpoint = self.endpoint.clone();
+        if let Some(base_url) = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            endpoint.base_url = base_url;
+        }
+        let mut built = build_request(chat, &endpoint);
+        built.request = built.request.with_headers(&self.headers);
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).get(&chat.model).cloned();
         let built = built.without(&refused.unwrap_or_default());
         for note in built.notes.clone() {
             on_event(Event::Output(Output::Note(note)));
         }
-        let mut exchange = Exchange::new(self.options(chat, &built));
+        let mut exchange = Exchange::new(self.options(chat, &built, endpoint.base_url));
         let started = Instant::now();
         let mut response: Option<Response> = None;
         let mut cancel = pin!(cancel);
@@ -137,8 +155,10 @@ impl Client {
                 // them the answer isn't complete.
                 Action::Output(_) if is_ready(cancel.as_mut()).await => exchange.cancel_unseen(),
                 Action::Output(output) => on_event(Event::Output(self.masked(output))),
-                Action::Send { timeout_ms, without } => {
-                    let sent = self.request(&built.request.without(&without)).send();
+                Action::Send { timeout_ms, without, url } => {
+                    let mut request = built.request.without(&without);
+                    request.url = url.unwrap_or(request.url);
+                    let sent = self.request(&request).send();
                     tokio::select! {
                         biased;
                         () = &mut cancel => exchange.cancel(),
@@ -194,6 +214,10 @@ impl Client {
                         drain(response, limits).await;
                     }
                     self.leave_out(&chat.model, &report.refused);
+                    if let Some(elsewhere) = &report.elsewhere {
+                        let mut known = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+                        *known = Some(elsewhere.base_url.clone());
+                    }
                     self.secrets.mask_report(&mut report);
                     return *report;
                 }
@@ -201,9 +225,10 @@ impl Client {
         }
     }
 
-    fn options(&self, chat: &ChatRequest, built: &BuiltRequest) -> ExchangeOptions {
+    fn options(&self, chat: &ChatRequest, built: &BuiltRequest, base_url: String) -> ExchangeOptions {
         ExchangeOptions {
             origin: self.endpoint.origin.clone(),
+            base_url,
             model: chat.model.clone(),
             stream: StreamOptions { tool_names: built.tool_names.clone(), ..StreamOptions::default() },
             head_timeout_ms: milliseconds(self.timeouts.headers),
@@ -218,24 +243,31 @@ impl Client {
 
     /// Requests the list of models and updates the catalog, which keeps what it knows if the request fails.
     pub async fn refresh_models(&self, catalog: &mut ModelCatalog) -> Refresh {
-        match self.get(&catalog.list_request()).await {
-            Ok(response) => catalog.handle_list(&response, now()),
-            Err(failure) => catalog.handle_list_failure(&failure, now()),
+        let response = match self.get(catalog.list_request()).await {
+            Ok(response) => response,
+            Err(failure) => return catalog.handle_list_failure(&failure, now()),
+        };
+        if let Some(other) = catalog.other_list_request(&response)
+            && let Ok(other) = self.get(other).await
+        {
+            return catalog.handle_other_list(&other, now());
         }
+        catalog.handle_list(&response, now())
     }
 
     /// Requests the providers that serve a model, unless the catalog knows them.
     pub async fn refresh_endpoints(&self, catalog: &mut ModelCatalog, id: &str) -> Result<Refresh, Failure> {
         match catalog.endpoints_request(id, now()) {
-            Some(request) => Ok(catalog.handle_endpoints(id, &self.get(&request).await?, now())),
+            Some(request) => Ok(catalog.handle_endpoints(id, &self.get(request).await?, now())),
             None => Ok(Refresh::Unchanged),
         }
     }
 
     /// Sends one of the core's own requests and reads the whole response, whatever its status.
-    async fn get(&self, request: &HttpRequest) -> Result<HttpResponse, Failure> {
+    async fn get(&self, request: HttpRequest) -> Result<HttpResponse, Failure> {
+        let request = request.with_headers(&self.headers);
         let whole = async {
-            let head = self.head(self.request(request)).await?;
+            let head = self.head(self.request(&request)).await?;
             let mut response = head_of(&head);
             response.body = text(self.read(head, MAX_LIST_BODY).await?);
             // Lists are stored. What is masked here doesn't get into the file.
@@ -372,7 +404,7 @@ mod tests {
     use tokio::net::TcpListener;
     use tokio::sync::Notify;
 
-    use super::{ChatRequest, Client, Endpoint, Event, Secrets, Timeouts, http};
+    use super::{ChatRequest, Client, Endpoint, Event, Timeouts, http};
 
     /// Only HTTP/2 can refuse a request, and without TLS the client uses HTTP/1 unless it is configured otherwise.
     #[tokio::test]
@@ -395,8 +427,7 @@ mod tests {
         });
         let timeouts = Timeouts::default();
         let http = http(&endpoint, timeouts).http2_prior_knowledge().build().unwrap();
-        let client =
-            Client { http, endpoint, key: None, secrets: Secrets::default(), timeouts, refused: Arc::default() };
+        let client = Client { http, ..Client::new(endpoint, None, timeouts).unwrap() };
         let (cancel, mut kinds) = (Notify::new(), Vec::new());
         let answer = client
             .respond(&ChatRequest::default(), cancel.notified(), &mut |event| {

@@ -8,15 +8,15 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Failure, FailureKind, Outcome, Output, Part, Status};
-use crate::failure::{Transport, retry_delay_ms};
+use crate::failure::{Transport, overflow_numbers, retry_delay_ms};
 use crate::ledger::LedgerEntry;
-use crate::message::MessageCode;
+use crate::message::{Message, MessageCode};
 use crate::receive::{BodyEnd, StreamOptions};
-use crate::send::{Parameter, too_many_tools};
+use crate::send::{Endpoint, Parameter, too_many_tools};
 use body::{Body, Progress};
 #[cfg(test)]
 pub(crate) use report::{CompletionDetails, PromptDetails};
-pub use report::{Drain, Ending, Report, Transcript, VsCodeUsage};
+pub use report::{Drain, Elsewhere, Ending, Report, Transcript, VsCodeUsage};
 
 /// How a request is made and how long it may take.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -26,6 +26,9 @@ pub struct ExchangeOptions {
     /// The endpoint's origin, for messages about the connection.
     #[cfg_attr(test, ts(as = "Option<String>"))]
     pub origin: String,
+    /// The endpoint's base URL. If there is no API, the one with or without `/v1` is tried once.
+    #[cfg_attr(test, ts(as = "Option<String>"))]
+    pub base_url: String,
     /// The model that is asked. What it thinks goes back to this model only.
     #[cfg_attr(test, ts(as = "Option<String>"))]
     pub model: String,
@@ -64,6 +67,7 @@ impl Default for ExchangeOptions {
     fn default() -> Self {
         Self {
             origin: String::new(),
+            base_url: String::new(),
             model: String::new(),
             stream: StreamOptions::default(),
             dialect: Dialect::OpenResponses,
@@ -102,6 +106,8 @@ pub enum Action {
         timeout_ms: u64,
         /// The parameters that the server refused in an earlier attempt.
         without: Vec<Parameter>,
+        /// Another address of the same origin to send it to.
+        url: Option<String>,
     },
     /// Read more of the body.
     Read {
@@ -159,6 +165,9 @@ pub struct Exchange {
     outputs: VecDeque<Output>,
     attempts: u32,
     without: Vec<Parameter>,
+    /// Set once the base URL has turned out to be wrong: the failure that showed it.
+    wrong_address: Option<Box<Failure>>,
+    overflow: Option<String>,
     transcript: Transcript,
     called_tool: bool,
     drain: Option<Drain>,
@@ -192,6 +201,8 @@ impl Exchange {
             outputs: VecDeque::new(),
             attempts: 1,
             without: Vec::new(),
+            wrong_address: None,
+            overflow: None,
             transcript: Transcript::default(),
             called_tool: false,
             drain: None,
@@ -248,9 +259,11 @@ impl Exchange {
             self.decide(outcome);
         }
         match &self.state {
-            State::Sending | State::Reading(_) | State::Ended(_) => {
-                Action::Send { timeout_ms: self.options.head_timeout_ms, without: self.without.clone() }
-            }
+            State::Sending | State::Reading(_) | State::Ended(_) => Action::Send {
+                timeout_ms: self.options.head_timeout_ms,
+                without: self.without.clone(),
+                url: self.wrong_address.as_ref().map(|_| format!("{}/responses", self.other_base_url())),
+            },
             State::Waiting { delay_ms, failure } => {
                 Action::Wait { timeout_ms: *delay_ms, failure: failure.clone(), attempt: self.attempts + 1 }
             }
@@ -397,6 +410,19 @@ impl Exchange {
         let Some(failure) = outcome.error.as_ref().filter(|_| outcome.retry_safe) else {
             return self.finish(outcome);
         };
+        if overflow_numbers(&failure.message).is_some_and(|overflow| overflow.limit_tokens.is_some()) {
+            self.overflow = Some(failure.message.clone());
+        }
+        if is_wrong_address(failure) && !self.options.base_url.is_empty() {
+            if let Some(first) = self.wrong_address.take() {
+                let other = self.other_base_url();
+                let advice = Message::new(MessageCode::NoApiHere, [&self.options.base_url, &other]);
+                return self.finish(Outcome::refused(first.with_next(advice)));
+            }
+            self.wrong_address = Some(Box::new(failure.clone()));
+            self.state = State::Sending;
+            return;
+        }
         if let Some(parameter) = Parameter::refused(failure, &self.options.optional, &self.without) {
             self.without.push(parameter);
             if parameter == Parameter::ExtraTools {
@@ -412,7 +438,19 @@ impl Exchange {
         }
     }
 
+    fn other_base_url(&self) -> String {
+        Endpoint::other_base_url(&self.options.base_url)
+    }
+
     fn finish(&mut self, outcome: Outcome) {
+        let overflow = self.overflow.take();
+        let was_answered =
+            outcome.status != Status::Cancelled && outcome.error.as_ref().is_none_or(|e| e.status.is_some());
+        let elsewhere = self.wrong_address.take().filter(|_| was_answered).map(|_| {
+            let base_url = self.other_base_url();
+            let message = Message::new(MessageCode::OtherBaseUrl, [&self.options.base_url, &base_url]);
+            Elsewhere { base_url, message }
+        });
         let ending = Ending::of(&outcome, self.called_tool);
         // A parameter was the problem only if the server accepted the request without it.
         let mut refused = if outcome.error.is_none() { std::mem::take(&mut self.without) } else { Vec::new() };
@@ -429,7 +467,14 @@ impl Exchange {
             attempts,
             refused,
             reasoning_refused,
+            overflow,
+            elsewhere,
             drain,
         }));
     }
+}
+
+/// Returns whether a server has nothing at this address, or nothing that accepts a request.
+fn is_wrong_address(failure: &Failure) -> bool {
+    failure.kind == FailureKind::NotAStream && matches!(failure.status, Some(404 | 405))
 }

@@ -147,10 +147,11 @@ impl Failure {
     }
 
     /// The last message says what to do next.
-    pub(crate) fn with_next(mut self, next: MessageCode) -> Self {
-        next.english().clone_into(&mut self.next);
+    pub(crate) fn with_next(mut self, next: impl Into<Message>) -> Self {
+        let next = next.into();
+        self.next = next.to_string();
         self.text.pop();
-        self.text.push(next.into());
+        self.text.push(next);
         self
     }
 

@@ -98,7 +98,8 @@ pub use boundary::{
 };
 pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 pub use exchange::{
-    Action, ConnectionError, Dialect, Drain, Ending, Exchange, ExchangeOptions, Report, Transcript, VsCodeUsage,
+    Action, ConnectionError, Dialect, Drain, Elsewhere, Ending, Exchange, ExchangeOptions, Report, Transcript,
+    VsCodeUsage,
 };
 pub use failure::{HttpResponse, Transport, connection_cause};
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};

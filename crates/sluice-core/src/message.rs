@@ -145,6 +145,8 @@ messages! {
     RaiseIdleTimeout = "Try again; the idle time-out is a setting.",
     UseFinalAddress = "Set the base URL to the final address.",
     CheckBaseUrl = "Check the base URL.",
+    NoApiHere = "Check the base URL: there is no Open Responses API at {0}, and none at {1}.",
+    OtherBaseUrl = "There is no Open Responses API at {0}, but there is one at {1}. Change the base URL to {1}.",
     AskForShorter = "Ask for a shorter answer.",
     ReportCrash = "Ask again, and report this as a bug in Sluice if it happens again.",
 
@@ -230,6 +232,7 @@ messages! {
     KeptListTooLarge = "The kept list of models is too large; it will be fetched again",
     KeptListDamaged = "The kept list of models is damaged; it will be fetched again",
     KeptListOfAnotherVersion = "The kept list of models is of another version; it will be fetched again",
+    NoListHere = "There is no list of models at {0}, and none at {1}. Check the base URL, or name the models in the settings.",
     NotAList = "The answer (HTTP {0}) is not a list of models; check the base URL.",
     NoModelChats = "The server lists no model that chats.",
     ModelsStay = "The models known before stay.",

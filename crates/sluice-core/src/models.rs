@@ -3,7 +3,8 @@
 //!
 //! 1. `wire/models.rs` reads the list.
 //! 2. `models/catalog.rs` keeps it, knows how old it is, and survives bad responses.
-//! 3. `models/identity.rs`, `capabilities.rs`, `limits.rs` and `prices.rs` each answer one question about a model.
+//! 3. `models/identity.rs`, `capabilities.rs`, `limits.rs` and `prices.rs` each answer one question about a model;
+//!    `families.rs` has what is known about families.
 //! 4. `models/rules.rs` decides which models are hidden, favourites or the default.
 //! 5. `models/describe.rs` describes a model to people.
 //! 6. `models/credits.rs` decides whether a key is valid.
@@ -12,6 +13,7 @@ mod capabilities;
 mod catalog;
 mod credits;
 mod describe;
+mod families;
 mod identity;
 mod limits;
 mod prices;
@@ -123,9 +125,13 @@ fn chat_model(
     }
     let Identity { creator, family, version } = Identity::of(&id);
     let creator = if creator.is_empty() { model.creator.clone().unwrap_or_default() } else { creator };
+    let most_output = facts.refused.iter().find_map(|parameter| match parameter {
+        Parameter::MostOutputTokens(most) => Some(u64::from(*most)),
+        _ => None,
+    });
     let limits = TokenLimits::of(LimitSources {
         window: model.context_window,
-        output: model.max_output,
+        output: model.max_output.into_iter().chain(most_output).min(),
         providers: &providers,
         learned: facts.learned,
         setting,
@@ -140,7 +146,8 @@ fn chat_model(
         max_output_tokens: limits.output,
         context_window: limits.window,
         limits_from: limits.from,
-        capabilities: capabilities::capabilities(&model),
+        sent_output_tokens: limits.sent_output,
+        capabilities: capabilities::capabilities(&model, &id, setting),
         detail: describe::creator_name(&creator),
         tooltip: Vec::new(),
         pricing: prices.as_ref().map(Prices::messages).unwrap_or_default(),
@@ -229,6 +236,8 @@ fn merged_setting(limits: &[(Pattern, &LimitSetting)], id: &str) -> Option<Limit
         into.context_window = limit.context_window.or(into.context_window);
         into.max_input_tokens = limit.max_input_tokens.or(into.max_input_tokens);
         into.max_output_tokens = limit.max_output_tokens.or(into.max_output_tokens);
+        into.image_input = limit.image_input.or(into.image_input);
+        into.tool_calling = limit.tool_calling.or(into.tool_calling);
     }
     merged
 }

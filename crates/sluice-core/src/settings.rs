@@ -31,7 +31,8 @@ pub fn read_settings(values: &Map<String, Value>, environment: &BTreeMap<String,
         favourites: read.value("models.favourites"),
         default: Some(first).filter(|first| !first.is_empty()).into_iter().collect(),
         effort: unless_default(effort),
-        limits: Vec::new(),
+        limits: read.value("models.overrides"),
+        added: read.value("models.added"),
     };
     let chat = ChatOptions {
         reasoning_effort: models.effort.clone(),

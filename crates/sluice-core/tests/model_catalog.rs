@@ -208,7 +208,7 @@ fn snapshots_restore_the_list() {
         note.map(|note| note.detail).unwrap_or_default()
     };
     let damaged = "The kept list of models is damaged; it will be fetched again";
-    let other = snapshot.replace("\"version\":2", "\"version\":1");
+    let other = snapshot.replace("\"version\":3", "\"version\":1");
     assert_eq!(empty(&other), "The kept list of models is of another version; it will be fetched again");
     for end in (0..snapshot.len()).filter(|end| snapshot.is_char_boundary(*end)) {
         assert_eq!(empty(&snapshot[..end]), damaged);

@@ -79,6 +79,7 @@ fn settings_and_errors_correct_the_list() {
             context_window: some(window),
             max_input_tokens: some(input),
             max_output_tokens: some(output),
+            ..LimitSetting::default()
         }
     };
     let check = |settings: Vec<LimitSetting>, learned: &str, expected: Expect| {

@@ -271,6 +271,7 @@ fn a_model_has_all_its_details() {
           "version": "4.5",
           "maxInputTokens": 136000,
           "maxOutputTokens": 64000,
+          "sentOutputTokens": 64000,
           "contextWindow": 200000,
           "limitsFrom": "list",
           "capabilities": {

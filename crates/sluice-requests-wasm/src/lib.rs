@@ -97,13 +97,16 @@ fn prepare(
     let is_restored = VAULT.with_borrow_mut(|vault| vault.restore(&mut chat, &endpoint.origin, now_ms));
     let built = build_request(&chat, endpoint).without(without);
     let restored = if is_restored { Some(to_json(&chat)?) } else { None };
-    let (origin, question) = (endpoint.origin.clone(), question_id(&chat));
-    Ok(PreparedRequest { built, origin, model: chat.model, question, chat: restored })
+    let (origin, base_url) = (endpoint.origin.clone(), endpoint.base_url.clone());
+    let question = question_id(&chat);
+    Ok(PreparedRequest { built, origin, base_url, model: chat.model, question, chat: restored })
 }
 
 /// The catalog is in the snapshot that the shell keeps. It is restored, updated and queried.
 fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
-    let CatalogQuestion { base_url, snapshot, settings, now, event, about } = question;
+    let CatalogQuestion { base_url, snapshot, settings, now, event, about, extra_headers } = question;
+    let extra_headers = extra_headers.unwrap_or_default();
+    let mut other_list_request = None;
     let endpoint = parse(&base_url)?;
     let (mut catalog, note) = match snapshot {
         Some(snapshot) => ModelCatalog::restore(&snapshot, &endpoint),
@@ -113,7 +116,11 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
     let refresh = match event {
         Some(CatalogEvent::Refused(id, parameters)) if catalog.learn_refused(&id, &parameters, now) => Refresh::Changed,
         None | Some(CatalogEvent::Refused(..)) => Refresh::Unchanged,
-        Some(CatalogEvent::ListReceived(response)) => catalog.handle_list(&response, now),
+        Some(CatalogEvent::ListReceived(response)) => {
+            other_list_request = catalog.other_list_request(&response);
+            catalog.handle_list(&response, now)
+        }
+        Some(CatalogEvent::OtherListReceived(response)) => catalog.handle_other_list(&response, now),
         Some(CatalogEvent::ListFailed(transport)) => {
             catalog.handle_list_failure(&Failure::from_transport(transport, &endpoint.origin), now)
         }
@@ -133,9 +140,12 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
         models: list.models,
         others: list.others,
         state: catalog.state(now),
-        list_request: catalog.list_request(),
-        credits_request: catalog.credits_request(),
-        endpoints_request: about.and_then(|id| catalog.endpoints_request(&id, now)),
+        list_request: catalog.list_request().with_headers(&extra_headers),
+        other_list_request: other_list_request.map(|request| request.with_headers(&extra_headers)),
+        credits_request: catalog.credits_request().with_headers(&extra_headers),
+        endpoints_request: about
+            .and_then(|id| catalog.endpoints_request(&id, now))
+            .map(|request| request.with_headers(&extra_headers)),
         changed,
         notes,
         snapshot: catalog.snapshot(),

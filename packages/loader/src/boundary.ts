@@ -589,6 +589,10 @@ export type ExchangeOptions = {
  */
 origin?: string, 
 /**
+ * The endpoint's base URL. If there is no API, the one with or without `/v1` is tried once.
+ */
+baseUrl?: string, 
+/**
  * The model that is asked. What it thinks goes back to this model only.
  */
 model?: string, 
@@ -659,7 +663,11 @@ timeoutMs: number,
 /**
  * The parameters that the server refused in an earlier attempt.
  */
-without: Array<Parameter>, } | { "type": "read", 
+without: Array<Parameter>, 
+/**
+ * Another address of the same origin to send it to.
+ */
+url: string | null, } | { "type": "read", 
 /**
  * How long to wait for the next bytes.
  */
@@ -704,6 +712,15 @@ refused: Array<Parameter>,
  */
 reasoningRefused: boolean, 
 /**
+ * The message of an error that told the size of the model's window, even if the request was then accepted with
+ * less. [`ModelCatalog::learn`](crate::ModelCatalog::learn) reads it.
+ */
+overflow: string | null, 
+/**
+ * Set if there is no API at the base URL, but at another one of the same origin, which answered.
+ */
+elsewhere: Elsewhere | null, 
+/**
  * Set if the connection may be reused once the rest of the body has been read.
  */
 drain: Drain | null, };
@@ -731,6 +748,16 @@ timeoutMs: number,
  * How long the rest may be.
  */
 maxBytes: number, };
+
+export type Elsewhere = { 
+/**
+ * The base URL for the next requests.
+ */
+baseUrl: string, 
+/**
+ * What to tell the user.
+ */
+message: Message, };
 
 export type VsCodeUsage = { 
 /**
@@ -782,7 +809,11 @@ maxInputTokens: number,
  */
 maxOutputTokens: number, 
 /**
- * The sum of the two limits above.
+ * The limit for the answer to send with a request; `None` if none was stated.
+ */
+sentOutputTokens: number | null, 
+/**
+ * The sum of `max_input_tokens` and `max_output_tokens`.
  */
 contextWindow: number, 
 /**
@@ -1046,7 +1077,12 @@ effort?: string,
 /**
  * The last match wins here too, field by field.
  */
-limits?: Array<LimitSetting>, };
+limits?: Array<LimitSetting>, 
+/**
+ * The ids of models that the user names, by the address of their server. They are offered even if the server has no
+ * list.
+ */
+added?: { [key in string]: Array<string> }, };
 
 export type LimitSetting = { 
 /**
@@ -1064,7 +1100,15 @@ maxInputTokens?: number,
 /**
  * How many tokens an answer may have.
  */
-maxOutputTokens?: number, };
+maxOutputTokens?: number, 
+/**
+ * Whether the models see images.
+ */
+imageInput?: boolean, 
+/**
+ * Whether the models call tools.
+ */
+toolCalling?: boolean, };
 
 export type Settings = { 
 /**
@@ -1661,6 +1705,10 @@ export type PreparedRequest = {
  */
 origin: string, 
 /**
+ * The base URL that it is sent to.
+ */
+baseUrl: string, 
+/**
  * The model that is asked.
  */
 model: string, 
@@ -1729,9 +1777,13 @@ event?: CatalogEvent,
 /**
  * A model whose providers are of interest.
  */
-about?: string, };
+about?: string, 
+/**
+ * The user's extra headers for this endpoint, by name.
+ */
+extraHeaders?: { [key in string]: string }, };
 
-export type CatalogEvent = { "listReceived": HttpResponse } | { "listFailed": Transport } | { "endpointsReceived": [string, HttpResponse] } | { "overflowed": [string, string] } | { "refused": [string, Array<Parameter>] };
+export type CatalogEvent = { "listReceived": HttpResponse } | { "otherListReceived": HttpResponse } | { "listFailed": Transport } | { "endpointsReceived": [string, HttpResponse] } | { "overflowed": [string, string] } | { "refused": [string, Array<Parameter>] };
 
 export type CatalogView = { 
 /**
@@ -1750,6 +1802,10 @@ state: ListState,
  * The request for the list. The shell adds the key.
  */
 listRequest: HttpRequest, 
+/**
+ * The request for the list at another address, if the last response shows that there is none at this one.
+ */
+otherListRequest: HttpRequest | null, 
 /**
  * The request that shows whether a key is valid.
  */

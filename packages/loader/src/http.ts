@@ -134,8 +134,8 @@ function codeOf(error: unknown): string | undefined {
  */
 export async function exchange(core: Core, requests: Requests, options: SendOptions): Promise<Answered> {
   const { server, prepared, idleTimeoutMs, trace, cancellation } = options;
-  const { request, origin, model, optional, toolNames } = prepared;
-  const exchange = core.openExchange({ origin, model, optional, idleTimeoutMs, stream: { toolNames, trace } });
+  const { request, origin, baseUrl, model, optional, toolNames } = prepared;
+  const exchange = core.openExchange({ origin, baseUrl, model, optional, idleTimeoutMs, stream: { toolNames, trace } });
   let secrets: string[] = [];
   // Aborting it closes the socket.
   let controller = new AbortController();
@@ -187,7 +187,9 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
           controller = new AbortController();
           const bearer = await server.bearerFor(origin);
           secrets = bearer === undefined ? [] : [bearer];
-          const { url, method } = request;
+          const { method } = request;
+          // Another address has the same origin, so the key may go there.
+          const url = action.url ?? request.url;
           const headers = withBearer(request, bearer);
           const body = action.without.length === 0 ? request.body : requests.leaveOut(request.body, action.without);
           // The key must not follow a redirect.

@@ -14,7 +14,7 @@ use sluice_simulator::server::{Config, Simulator};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::cases::{CancelAt, Case, Expected, catalogue, combinations};
+use crate::cases::{CancelAt, Case, Expected, catalogue, combinations, servers};
 use crate::clock::{Clock, EXPECTED, PATIENT};
 use crate::exchange::{Heard, ask_unless, chat, client};
 
@@ -39,6 +39,7 @@ pub async fn run() -> Vec<Row> {
     let mut rows = run_cases(&clients, &clock, catalogue()).await;
     let known: Vec<_> = rows.iter().map(|(case, heard)| (case.clone(), heard.parts, heard.answer.attempts)).collect();
     rows.extend(run_cases(&clients, &clock, combinations(&known)).await);
+    rows.extend(run_cases(&clients, &clock, servers()).await);
     let bases: BTreeSet<_> = rows.iter().map(|(case, _)| case.base).collect();
     let unharmed = bases.iter().map(|base| Case::new(base, "", Expected::Catalogue(Outcome::Same))).collect();
     let plain: BTreeMap<_, _> =
@@ -152,10 +153,11 @@ async fn one(clients: &Clients, case: &Case, arrived: impl FnOnce() + Send) -> H
     heard
 }
 
-/// How many requests the gateway has seen, by model and cancellation.
+/// How many requests the gateway has seen, by model and cancellation. If it says that it has no API there, the client also
+/// tries the address without `/v1`.
 fn requests_by_model(simulator: &Simulator) -> BTreeMap<String, usize> {
     let mut seen = BTreeMap::new();
-    for request in simulator.requests() {
+    for request in simulator.requests().iter().filter(|request| request.path == "/v1/responses") {
         if let Ok(Value::Object(body)) = serde_json::from_slice(&request.body) {
             *seen.entry(body["model"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
         }
@@ -328,6 +330,7 @@ fn record(heard: &Heard) -> Value {
         }
     }
     let failure = heard.answer.outcome.error.as_ref().map(|failure| &failure.message);
+    let tried_elsewhere = words.is_some_and(|words| words.contains("there is no Open Responses API"));
     json!({
         "ending": ending,
         "kind": kind,
@@ -335,7 +338,7 @@ fn record(heard: &Heard) -> Value {
         "failure": failure,
         "parts": parts,
         "usage": heard.answer.usage,
-        "requests": heard.answer.attempts,
+        "requests": heard.answer.attempts + u32::from(tried_elsewhere),
     })
 }
 

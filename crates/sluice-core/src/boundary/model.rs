@@ -1,6 +1,9 @@
 //! Models as VS Code shows them and as Copilot's prompts select them.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::Note;
 use crate::message::Message;
@@ -38,7 +41,9 @@ pub struct ChatModel {
     pub max_input_tokens: u32,
     /// How many tokens an answer may have.
     pub max_output_tokens: u32,
-    /// The sum of the two limits above.
+    /// The limit for the answer to send with a request; `None` if none was stated.
+    pub sent_output_tokens: Option<u32>,
+    /// The sum of `max_input_tokens` and `max_output_tokens`.
     pub context_window: u32,
     /// Where the limits come from.
     pub limits_from: LimitsFrom,
@@ -243,11 +248,35 @@ pub struct ModelSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
     /// The last match wins here too, field by field.
+    #[serde(deserialize_with = "readable_limits")]
     #[cfg_attr(test, ts(as = "Option<Vec<LimitSetting>>"))]
     pub limits: Vec<LimitSetting>,
+    /// The ids of models that the user names, by the address of their server. They are offered even if the server has no
+    /// list.
+    #[serde(deserialize_with = "readable_ids")]
+    #[cfg_attr(test, ts(as = "Option<BTreeMap<String, Vec<String>>>"))]
+    pub added: BTreeMap<String, Vec<String>>,
 }
 
-/// Limits that the user sets for some models.
+/// Users write these settings by hand. An entry of the wrong type must not affect the others; VS Code marks it.
+fn readable_limits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LimitSetting>, D::Error> {
+    let list = match Value::deserialize(deserializer)? {
+        Value::Array(list) => list,
+        _ => Vec::new(),
+    };
+    Ok(list.into_iter().filter_map(|limit| serde_json::from_value(limit).ok()).collect())
+}
+
+fn readable_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Vec<String>>, D::Error> {
+    let fields = match Value::deserialize(deserializer)? {
+        Value::Object(fields) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let ids = |list: Value| serde_json::from_value(list).ok();
+    Ok(fields.into_iter().filter_map(|(address, list)| Some((address, ids(list)?))).collect())
+}
+
+/// Limits and abilities that the user sets for some models.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -260,4 +289,8 @@ pub struct LimitSetting {
     pub max_input_tokens: Option<u32>,
     /// How many tokens an answer may have.
     pub max_output_tokens: Option<u32>,
+    /// Whether the models see images.
+    pub image_input: Option<bool>,
+    /// Whether the models call tools.
+    pub tool_calling: Option<bool>,
 }

@@ -188,6 +188,9 @@ pub struct PreparedRequest {
     pub built: BuiltRequest,
     /// The origin that it is sent to. A key belongs to one origin.
     pub origin: String,
+    /// The base URL that it is sent to.
+    #[serde(rename = "baseUrl")]
+    pub base_url: String,
     /// The model that is asked.
     pub model: String,
     /// Identifies the question, for the vault.
@@ -214,6 +217,8 @@ pub struct CatalogQuestion {
     pub event: Option<CatalogEvent>,
     /// A model whose providers are of interest.
     pub about: Option<String>,
+    /// The user's extra headers for this endpoint, by name.
+    pub extra_headers: Option<BTreeMap<String, String>>,
 }
 
 /// Something that may change what is known about an endpoint's models.
@@ -223,6 +228,8 @@ pub struct CatalogQuestion {
 pub enum CatalogEvent {
     /// There was a response to the request for the list.
     ListReceived(HttpResponse),
+    /// There was a response to [`CatalogView::other_list_request`].
+    OtherListReceived(HttpResponse),
     /// There was no response to the request for the list.
     ListFailed(Transport),
     /// There was a response to the request for a model's providers.
@@ -246,6 +253,8 @@ pub struct CatalogView {
     pub state: ListState,
     /// The request for the list. The shell adds the key.
     pub list_request: HttpRequest,
+    /// The request for the list at another address, if the last response shows that there is none at this one.
+    pub other_list_request: Option<HttpRequest>,
     /// The request that shows whether a key is valid.
     pub credits_request: HttpRequest,
     /// The request for the providers of the model in question; `None` if they are known well enough.

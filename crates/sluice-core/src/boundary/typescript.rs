@@ -7,7 +7,7 @@ use ts_rs::{Config, TS};
 use super::*;
 use crate::environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 use crate::exchange::{
-    Action, CompletionDetails, Dialect, Drain, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
+    Action, CompletionDetails, Dialect, Drain, Elsewhere, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
 };
 use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{Begun, Ended, LedgerModel};
@@ -66,6 +66,7 @@ fn typescript_types_are_fresh() {
         Report::decl(&config),
         Ending::decl(&config),
         Drain::decl(&config),
+        Elsewhere::decl(&config),
         VsCodeUsage::decl(&config),
         PromptDetails::decl(&config),
         CompletionDetails::decl(&config),

@@ -32,8 +32,24 @@ pub struct Report {
     /// Whether the server accepted the request only without the reasoning in it. Don't send the same reasoning again.
     #[serde(rename = "reasoningRefused")]
     pub reasoning_refused: bool,
+    /// The message of an error that told the size of the model's window, even if the request was then accepted with
+    /// less. [`ModelCatalog::learn`](crate::ModelCatalog::learn) reads it.
+    pub overflow: Option<String>,
+    /// Set if there is no API at the base URL, but at another one of the same origin, which answered.
+    pub elsewhere: Option<Elsewhere>,
     /// Set if the connection may be reused once the rest of the body has been read.
     pub drain: Option<Drain>,
+}
+
+/// Where the API really is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Elsewhere {
+    /// The base URL for the next requests.
+    pub base_url: String,
+    /// What to tell the user.
+    pub message: Message,
 }
 
 /// How an exchange ended, for the user.

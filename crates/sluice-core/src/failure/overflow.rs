@@ -146,7 +146,8 @@ pub(crate) fn output_limit(message: &str) -> Option<u32> {
 /// Returns the numbers in such a message, or `None` if the message is about something else.
 pub(crate) fn overflow_numbers(message: &str) -> Option<Overflow> {
     let message = excerpt(message).to_ascii_lowercase();
-    if !is_overflow("", &message) {
+    // vLLM also mentions the window if only the answer would be too long.
+    if !is_overflow("", &message) && !message.contains("max_model_len") {
         return None;
     }
     let numbers = numbers(&message);

@@ -1,7 +1,8 @@
 //! Determines whether a model can chat, and what else it can do. Structured fields are preferred to tags; without either,
-//! nothing is claimed.
+//! its family decides.
 
-use crate::boundary::{EffortChoices, ModelCapabilities};
+use super::families;
+use crate::boundary::{EffortChoices, LimitSetting, ModelCapabilities};
 use crate::wire::{Model, ReasoningOption};
 
 const CHAT_KINDS: [&str; 9] =
@@ -103,26 +104,35 @@ pub(crate) fn other_kind(model: &Model, id: &str) -> Option<String> {
     name.split(['-', '_', '.', ':', '@']).find_map(word).map(|(_, kind)| (*kind).to_owned())
 }
 
-pub(crate) fn capabilities(model: &Model) -> ModelCapabilities {
+/// Determines what a model can do: from what the list says, otherwise from what is known about its family. The user's
+/// setting overrides both.
+pub(crate) fn capabilities(model: &Model, id: &str, setting: Option<&LimitSetting>) -> ModelCapabilities {
     let tag = |names: &[&str]| model.tags.iter().any(|tag| names.contains(&tag.as_str()));
     let parameter = |names: &[&str]| model.parameters.iter().any(|known| names.contains(&known.as_str()));
     let input = |names: &[&str]| model.inputs.iter().any(|known| names.contains(&known.as_str()));
-    let says_nothing = model.parameters.is_empty() && model.tags.is_empty();
+    let says_nothing = model.parameters.is_empty() && model.tags.is_empty() && model.tools.is_none();
+    let knows_no_inputs = model.inputs.is_empty() && model.tags.is_empty();
+    let is_vlm = model.kind.as_deref() == Some("vlm");
     let structured_or =
         |stated: &[String], by_field: bool, by_tag: bool| if stated.is_empty() { by_tag } else { by_field };
     ModelCapabilities {
-        tool_calling: says_nothing
-            || structured_or(
+        tool_calling: setting.and_then(|setting| setting.tool_calling).or(model.tools).unwrap_or_else(|| {
+            let stated = structured_or(
                 &model.parameters,
                 parameter(&["tools", "tool_choice", "functions", "function_calling"]),
-                tag(&["tool-use", "tools", "function-calling", "tool-calling"]),
-            ),
-        tool_calling_assumed: says_nothing,
-        image_input: structured_or(
-            &model.inputs,
-            input(&["image", "images"]),
-            tag(&["vision", "image-input", "multimodal"]),
-        ),
+                tag(&["tool-use", "tools", "function-calling", "tool-calling", "tool-calls"]),
+            );
+            if says_nothing { !families::calls_no_tools(id) } else { stated }
+        }),
+        tool_calling_assumed: says_nothing && setting.is_none_or(|setting| setting.tool_calling.is_none()),
+        image_input: setting.and_then(|setting| setting.image_input).or(model.vision).unwrap_or_else(|| {
+            let stated = structured_or(
+                &model.inputs,
+                input(&["image", "images"]),
+                tag(&["vision", "image-input", "multimodal", "image"]),
+            );
+            is_vlm || if knows_no_inputs { families::sees_images(id) } else { stated }
+        }),
         file_input: structured_or(&model.inputs, input(&["file", "pdf", "document"]), tag(&["file-input"])),
         image_output: structured_or(
             &model.outputs,

@@ -18,7 +18,7 @@ use crate::wire::{Model, read_endpoints, read_models, write_endpoints, write_mod
 
 /// The version of the snapshot's format. Raise it when more fields of a list are read: a stored list has only the fields
 /// that were read at the time, and as long as its tag matches, the server never sends the others.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// How long a list is fresh.
 const FRESH_SECONDS: u64 = 5 * 60;
 /// How long to wait after a bad response.
@@ -43,6 +43,9 @@ const LONGEST_SNAPSHOT: usize = 16 << 20;
 pub struct ModelCatalog {
     version: u32,
     base_url: String,
+    /// Where the list is, if there is none at the base URL.
+    #[serde(default)]
+    elsewhere: Option<String>,
     #[serde(default)]
     etag: Option<String>,
     #[serde(default)]
@@ -118,6 +121,7 @@ impl ModelCatalog {
         Self {
             version: VERSION,
             base_url: endpoint.base_url.clone(),
+            elsewhere: None,
             etag: None,
             fetched_at: 0,
             list: String::new(),
@@ -179,11 +183,32 @@ impl ModelCatalog {
     /// Returns the request for the list, with the tag of the known one. The shell adds the key; the gateway's list needs
     /// none.
     pub fn list_request(&self) -> HttpRequest {
-        let mut request = get(format!("{}/models", self.base_url));
+        let mut request = get(format!("{}/models", self.elsewhere.as_ref().unwrap_or(&self.base_url)));
         if let Some(etag) = self.etag.as_ref().filter(|_| !self.list.is_empty()) {
             request.headers.push(("if-none-match".to_owned(), etag.clone()));
         }
         request
+    }
+
+    /// Returns the request for the list at the base URL with or without `/v1`, if a response to
+    /// [`list_request`](Self::list_request) shows that there is none at the user's. It has the same origin.
+    pub fn other_list_request(&self, response: &HttpResponse) -> Option<HttpRequest> {
+        let is_missing = match response.status {
+            200..=299 => read_models(&response.body).is_none(),
+            status => status == 404 || status == 405,
+        };
+        (is_missing && self.elsewhere.is_none())
+            .then(|| get(format!("{}/models", Endpoint::other_base_url(&self.base_url))))
+    }
+
+    /// Handles the response to [`other_list_request`](Self::other_list_request).
+    pub fn handle_other_list(&mut self, response: &HttpResponse, now: u64) -> Refresh {
+        let other = Endpoint::other_base_url(&self.base_url);
+        if !(200..=299).contains(&response.status) || read_models(&response.body).is_none() {
+            return self.kept(vec![Message::new(MessageCode::NoListHere, [&self.base_url, &other])], now);
+        }
+        self.elsewhere = Some(other);
+        self.handle_list(response, now)
     }
 
     /// Returns the request whose response shows whether a key is valid: [`check_key`](crate::check_key). The shell adds
@@ -198,6 +223,9 @@ impl ModelCatalog {
             self.fetched_at = now;
             self.failed_at = None;
             return Refresh::Unchanged;
+        }
+        if response.status == 404 || response.status == 405 {
+            self.elsewhere = None;
         }
         // Unless this response has a list, the next request is sent without the tag.
         if response.status == 304 {
@@ -324,7 +352,23 @@ impl ModelCatalog {
         for id in self.refused.keys() {
             facts.entry(id.clone()).or_default().refused = self.refused(id, now);
         }
-        model_list(read_models(&self.list).unwrap_or_default(), &facts, settings)
+        let mut listed = read_models(&self.list).unwrap_or_default();
+        let origin = |address: &str| Endpoint::parse(address).map(|endpoint| endpoint.origin).ok();
+        let ours = origin(&self.base_url);
+        let added = settings.added.iter().filter(|(address, _)| ours.is_some() && origin(address) == ours);
+        for id in added.flat_map(|(_, ids)| ids) {
+            if !listed.models.iter().any(|model| model.id.as_ref() == Some(id)) {
+                // The user wants to chat with it, whatever its name suggests.
+                let kind = Some("chat".to_owned());
+                listed.models.push(Model { id: Some(id.clone()), kind, ..Model::default() });
+            }
+        }
+        let mut list = model_list(listed, &facts, settings);
+        list.notes.extend(self.elsewhere.as_ref().map(|elsewhere| {
+            let message = Message::new(MessageCode::OtherBaseUrl, [&self.base_url, elsewhere]);
+            Note::for_people(NoteKind::Setting, vec![message])
+        }));
+        list
     }
 }
 

@@ -18,6 +18,9 @@ pub(crate) struct TokenLimits {
     pub window: u32,
     pub input: u32,
     pub output: u32,
+    /// The limit for the answer that a request may state. `None` if nobody has stated one, because servers refuse a request
+    /// for more than they have.
+    pub sent_output: Option<u32>,
     pub from: LimitsFrom,
 }
 
@@ -70,7 +73,8 @@ impl TokenLimits {
                 output = Some(wanted);
                 from = LimitsFrom::Setting;
                 if wanted < window {
-                    return Self::with_input(window, wanted, positive(setting.max_input_tokens).or(most_input), from);
+                    let most_input = positive(setting.max_input_tokens).or(most_input);
+                    return Self::with_input(window, wanted, most_input, from).sending(true);
                 }
             }
             if let Some(wanted) = positive(setting.max_input_tokens) {
@@ -81,13 +85,17 @@ impl TokenLimits {
                 }
             }
         }
-        Self::with_input(window, output_within(window, output), most_input, from)
+        Self::with_input(window, output_within(window, output), most_input, from).sending(output.is_some())
+    }
+
+    fn sending(self, output_is_stated: bool) -> Self {
+        Self { sent_output: output_is_stated.then_some(self.output), ..self }
     }
 
     fn with_input(window: u32, output: u32, most_input: Option<u32>, from: LimitsFrom) -> Self {
         let input = window.saturating_sub(output).max(1);
         let input = most_input.map_or(input, |most| input.min(most)).max(1);
-        Self { window: input.saturating_add(output), input, output, from }
+        Self { window: input.saturating_add(output), input, output, sent_output: None, from }
     }
 }
 

@@ -42,7 +42,21 @@ impl Error for BadAddress {}
 /// The base URL of the Vercel AI Gateway, which is used unless another one is set.
 pub const VERCEL: &str = "https://ai-gateway.vercel.sh/v1";
 
+/// The ends of addresses that users paste although they aren't part of a base URL.
+const OPERATIONS: [&str; 4] = ["/responses", "/chat/completions", "/completions", "/models"];
+
 impl Endpoint {
+    /// Returns the base URL that the user may have meant if there is no API at this one: with `/v1`, or without it. It has
+    /// the same origin.
+    pub(crate) fn other_base_url(base_url: &str) -> String {
+        let base_url = base_url.trim_end_matches('/');
+        let operation = OPERATIONS.iter().find_map(|operation| base_url.strip_suffix(operation));
+        match operation.or_else(|| base_url.strip_suffix("/v1")) {
+            Some(shorter) => shorter.to_owned(),
+            None => format!("{base_url}/v1"),
+        }
+    }
+
     /// Checks a base URL. The error says what is wrong with it.
     pub fn parse(address: &str) -> Result<Self, BadAddress> {
         let refuse = |problem| Err(BadAddress(Message::new(problem, [&VERCEL])));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::boundary::SettingProblem;
+use crate::boundary::{HttpRequest, SettingProblem};
 use crate::message::{Message, MessageCode};
 use crate::receive::plain_line;
 
@@ -31,6 +31,16 @@ const OUR_FIELDS: [&str; 12] = [
 ];
 /// Fields that are read from the extra body and sent under the protocol's name, unless an option sets them.
 const OPTION_FIELDS: [&str; 4] = ["max_output_tokens", "max_tokens", "temperature", "top_p"];
+
+impl HttpRequest {
+    /// Returns the same request with the user's extra headers, as far as they may be sent. The settings are checked
+    /// elsewhere.
+    #[must_use]
+    pub fn with_headers(mut self, extra: &BTreeMap<String, String>) -> Self {
+        self.headers.extend(extra_headers(extra, &mut Vec::new()));
+        self
+    }
+}
 
 /// Returns the headers to send, with names in lower case.
 pub(crate) fn extra_headers(

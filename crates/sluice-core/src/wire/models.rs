@@ -58,6 +58,9 @@ pub(crate) struct Model {
     pub inputs: Vec<String>,
     pub outputs: Vec<String>,
     pub parameters: Vec<String>,
+    /// Whether the model sees images and calls tools, if the list says so.
+    pub vision: Option<bool>,
+    pub tools: Option<bool>,
     pub reasoning: Vec<ReasoningOption>,
     /// Whether the model always thinks.
     pub reasoning_mandatory: Option<bool>,
@@ -216,6 +219,8 @@ fn compact(mut value: Value) -> Map<String, Value> {
 impl Model {
     fn read(fields: &Map<String, Value>) -> Self {
         let inside = |name: &str, field: &str| fields.get(name).and_then(|value| value.get(field));
+        // GitHub's list.
+        let limit = |field: &str| inside("capabilities", "limits").and_then(|limits| limits.get(field));
         let architecture = |field: &str| strings(inside("architecture", field));
         let first_of = |names: &[&str]| names.iter().find_map(|name| count(fields.get(*name)));
         // Reads "text+image->text", the short form of both lists.
@@ -239,18 +244,32 @@ impl Model {
                 .find_map(|name| text(fields.get(*name), LONGEST_WORD))
                 .map(|kind| word(&kind).replace('_', "-")),
             // llama.cpp has the size that it was started with in `meta`, LiteLLM and Anthropic have the input's limit.
-            context_window: first_of(&["context_window", "context_length", "max_context_length", "max_model_len"])
+            // LM Studio has the size that a model was loaded with next to the largest one.
+            context_window: first_of(&["loaded_context_length"])
+                .or_else(|| first_of(&["context_window", "context_length", "max_context_length", "max_model_len"]))
                 .or_else(|| count(inside("meta", "n_ctx")))
+                .or_else(|| count(limit("max_context_window_tokens")))
                 .or_else(|| first_of(&["max_input_tokens"]))
                 .or_else(|| count(inside("top_provider", "context_length")))
                 .or_else(|| count(inside("limit", "context"))),
             max_output: first_of(&["max_output_tokens", "max_tokens", "max_completion_tokens"])
+                .or_else(|| count(limit("max_output_tokens")))
                 .or_else(|| count(inside("top_provider", "max_completion_tokens")))
                 .or_else(|| count(inside("limit", "output"))),
             released: first_of(&["released", "created"]).map(seconds),
             deprecated_at: count(fields.get("deprecated_at")).map(seconds),
             knowledge: text(fields.get("knowledge"), LONGEST_WORD),
-            tags: strings(fields.get("tags")),
+            tags: [strings(fields.get("tags")), strings(fields.get("capabilities").filter(|list| list.is_array()))]
+                .concat()
+                .into_iter()
+                .map(|tag| tag.replace('_', "-"))
+                .take(MOST_WORDS)
+                .collect(),
+            vision: ability(fields, &["supports_vision", "supports_image_input", "vision", "image_input"]),
+            tools: ability(
+                fields,
+                &["supports_function_calling", "supports_tools", "function_calling", "tool_calls", "tool_calling"],
+            ),
             regions: strings(fields.get("regions")),
             inputs: some_of([strings(inside("modalities", "input")), architecture("input_modalities"), parts(from)]),
             outputs: some_of([strings(inside("modalities", "output")), architecture("output_modalities"), parts(to)]),
@@ -279,12 +298,23 @@ impl Model {
             "regions": self.regions,
             "modalities": compact(json!({ "input": self.inputs, "output": self.outputs })),
             "supported_parameters": self.parameters,
+            "supports_vision": self.vision,
+            "supports_function_calling": self.tools,
             "reasoning_options": self.reasoning.iter().map(ReasoningOption::write).collect::<Vec<_>>(),
             "reasoning": compact(json!({ "mandatory": self.reasoning_mandatory })),
             "zero_data_retention": self.zero_data_retention,
             "pricing": self.pricing.write(),
         }))
     }
+}
+
+/// Returns whether a model can do something, which lists say in the model, among its capabilities, or in an object there.
+fn ability(fields: &Map<String, Value>, names: &[&str]) -> Option<bool> {
+    let capabilities = fields.get("capabilities").and_then(Value::as_object);
+    let supports = capabilities.and_then(|capabilities| capabilities.get("supports")).and_then(Value::as_object);
+    let places = [Some(fields), capabilities, supports];
+    let stated = |value: &Value| value.as_bool().or_else(|| value.get("supported")?.as_bool());
+    places.into_iter().flatten().find_map(|place| names.iter().find_map(|name| stated(place.get(*name)?)))
 }
 
 impl ReasoningOption {

@@ -1,5 +1,7 @@
 //! A catalog with a list in it.
 
+#![allow(dead_code, reason = "every test uses another part of it")]
+
 use serde_json::{Value, json};
 use sluice_core::{ChatModel, Endpoint, HttpResponse, ModelCatalog, ModelSettings, VERCEL};
 
