@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use sluice_simulator::server::{Config, Server};
-use sluice_simulator::{Faults, Options, Request, faults};
+use sluice_simulator::{Faults, Imitated, Options, Request, faults};
 
 use crate::complain;
 use crate::text::one_line;
@@ -23,6 +23,9 @@ pub struct Serve {
     /// Faults for every request, such as "crlf, cut-at=500"
     #[arg(long, value_name = "FAULTS", default_value = "")]
     fault: String,
+    /// Imitate another server: its refusals, spellings, endings and lists
+    #[arg(long = "as", value_name = "SERVER", value_parser = servers())]
+    server: Option<String>,
     /// The seed of everything that looks random
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -38,7 +41,8 @@ impl Serve {
             faults().iter().try_for_each(|fault| writeln!(out, "{:<24} {}", fault.name, fault.about))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let faults = match Faults::parse(&self.fault) {
+        let server = self.server.map(|server| format!(" as={server}")).unwrap_or_default();
+        let faults = match Faults::parse(&format!("{}{server}", self.fault)) {
             Ok(faults) => faults,
             Err(message) => return Ok(complain(&message)),
         };
@@ -59,6 +63,10 @@ impl Serve {
             _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
         }
     }
+}
+
+fn servers() -> Vec<&'static str> {
+    Imitated::ALL.into_iter().map(Imitated::name).collect()
 }
 
 fn log(request: &Request, status: u16) {

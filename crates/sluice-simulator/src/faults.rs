@@ -137,7 +137,7 @@ impl Faults {
 
     /// Adds status 503 if there is no fault except `fail-times`.
     pub(crate) fn or_unavailable(mut self) -> Self {
-        if self.are_only(&["fail-times"]) {
+        if self.are_only(&["fail-times", "as"]) {
             self.chosen.push(("status", "503".into()));
         }
         self

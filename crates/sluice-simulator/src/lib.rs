@@ -7,12 +7,14 @@
 //!
 //! The path of a request, file by file: `respond` accepts it (`validate`, `memory`), `personalities` turns the `ask`
 //! into a `script`, and `perform` turns that into events. `faults` are applied at every stage. `providers` are models with
-//! the rules of real providers about reasoning, which is sealed by `seal`.
+//! the rules of real providers about reasoning, which is sealed by `seal`. `imitate` makes the gateway behave like other
+//! servers.
 
 mod ask;
 mod base64;
 mod faults;
 mod http;
+mod imitate;
 mod memory;
 mod models;
 mod perform;
@@ -32,6 +34,7 @@ pub mod server;
 
 pub use faults::{Fault, Faults, HEADER as FAULT_HEADER, Outcome, faults};
 pub use http::{Chunks, End, Opening, Reply, Request, TimedChunk};
+pub use imitate::Imitated;
 pub use respond::{Options, Responder, Socket, SocketReply};
 
 /// Returns the ids of all models, including embedding and image models.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::ask::Ask;
 use crate::faults::{self, Faults};
 use crate::http::{Chunks, End, Opening, Reply, Request};
+use crate::imitate::Imitated;
 use crate::memory::{Conversations, Generation, Memory};
 use crate::models::{self, Kind, Model};
 use crate::perform::{Performance, StreamElement, perform};
@@ -95,6 +96,9 @@ impl Responder {
             Some(value) => Reply::json(200, &value),
             None => Problem::model_not_found(id).reply(),
         };
+        let server = Imitated::chosen(&self.options.faults);
+        let no_such_route =
+            || server.map_or_else(not_found_page, |server| server.no_such_route(method, request.route()));
         match (route.as_slice(), method) {
             (["responses"], "POST") => self.create(request, now_ms, seed),
             (["responses", "compact"], "POST") => match self.compact(request, now_ms, seed) {
@@ -102,6 +106,10 @@ impl Responder {
                 Err(problem) => problem.reply(),
             },
             (["responses"] | ["responses", "compact"], _) => wrong_method("POST"),
+            (["models"], "GET") if server.is_some() => match server.and_then(Imitated::list) {
+                Some(list) => self.with_faults(request, Reply::json(200, &list), now_ms, seed),
+                None => no_such_route(),
+            },
             (["models"], "GET") => {
                 let mut list = models::list();
                 if self.options.list_faults.has("quote-key-answer") {
@@ -126,7 +134,7 @@ impl Responder {
             (["models" | "credits" | "generation"] | ["models", _, _] | ["models", _, _, "endpoints"], _) => {
                 wrong_method("GET")
             }
-            _ => not_found_page(),
+            _ => no_such_route(),
         }
     }
 
@@ -148,12 +156,18 @@ impl Responder {
 
     /// `POST /v1/responses`
     fn create(&self, request: &Request, now_ms: u64, seed: &mut Seed) -> Reply {
-        let turn = parse(&request.body).and_then(|body| self.turn(body, request, None));
+        let body = parse(&request.body);
+        let server = body.as_ref().ok().and_then(|body| self.imitated(body, request));
+        let turn = body.and_then(|body| {
+            server.map_or(Ok(()), |server| server.check(&body))?;
+            self.turn(body, request, None)
+        });
         let Turn { ask, model, faults } = match turn {
             Ok(turn) => turn,
-            Err(problem) => return problem.reply(),
+            Err(problem) => return server.map_or_else(|| problem.reply(), |server| server.refuse(&problem)),
         };
         let faults = self.this_time(faults, fingerprint(&request.body));
+        let faults = faults.and(server.map(Imitated::faults).unwrap_or_default());
         let mut reply = if let Some(reply) = faults::head::instead(&faults, now_ms) {
             reply
         } else {
@@ -163,6 +177,9 @@ impl Responder {
                 event_stream(faults::frames::by_the_book(performance.elements))
             } else if streamed {
                 let mut events = StreamElement::events(performance.elements);
+                if let Some(server) = server {
+                    server.reshape(&mut events);
+                }
                 faults::events::apply(&faults, &mut events, seed);
                 event_stream(faults::frames::render(&faults, &events, seed).into())
             } else if errored {
@@ -178,6 +195,15 @@ impl Responder {
         faults::head::apply(&faults, &mut reply);
         faults::body::apply(&faults, &mut reply, accepts_gzip(request), seed);
         reply
+    }
+
+    /// Returns the server to imitate for a request.
+    fn imitated(&self, body: &Map<String, Value>, request: &Request) -> Option<Imitated> {
+        let (_, suffix) =
+            body.get("model").and_then(Value::as_str).unwrap_or_default().split_once('+').unwrap_or_default();
+        let chosen = [request.header(faults::HEADER).unwrap_or_default(), suffix].map(Faults::parse);
+        let chosen = chosen.into_iter().filter_map(Result::ok);
+        Imitated::chosen(&chosen.fold(self.options.faults.clone(), Faults::and))
     }
 
     /// Validates a request and collects the conversation that it continues, from `local` or from the gateway's memory.

@@ -1,7 +1,7 @@
 //! The cases of the fault matrix: every fault of the catalogue, and combinations that the catalogue doesn't have.
 
 use serde::Serialize;
-use sluice_simulator::{Outcome, faults};
+use sluice_simulator::{Imitated, Outcome, faults};
 
 /// One request to a faulty server.
 #[derive(Clone, Debug, Serialize)]
@@ -117,6 +117,47 @@ pub fn catalogue() -> Vec<Case> {
         Case::new(fault.model, variant, Expected::Catalogue(fault.outcome))
     };
     variants.map(case).collect()
+}
+
+/// Every fault of the catalogue at every server that the simulator can imitate, and every kind of answer without a fault.
+pub fn servers() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for server in Imitated::ALL {
+        for model in ["sluice/reasoning", "sluice/parallel-tools", "sluice/refusal", "sluice/citations", "sluice/image"]
+        {
+            cases.push(Case::new(model, format!("as={}", server.name()), Expected::Catalogue(Outcome::Same)));
+        }
+        let faults = catalogue().into_iter().filter(|case| {
+            let is_default = faults().iter().any(|fault| case.fault.split('=').next() == Some(fault.name))
+                && (!case.fault.contains('=') || RANDOM_PLACE.contains(&case.name()));
+            is_default && !case.is_large() && case.silent_after.is_none() && !is_pointless(server, case)
+        });
+        for case in faults {
+            let fault = format!("{}+as={}", case.fault, server.name());
+            cases.push(Case { cancel: case.cancel, ..Case::new(case.base, fault, case.expected) });
+        }
+    }
+    cases
+}
+
+/// Whether a server can't have a fault, or can't say what its outcome is.
+fn is_pointless(server: Imitated, case: &Case) -> bool {
+    let has_event_lines = matches!(server, Imitated::Vllm | Imitated::LlamaCpp | Imitated::Ollama | Imitated::OpenAi);
+    let says_incomplete = !matches!(
+        server,
+        Imitated::LlamaCpp | Imitated::Transformers | Imitated::HuggingFace | Imitated::ResponsesProxy
+    );
+    match case.name() {
+        "as" | "reset-before-headers" | "retry-after-date" => true,
+        // Nothing else names the type of an event.
+        "type-in-event-line" => !has_event_lines,
+        "incomplete" | "mid-call-truncation" => !says_incomplete,
+        // Without an index, only the id tells which call an event belongs to.
+        "rotate-ids" | "drop-item-id" | "interleave" => server == Imitated::LlamaCpp,
+        // Without an index, nothing tells that a call which is finished last comes first.
+        "drop-output-index" => server == Imitated::HuggingFace,
+        _ => false,
+    }
 }
 
 /// Combinations, given how many parts and how many attempts each case of the catalogue had.

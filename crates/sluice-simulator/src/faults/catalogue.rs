@@ -25,7 +25,7 @@ pub fn faults() -> &'static [Fault] {
     &FAULTS
 }
 
-static FAULTS: [Fault; 82] = [
+static FAULTS: [Fault; 83] = [
     // Before and instead of the answer.
     fault("delay-headers", "1000", Same, "waits that many milliseconds before the status line"),
     fault("never-headers", "", HeadersTimeout, "takes the request and says nothing"),
@@ -89,6 +89,21 @@ static FAULTS: [Fault; 82] = [
     fault("empty-405", "", FailedByStatus, "405 with an empty body"),
     fault("redirect", "http://127.0.0.1:9/v1/responses", RedirectRefused, "307 to another origin"),
     fault("content-type", "text/plain", Same, "says its event stream is of another type"),
+    // How other servers answer.
+    also(
+        &[
+            "anthropic",
+            "deepseek",
+            "huggingface",
+            "litellm",
+            "llama.cpp",
+            "ollama",
+            "openai",
+            "responses-proxy",
+            "transformers",
+        ],
+        fault("as", "vllm", Same, "imitates that server: its refusals, spellings, endings and lists"),
+    ),
     // How the bytes are sent.
     fault("pace", "0", Same, "so many milliseconds between two writes, whatever the model wants"),
     fault("dribble", "1", Same, "one byte every so many milliseconds"),

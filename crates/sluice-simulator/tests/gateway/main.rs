@@ -7,6 +7,7 @@ mod demo;
 mod dialects;
 mod endpoints;
 mod faults;
+mod imitate;
 mod invalid_requests;
 mod providers;
 mod scenarios;

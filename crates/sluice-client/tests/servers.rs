@@ -1,0 +1,117 @@
+//! Servers with other rules than the gateway's, as the simulator imitates them: what they refuse is left out, their lists
+//! are understood, and a base URL without `/v1` is found.
+
+#[path = "support/exchange.rs"]
+mod exchange;
+
+use std::collections::BTreeMap;
+use std::future::pending;
+
+use exchange::{PATIENT, chat, client};
+use sluice_core::{
+    ChatMessage, ChatPart, ChatRequest, Effort, ModelCatalog, ModelSettings, Parameter, Refresh, Role, Status,
+};
+use sluice_simulator::server::{Config, Simulator};
+use sluice_simulator::{Faults, Imitated, Options};
+
+const TOO_MUCH: u64 = 200_000;
+
+fn imitating(server: Imitated) -> Simulator {
+    let faults = Faults::parse(&format!("as={}", server.name())).unwrap();
+    let options = Options { faults, ..Options::default() };
+    Simulator::start(Config { options, ..Config::recording() }).unwrap()
+}
+
+/// A conversation with everything that some server refuses: an effort, a large limit, an image from a tool, and all the
+/// gateway's own fields.
+fn demanding() -> ChatRequest {
+    let mut request = chat("sluice/reasoning", "Hello");
+    request.options.max_output_tokens = Some(TOO_MUCH);
+    request.options.reasoning_effort = Some("minimal".to_owned());
+    request.options.automatic_caching = true;
+    request.options.claude_context_management = true;
+    let pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB0KTCWgAAAABJRU5ErkJggg==";
+    let call = ChatPart::ToolCall { call_id: "gw-1".to_owned(), name: "look".to_owned(), input_json: "{}".to_owned() };
+    let image = ChatPart::Data { mime_type: "image/png".to_owned(), base64: pixel.to_owned() };
+    let text = ChatPart::Text { value: "a pixel".to_owned() };
+    let result = ChatPart::ToolResult { call_id: "gw-1".to_owned(), content: vec![text, image], is_error: false };
+    request.messages.push(ChatMessage { role: Role::Assistant, content: vec![call] });
+    request.messages.push(ChatMessage { role: Role::User, content: vec![result] });
+    request
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_a_server_refuses_is_left_out_and_remembered() {
+    for server in Imitated::ALL {
+        let simulator = imitating(server);
+        let client = client(&simulator.url(), None, PATIENT);
+        let first = client.respond(&demanding(), pending(), &mut |_| {}).await;
+        assert_eq!(first.outcome.status, Status::Completed, "{server:?}: {:?}", first.outcome.error);
+        let expected = match server {
+            Imitated::OpenAi => {
+                vec![Parameter::MostOutputTokens(112_000), Parameter::Effort(Effort::Minimal, Some(Effort::None))]
+            }
+            Imitated::DeepSeek | Imitated::Anthropic => vec![Parameter::MostOutputTokens(112_000)],
+            Imitated::Vllm => vec![Parameter::MaxOutputTokens],
+            Imitated::HuggingFace => {
+                vec![Parameter::Effort(Effort::Minimal, Some(Effort::Low)), Parameter::ToolOutputParts]
+            }
+            _ => Vec::new(),
+        };
+        let mut refused = first.refused.clone();
+        refused.sort_unstable();
+        let mut expected = expected;
+        expected.sort_unstable();
+        assert_eq!(refused, expected, "{server:?}");
+        assert_eq!(first.attempts, 1, "{server:?}");
+        // The second request needs no refusal.
+        let before = simulator.requests().len();
+        let second = client.respond(&demanding(), pending(), &mut |_| {}).await;
+        assert_eq!((second.outcome.status, second.refused), (Status::Completed, Vec::new()), "{server:?}");
+        assert_eq!(simulator.requests().len(), before + 1, "{server:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_base_url_without_v1_works_and_is_corrected() {
+    for server in Imitated::ALL {
+        let simulator = imitating(server);
+        let url = simulator.url();
+        let wrong = url.strip_suffix("/v1").unwrap();
+        let client = client(wrong, None, PATIENT);
+        let report = client.respond(&chat("sluice/echo", "Hello"), pending(), &mut |_| {}).await;
+        assert_eq!(report.outcome.status, Status::Completed, "{server:?}");
+        assert_eq!(report.elsewhere.map(|elsewhere| elsewhere.base_url).as_deref(), Some(url.as_str()), "{server:?}");
+        // From now on, the right address is used at once.
+        let report = client.respond(&chat("sluice/echo", "Hello"), pending(), &mut |_| {}).await;
+        assert_eq!((report.outcome.status, report.elsewhere), (Status::Completed, None), "{server:?}");
+
+        let mut catalog = ModelCatalog::new(client.endpoint());
+        let refreshed = client.refresh_models(&mut catalog).await;
+        let list = catalog.models(&ModelSettings::default(), 0);
+        if server == Imitated::HuggingFace {
+            let Refresh::Kept(note) = refreshed else { panic!("there is no list") };
+            assert!(note.detail.contains(&format!("none at {url}")), "{}", note.detail);
+        } else {
+            assert_eq!(refreshed, Refresh::Changed, "{server:?}");
+            assert!(list.notes[0].detail.ends_with(&format!("Change the base URL to {url}.")), "{server:?}");
+            assert!(list.models.iter().any(|model| model.id == "sluice/echo"), "{server:?}");
+            assert!(list.models.iter().all(|model| model.id != "sluice/embedding"), "{server:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn extra_headers_go_with_every_request() {
+    let simulator = imitating(Imitated::LiteLlm);
+    let headers =
+        BTreeMap::from([("X-Team".to_owned(), "blue".to_owned()), ("Authorization".to_owned(), "x".to_owned())]);
+    let client = client(&simulator.url(), None, PATIENT).with_headers(headers);
+    client.respond(&chat("sluice/echo", "Hello"), pending(), &mut |_| {}).await;
+    client.refresh_models(&mut ModelCatalog::new(client.endpoint())).await;
+    let requests = simulator.requests();
+    assert_eq!(requests.len(), 2);
+    for request in requests {
+        assert_eq!((request.header("x-team"), request.header("authorization")), (Some("blue"), None));
+    }
+}
