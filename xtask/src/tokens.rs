@@ -1,10 +1,11 @@
 //! `cargo xtask tokens DIR`: compares our counts with the servers' counts in recorded requests (`NAME.req.json` next to
-//! `NAME.sse`).
+//! `NAME.sse`, or lines of `*.jsonl`).
 //!
 //! What a server adds itself (prompts, tools, stored conversations) isn't in the request. Such requests are listed
 //! separately with the reason; all others must stay within the bounds that are printed.
 
 mod anchored;
+mod judged;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,6 +27,10 @@ struct Recorded {
 }
 
 pub fn check(directory: &Path) -> Done {
+    let judged = judged::files(directory);
+    if !judged.is_empty() {
+        return judged::check(&judged);
+    }
     let counter = Counter::exact();
     let recorded = read(directory, counter)?;
     if recorded.is_empty() {

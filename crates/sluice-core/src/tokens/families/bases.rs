@@ -135,7 +135,7 @@ pub(super) const GEMINI: Family = Family {
     system: 0,
     call: 0,
     result: 0,
-    tools: ToolStyle::Words { each: 3 },
+    tools: ToolStyle::Words { each: 4 },
     error: (1, 15),
     sources: &[
         documented("vocabulary: the one of Gemma 3", "Google"),
