@@ -63,9 +63,11 @@ export async function commands(setup) {
       await view.command("Sluice: Test the Connection");
       const said = toast("Sluice: Environment works.");
       await said.waitFor();
-      await said.getByText("Show Details").click();
-      await until("the details are shown", async () => /✓ Answer/.test(await shown()));
-      for (const name of ["Address", "Network", "Models", "Key", "Answer"]) assert.match(await shown(), new RegExp(`✓ ${name} `));
+      const card = page.frameLocator("iframe.webview").frameLocator("#active-frame").locator("body");
+      await card.locator("tr", { hasText: "Errors" }).waitFor();
+      for (const name of ["Address", "Models", "Key", "Answer", "Streaming", "Tool calls", "Cancelling"]) {
+        assert.match(await card.locator("tr", { has: page.locator(`th:text-is("${name}")`) }).innerText(), /^✓/);
+      }
     });
     await step("a default model is chosen", async () => {
       await view.command("Sluice: Choose the Default Model");

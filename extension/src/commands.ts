@@ -2,14 +2,15 @@
 
 import * as vscode from "vscode";
 
-import type { ChatModel } from "../../packages/loader/src/core.js";
+import type { Card, ChatModel } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
-import { type Step, testConnection } from "./connection-test.js";
-import type { Connections } from "./connections.js";
+import { cardPage, cardText, verdict } from "./card-view.js";
+import { testConnection } from "./connection-test.js";
+import type { Connection, Connections } from "./connections.js";
 import type { Log } from "./log.js";
 import { localized, noteText, parseEndpoint } from "./messages.js";
 import type { ModelLists } from "./models.js";
-import { ask, pick, showError, showInformation, showWarning, withProgress } from "./notify.js";
+import { ask, pick, showError, showInformation, showPage, showWarning, withProgress } from "./notify.js";
 import { type Manifest, redactedReport } from "./report.js";
 import { openSetting, settingsBaseUrl } from "./settings.js";
 import { explain, type SignIn } from "./sign-in.js";
@@ -107,7 +108,7 @@ async function chooseDefaultModel({ connections, lists }: CommandServices): Prom
 }
 
 async function testConnections(services: CommandServices): Promise<void> {
-  const { connections, modules, log } = services;
+  const { connections, modules, lists, log } = services;
   const known = await connections.all();
   const real = known.filter((way) => "problem" in way || !way.connection.isDemo);
   if (real.length === 0) {
@@ -123,35 +124,38 @@ async function testConnections(services: CommandServices): Promise<void> {
     return;
   }
   if ("problem" in way) {
-    return showTest(services, way.label, [{ name: vscode.l10n.t("Address"), result: "failed", detail: way.problem, ms: 0 }]);
+    void showError(log.redact(`Sluice: ${vscode.l10n.t("Address")}: ${way.problem}`));
+    return;
   }
+  const { connection, label } = way as { connection: Connection; label: string };
   const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
-  const steps = await withProgress(vscode.l10n.t("Testing {0}", way.label), (onProgress, cancellation) =>
-    testConnection({ connection: way.connection, core, requests, log, cancellation, onProgress }),
+  const card = await withProgress(vscode.l10n.t("Testing {0}", label), (onProgress, cancellation) =>
+    testConnection({ connection, core, requests, log, cancellation, onProgress }),
   );
-  for (const { name, result, detail } of steps) {
-    log.info(`Test of ${way.connection.endpoint.origin}: ${name}: ${result}.`);
-    log.trace(`Test of ${way.label}: ${name}: ${detail}`);
+  if (card === undefined) {
+    return;
   }
-  await showTest(services, way.label, steps);
+  for (const { topic, result, detail } of card.checks) {
+    log.info(`Test of ${connection.endpoint.origin}: ${topic}: ${result}.`);
+    log.trace(`Test of ${label}: ${topic}: ${localized(detail)}`);
+  }
+  if (card.model !== null && card.refused.length > 0) {
+    await lists.learn(connection, { refused: [card.model, card.refused] });
+  }
+  if (card.model !== null && card.overflow !== null) {
+    await lists.learn(connection, { overflowed: [card.model, card.overflow] });
+  }
+  await showCard(services, label, card);
 }
 
-async function showTest({ log, context }: CommandServices, label: string, steps: readonly Step[]): Promise<void> {
-  const wrong = steps.find(({ result }) => result === "failed");
+async function showCard({ log, context }: CommandServices, label: string, card: Card): Promise<void> {
+  showPage(label, cardPage(label, card, log.redact.bind(log)));
   const { version } = context.extension.packageJSON as Manifest;
-  const marks = { ok: "✓", failed: "✗", skipped: "–" };
-  const rows = steps.map(({ name, result, detail, ms }) => `${marks[result]} ${name} (${ms} ms): ${detail}`);
-  const details = log.redact([`Sluice ${version}, VS Code ${vscode.version}: ${label}`, ...rows].join("\n"));
   const copy = vscode.l10n.t("Copy Details");
-  const show = vscode.l10n.t("Show Details");
-  const chosen =
-    wrong === undefined
-      ? await showInformation(vscode.l10n.t("Sluice: {0} works. {1}", label, steps.at(-1)?.detail ?? ""), show, copy)
-      : await showError(log.redact(`Sluice: ${wrong.name}: ${wrong.detail}`), show, copy);
-  if (chosen === copy) {
-    await vscode.env.clipboard.writeText(details);
-  } else if (chosen === show) {
-    await openDocument(details, "plaintext");
+  const isBad = card.checks.some(({ result }) => result === "failed");
+  const show = isBad ? showError : showInformation;
+  if ((await show(log.redact(`Sluice: ${verdict(label, card)}`), copy)) === copy) {
+    await vscode.env.clipboard.writeText(log.redact(cardText(`Sluice ${version}, VS Code ${vscode.version}: ${label}`, card)));
   }
 }
 

@@ -71,6 +71,19 @@ export async function showPages(title: string, placeholder: string, pages: reado
   await show(pages[0]!);
 }
 
+let panel: vscode.WebviewPanel | undefined;
+
+/** Shows a page without scripts, in which server text is escaped. There is one such page at a time. */
+export function showPage(title: string, html: string): void {
+  if (panel === undefined) {
+    panel = vscode.window.createWebviewPanel("sluice.card", "Sluice", vscode.ViewColumn.Active, { localResourceRoots: [] });
+    panel.onDidDispose(() => (panel = undefined));
+  }
+  panel.title = linkFree(title);
+  panel.webview.html = html;
+  panel.reveal();
+}
+
 /** Shows a notification while the work is in progress. It has a button that cancels if the work asks for a signal. */
 export function withProgress<T>(
   title: string,

@@ -86,7 +86,13 @@ test("every request ends in the ledger, whatever happens to it", async () => {
   } as unknown as Services;
   const signedOut = new Error("You are signed out.");
   const connection = {
-    endpoint: { origin: "https://gateway.example", baseUrl: "https://gateway.example/v1", isLoopback: false, isVercel: false },
+    endpoint: {
+      origin: "https://gateway.example",
+      baseUrl: "https://gateway.example/v1",
+      isLoopback: false,
+      isUnencrypted: false,
+      isVercel: false,
+    },
     bearerFor: async () => Promise.reject(signedOut),
   };
   const provider = new Provider(services);

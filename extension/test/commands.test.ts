@@ -7,7 +7,7 @@ import { test } from "node:test";
 import * as vscode from "vscode";
 
 import { linkFree } from "../src/link-free.js";
-import { BASE_URL, KEY, keyed, manifest, start } from "./harness.js";
+import { KEY, keyed, manifest, start } from "./harness.js";
 import { EventEmitter, fake } from "./vscode.js";
 
 test("activation loads nothing and sends nothing", async () => {
@@ -59,30 +59,72 @@ test("the demo disappears when there is a key and comes back without one", async
   assert.deepEqual(await round({ apiKey: "" }), { shown: ["demo", "none"], asksAgain: false });
 });
 
-test("a good connection passes every step, and the key is sent to its origin only", async () => {
+/** Returns the rows of the card that is shown: `✓ Address`, for example. */
+function cardRows(): string[] {
+  const rows = fake.panels.at(-1)!.webview.html.matchAll(/>(.)<\/td><th scope="row">([^<]*)/g);
+  return [...rows].map(([, mark, label]) => `${mark} ${label}`);
+}
+
+test("a good connection gets a card, and the key is sent to its origin only", async () => {
   const { run, sent } = await start(keyed);
-  const seen = await run("testConnection", "Show Details");
-  assert.match(seen[0]!, /^info: Sluice: gateway\.example works\. \S+ answered in .* s\. \d+ tokens in, \d+ out\.$/);
-  assert.deepEqual(
-    seen[1]!
-      .split("\n")
-      .slice(1)
-      .map((line) => line.replace(/ \(\d+ ms\)/, "").replace(/\d+(\.\d+)?/g, "N")),
-    [
-      `✓ Address: ${BASE_URL.replace(/\d+/, "N")}`,
-      "✓ Network: https://gateway.example answers.",
-      "✓ Models: N models can chat.",
-      "✓ Key: Accepted. Credit left: $N",
-      seen[1]!
-        .split("\n")
-        .at(-1)!
-        .replace(/ \(\d+ ms\)/, "")
-        .replace(/\d+(\.\d+)?/g, "N"),
-    ],
+  fake.settings.set("sluice.models.default", "sluice/openai-like");
+  const seen = await run("testConnection", "Copy Details");
+  assert.deepEqual(seen, ["info: Sluice: gateway.example works."]);
+  assert.match(fake.progress.join("\n"), /^Testing gateway\.example\nThe test sends at most \d+ short requests/);
+  assert.match(
+    fake.clipboard,
+    /^Sluice \d+\.\d+\.\d+, VS Code 1\.139\.1: gateway\.example\nhttps:\/\/gateway\.example\/v1 sluice\/openai-like\n/,
   );
+  assert.deepEqual(cardRows(), [
+    "✓ Address",
+    "✓ Encryption",
+    "✓ Proxy",
+    "✓ Models",
+    "✓ Key",
+    "✓ Answer",
+    "✓ Streaming",
+    "✓ Token counts",
+    "✓ Output limit",
+    "✓ Tool calls",
+    "✓ Parallel calls",
+    "✓ Tool results",
+    "✓ Images in results",
+    "✓ Summaries",
+    "– Plain thinking",
+    "✓ Sealed thinking",
+    "✓ Thinking returned",
+    "✓ Phases",
+    "✓ Prompt cache",
+    "✓ Context window",
+    "✓ Cancelling",
+    "✓ Errors",
+  ]);
   assert(sent.length > 3 && sent.every(({ url }) => url.startsWith("https://gateway.example/")));
-  await run("testConnection", "Copy Details");
-  assert.match(fake.clipboard, /^Sluice \d+\.\d+\.\d+, VS Code 1\.139\.1: gateway\.example\n/);
+});
+
+test("what a server refuses in a test is left out of later requests", async () => {
+  const { run, provider } = await start(keyed);
+  fake.settings.set("sluice.models.default", "sluice/openai-unverified");
+  await run("testConnection", undefined);
+  assert.match(fake.panels.at(-1)!.webview.html, /leave out `reasoning.summary`, which the server refuses/);
+  const models = (await provider.provideLanguageModelChatInformation(keyed, {})) as unknown as {
+    id: string;
+    model: { refused: string[] };
+  }[];
+  assert.deepEqual(models.find(({ id }) => id === "sluice/openai-unverified")!.model.refused, ["reasoningSummary"]);
+});
+
+test("a card is a page without scripts, and server text in it is text", async () => {
+  const hostile = '<script>alert(1)</script><a href="command:x">[click](command:x)</a> https://evil.example';
+  const { run } = await start({
+    ...keyed,
+    intercept: (url) => (url.endsWith("/responses") ? Response.json({ error: { message: hostile } }, { status: 400 }) : undefined),
+  });
+  await run("testConnection", undefined);
+  const { html } = fake.panels.at(-1)!.webview;
+  assert.match(html, /Content-Security-Policy" content="default-src 'none'; style-src 'nonce-[\w-]+'"/);
+  assert.match(html, /&#60;script&#62;alert/);
+  assert.doesNotMatch(html, /<(script|a|img|iframe|form|link|object)\b/i);
 });
 
 test("a problem is reported at the step where it occurs", async () => {
@@ -90,28 +132,28 @@ test("a problem is reported at the step where it occurs", async () => {
     [
       "no such host",
       () => new TypeError("fetch failed", { cause: { code: "ENOTFOUND" } }),
-      /^error: Sluice: Network: No connection to https:\/\/gateway\.example\. .*No server has that name.*\(ENOTFOUND\)$/,
+      /^error: Sluice: Address: No connection to https:\/\/gateway\.example\. .*No server has that name.*\(ENOTFOUND\)$/,
     ],
     [
       "refused, as Electron says it",
       () => new TypeError("net::ERR_CONNECTION_REFUSED"),
-      /Network: .*nothing is listening on that port\. \(ERR_CONNECTION_REFUSED\)$/,
+      /Address: .*nothing is listening on that port\. \(ERR_CONNECTION_REFUSED\)$/,
     ],
     [
       "a certificate",
       () => new TypeError("fetch failed", { cause: { code: "SELF_SIGNED_CERT_IN_CHAIN" } }),
-      /Network: .*certificate is not trusted/,
+      /Encryption: .*certificate is not trusted/,
     ],
     [
       "a redirect",
       () => new Response(null, { status: 302, headers: { location: "https://evil.example" } }),
-      /Network: .*redirects to another address, and the key must not follow/,
+      /Address: .*redirects to another address, and the key must not follow/,
     ],
     ["no API there", () => new Response("<html>", { status: 404, headers: { "content-type": "text/html" } }), /^error: Sluice: Models: /],
     [
       "a list of nothing",
       (url) => (url.endsWith("/models") ? Response.json({ data: [] }) : undefined),
-      /Models: The server lists no model that can chat/,
+      /Models: The server lists no model that chats/,
     ],
     [
       "a wrong key",
@@ -125,7 +167,7 @@ test("a problem is reported at the step where it occurs", async () => {
       "a model that is gone",
       (url) =>
         url.endsWith("/responses") ? Response.json({ error: { message: "Gone", type: "model_not_found" } }, { status: 404 }) : undefined,
-      /^error: Sluice: Answer: \S+: Gone\./,
+      /^error: Sluice: Answer: Gone\./,
     ],
   ];
   for (const [what, intercept, said] of failing) {
@@ -136,7 +178,8 @@ test("a problem is reported at the step where it occurs", async () => {
   }
   // Not every server has credits. In that case, the answer proves that the key works.
   const { run } = await start({ ...keyed, intercept: (url) => (url.endsWith("/credits") ? new Response("", { status: 404 }) : undefined) });
-  assert.match((await run("testConnection", "Show Details"))[1]!, /– Key .*HTTP 404.*\n✓ Answer/);
+  await run("testConnection", undefined);
+  assert.deepEqual(cardRows().slice(4, 6), ["? Key", "✓ Answer"]);
 });
 
 test("an invalid address is reported, and nothing is sent", async () => {

@@ -22,7 +22,7 @@ function connectionWith(fetch: Connection["fetch"], key?: string): Connection {
   const origin = "https://gateway.example";
   return {
     label: "test",
-    endpoint: { origin, baseUrl: `${origin}/v1`, isLoopback: false, isVercel: false },
+    endpoint: { origin, baseUrl: `${origin}/v1`, isLoopback: false, isUnencrypted: false, isVercel: false },
     isDemo: false,
     bearerFor: async () => key,
     fetch,

@@ -109,6 +109,7 @@ export class MarkdownString {
 export const version = "1.139.1";
 export const LogLevel = { Off: 0, Trace: 1, Debug: 2, Info: 3, Warning: 4, Error: 5 };
 export const UIKind = { Desktop: 1, Web: 2 };
+export const ViewColumn = { Active: -1 };
 export const ProgressLocation = { Notification: 15 };
 export const ConfigurationTarget = { Global: 1 };
 export const QuickPickItemKind = { Separator: -1, Default: 0 };
@@ -139,6 +140,8 @@ export const fake = {
   logLevel: 1,
   /** The texts of the status bar, in order. */
   statusBar: [] as string[],
+  /** The pages that were opened. */
+  panels: [] as { title: string; webview: { html: string }; dispose(): void; [name: string]: unknown }[],
   executed: [] as unknown[][],
   clipboard: "",
   terminal: [] as string[],
@@ -156,6 +159,7 @@ export const fake = {
     fake.logged = [];
     fake.logLevel = LogLevel.Trace;
     fake.statusBar = [];
+    fake.panels.splice(0).forEach((panel) => panel.dispose());
     fake.executed = [];
     fake.clipboard = "";
     fake.terminal = [];
@@ -214,6 +218,11 @@ export const window = {
     },
     dispose: () => undefined,
   }),
+  createWebviewPanel: (_type: string, title: string) => {
+    const closed = new EventEmitter<void>();
+    fake.panels.push({ title, webview: { html: "" }, reveal: () => undefined, onDidDispose: closed.event, dispose: () => closed.fire() });
+    return fake.panels.at(-1);
+  },
   createQuickPick: () => {
     throw new Error("no test needs it");
   },

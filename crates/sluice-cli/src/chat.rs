@@ -87,8 +87,8 @@ struct Question {
 }
 
 impl Chat {
-    pub async fn run(self) -> io::Result<ExitCode> {
-        match Session::open(self.question, self.capture.as_deref()) {
+    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
+        match Session::open(self.question, self.capture.as_deref(), profile) {
             Ok(session) => session.run().await,
             Err(message) => Ok(complain(&message)),
         }
@@ -96,8 +96,8 @@ impl Chat {
 }
 
 impl Capture {
-    pub async fn run(self) -> io::Result<ExitCode> {
-        Chat { question: self.question, capture: Some(self.file) }.run().await
+    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
+        Chat { question: self.question, capture: Some(self.file) }.run(profile).await
     }
 }
 
@@ -119,7 +119,7 @@ struct Session {
 }
 
 impl Session {
-    fn open(question: Question, capture: Option<&Path>) -> Result<Self, String> {
+    fn open(question: Question, capture: Option<&Path>, profile: Option<&str>) -> Result<Self, String> {
         let tools = question.tools.as_deref().map(Tools::read).transpose()?.unwrap_or_default();
         let images = question.image.iter().map(image).collect::<Result<_, _>>()?;
         let prompt = match question.prompt.as_deref() {
@@ -134,8 +134,8 @@ impl Session {
         };
         let capture = capture.map(CaptureFile::start).transpose();
         let capture = capture.map_err(|error| format!("cannot write the capture: {error}"))?;
-        let connection = Connection::open()?;
-        let model = question.model.or_else(|| connection.default_model().map(str::to_owned));
+        let connection = Connection::open(profile)?;
+        let model = question.model.or_else(|| connection.default_model());
         let model = model.ok_or("name a model with -m; `sluice models` lists them")?;
         let system = question.system.map(|value| message(Role::System, vec![ChatPart::Text { value }]));
         let request = ChatRequest {

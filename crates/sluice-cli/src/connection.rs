@@ -1,4 +1,4 @@
-//! Where requests go: the gateway with a key, another endpoint, or, without either, the embedded gateway.
+//! Where requests go: to a profile's endpoint, to the one that the environment names, or to the embedded gateway.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -9,43 +9,80 @@ use sluice_simulator::server::{Config, Simulator};
 
 use crate::model_cache::ModelCache;
 use crate::output::tell;
+use crate::profile::{self, Profile, Profiles};
 
 /// A client, and the embedded gateway if the client talks to it.
 pub struct Connection {
     pub client: Client,
     embedded: Option<Simulator>,
+    /// The model of the profile.
+    model: Option<String>,
 }
 
 impl Connection {
-    pub fn open() -> Result<Self, String> {
-        let base_url = variable("SLUICE_BASE_URL")?;
+    /// Opens the connection of a profile. Without one, the environment decides, then the default profile.
+    pub fn open(profile: Option<&str>) -> Result<Self, String> {
+        if let Some(name) = profile {
+            let profiles = Profiles::load()?.profiles;
+            let missing = || format!("there is no profile {name:?}; `sluice profiles` lists them");
+            return Self::of_profile(profiles.get(name).ok_or_else(missing)?);
+        }
+        if let Some(connection) = Self::of_environment(variable("SLUICE_BASE_URL")?, |_| true)? {
+            return Ok(connection);
+        }
+        if let Some(profile) = Profiles::load()?.profiles.get(profile::DEFAULT) {
+            return Self::of_profile(profile);
+        }
+        let simulator = Simulator::start(Config::default());
+        let simulator = simulator.map_err(|error| format!("cannot start the embedded gateway: {error}"))?;
+        tell!("No AI_GATEWAY_API_KEY is set, so the embedded gateway answers: a demo on this machine.");
+        let endpoint = Endpoint::parse(&simulator.url()).map_err(|error| error.to_string())?;
+        Ok(Self { client: client(endpoint, None)?, embedded: Some(simulator), model: None })
+    }
+
+    /// Opens a connection to an address. A key goes to the origin that it was entered or set for only.
+    pub fn open_at(address: &str) -> Result<Self, String> {
+        let confirmed = Endpoint::parse_confirmed(address).map_err(|error| error.to_string())?;
+        let is_here = |profile: &Profile| profile.endpoint().is_ok_and(|endpoint| endpoint.origin == confirmed.origin);
+        if let Some(profile) = Profiles::load()?.profiles.into_values().find(is_here) {
+            return Self::of_profile(&Profile { base_url: address.to_owned(), ..profile });
+        }
+        let usual = Environment { base_url: variable("SLUICE_BASE_URL")?, keys: Vec::new(), default_base_url: None };
+        let usual = usual.endpoint().ok().flatten().map(|found| found.endpoint.origin);
+        // The variable that fits any endpoint is meant for the one in `SLUICE_BASE_URL`.
+        let may_use = |name: &str| name != "SLUICE_API_KEY" || usual.as_ref() == Some(&confirmed.origin);
+        let connection = Self::of_environment(Some(address.to_owned()), may_use)?;
+        connection.ok_or_else(|| format!("{address} can't be used"))
+    }
+
+    fn of_profile(profile: &Profile) -> Result<Self, String> {
+        let endpoint = profile.endpoint()?;
+        let key = profile.key_for(&endpoint)?;
+        let client = client(endpoint, key)?.with_headers(profile.headers.clone());
+        Ok(Self { client, embedded: None, model: profile.model.clone() })
+    }
+
+    /// Returns nothing if no variable is set. `may_use` says which variables count.
+    fn of_environment(base_url: Option<String>, may_use: impl Fn(&str) -> bool) -> Result<Option<Self>, String> {
         let mut keys = BTreeMap::new();
-        for name in KEY_VARIABLES {
+        for name in KEY_VARIABLES.into_iter().filter(|name| may_use(name)) {
             keys.extend(variable(name)?.map(|key| (name.to_owned(), key)));
         }
+        let address = base_url.clone().unwrap_or_default();
         let environment = Environment { base_url, keys: keys.keys().cloned().collect(), default_base_url: None };
-        let found = environment.endpoint().map_err(|error| error.to_string())?;
-        let (endpoint, key, embedded) = match found {
-            Some(EnvironmentEndpoint { endpoint, key, withheld, .. }) => {
-                if let Some(message) = withheld {
-                    tell!("sluice: {message}");
-                }
-                (endpoint, key.and_then(|name| keys.get_key_value(name)), None)
-            }
-            None => {
-                let simulator = Simulator::start(Config::default());
-                let simulator = simulator.map_err(|error| format!("cannot start the embedded gateway: {error}"))?;
-                (Endpoint::parse(&simulator.url()).map_err(|error| error.to_string())?, None, Some(simulator))
-            }
-        };
-        let key = key
-            .map(|(name, key)| ApiKey::for_origin(key, &endpoint.origin).map_err(|error| format!("{name}: {error}")));
-        let client = Client::new(endpoint, key.transpose()?, Timeouts::default());
-        let client = client.map_err(|error| error.to_string())?;
-        if embedded.is_some() {
-            tell!("No AI_GATEWAY_API_KEY is set, so the embedded gateway answers: a demo on this machine.");
+        let found = environment.endpoint().map_err(|error| match Endpoint::parse_confirmed(&address) {
+            // The user has to agree that nothing is encrypted.
+            Ok(_) => format!("{error} `sluice login --profile NAME {address}` asks you."),
+            Err(_) => error.to_string(),
+        })?;
+        let Some(EnvironmentEndpoint { endpoint, key, withheld, .. }) = found else { return Ok(None) };
+        if let Some(message) = withheld {
+            tell!("sluice: {message}");
         }
-        Ok(Self { client, embedded })
+        let key = key
+            .and_then(|name| keys.get_key_value(name))
+            .map(|(name, key)| ApiKey::for_origin(key, &endpoint.origin).map_err(|error| format!("{name}: {error}")));
+        Ok(Some(Self { client: client(endpoint, key.transpose()?)?, embedded: None, model: None }))
     }
 
     /// The embedded gateway has another address every time and responds immediately.
@@ -54,9 +91,13 @@ impl Connection {
     }
 
     /// The model to use if none is specified.
-    pub fn default_model(&self) -> Option<&'static str> {
-        self.embedded.as_ref().map(|_| "sluice/demo")
+    pub fn default_model(&self) -> Option<String> {
+        self.model.clone().or_else(|| self.embedded.as_ref().map(|_| "sluice/demo".to_owned()))
     }
+}
+
+fn client(endpoint: Endpoint, key: Option<ApiKey>) -> Result<Client, String> {
+    Client::new(endpoint, key, Timeouts::default()).map_err(|error| error.to_string())
 }
 
 /// The value of an environment variable, unless it is unset or blank.

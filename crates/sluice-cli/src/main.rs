@@ -9,6 +9,7 @@ mod connection;
 mod count;
 mod decode;
 mod dialect;
+mod doctor;
 mod human;
 mod interrupts;
 mod json;
@@ -19,6 +20,7 @@ mod model_cache;
 mod model_table;
 mod models;
 mod output;
+mod profile;
 mod serve;
 mod spinner;
 mod text;
@@ -37,12 +39,16 @@ use output::tell;
 
 /// Talk to any Open Responses endpoint from the terminal.
 ///
-/// The endpoint is the Vercel AI Gateway, or the one in `SLUICE_BASE_URL`. The key is `SLUICE_API_KEY`; for the Vercel
-/// AI Gateway, it can also be `AI_GATEWAY_API_KEY` or `VERCEL_OIDC_TOKEN`. Without a key, the embedded gateway is used:
-/// a demo on this machine that needs no account.
+/// `sluice login` saves an endpoint and its key. Variables take precedence over it: the endpoint is then the Vercel AI
+/// Gateway, or the one in `SLUICE_BASE_URL`; the key is `SLUICE_API_KEY`, or for the Vercel AI Gateway also
+/// `AI_GATEWAY_API_KEY` or `VERCEL_OIDC_TOKEN`. Without any of these, the embedded gateway is used: a demo on this machine
+/// that needs no account.
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, arg_required_else_help = true)]
 struct Arguments {
+    /// Use the endpoint that `sluice login --profile NAME` saved
+    #[arg(short, long, value_name = "NAME", global = true, env = "SLUICE_PROFILE")]
+    profile: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -51,10 +57,16 @@ struct Arguments {
 enum Command {
     Chat(chat::Chat),
     Models(models::Models),
+    Doctor(doctor::Doctor),
     Count(count::Count),
     Usage(usage::Usage),
     Decode(decode::Decode),
     Capture(chat::Capture),
+    Login(profile::Login),
+    /// Forget the endpoint in `--profile`, or the default one, and its key
+    Logout,
+    /// List the saved endpoints, without their keys
+    Profiles,
     Serve(serve::Serve),
     /// Print completions for a shell
     Completions {
@@ -79,13 +91,18 @@ async fn run() -> io::Result<ExitCode> {
             return Ok(ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE)));
         }
     };
+    let profile = arguments.profile.as_deref().filter(|name| !name.is_empty());
     match arguments.command {
-        Command::Chat(chat) => chat.run().await,
-        Command::Models(models) => models.run().await,
+        Command::Chat(chat) => chat.run(profile).await,
+        Command::Models(models) => models.run(profile).await,
+        Command::Doctor(doctor) => doctor.run(profile).await,
         Command::Count(count) => count.run(),
         Command::Usage(usage) => usage.run(),
         Command::Decode(decode) => decode.run(),
-        Command::Capture(capture) => capture.run().await,
+        Command::Capture(capture) => capture.run(profile).await,
+        Command::Login(login) => login.run(profile).await,
+        Command::Logout => Ok(profile::log_out(profile)),
+        Command::Profiles => profile::list(),
         Command::Serve(serve) => serve.run().await,
         Command::Completions { shell } => {
             let mut script = Vec::new();

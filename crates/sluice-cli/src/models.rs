@@ -35,8 +35,8 @@ pub struct Models {
 }
 
 impl Models {
-    pub async fn run(self) -> io::Result<ExitCode> {
-        let connection = match Connection::open() {
+    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
+        let connection = match Connection::open(profile) {
             Ok(connection) => connection,
             Err(message) => return Ok(complain(&message)),
         };

@@ -11,14 +11,20 @@ pub struct Spinner(Option<JoinHandle<()>>);
 
 impl Spinner {
     pub fn start() -> Self {
+        Self::labelled("")
+    }
+
+    /// Starts a spinner in front of a short text.
+    pub fn labelled(label: &str) -> Self {
         if !stderr().is_terminal() {
             return Self(None);
         }
-        Self(Some(tokio::spawn(async {
+        let label = label.to_owned();
+        Self(Some(tokio::spawn(async move {
             let mut beat = interval(Duration::from_millis(90));
             for frame in ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"].iter().cycle() {
                 beat.tick().await;
-                show(&format!("\r{frame} "));
+                show(&format!("\r{frame} {label}"));
             }
         })))
     }
@@ -26,7 +32,8 @@ impl Spinner {
     pub fn stop(&mut self) {
         if let Some(task) = self.0.take() {
             task.abort();
-            show("\r  \r");
+            // The second sequence erases the rest of the line.
+            show("\r\u{1b}[K");
         }
     }
 }

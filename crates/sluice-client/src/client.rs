@@ -1,7 +1,9 @@
 //! The HTTP client: sockets and time for the core's exchanges, and the requests for lists of models.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::future::poll_fn;
+use std::io;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -11,8 +13,8 @@ use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode, redirect};
 use sluice_core::{
     Action, BuiltRequest, ChatRequest, ConnectionError, Drain, Endpoint, Exchange, ExchangeOptions, Failure,
-    HttpRequest, HttpResponse, ModelCatalog, Output, Parameter, Refresh, Report, Secrets, StreamOptions, Transport,
-    build_request,
+    HttpRequest, HttpResponse, KeyCheck, ModelCatalog, Output, Parameter, Refresh, Report, Secrets, StreamOptions,
+    Transport, build_request, check_key,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -20,6 +22,9 @@ use crate::{ApiKey, SetupError};
 
 /// The maximum size of a list of models, in bytes.
 const MAX_LIST_BODY: usize = 8 << 20;
+
+/// Why there is no response, and the code of the cause, as [`connection_cause`](sluice_core::connection_cause) reads it.
+pub(crate) type NoResponse = (Transport, Option<&'static str>);
 
 /// A client for one endpoint. A clone shares its connections.
 #[derive(Clone, Debug)]
@@ -95,11 +100,19 @@ impl Client {
     }
 
     /// Returns a client that sends these headers with every request: to models, for lists, and for everything else. Headers
-    /// that Sluice sets itself, and those that aren't valid, are left out.
+    /// that Sluice sets itself, and those that aren't valid, are left out. Their values are masked like the key.
     #[must_use]
     pub fn with_headers(mut self, headers: BTreeMap<String, String>) -> Self {
+        let key = self.key.as_ref().map(ApiKey::secret);
+        self.secrets = Secrets::new(headers.values().map(String::as_str).chain(key));
         self.headers = headers;
         self
+    }
+
+    /// Asks the server whether it accepts the key. Not every server says.
+    pub async fn check_key(&self) -> Result<KeyCheck, Failure> {
+        let response = self.get(ModelCatalog::new(&self.endpoint).credits_request()).await?;
+        Ok(check_key(&response, now()))
     }
 
     /// Returns the key, so that it can be masked in whatever of an answer is shown or stored.
@@ -158,7 +171,7 @@ impl Client {
                 Action::Send { timeout_ms, without, url } => {
                     let mut request = built.request.without(&without);
                     request.url = url.unwrap_or(request.url);
-                    let sent = self.request(&request).send();
+                    let sent = self.request(&request, true).send();
                     tokio::select! {
                         biased;
                         () = &mut cancel => exchange.cancel(),
@@ -265,22 +278,25 @@ impl Client {
 
     /// Sends one of the core's own requests and reads the whole response, whatever its status.
     async fn get(&self, request: HttpRequest) -> Result<HttpResponse, Failure> {
+        let response = self.fetch(request, true).await;
+        response.map_err(|(transport, _)| Failure::from_transport(transport, &self.endpoint.origin))
+    }
+
+    /// Does the same with or without the key. An error has the code of its cause, if that is known.
+    pub(crate) async fn fetch(&self, request: HttpRequest, with_key: bool) -> Result<HttpResponse, NoResponse> {
         let request = request.with_headers(&self.headers);
         let whole = async {
-            let head = self.head(self.request(&request)).await?;
+            let head = self.head(self.request(&request, with_key)).await?;
             let mut response = head_of(&head);
             response.body = text(self.read(head, MAX_LIST_BODY).await?);
             // Lists are stored. What is masked here doesn't get into the file.
             self.secrets.mask_response(&mut response);
             Ok(response)
         };
-        match timeout(self.timeouts.small, whole).await {
-            Ok(response) => response,
-            Err(_) => Err(self.broken(Transport::HeadersTimeout)),
-        }
+        timeout(self.timeouts.small, whole).await.unwrap_or(Err((Transport::HeadersTimeout, None)))
     }
 
-    fn request(&self, request: &HttpRequest) -> reqwest::RequestBuilder {
+    fn request(&self, request: &HttpRequest, with_key: bool) -> reqwest::RequestBuilder {
         let mut builder = if request.method == "POST" {
             self.http.post(&request.url).body(request.body.clone())
         } else {
@@ -291,34 +307,32 @@ impl Client {
                 builder = builder.header(name, value);
             }
         }
-        match self.bearer() {
+        match self.bearer().filter(|_| with_key) {
             Some(bearer) => builder.header(AUTHORIZATION, bearer),
             None => builder,
         }
     }
 
-    async fn head(&self, request: reqwest::RequestBuilder) -> Result<Response, Failure> {
+    async fn head(&self, request: reqwest::RequestBuilder) -> Result<Response, NoResponse> {
         match timeout(self.timeouts.headers, request.send()).await {
             Ok(Ok(response)) if response.status() == StatusCode::NOT_MODIFIED => Ok(response),
-            Ok(Ok(response)) if response.status().is_redirection() => Err(self.broken(Transport::Redirect)),
+            Ok(Ok(response)) if response.status().is_redirection() => Err((Transport::Redirect, None)),
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) if error.is_connect() => Err(self.broken(Transport::Connect)),
-            Ok(Err(_)) => Err(self.broken(Transport::Broken)),
-            Err(_) => Err(self.broken(Transport::HeadersTimeout)),
+            Ok(Err(error)) if error.is_connect() => Err((Transport::Connect, cause_code(&error))),
+            Ok(Err(_)) => Err((Transport::Broken, None)),
+            Err(_) => Err((Transport::HeadersTimeout, None)),
         }
     }
 
-    async fn read(&self, mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
+    async fn read(&self, mut response: Response, limit: usize) -> Result<Vec<u8>, NoResponse> {
         let mut body = Vec::new();
         loop {
             match timeout(self.timeouts.idle, response.chunk()).await {
-                Ok(Ok(Some(bytes))) if bytes.len() > limit - body.len() => {
-                    return Err(self.broken(Transport::TooLarge));
-                }
+                Ok(Ok(Some(bytes))) if bytes.len() > limit - body.len() => return Err((Transport::TooLarge, None)),
                 Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
                 Ok(Ok(None)) => return Ok(body),
-                Ok(Err(_)) => return Err(self.broken(Transport::Broken)),
-                Err(_) => return Err(self.broken(Transport::Idle)),
+                Ok(Err(_)) => return Err((Transport::Broken, None)),
+                Err(_) => return Err((Transport::Idle, None)),
             }
         }
     }
@@ -336,10 +350,6 @@ impl Client {
         value.set_sensitive(true);
         Some(value)
     }
-
-    fn broken(&self, transport: Transport) -> Failure {
-        Failure::from_transport(transport, &self.endpoint.origin)
-    }
 }
 
 fn http(endpoint: &Endpoint, timeouts: Timeouts) -> reqwest::ClientBuilder {
@@ -354,6 +364,37 @@ fn http(endpoint: &Endpoint, timeouts: Timeouts) -> reqwest::ClientBuilder {
         .user_agent(concat!("sluice/", env!("CARGO_PKG_VERSION")));
     // Plain HTTP is allowed on this machine because it doesn't leave it. A proxy would see the key and the prompts.
     if endpoint.is_loopback { http.no_proxy() } else { http }
+}
+
+/// Returns the code of the cause of a connection that failed, named as in Node.
+fn cause_code(error: &reqwest::Error) -> Option<&'static str> {
+    let mut cause: Option<&dyn Error> = error.source();
+    while let Some(error) = cause {
+        if error.downcast_ref::<rustls::Error>().is_some() {
+            return Some("CERT_NOT_TRUSTED");
+        }
+        let text = error.to_string();
+        if text.starts_with("dns error") {
+            return Some("ENOTFOUND");
+        }
+        if text.contains("tunnel") {
+            return Some("PROXY_TUNNEL");
+        }
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            match error.kind() {
+                io::ErrorKind::ConnectionRefused => return Some("ECONNREFUSED"),
+                io::ErrorKind::TimedOut => return Some("ETIMEDOUT"),
+                io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => return Some("ENETUNREACH"),
+                _ => {}
+            }
+            // The source of such an error is what it contains, but `source` skips the outermost layer.
+            if error.get_ref().is_some_and(|inner| inner.downcast_ref::<rustls::Error>().is_some()) {
+                return Some("CERT_NOT_TRUSTED");
+            }
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// Returns whether a future is ready now. If it is, it must not be polled again.
@@ -374,7 +415,7 @@ async fn drain(mut response: Response, limits: Drain) {
     .await;
 }
 
-fn milliseconds(duration: Duration) -> u64 {
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -391,7 +432,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 

@@ -40,6 +40,10 @@ impl ApiKey {
         (origin == self.origin).then(|| Zeroizing::new(format!("Bearer {}", *self.secret)))
     }
 
+    pub(crate) fn secret(&self) -> &str {
+        &self.secret
+    }
+
     /// Returns what masks the key in texts that a server wrote.
     pub fn secrets(&self) -> Secrets {
         Secrets::new([&*self.secret])

@@ -60,6 +60,7 @@ mod client;
 mod error;
 mod key;
 pub mod private_file;
+mod probe;
 mod store;
 
 pub use client::{Client, Event, Timeouts};

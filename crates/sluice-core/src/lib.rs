@@ -11,6 +11,7 @@
 //! | read the body of an answer | [`ResponseStream`], or [`ChunkStream`] for chunks of the Vercel AI SDK |
 //! | explain a failure to the user | [`Failure`] |
 //! | list the models of an endpoint | [`ModelCatalog`] |
+//! | find out what a server can do | [`Probe`] |
 //! | count tokens before the server does | [`Counter`] |
 //! | keep track of usage, costs and what servers counted | [`Ledger`], [`Memory`] |
 //! | keep secrets out of logs | [`Secrets`] |
@@ -69,6 +70,7 @@ mod memory;
 mod message;
 mod models;
 mod numbers;
+mod probe;
 mod receive;
 mod secrets;
 mod send;
@@ -108,6 +110,9 @@ pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
 pub use models::{KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key, finds_model, similar_models};
 pub use numbers::{date, fixed_count, grouped, short_count};
+pub use probe::{
+    Card, Check, CheckResult, Probe, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic,
+};
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{

@@ -46,6 +46,34 @@ fn valid_base_urls_are_normalized() {
     .assert_eq(&lines);
 }
 
+/// Over http, only this machine is reached without asking, and only a private network at all.
+#[test]
+fn addresses_without_encryption_must_be_confirmed() {
+    for address in [
+        "http://10.1.2.3/v1",
+        "http://172.31.0.1:8000/v1",
+        "http://192.168.1.5:11434/v1",
+        "http://169.254.1.1",
+        "http://100.64.0.1",
+        "http://[fd00::1]:8080",
+        "http://[fe80::1]",
+        "http://nas:11434/v1",
+        "http://nas.local/v1",
+        "http://llm.home.arpa",
+    ] {
+        assert!(Endpoint::parse(address).unwrap_err().to_string().contains("Nothing is encrypted"), "{address}");
+        assert!(Endpoint::parse_confirmed(address).unwrap().is_unencrypted, "{address}");
+    }
+    for address in
+        ["http://172.32.0.1", "http://100.128.0.1", "http://8.8.8.8", "http://[2001:db8::1]", "http://a.example"]
+    {
+        assert!(Endpoint::parse_confirmed(address).unwrap_err().to_string().contains("must be https"), "{address}");
+    }
+    for address in ["http://127.0.0.1:11434/v1", "http://localhost", "https://10.1.2.3"] {
+        assert!(!Endpoint::parse(address).unwrap().is_unencrypted, "{address}");
+    }
+}
+
 #[test]
 fn invalid_base_urls_are_refused_with_a_reason() {
     let mut lines = String::new();

@@ -9,13 +9,16 @@ use std::cell::RefCell;
 use sluice_bridge::to_json;
 use sluice_core::{
     BadAddress, CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest,
-    ModelCatalog, Parameter, PreparedRequest, Refresh, RequestsQuestion, Secrets, Vault, build_request, check_key,
-    connection_cause, log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
+    ModelCatalog, Parameter, PreparedRequest, Probe, Refresh, RequestsQuestion, Secrets, Vault, build_request,
+    check_key, connection_cause, log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session,
+    vercel_step,
 };
 
 thread_local! {
     /// What servers need back of their answers. The loader gives it to every new instance.
     static VAULT: RefCell<Vault> = RefCell::default();
+    /// The running test of a server.
+    static PROBE: RefCell<Option<Probe>> = const { RefCell::new(None) };
 }
 
 /// Answers the [`RequestsQuestion`] in the first `length` bytes of the window.
@@ -26,7 +29,7 @@ pub extern "C" fn ask(length: u32) {
 
 fn answer(question: RequestsQuestion) -> Result<String, String> {
     match question {
-        RequestsQuestion::ParseEndpoint(address) => match Endpoint::parse(&address) {
+        RequestsQuestion::ParseEndpoint(address) => match Endpoint::parse_confirmed(&address) {
             Ok(endpoint) => to_json(&endpoint),
             Err(BadAddress(problem)) => to_json(&problem),
         },
@@ -72,6 +75,18 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         RequestsQuestion::VercelFiles { platform, environment } => to_json(&vercel_files(&platform, &environment)),
         RequestsQuestion::VercelSession { stored, now, failed_at } => to_json(&vercel_session(&stored, now, failed_at)),
         RequestsQuestion::Vercel(question) => to_json(&vercel_step(&question)),
+        RequestsQuestion::StartProbe(options) => {
+            let probe = Probe::new(options);
+            let step = to_json(&probe.poll());
+            PROBE.set(Some(probe));
+            step
+        }
+        RequestsQuestion::ContinueProbe(event) => PROBE.with_borrow_mut(|probe| {
+            let probe = probe.as_mut().ok_or("no test is running")?;
+            probe.handle(&event);
+            to_json(&probe.poll())
+        }),
+        RequestsQuestion::AnnounceProbe {} => to_json(&Probe::announcement()),
         RequestsQuestion::LogOutcome { model, outcome, message, retry_ms } => {
             to_json(&log_outcome(&model, &outcome, message.as_deref(), retry_ms))
         }
@@ -85,7 +100,8 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
 }
 
 fn parse(address: &str) -> Result<Endpoint, String> {
-    Endpoint::parse(address).map_err(|problem| problem.to_string())
+    // The shell asked the user whether the address may be used, if necessary.
+    Endpoint::parse_confirmed(address).map_err(|problem| problem.to_string())
 }
 
 fn prepare(

@@ -530,6 +530,11 @@ baseUrl: string,
  */
 isLoopback: boolean, 
 /**
+ * Whether everybody on the way can read what is sent, because the address is http and not on this machine. A shell
+ * uses such an address only if the user agreed to that.
+ */
+isUnencrypted: boolean, 
+/**
  * Whether it is Vercel's gateway.
  */
 isVercel: boolean, };
@@ -1541,6 +1546,172 @@ token: string, };
 
 export type TokenState = "valid" | "expiresSoon" | "expired";
 
+export type ProbeOptions = { 
+/**
+ * The server's base URL.
+ */
+baseUrl: string, 
+/**
+ * The model to ask. Without it, the list of models decides.
+ */
+model?: string, 
+/**
+ * The user's settings for models, which may name a default.
+ */
+settings?: ModelSettings, 
+/**
+ * Whether the shell has a key for this server.
+ */
+hasKey: boolean, 
+/**
+ * The proxy that the shell uses for this server, if it knows one.
+ */
+proxy?: string, 
+/**
+ * Seconds since 1970.
+ */
+now: number, };
+
+export type ProbeStep = { "type": "get", 
+/**
+ * What is being tested, for the user.
+ */
+label: Message, 
+/**
+ * The request, without the key.
+ */
+request: HttpRequest, 
+/**
+ * Whether the key is sent.
+ */
+withKey: boolean, } | { "type": "ask", 
+/**
+ * What is being tested, for the user.
+ */
+label: Message, 
+/**
+ * What to send.
+ */
+chat: ChatRequest, 
+/**
+ * Whether to cancel the answer at its first part.
+ */
+stopsEarly: boolean, } | { "type": "done" } & Card;
+
+export type ProbeEvent = { "received": HttpResponse } | { "unreachable": [Transport, string | null] } | { "answered": ProbeAnswer };
+
+export type ProbeAnswer = { 
+/**
+ * How the answer ended.
+ */
+status: Status, 
+/**
+ * What the ledger learns from it.
+ */
+entry: unknown, 
+/**
+ * Why it failed.
+ */
+failure?: ProbeFailure, 
+/**
+ * How many parts that aren't empty the shell got.
+ */
+parts: number, 
+/**
+ * Whether the model's reasoning was shown.
+ */
+isThinkingShown: boolean, 
+/**
+ * See [`Report::refused`](crate::Report::refused).
+ */
+refused: Array<Parameter>, 
+/**
+ * See [`Report::reasoning_refused`](crate::Report::reasoning_refused).
+ */
+isReasoningRefused: boolean, 
+/**
+ * How long it took, in milliseconds.
+ */
+milliseconds: number, };
+
+export type ProbeFailure = { 
+/**
+ * See [`Failure::kind`](crate::Failure::kind).
+ */
+kind: FailureKind, 
+/**
+ * See [`Failure::message`](crate::Failure::message).
+ */
+message: string, 
+/**
+ * See [`Failure::text`](crate::Failure::text), in the user's language.
+ */
+text: string, 
+/**
+ * The HTTP status.
+ */
+status?: number, };
+
+export type Card = { 
+/**
+ * The address that was tested.
+ */
+baseUrl: string, 
+/**
+ * The model that was asked, if the test got that far.
+ */
+model: string | null, 
+/**
+ * What was checked, in order.
+ */
+checks: Array<Check>, 
+/**
+ * What Sluice does differently because of it. Each entry is one paragraph.
+ */
+differences: Array<Message>, 
+/**
+ * How many requests were sent, retries not included.
+ */
+requests: number, 
+/**
+ * How many tokens the server counted.
+ */
+tokens: number, 
+/**
+ * Parameters that the server refused in requests to the model. Remember them for this model.
+ */
+refused: Array<Parameter>, 
+/**
+ * The error message that revealed the model's limits. Remember it for this model.
+ */
+overflow: string | null, };
+
+export type Check = { 
+/**
+ * What was checked.
+ */
+topic: Topic, 
+/**
+ * The same for people.
+ */
+label: Message, 
+/**
+ * What came of it.
+ */
+result: CheckResult, 
+/**
+ * The details, sentence by sentence.
+ */
+detail: Array<Message>, 
+/**
+ * The case of the official compliance suite that asks the same.
+ */
+compliance: string | null, };
+
+export type CheckResult = "works" | "absent" | "failed" | "unknown";
+
+export type Topic = "address" | "encryption" | "proxy" | "models" | "key" | "answer" | "streaming" | "usage" | "cut" | "tools" | "parallelCalls" | "toolResults" | "toolImages" | "summaries" | "plainReasoning" | "encryptedReasoning" | "reasoningBack" | "phase" | "caching" | "limits" | "cancellation" | "errors";
+
 export type RequestsQuestion = { "parseEndpoint": string } | { "environment": Environment } | { "buildRequest": { 
 /**
  * The chat to send.
@@ -1665,7 +1836,7 @@ now: number,
 /**
  * When the token could not be renewed, or 0.
  */
-failedAt: number, } } | { "vercel": VercelQuestion } | { "logOutcome": { 
+failedAt: number, } } | { "vercel": VercelQuestion } | { "startProbe": ProbeOptions } | { "continueProbe": ProbeEvent } | { "announceProbe": Record<symbol, never> } | { "logOutcome": { 
 /**
  * The model that was asked.
  */

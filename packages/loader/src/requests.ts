@@ -12,6 +12,9 @@ import type {
   Message,
   Parameter,
   PreparedRequest,
+  ProbeEvent,
+  ProbeOptions,
+  ProbeStep,
   RequestsQuestion,
   Settings,
   Transport,
@@ -141,6 +144,16 @@ export class Requests {
     return this.#ask({ vercel: question });
   }
 
+  /** Starts a test of a server. */
+  probe(options: Omit<ProbeOptions, "now">): Probe {
+    return new Probe(this.#module, options);
+  }
+
+  /** Returns what a test sends at most. */
+  announceProbe(): Message {
+    return this.#ask({ announceProbe: {} });
+  }
+
   /** Returns a line for a log about how a request ended, without a word that a server chose, and one that quotes the server. */
   logOutcome(question: Extract<RequestsQuestion, { logOutcome: unknown }>["logOutcome"]): [line: string, quote: string | null] {
     return this.#ask({ logOutcome: question });
@@ -190,4 +203,25 @@ const SAVE_VAULT = JSON.stringify({ saveVault: {} });
 
 function ask(exports: RequestsExports, length: number): void {
   exports.ask(length);
+}
+
+/** A test of a server, in an instance of its own, because it takes as long as the server does. */
+export class Probe {
+  readonly #instance: Instance<RequestsExports>;
+  /** What to do next. */
+  step: ProbeStep;
+
+  constructor(module: WebAssembly.Module, options: Omit<ProbeOptions, "now">) {
+    this.#instance = new Instance(module);
+    this.step = this.#ask(JSON.stringify({ startProbe: { ...options, now: now() } }));
+  }
+
+  /** Something happened to the last request. */
+  handle(event: ProbeEvent): void {
+    this.step = this.#ask(JSON.stringify({ continueProbe: event }));
+  }
+
+  #ask(question: string): ProbeStep {
+    return this.#instance.ask(question, (exports, length) => exports.ask(length));
+  }
 }

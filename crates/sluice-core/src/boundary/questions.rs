@@ -16,6 +16,7 @@ use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::message::Message;
 use crate::models::ListState;
+use crate::probe::{ProbeEvent, ProbeOptions};
 use crate::send::{BuiltRequest, Parameter};
 use crate::vercel::VercelQuestion;
 
@@ -25,6 +26,7 @@ use crate::vercel::VercelQuestion;
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub enum RequestsQuestion {
     /// Checks a base URL: [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is wrong with it.
+    /// An endpoint that is unencrypted must be confirmed by the user.
     ParseEndpoint(String),
     /// What environment variables select: [`EnvironmentEndpoint`](crate::EnvironmentEndpoint), `null` if none of them are set, or
     /// a [`Message`](crate::Message) that says what is wrong with the address.
@@ -148,6 +150,12 @@ pub enum RequestsQuestion {
     },
     /// What to do next for a sign-in with the Vercel CLI: [`VercelStep`](crate::VercelStep).
     Vercel(Box<VercelQuestion>),
+    /// Starts a test of a server: [`ProbeStep`](crate::ProbeStep). One instance of the module runs one test.
+    StartProbe(ProbeOptions),
+    /// Continues it after something happened: [`ProbeStep`](crate::ProbeStep).
+    ContinueProbe(ProbeEvent),
+    /// What a test sends at most: [`Message`](crate::Message).
+    AnnounceProbe {},
     /// Describes how a request to a model ended: a line for a log, without a word that a server chose, and one that quotes
     /// the server, or `null`.
     LogOutcome {

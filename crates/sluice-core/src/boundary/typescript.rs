@@ -13,6 +13,7 @@ use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{Begun, Ended, LedgerModel};
 use crate::message::{Message, MessageCode};
 use crate::models::{KeyCheck, KeyState, ListState};
+use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
 use crate::send::{Effort, Endpoint, Parameter};
 use crate::vercel::{
@@ -110,6 +111,15 @@ fn typescript_types_are_fresh() {
         VercelSession::decl(&config),
         NewSession::decl(&config),
         TokenState::decl(&config),
+        ProbeOptions::decl(&config),
+        ProbeStep::decl(&config),
+        ProbeEvent::decl(&config),
+        ProbeAnswer::decl(&config),
+        ProbeFailure::decl(&config),
+        Card::decl(&config),
+        Check::decl(&config),
+        CheckResult::decl(&config),
+        Topic::decl(&config),
         RequestsQuestion::decl(&config),
         PreparedRequest::decl(&config),
         CatalogQuestion::decl(&config),

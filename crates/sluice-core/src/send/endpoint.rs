@@ -1,4 +1,5 @@
-//! Decides where requests may go: to one origin over https, or over http on this machine.
+//! Decides where requests may go: to one origin over https, over http on this machine, or, if the user agrees, over http
+//! in a private network.
 //!
 //! The rules are stricter than the URL standard. Unusual addresses are refused, and the result is exactly what a standard
 //! URL parser would make of it. So no shell can be led to another host than the one that was checked.
@@ -23,6 +24,9 @@ pub struct Endpoint {
     /// Whether the address is on this machine: `127.0.0.0/8`, `[::1]`, `localhost` and names that end in `.localhost`.
     /// Requests to it never go through a proxy.
     pub is_loopback: bool,
+    /// Whether everybody on the way can read what is sent, because the address is http and not on this machine. A shell
+    /// uses such an address only if the user agreed to that.
+    pub is_unencrypted: bool,
     /// Whether it is Vercel's gateway.
     pub is_vercel: bool,
 }
@@ -59,6 +63,15 @@ impl Endpoint {
 
     /// Checks a base URL. The error says what is wrong with it.
     pub fn parse(address: &str) -> Result<Self, BadAddress> {
+        let endpoint = Self::parse_confirmed(address)?;
+        if endpoint.is_unencrypted {
+            return Err(BadAddress(Message::new(MessageCode::AddressUnencrypted, [&endpoint.origin])));
+        }
+        Ok(endpoint)
+    }
+
+    /// Does the same, but also accepts http in a private network, to which the user has to agree.
+    pub fn parse_confirmed(address: &str) -> Result<Self, BadAddress> {
         let refuse = |problem| Err(BadAddress(Message::new(problem, [&VERCEL])));
         let address = address.trim_matches(|c: char| c <= ' ');
         if address.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
@@ -92,7 +105,7 @@ impl Endpoint {
             Some(port) => port,
             None => None,
         };
-        if scheme == "http" && !host.is_this_machine() {
+        if scheme == "http" && !host.is_this_machine() && !host.is_private() {
             return refuse(MessageCode::AddressNotHttps);
         }
         let segments: Vec<&str> = path.trim_end_matches('/').split('/').collect();
@@ -109,6 +122,7 @@ impl Endpoint {
         let base_url = format!("{origin}/{}", segments.join("/"));
         Ok(Self {
             is_loopback: host.is_this_machine() || host.text().ends_with(".localhost"),
+            is_unencrypted: scheme == "http" && !host.is_this_machine(),
             is_vercel: VERCEL.strip_suffix("/v1") == Some(&origin),
             base_url: base_url.trim_end_matches('/').to_owned(),
             origin,
@@ -156,6 +170,23 @@ impl Host {
             Self::Name(name) => name == "localhost",
             Self::V4(address) => address.is_loopback(),
             Self::V6(address) => address.is_loopback(),
+        }
+    }
+
+    /// Returns whether the address can only be in the same network: a private IP address, or a name that no public
+    /// server has.
+    fn is_private(&self) -> bool {
+        match self {
+            Self::Name(name) => {
+                let suffixes = [".local", ".lan", ".home.arpa", ".internal"];
+                !name.contains('.') || suffixes.iter().any(|suffix| name.ends_with(suffix))
+            }
+            Self::V4(address) => {
+                let [first, second, ..] = address.octets();
+                // Networks of providers, and of VPNs such as Tailscale: 100.64.0.0/10.
+                address.is_private() || address.is_link_local() || (first == 100 && (64..128).contains(&second))
+            }
+            Self::V6(address) => address.is_unique_local() || address.is_unicast_link_local(),
         }
     }
 

@@ -63,7 +63,7 @@ pub enum Effort {
 impl Effort {
     const ALL: [Self; 7] = [Self::None, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::Xhigh, Self::Max];
 
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Minimal => "minimal",

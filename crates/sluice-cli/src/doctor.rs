@@ -1,0 +1,198 @@
+//! `sluice doctor`: finds out what a server can do, and what Sluice does about it.
+
+use std::env;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use serde_json::json;
+use sluice_core::{Card, Check, CheckResult, Endpoint, Probe, ProbeStep, grouped, join_messages};
+
+use crate::complain;
+use crate::connection::Connection;
+use crate::output::tell;
+use crate::spinner::Spinner;
+use crate::text::{self, one_line};
+
+const LABEL: Style = Style::new().bold();
+const WORKS: Style = AnsiColor::Green.on_default().bold();
+const ABSENT: Style = AnsiColor::Yellow.on_default();
+const FAILED: Style = AnsiColor::Red.on_default().bold();
+const UNKNOWN: Style = Style::new().dimmed();
+/// The widest label, and the mark in front of it.
+const LABEL_WIDTH: usize = 18;
+/// In a narrower terminal, details have lines of their own.
+const NARROW: usize = 60;
+
+/// Find out what an endpoint can do, with a few short requests.
+///
+/// Prints what works, what the server doesn't do, and what Sluice does differently because of it. Parameters that the
+/// server refuses are remembered, so that later requests leave them out at once. The exit code is 1 if chats can't work.
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// The base URL to test, if it isn't the usual one
+    url: Option<String>,
+    /// The model to ask; by default, the cheapest one that calls tools
+    #[arg(short, long, env = "SLUICE_MODEL")]
+    model: Option<String>,
+    /// Print the results as a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Doctor {
+    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
+        let connection = match self.url.as_deref() {
+            Some(url) => Connection::open_at(url),
+            None => Connection::open(profile),
+        };
+        let connection = match connection {
+            Ok(connection) => connection,
+            Err(message) => return Ok(complain(&message)),
+        };
+        let client = &connection.client;
+        let model = self.model.or_else(|| connection.default_model());
+        tell!("Testing {}. {}", client.endpoint().base_url, Probe::announcement());
+        let mut spinner = Spinner::start();
+        let card = client
+            .probe(model, proxy_for(client.endpoint()), &mut |step, _| {
+                spinner.stop();
+                if let ProbeStep::Get { label, .. } | ProbeStep::Ask { label, .. } = step {
+                    spinner = Spinner::labelled(&label.to_string());
+                }
+            })
+            .await;
+        spinner.stop();
+        remember(&card, &connection);
+        if self.json { print_json(&card) } else { print_card(&card) }?;
+        Ok(if card.failed().is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+/// Keeps what later requests to this model need to know.
+fn remember(card: &Card, connection: &Connection) {
+    let Some(model) = &card.model else { return };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let cache = connection.model_cache();
+    let (mut catalog, _) = cache.load(connection.client.endpoint());
+    let is_refusal_new = catalog.learn_refused(model, &card.refused, now);
+    let limit = card.overflow.as_ref().and_then(|message| catalog.learn(model, message, now));
+    if (is_refusal_new || limit.is_some())
+        && let Err(problem) = cache.save(&catalog)
+    {
+        tell!("sluice: {problem}");
+    }
+}
+
+fn print_json(card: &Card) -> io::Result<()> {
+    let checks: Vec<_> = card
+        .checks
+        .iter()
+        .map(|check| {
+            json!({
+                "topic": check.topic,
+                "result": check.result,
+                "detail": join_messages(&check.detail, " "),
+                "compliance": check.compliance,
+            })
+        })
+        .collect();
+    let differences: Vec<String> = card.differences.iter().map(ToString::to_string).collect();
+    let json = json!({
+        "baseUrl": card.base_url,
+        "model": card.model,
+        "works": card.failed().is_none(),
+        "checks": checks,
+        "differences": differences,
+        "refused": card.refused,
+        "requests": card.requests,
+        "tokens": card.tokens,
+    });
+    writeln!(anstream::stdout(), "{}", text::json(&format!("{json:#}")))
+}
+
+fn print_card(card: &Card) -> io::Result<()> {
+    let width = terminal_size::terminal_size_of(io::stdout()).map_or(80, |(width, _)| usize::from(width.0));
+    let mut out = anstream::stdout();
+    for check in &card.checks {
+        print_check(check, width, &mut out)?;
+    }
+    if !card.differences.is_empty() {
+        writeln!(out, "\n{LABEL}What Sluice does differently for this server{LABEL:#}")?;
+    }
+    for difference in &card.differences {
+        for (at, line) in wrapped(&one_line(&difference.to_string()), width.saturating_sub(2)).iter().enumerate() {
+            writeln!(out, "{} {line}", if at == 0 { "•" } else { " " })?;
+        }
+    }
+    let requests = if card.requests == 1 { "1 request".to_owned() } else { format!("{} requests", card.requests) };
+    writeln!(out, "\n{UNKNOWN}{requests}, {} tokens{UNKNOWN:#}", grouped(card.tokens))
+}
+
+fn print_check(check: &Check, width: usize, out: &mut impl Write) -> io::Result<()> {
+    let (style, mark) = match check.result {
+        CheckResult::Works => (WORKS, '✓'),
+        CheckResult::Absent => (ABSENT, '–'),
+        CheckResult::Failed => (FAILED, '✗'),
+        CheckResult::Unknown => (UNKNOWN, '?'),
+    };
+    let detail = join_messages(&check.detail, " ");
+    let label = check.label.to_string();
+    let indent = if width < NARROW { 4 } else { LABEL_WIDTH + 3 };
+    let lines = wrapped(&one_line(&detail), width.saturating_sub(indent));
+    write!(out, "{style}{mark}{style:#} {LABEL}{label}{LABEL:#}")?;
+    let mut lines = lines.iter();
+    if width >= NARROW {
+        let gap = LABEL_WIDTH.saturating_sub(label.chars().count()) + 1;
+        write!(out, "{}{}", " ".repeat(gap), lines.next().map_or("", String::as_str))?;
+    }
+    writeln!(out)?;
+    lines.try_for_each(|line| writeln!(out, "{}{line}", " ".repeat(indent)))
+}
+
+/// Breaks a text into lines of at most `width` characters, if no word is longer.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Returns the proxy that the environment names for an endpoint, without the password.
+fn proxy_for(endpoint: &Endpoint) -> Option<String> {
+    let set = |name: &str| {
+        let value = env::var(name.to_lowercase()).or_else(|_| env::var(name)).ok();
+        value.filter(|value| !value.is_empty())
+    };
+    let host = endpoint.origin.split("://").nth(1)?.split(':').next()?;
+    let direct = set("NO_PROXY").unwrap_or_default();
+    let is_direct = |rule: &str| rule == "*" || (!rule.is_empty() && host.ends_with(rule.trim_start_matches('.')));
+    if endpoint.is_loopback || direct.split(',').map(str::trim).any(is_direct) {
+        return None;
+    }
+    let name = if endpoint.origin.starts_with("https:") { "HTTPS_PROXY" } else { "HTTP_PROXY" };
+    let proxy = set(name).or_else(|| set("ALL_PROXY"))?;
+    let (scheme, rest) = proxy.split_once("://").unwrap_or(("http", &proxy));
+    Some(format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or(rest).trim_end_matches('/')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("a-very-long-word and more", 5), ["a-very-long-word", "and", "more"]);
+        assert!(wrapped("", 5).is_empty());
+    }
+}

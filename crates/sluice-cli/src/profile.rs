@@ -1,0 +1,262 @@
+//! Named endpoints with their keys: `sluice login`, `sluice logout`, `sluice profiles`.
+//!
+//! They are in one file that only its owner can read. A key is kept together with the origin that it was entered for: if
+//! the address in the file is changed to another origin, the key isn't sent there.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal, Read, Write, stdin};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use sluice_client::{ApiKey, Client, Timeouts, private_file};
+use sluice_core::{Endpoint, KeyState, ModelCatalog, ModelSettings, Refresh, VERCEL, join_messages};
+
+use crate::complain;
+use crate::output::{self, tell};
+use crate::text::one_line;
+
+/// The profile that is used if none is named.
+pub const DEFAULT: &str = "default";
+/// A longer file isn't ours.
+const MAX_FILE: u64 = 1 << 20;
+
+/// A named endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Profile {
+    pub base_url: String,
+    /// The key, and the origin that it may be sent to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_origin: Option<String>,
+    /// The model to use if none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Headers to send with every request.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Whether the user agreed that nothing is encrypted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allows_http: bool,
+}
+
+impl Profile {
+    pub fn endpoint(&self) -> Result<Endpoint, String> {
+        let parsed =
+            if self.allows_http { Endpoint::parse_confirmed(&self.base_url) } else { Endpoint::parse(&self.base_url) };
+        parsed.map_err(|problem| problem.to_string())
+    }
+
+    /// Returns the key if it may be sent to this endpoint.
+    pub fn key_for(&self, endpoint: &Endpoint) -> Result<Option<ApiKey>, String> {
+        let Some(key) = &self.key else { return Ok(None) };
+        if self.key_origin.as_ref() != Some(&endpoint.origin) {
+            tell!("sluice: the key of this profile is not sent to {}; run `sluice login` again", endpoint.origin);
+            return Ok(None);
+        }
+        ApiKey::for_origin(key, &endpoint.origin).map(Some).map_err(|error| error.to_string())
+    }
+}
+
+/// All profiles, by name.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Profiles {
+    pub profiles: BTreeMap<String, Profile>,
+}
+
+impl Profiles {
+    pub fn load() -> Result<Self, String> {
+        let file = file();
+        let problem = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
+        match private_file::read(&file, MAX_FILE).map_err(|error| problem(&error))? {
+            Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| problem(&error)),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn save(&self) -> Result<(), String> {
+        let file = file();
+        let write = || -> io::Result<()> {
+            private_file::create_directory(file.parent().unwrap_or(&file))?;
+            let mut json = serde_json::to_vec_pretty(self)?;
+            json.push(b'\n');
+            private_file::replace(&file, &file.with_extension("new"), &json)
+        };
+        write().map_err(|error| format!("cannot write {}: {error}", file.display()))
+    }
+}
+
+/// Returns the file with all profiles: in `SLUICE_HOME`, or where programs of this system keep their settings.
+fn file() -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let absolute = |name: &str| set(name).filter(|path| path.is_absolute());
+    let home = || std::env::home_dir().unwrap_or_else(std::env::temp_dir);
+    let directory = if let Some(home) = set("SLUICE_HOME") {
+        home
+    } else if let Some(config) = absolute("XDG_CONFIG_HOME") {
+        config.join("sluice")
+    } else if cfg!(windows) {
+        absolute("APPDATA").unwrap_or_else(home).join("sluice")
+    } else if cfg!(target_os = "macos") {
+        home().join("Library/Application Support/sluice")
+    } else {
+        home().join(".config/sluice")
+    };
+    directory.join("profiles.json")
+}
+
+/// Save an endpoint and its key, under the name in `--profile` or as the default.
+///
+/// The key is read without showing it, or from standard input, and checked before it is kept in a file that only you can
+/// read. It is sent to this endpoint only. An empty key means that the endpoint needs none.
+#[derive(Debug, Args)]
+pub struct Login {
+    /// The base URL; the Vercel AI Gateway if it is left out
+    url: Option<String>,
+    /// The model to use if none is named
+    #[arg(short, long)]
+    model: Option<String>,
+    /// A header to send with every request, such as `x-team: blue`
+    #[arg(long, value_name = "NAME: VALUE")]
+    header: Vec<String>,
+    /// Agree that nothing is encrypted if the URL starts with http:// and is in a private network
+    #[arg(long)]
+    unencrypted: bool,
+}
+
+impl Login {
+    /// Without a name, this becomes the profile that is used if none is named.
+    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
+        Ok(match self.log_in(profile.unwrap_or(DEFAULT).to_owned()).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(message) => complain(&message),
+        })
+    }
+
+    async fn log_in(self, name: String) -> Result<(), String> {
+        if name.is_empty() || name.chars().any(|c| !(c.is_ascii_alphanumeric() || "-_.".contains(c))) {
+            return Err("a profile's name has only letters, digits, -, _ and .".to_owned());
+        }
+        let mut all = Profiles::load()?;
+        let known = all.profiles.get(&name).cloned().unwrap_or_default();
+        let address = self.url.clone().or_else(|| Some(known.base_url.clone()).filter(|url| !url.is_empty()));
+        let address = address.unwrap_or_else(|| VERCEL.to_owned());
+        let endpoint = self.parse(&address)?;
+        let key = read_key(&endpoint)?;
+        let key = if key.is_empty() {
+            None
+        } else {
+            Some(ApiKey::for_origin(&key, &endpoint.origin).map_err(|error| error.to_string())?)
+                .map(|checked| (key.trim().to_owned(), checked))
+        };
+        let mut headers = known.headers;
+        for header in &self.header {
+            let (name, value) = header.split_once(':').ok_or_else(|| format!("{header:?} is not `NAME: VALUE`"))?;
+            headers.insert(name.trim().to_ascii_lowercase(), value.trim().to_owned());
+        }
+        let client = Client::new(endpoint.clone(), key.as_ref().map(|(_, key)| key.clone()), Timeouts::default());
+        let client = client.map_err(|error| error.to_string())?.with_headers(headers.clone());
+        let found = check(&client).await?;
+        let profile = Profile {
+            base_url: endpoint.base_url.clone(),
+            key_origin: key.as_ref().map(|_| endpoint.origin.clone()),
+            key: key.map(|(key, _)| key),
+            model: self.model.or(known.model),
+            headers,
+            allows_http: endpoint.is_unencrypted,
+        };
+        all.profiles.insert(name.clone(), profile);
+        all.save()?;
+        let usage = if name == DEFAULT { "sluice".to_owned() } else { format!("sluice -p {name}") };
+        tell!("{found} Saved as {name:?}: `{usage} chat …` uses it.");
+        Ok(())
+    }
+
+    /// Checks the address, and asks whether it may be used if nothing is encrypted on the way there.
+    fn parse(&self, address: &str) -> Result<Endpoint, String> {
+        let endpoint = Endpoint::parse_confirmed(address).map_err(|problem| problem.to_string())?;
+        if !endpoint.is_unencrypted || self.unencrypted {
+            return Ok(endpoint);
+        }
+        let origin = &endpoint.origin;
+        if !stdin().is_terminal() {
+            return Err(format!(
+                "nothing is encrypted on the way to {origin}; add --unencrypted to use it all the same"
+            ));
+        }
+        tell!("Nothing is encrypted on the way to {origin}: everybody in between can read the key and the chats.");
+        output::prompt("Use it all the same? (y/N)");
+        let mut line = String::new();
+        stdin().read_line(&mut line).map_err(|error| format!("cannot read the answer: {error}"))?;
+        if matches!(line.trim(), "y" | "Y" | "yes") { Ok(endpoint) } else { Err("nothing was saved".to_owned()) }
+    }
+}
+
+/// Reads a key without showing it, or from standard input if that isn't a terminal.
+fn read_key(endpoint: &Endpoint) -> Result<String, String> {
+    if stdin().is_terminal() {
+        let prompt = format!("Key for {} (empty if it needs none): ", one_line(&endpoint.origin));
+        return rpassword::prompt_password(prompt).map_err(|error| format!("cannot read the key: {error}"));
+    }
+    let mut key = String::new();
+    stdin().take(1 << 16).read_to_string(&mut key).map_err(|error| format!("cannot read the key: {error}"))?;
+    Ok(key.trim().to_owned())
+}
+
+/// Asks the server whether it accepts the key. Returns what to tell the user.
+async fn check(client: &Client) -> Result<String, String> {
+    let mut catalog = ModelCatalog::new(client.endpoint());
+    let models = match client.refresh_models(&mut catalog).await {
+        Refresh::Changed | Refresh::Unchanged => {
+            let list = catalog.models(&ModelSettings::default(), 0).models.len();
+            format!("{list} models can chat.")
+        }
+        Refresh::Kept(note) => return Err(format!("{} Nothing was saved.", note.detail)),
+    };
+    // A list may be public, so it says nothing about the key.
+    if client.key().is_some()
+        && let Ok(checked) = client.check_key().await
+        && checked.state == KeyState::Refused
+    {
+        return Err(format!("{} Nothing was saved.", join_messages(&checked.text, " ")));
+    }
+    Ok(models)
+}
+
+/// Forgets a profile and its key.
+pub fn log_out(profile: Option<&str>) -> ExitCode {
+    let name = profile.unwrap_or(DEFAULT);
+    let removed = Profiles::load().and_then(|mut all| match all.profiles.remove(name) {
+        Some(_) => all.save(),
+        None => Err(format!("there is no profile {name:?}; `sluice profiles` lists them")),
+    });
+    match removed {
+        Ok(()) => {
+            tell!("{name:?} is forgotten, and so is its key.");
+            ExitCode::SUCCESS
+        }
+        Err(message) => complain(&message),
+    }
+}
+
+/// Prints all profiles, without their keys.
+pub fn list() -> io::Result<ExitCode> {
+    let all = match Profiles::load() {
+        Ok(all) => all.profiles,
+        Err(message) => return Ok(complain(&message)),
+    };
+    if all.is_empty() {
+        tell!("There are no profiles. `sluice login [--profile NAME] [URL]` adds one.");
+    }
+    let mut out = io::stdout();
+    for (name, profile) in all {
+        let key = if profile.key.is_some() { "with a key" } else { "without a key" };
+        let model = profile.model.map(|model| format!(", {model}")).unwrap_or_default();
+        writeln!(out, "{}", one_line(&format!("{name}: {} {key}{model}", profile.base_url)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,298 @@
+//! The card of a test is right for each model of the embedded gateway that follows the rules of a real provider, and for
+//! each mistake that people make.
+
+use std::net::TcpListener;
+
+use expect_test::{Expect, expect};
+use sluice_client::{ApiKey, Client, Timeouts};
+use sluice_core::{Card, CheckResult, Endpoint, ProbeStep, Topic, join_messages};
+use sluice_simulator::server::{Config, Simulator};
+use sluice_simulator::{Faults, Options};
+
+/// What every card of the embedded gateway begins and ends with is left out.
+const USUAL: [Topic; 8] = [
+    Topic::Address,
+    Topic::Proxy,
+    Topic::Encryption,
+    Topic::Models,
+    Topic::Key,
+    Topic::Answer,
+    Topic::Cancellation,
+    Topic::Errors,
+];
+
+async fn probe(base_url: &str, key: Option<&str>, model: Option<&str>) -> Card {
+    let endpoint = Endpoint::parse(base_url).unwrap();
+    let key = key.map(|key| ApiKey::for_origin(key, &endpoint.origin).unwrap());
+    let client = Client::new(endpoint, key, Timeouts::default()).unwrap();
+    let mut asked = Vec::new();
+    let card = client
+        .probe(model.map(str::to_owned), None, &mut |step, _| {
+            if let ProbeStep::Ask { chat, .. } = step {
+                asked.push(chat.options.max_output_tokens.unwrap());
+            }
+        })
+        .await;
+    assert!(asked.len() <= 10 && card.requests <= 14, "a test must be short: {asked:?}");
+    card
+}
+
+fn rendered(card: &Card, base_url: &str, leave_out: &[Topic]) -> String {
+    let mut text = String::new();
+    for check in card.checks.iter().filter(|check| !leave_out.contains(&check.topic)) {
+        let mark = match check.result {
+            CheckResult::Works => '+',
+            CheckResult::Absent => '-',
+            CheckResult::Failed => '!',
+            CheckResult::Unknown => '?',
+        };
+        text.push_str(&format!("{mark} {}: {}\n", check.label, join_messages(&check.detail, " ")));
+    }
+    for difference in &card.differences {
+        text.push_str(&format!("=> {difference}\n"));
+    }
+    let origin = base_url.trim_end_matches("/v1");
+    text.replace(origin, "ORIGIN")
+}
+
+async fn check(model: &str, expected: Expect) {
+    let simulator = Simulator::start(Config::default()).unwrap();
+    let card = probe(&simulator.url(), None, Some(model)).await;
+    let wrong: Vec<_> =
+        card.checks.iter().filter(|check| USUAL.contains(&check.topic) && check.result != CheckResult::Works).collect();
+    assert!(wrong.is_empty(), "{model}: {wrong:?}");
+    expected.assert_eq(&rendered(&card, &simulator.url(), &USUAL));
+}
+
+#[tokio::test]
+async fn the_card_is_right_for_each_provider() {
+    check(
+        "sluice/openai-like",
+        expect![[r#"
+            + Streaming: An answer arrived in 52 pieces.
+            + Token counts: 17 tokens in, 16 out.
+            + Output limit: The server says when it cuts an answer off.
+            + Tool calls: The model called the tool.
+            + Parallel calls: One answer had 2 calls.
+            + Tool results: The server accepts them.
+            + Images in results: The server accepts them.
+            + Summaries: The server sends them.
+            - Plain thinking: The server sent none.
+            + Sealed thinking: The server sends it.
+            + Thinking returned: The server accepts it.
+            + Phases: The server marks commentary and final answers.
+            + Prompt cache: The server reports cached tokens; the most was 94.
+            + Context window: 128,000 tokens, according to the list of models.
+            => Sealed thinking is sent back, to this model on this server only.
+        "#]],
+    )
+    .await;
+    check(
+        "sluice/openai-unverified",
+        expect![[r#"
+            + Streaming: An answer arrived in 30 pieces.
+            + Token counts: 17 tokens in, 16 out.
+            + Output limit: The server says when it cuts an answer off.
+            + Tool calls: The model called the tool.
+            + Parallel calls: One answer had 2 calls.
+            + Tool results: The server accepts them.
+            + Images in results: The server accepts them.
+            - Summaries: The server refuses to be asked for it.
+            - Plain thinking: The server sent none.
+            + Sealed thinking: The server sends it.
+            + Thinking returned: The server accepts it.
+            + Phases: The server marks commentary and final answers.
+            + Prompt cache: The server reports cached tokens; the most was 94.
+            + Context window: 128,000 tokens, according to the list of models.
+            => Requests to this model leave out `reasoning.summary`, which the server refuses.
+            => Sealed thinking is sent back, to this model on this server only.
+        "#]],
+    )
+    .await;
+    check(
+        "sluice/anthropic-like",
+        expect![[r#"
+            + Streaming: An answer arrived in 42 pieces.
+            + Token counts: 17 tokens in, 16 out.
+            + Output limit: The server says when it cuts an answer off.
+            + Tool calls: The model called the tool.
+            + Parallel calls: One answer had 2 calls.
+            + Tool results: The server accepts them.
+            + Images in results: The server accepts them.
+            + Summaries: The server sends them.
+            - Plain thinking: The server sent none.
+            + Sealed thinking: The server sends it.
+            + Thinking returned: The server accepts it.
+            - Phases: The server marks none.
+            + Prompt cache: The server reports cached tokens; the most was 94.
+            + Context window: 128,000 tokens, according to the list of models.
+            => Sealed thinking is sent back, to this model on this server only.
+        "#]],
+    )
+    .await;
+    check(
+        "sluice/deepseek-like",
+        expect![[r#"
+            + Streaming: An answer arrived in 25 pieces.
+            + Token counts: 17 tokens in, 16 out.
+            + Output limit: The server says when it cuts an answer off.
+            + Tool calls: The model called the tool.
+            + Parallel calls: One answer had 2 calls.
+            + Tool results: The server accepts them.
+            + Images in results: The server accepts them.
+            - Summaries: The server sent none.
+            + Plain thinking: The server sends it.
+            - Sealed thinking: The server sent none.
+            + Thinking returned: The server accepts it.
+            - Phases: The server marks none.
+            + Prompt cache: The server reports cached tokens; the most was 94.
+            + Context window: 128,000 tokens, according to the list of models.
+            => Plain thinking is sent back, to this model on this server only.
+        "#]],
+    )
+    .await;
+    check(
+        "sluice/kimi-like",
+        expect![[r#"
+            + Streaming: An answer arrived in 25 pieces.
+            + Token counts: 17 tokens in, 16 out.
+            + Output limit: The server says when it cuts an answer off.
+            + Tool calls: The model called the tool.
+            + Parallel calls: One answer had 2 calls.
+            + Tool results: The server accepts them.
+            + Images in results: The server accepts them.
+            - Summaries: The server sent none.
+            + Plain thinking: The server sends it.
+            - Sealed thinking: The server sent none.
+            + Thinking returned: The server accepts it.
+            - Phases: The server marks none.
+            + Prompt cache: The server reports cached tokens; the most was 94.
+            + Context window: 128,000 tokens, according to the list of models.
+            => Plain thinking is sent back, to this model on this server only.
+        "#]],
+    )
+    .await;
+    check(
+        "sluice/vllm-like",
+        expect![[r#"
+            + Streaming: An answer arrived in 25 pieces.
+            + Token counts: 17 tokens in, 16 out.
+            + Output limit: The server says when it cuts an answer off.
+            + Tool calls: The model called the tool.
+            + Parallel calls: One answer had 2 calls.
+            + Tool results: The server accepts them.
+            + Images in results: The server accepts them.
+            - Summaries: The server sent none.
+            + Plain thinking: The server sends it.
+            - Sealed thinking: The server sent none.
+            + Thinking returned: The server accepts it.
+            - Phases: The server marks none.
+            + Prompt cache: The server reports cached tokens; the most was 94.
+            + Context window: 128,000 tokens, according to the list of models.
+            => Plain thinking is sent back, to this model on this server only.
+        "#]],
+    )
+    .await;
+    check(
+        "sluice/echo",
+        expect![[r#"
+            + Streaming: An answer arrived in 23 pieces.
+            + Token counts: 17 tokens in, 13 out.
+            ? Output limit: The answer was too short to tell.
+            - Tool calls: The model called no tool.
+            - Summaries: The server sent none.
+            - Plain thinking: The server sent none.
+            - Sealed thinking: The server sent none.
+            ? Thinking returned: There was none to send back.
+            - Phases: The server marks none.
+            + Prompt cache: The server reports cached tokens; the most was 0.
+            + Context window: 128,000 tokens, according to the list of models.
+            => Agents need tools, so use this model to ask questions.
+        "#]],
+    )
+    .await;
+}
+
+async fn check_setup(config: Config, path: &str, key: Option<&str>, model: Option<&str>, expected: Expect) {
+    let simulator = Simulator::start(config).unwrap();
+    let origin = simulator.url().trim_end_matches("/v1").to_owned();
+    let card = probe(&format!("{origin}{path}"), key, model).await;
+    expected.assert_eq(&rendered(&card, &origin, &[Topic::Proxy, Topic::Encryption]));
+}
+
+fn with(options: Options) -> Config {
+    Config { options, ..Config::default() }
+}
+
+#[tokio::test]
+async fn the_first_thing_that_is_wrong_ends_the_test() {
+    let locked = || with(Options { key: Some("right-key".to_owned()), ..Options::default() });
+    let faulty = |faults: &str| with(Options { faults: Faults::parse(faults).unwrap(), ..Options::default() });
+    check_setup(Config::default(), "", None, None, expect![[r#"
+        ! Address: There is no Open Responses endpoint at this address, but there is one at ORIGIN/v1. Use that as the base URL.
+    "#]]).await;
+    check_setup(
+        Config::default(),
+        "/v2",
+        None,
+        None,
+        expect![[r#"
+        + Address: ORIGIN/v2
+        ! Models: The server has no list of models. Name a model to go on.
+    "#]],
+    )
+    .await;
+    check_setup(
+        locked(),
+        "/v1",
+        None,
+        None,
+        expect![[r#"
+        + Address: ORIGIN/v1
+        ! Key: This key is not valid here. Enter a valid API key.
+    "#]],
+    )
+    .await;
+    check_setup(
+        locked(),
+        "/v1",
+        Some("wrong-key"),
+        None,
+        expect![[r#"
+        + Address: ORIGIN/v1
+        ! Key: This key is not valid here. Enter a valid API key.
+    "#]],
+    )
+    .await;
+    check_setup(
+        Config::default(),
+        "/v1",
+        None,
+        Some("acme/unknown"),
+        expect![[r#"
+        + Address: ORIGIN/v1
+        + Models: 24 models can chat. acme/unknown is not one of them.
+        + Key: No key is sent, and the list needs none.
+        ! Answer: Model 'acme/unknown' not found. Choose another model; the list may be out of date.
+    "#]],
+    )
+    .await;
+    check_setup(faulty("html-200"), "/v1", None, Some("sluice/echo"), expect![[r#"
+        + Address: ORIGIN/v1
+        + Models: 24 models can chat.
+        + Key: No key is sent, and the list needs none.
+        ! Answer: HTTP 200: The server answered with something that is not an event stream. Check the base URL: this does not look like an Open Responses endpoint.
+    "#]]).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_explained() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let card = probe(&url, None, None).await;
+    expect![[r#"
+        ! Address: No connection to ORIGIN. Check the network, the proxy settings and the base URL. The server can be reached, but nothing is listening on that port. (ECONNREFUSED)
+        + Encryption: Nothing is encrypted, but nothing leaves this machine.
+    "#]].assert_eq(&rendered(&card, &url, &[Topic::Proxy]));
+}
