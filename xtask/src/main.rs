@@ -10,6 +10,7 @@ mod javascript;
 mod meter;
 mod notices;
 mod recordings;
+mod servers;
 mod shell;
 mod test;
 mod tidy;
@@ -79,6 +80,8 @@ enum Task {
     Persist,
     /// Run other SDKs against the embedded gateway; they are installed from npm
     Sdks,
+    /// Use a server that others wrote, which is installed from the registry of Python packages
+    Servers,
     /// Run only the tests in a real VS Code
     Vscode {
         /// Run only this suite
@@ -138,6 +141,7 @@ fn main() -> ExitCode {
         Task::Load => program("load"),
         Task::Persist => program("persist"),
         Task::Sdks => gateway::check_with_sdks(),
+        Task::Servers => servers::check(),
         Task::Vscode { only, extension, keep } => vscode::run(extension, only.as_deref(), keep),
         Task::Fuzz { only, seconds } => fuzz::all(only.as_deref(), seconds),
     };
