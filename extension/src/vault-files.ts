@@ -29,12 +29,15 @@ export class VaultFiles {
 
   /** Returns the requests module with everything that the files contain. */
   open(): Promise<Requests> {
-    return (this.#opening ??= this.modules.requests().then(async (requests) => {
+    const opening = (this.#opening ??= this.modules.requests().then(async (requests) => {
       for (const name of await this.#list()) {
         requests.openVault((await this.#read(name)) ?? "");
       }
       return requests;
     }));
+    // A module that failed to load may load the next time.
+    opening.catch(() => (this.#opening = undefined));
+    return opening;
   }
 
   /** The vault has changed. */

@@ -120,3 +120,14 @@ test("what cannot be saved stays in memory and is saved the next time", async (c
   assert.deepEqual(await words(), ["first", "second"]);
   assert.equal(names().length, 1);
 });
+
+test("a module that failed to load is loaded again", async () => {
+  fake.reset();
+  const vault = new Words();
+  let attempts = 0;
+  const requests = async (): Promise<Words> => (attempts++ === 0 ? Promise.reject(new Error("disk error")) : vault);
+  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  const files = new VaultFiles({ requests } as unknown as Modules, vscode.Uri.file("/storage/vault"), log);
+  await assert.rejects(files.open(), /disk error/);
+  assert.equal(await files.open(), vault);
+});
