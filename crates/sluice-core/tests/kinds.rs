@@ -159,7 +159,7 @@ fn the_requests_of_vscode_are_recognized() {
     .assert_eq(&lines);
 }
 
-/// How the prompts of VS Code's conversations begin, and of other extensions, and then go on in our own words.
+/// The openings of prompts from VS Code and from other extensions, continued in our own words.
 const ORDINARY_SYSTEMS: [&str; 14] = [
     "You are an expert AI programming assistant, working with a user in the VS Code editor. Help them.",
     "You are a coding agent running in VS Code. You are expected to be precise, safe, and helpful. Be so.",
@@ -215,7 +215,7 @@ const ENDS: [&str; 6] =
 /// How hosts wrap questions.
 const WRAPPERS: [(&str, &str); 3] =
     [("", ""), ("<context>\nToday.\n</context>\n<userRequest>\n", "\n</userRequest>"), ("  ", "\n")];
-/// Agents have many tools, and one that other requests have alone.
+/// Agents offer many tools, including one that other requests offer by itself.
 const TOOLS: [&[&str]; 3] = [&[], &["read_file", "manage_todo_list"], &["open_gate"]];
 
 #[test]

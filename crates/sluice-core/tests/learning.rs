@@ -21,7 +21,7 @@ const MODELS: [&str; 10] = [
     "arcee-ai/trinity-mini",
 ];
 
-/// A server that counts otherwise than we do: it adds a prompt, every piece costs more or less, and now and then it
+/// A server that counts differently than we do: it adds a prompt, every piece costs more or less, and now and then it
 /// reports too few tokens.
 #[derive(Clone, Copy, Debug)]
 struct Server {

@@ -102,7 +102,7 @@ pub enum Host {
     /// Joins the texts of an answer, moves its calls behind them, rewrites their arguments, and drops what thinking
     /// parts carry when a turn is over.
     VsCode { vault: Vault, now_ms: u64 },
-    /// Keeps one string for each answer, and writes arguments anew, as the core agent host does.
+    /// Keeps one string for each answer, and rewrites arguments, as the core agent host does.
     Agent,
 }
 
