@@ -11,6 +11,7 @@ use crate::boundary::{Failure, FailureKind, Outcome, Output, Part, Status};
 use crate::failure::{Transport, overflow_numbers, retry_delay_ms};
 use crate::ledger::LedgerEntry;
 use crate::message::{Message, MessageCode};
+use crate::pace::{Pace, Pacer};
 use crate::receive::{BodyEnd, StreamOptions};
 use crate::send::{Endpoint, Parameter, too_many_tools};
 use body::{Body, Progress};
@@ -38,6 +39,9 @@ pub struct ExchangeOptions {
     /// The format of the stream.
     #[cfg_attr(test, ts(as = "Option<Dialect>"))]
     pub dialect: Dialect,
+    /// When text is returned.
+    #[cfg_attr(test, ts(as = "Option<Pace>"))]
+    pub pace: Pace,
     /// The longest wait for the head of a response, in milliseconds.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub head_timeout_ms: u64,
@@ -71,6 +75,7 @@ impl Default for ExchangeOptions {
             model: String::new(),
             stream: StreamOptions::default(),
             dialect: Dialect::OpenResponses,
+            pace: Pace::Immediate,
             head_timeout_ms: 120_000,
             idle_timeout_ms: 600_000,
             output_timeout_ms: 3_600_000,
@@ -163,6 +168,10 @@ pub struct Exchange {
     state: State,
     /// Outputs that the shell has not polled yet.
     outputs: VecDeque<Output>,
+    /// Text that the shell gets later.
+    pacer: Pacer,
+    /// Whether the time limit of the last action is the pacer's.
+    is_pausing: bool,
     attempts: u32,
     without: Vec<Parameter>,
     /// Set once the base URL has turned out to be wrong: the failure that showed it.
@@ -196,9 +205,11 @@ impl Exchange {
     /// Starts by sending the request.
     pub fn new(options: ExchangeOptions) -> Self {
         Self {
+            pacer: Pacer::new(options.pace),
             options,
             state: State::Sending,
             outputs: VecDeque::new(),
+            is_pausing: false,
             attempts: 1,
             without: Vec::new(),
             wrong_address: None,
@@ -219,36 +230,53 @@ impl Exchange {
     }
 
     /// Returns what to do next. Until something is reported, the result stays the same, except that each output is
-    /// returned once.
+    /// returned once, and that text is returned when its time has come ([`Pace`]).
     ///
     /// `now_ms` is the time in milliseconds of any monotonic clock.
     pub fn poll(&mut self, now_ms: u64) -> Action {
-        if let Some(mut output) = self.outputs.pop_front() {
-            if let Output::Part(Part::Thinking { replay: Some(replay), .. }) = &mut output {
-                let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-                replay.origin = known(&self.options.origin);
-                replay.model = known(&self.options.model).or(replay.model.take());
+        while let Some(output) = self.outputs.pop_front() {
+            let Output::Part(part) = output else { return Action::Output(output) };
+            self.waiting_since_ms = Some(now_ms);
+            if let Err(part) = self.pacer.hold(part, now_ms) {
+                let Some(earlier) = self.pacer.flush(now_ms) else { return self.deliver(part) };
+                self.outputs.push_front(Output::Part(part));
+                return self.deliver(earlier);
             }
-            if let Output::Part(part) = &output {
-                self.waiting_since_ms = Some(now_ms);
-                self.transcript.add(part);
-                self.called_tool |= matches!(part, Part::ToolCall { .. });
-            }
-            return Action::Output(output);
         }
-        if let State::Reading(body) = &self.state {
-            let since = *self.waiting_since_ms.get_or_insert(now_ms);
-            let patience = body.patience_ms(&self.options).saturating_sub(now_ms.saturating_sub(since));
-            let idle = body.idle_ms(&self.options);
-            self.is_last_read = patience <= idle && !matches!(body, Body::Refusal { .. });
-            if patience > 0 {
-                return Action::Read { timeout_ms: patience.min(idle) };
-            }
+        let State::Reading(body) = &self.state else {
+            return match self.pacer.flush(now_ms) {
+                Some(part) => self.deliver(part),
+                None => self.next_action(),
+            };
+        };
+        let since = *self.waiting_since_ms.get_or_insert(now_ms);
+        let patience = body.patience_ms(&self.options).saturating_sub(now_ms.saturating_sub(since));
+        let idle = body.idle_ms(&self.options);
+        self.is_last_read = patience <= idle && !matches!(body, Body::Refusal { .. });
+        if let Some(part) = self.pacer.due(now_ms) {
+            return self.deliver(part);
+        }
+        if patience == 0 {
             // A shell whose server always has something to say would never notice a time limit of zero.
+            self.is_pausing = false;
             self.handle_timeout();
             return self.poll(now_ms);
         }
-        self.next_action()
+        let timeout_ms = patience.min(idle);
+        let pause_ms = self.pacer.wait_ms(now_ms).filter(|pause_ms| *pause_ms < timeout_ms);
+        self.is_pausing = pause_ms.is_some();
+        Action::Read { timeout_ms: pause_ms.unwrap_or(timeout_ms) }
+    }
+
+    fn deliver(&mut self, mut part: Part) -> Action {
+        if let Part::Thinking { replay: Some(replay), .. } = &mut part {
+            let known = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+            replay.origin = known(&self.options.origin);
+            replay.model = known(&self.options.model).or(replay.model.take());
+        }
+        self.transcript.add(&part);
+        self.called_tool |= matches!(part, Part::ToolCall { .. });
+        Action::Output(Output::Part(part))
     }
 
     /// Returns what to do next if that isn't to read more.
@@ -328,6 +356,8 @@ impl Exchange {
     pub fn handle_timeout(&mut self) {
         match &self.state {
             State::Sending => self.fail(Failure::from_transport(Transport::HeadersTimeout, &self.options.origin)),
+            // The next poll returns the text whose time has come.
+            State::Reading(_) if self.is_pausing => self.is_pausing = false,
             State::Reading(_) => self.end_body(BodyEnd::IdleTimeout, false),
             State::Waiting { .. } => {
                 self.attempts += 1;
@@ -339,7 +369,8 @@ impl Exchange {
 
     /// Ends the exchange because the caller no longer wants the answer. Outputs that have not been polled are dropped.
     pub fn cancel(&mut self) {
-        self.cancel_with(!self.outputs.is_empty());
+        let is_pending = self.pacer.clear();
+        self.cancel_with(is_pending || !self.outputs.is_empty());
     }
 
     /// Ends the exchange like [`cancel`](Self::cancel), for a shell that has polled outputs but won't show them. The
@@ -350,6 +381,7 @@ impl Exchange {
 
     fn cancel_with(&mut self, dropped_outputs: bool) {
         self.outputs.clear();
+        self.pacer.clear();
         let state = std::mem::replace(&mut self.state, State::Sending);
         let outcome = match state {
             State::Finished(mut report) if dropped_outputs => {
@@ -380,6 +412,7 @@ impl Exchange {
     /// reports this to a new one, to get the report.
     pub fn handle_crash(&mut self, is_out_of_memory: bool) {
         self.outputs.clear();
+        self.pacer.clear();
         let (kind, message, next) = if is_out_of_memory {
             (FailureKind::TooLarge, MessageCode::OutOfMemory, MessageCode::AskForShorter)
         } else {

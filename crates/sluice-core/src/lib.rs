@@ -70,6 +70,7 @@ mod memory;
 mod message;
 mod models;
 mod numbers;
+mod pace;
 mod probe;
 mod receive;
 mod secrets;
@@ -110,6 +111,7 @@ pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
 pub use models::{KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key, finds_model, similar_models};
 pub use numbers::{date, fixed_count, grouped, short_count};
+pub use pace::Pace;
 pub use probe::{
     Card, Check, CheckResult, Probe, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic,
 };

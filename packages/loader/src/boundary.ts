@@ -610,6 +610,10 @@ stream?: StreamOptions,
  */
 dialect?: Dialect, 
 /**
+ * When text is returned.
+ */
+pace?: Pace, 
+/**
  * The longest wait for the head of a response, in milliseconds.
  */
 headTimeoutMs?: number, 

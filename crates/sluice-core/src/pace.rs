@@ -1,0 +1,231 @@
+//! When text is shown: the pace of a stream for VS Code's Chat view.
+//!
+//! VS Code (1.139) does not show text when it arrives. Three of its rules decide when a word is seen:
+//!
+//! 1. The extension host forwards parts 30 ms after the last one, or when there are 31.
+//! 2. The window estimates how fast the answer arrives, in words per second: all words divided by the time that they took.
+//!    Of the time between two updates it counts at most 250 ms, or at most 1000 ms if the second one brings more than ten
+//!    words.
+//! 3. At each update, and every 50 ms while there is more, it shows as many further words as the estimated rate (at least
+//!    40 words per second) allows for the time since it last showed one, rounded down. The rest of that time is lost.
+//!
+//! Because of the rounding, the screen falls behind by up to a third, for as long as the answer lasts. The only remedy is
+//! a higher estimate, and rule 2 offers one: after a pause of more than 250 ms, an update of up to ten words. At medium
+//! speed, the pacer therefore repeats a cycle of a pause, ten words, and the rest. Slow answers don't need this, and fast
+//! ones lose so little that they need it only after some seconds.
+//!
+//! The figures below were found by a search with a model of these rules (`tests/support/chat_view.rs`), which agrees with
+//! what was measured in VS Code. `tests/pace.rs` has the latencies that result.
+
+mod words;
+
+use serde::Deserialize;
+
+use crate::boundary::Part;
+use words::Words;
+
+/// When the text of an answer is returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Pace {
+    /// As it arrives.
+    #[default]
+    Immediate,
+    /// Joined, about every 40 ms: right for every reader behind VS Code's extension host that shows text at once.
+    Steady,
+    /// As VS Code's Chat view shows it soonest.
+    ChatView,
+}
+
+/// VS Code's extension host forwards a part after this much silence. An update of its own needs a little more.
+const UPDATE_MS: u64 = 33;
+/// The interval for readers that show text at once, and for fast answers.
+const STEADY_MS: u64 = 40;
+/// At the lowest rate of 40 words per second, two words may be shown after 50 ms, but only one after 40 ms.
+const SLOW_MS: u64 = 55;
+/// Below this rate, in words per second, the lowest rate of the Chat view suffices.
+const SLOW_RATE: f64 = 37.0;
+/// Below this rate, it suffices for each word as it arrives.
+const SINGLE_RATE: f64 = 31.0;
+/// Above this rate, the rounding costs little.
+const FAST_RATE: f64 = 120.0;
+/// How long a fast answer does without pauses, in milliseconds for each word per second.
+const FAST_FOR_MS: f64 = 20.0;
+/// The most words of an update that ends a pause.
+const FEW_WORDS: u64 = 10;
+/// The first estimate counts if there are ten words; so long does the second piece wait for them.
+const START_MS: u64 = 270;
+/// The rate is that of the last one to two of these intervals.
+const RATE_MS: u64 = 500;
+
+/// The pause at a medium rate: the shortest one after which the estimate is high enough to show everything before the next.
+fn pause_ms(rate: f64) -> u64 {
+    if rate < 40.0 {
+        310
+    } else if rate < 48.0 {
+        360
+    } else {
+        340
+    }
+}
+
+/// Joins the text and the thinking of an answer and returns them in pieces. It has no clock: every call has the time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pacer {
+    pace: Pace,
+    /// Text or thinking that has arrived and has not been returned.
+    pending: Option<Part>,
+    /// The words of all text so far, and of what was returned of it.
+    arrived: Words,
+    returned: Words,
+    /// When the first text was returned, and when anything was last returned.
+    first_ms: Option<u64>,
+    last_ms: Option<u64>,
+    /// Whether the last piece was the few words after a pause, so that the rest follows immediately.
+    rest_follows: bool,
+    /// The time and the number of words when the last two intervals of the rate began.
+    marks: [(u64, u64); 2],
+}
+
+impl Pacer {
+    pub(crate) fn new(pace: Pace) -> Self {
+        Self { pace, ..Self::default() }
+    }
+
+    /// Keeps a part for later. Gives it back if it must not be delayed, or not before the pending one is returned.
+    pub(crate) fn hold(&mut self, part: Part, now_ms: u64) -> Result<(), Part> {
+        if self.pace == Pace::Immediate {
+            return Err(part);
+        }
+        match (&mut self.pending, part) {
+            (None, part @ (Part::Text { .. } | Part::Thinking { replay: None, .. })) => {
+                if let Part::Text { value } = &part {
+                    self.count(value, now_ms);
+                }
+                self.pending = Some(part);
+                Ok(())
+            }
+            (Some(Part::Text { value }), Part::Text { value: more }) => {
+                value.push_str(&more);
+                self.count(&more, now_ms);
+                Ok(())
+            }
+            (
+                Some(Part::Thinking { value, id, replay: None }),
+                Part::Thinking { value: more, id: same, replay: None },
+            ) if *id == same => {
+                value.push_str(&more);
+                Ok(())
+            }
+            (_, part) => Err(part),
+        }
+    }
+
+    /// Returns a piece if it is time for one.
+    pub(crate) fn due(&mut self, now_ms: u64) -> Option<Part> {
+        if self.wait_ms(now_ms)? > 0 {
+            return None;
+        }
+        let ends_pause = self.pauses(now_ms) && !self.rest_follows;
+        let few = if ends_pause { self.split_few() } else { None };
+        self.rest_follows = few.is_some();
+        if few.is_some() {
+            self.last_ms = Some(now_ms);
+            return few;
+        }
+        self.flush(now_ms)
+    }
+
+    /// Returns everything that is pending.
+    pub(crate) fn flush(&mut self, now_ms: u64) -> Option<Part> {
+        let part = self.pending.take()?;
+        self.rest_follows = false;
+        self.last_ms = Some(now_ms);
+        if matches!(part, Part::Text { .. }) {
+            self.first_ms.get_or_insert(now_ms);
+            self.returned = self.arrived;
+        }
+        Some(part)
+    }
+
+    /// Drops what is pending. Returns whether there was anything.
+    pub(crate) fn clear(&mut self) -> bool {
+        self.pending.take().is_some()
+    }
+
+    /// Returns how long to wait for the next piece, if nothing else arrives before.
+    pub(crate) fn wait_ms(&self, now_ms: u64) -> Option<u64> {
+        let pending = self.pending.as_ref()?;
+        let Some(last) = self.last_ms else { return Some(0) };
+        if self.pace == Pace::Steady || !matches!(pending, Part::Text { .. }) {
+            return Some((last + STEADY_MS).saturating_sub(now_ms));
+        }
+        let Some(first) = self.first_ms else { return Some(0) };
+        let rate = self.rate(now_ms);
+        let due = if self.rest_follows {
+            last + UPDATE_MS
+        } else if self.returned.count < FEW_WORDS {
+            // The Chat view makes its first estimate when it has two updates and ten words.
+            if self.arrived.count >= FEW_WORDS {
+                last + UPDATE_MS
+            } else if now_ms < first + SLOW_MS {
+                first + SLOW_MS
+            } else if rate < SLOW_RATE {
+                last + SLOW_MS
+            } else {
+                first + START_MS
+            }
+        } else if self.pauses(now_ms) {
+            last + pause_ms(rate)
+        } else if rate < SINGLE_RATE {
+            last + UPDATE_MS
+        } else if rate < SLOW_RATE {
+            last + SLOW_MS
+        } else {
+            last + STEADY_MS
+        };
+        Some(due.saturating_sub(now_ms))
+    }
+
+    /// Returns whether the Chat view would fall behind without pauses.
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds of one answer")]
+    fn pauses(&self, now_ms: u64) -> bool {
+        let rate = self.rate(now_ms);
+        let elapsed_ms = now_ms.saturating_sub(self.first_ms.unwrap_or(now_ms)) as f64;
+        let is_long = elapsed_ms > rate * FAST_FOR_MS;
+        self.pace == Pace::ChatView
+            && self.returned.count >= FEW_WORDS
+            && rate >= SLOW_RATE
+            && (rate < FAST_RATE || is_long)
+    }
+
+    /// Takes the first few words of the pending text, if there are more.
+    fn split_few(&mut self) -> Option<Part> {
+        let Some(Part::Text { value }) = &mut self.pending else { return None };
+        let (end, words) = self.returned.few(value, FEW_WORDS)?;
+        let rest = value.split_off(end);
+        self.returned = words;
+        Some(Part::Text { value: std::mem::replace(value, rest) })
+    }
+
+    /// Counts the words of a text that arrives.
+    fn count(&mut self, text: &str, now_ms: u64) {
+        let [_, newer] = self.marks;
+        let age_ms = now_ms.saturating_sub(newer.0);
+        if self.first_ms.is_none() || age_ms >= 2 * RATE_MS {
+            self.marks = [(now_ms, self.arrived.count); 2];
+        } else if age_ms >= RATE_MS {
+            self.marks = [newer, (now_ms, self.arrived.count)];
+        }
+        self.arrived.add(text);
+    }
+
+    /// Returns how many words have arrived per second.
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    fn rate(&self, now_ms: u64) -> f64 {
+        let [(since, words), _] = self.marks;
+        let elapsed_ms = now_ms.saturating_sub(since).max(SLOW_MS);
+        self.arrived.count.saturating_sub(words) as f64 * 1000.0 / elapsed_ms as f64
+    }
+}
