@@ -10,13 +10,14 @@ import type { Connection, Connections } from "./connections.js";
 import type { Log } from "./log.js";
 import { localized, noteText, parseEndpoint } from "./messages.js";
 import type { ModelLists } from "./models.js";
-import { ask, pick, showError, showInformation, showPage, showWarning, withProgress } from "./notify.js";
+import { ask, pick, type StatusBar, showError, showInformation, showPage, showWarning, withProgress } from "./notify.js";
 import { type Manifest, redactedReport } from "./report.js";
-import { openSetting, settingsBaseUrl } from "./settings.js";
+import { openSetting, settingsBaseUrl, showTextAtOnce } from "./settings.js";
 import { explain, type SignIn } from "./sign-in.js";
 import type { VaultFiles } from "./vault-files.js";
 
 const WALKTHROUGH = "start";
+export const SMOOTH_STREAMING_ANSWERED = "smoothStreamingAnswered";
 
 export interface CommandServices {
   readonly context: vscode.ExtensionContext;
@@ -26,6 +27,7 @@ export interface CommandServices {
   readonly signIn: SignIn;
   readonly vault: VaultFiles;
   readonly log: Log;
+  readonly status: StatusBar;
   /** Makes VS Code ask for the models again. */
   readonly refreshProvider: () => void;
 }
@@ -40,6 +42,7 @@ export function registerCommands(services: CommandServices): vscode.Disposable[]
     deleteReasoning,
     exportReport,
     openWalkthrough,
+    smoothStreaming,
   };
   return Object.entries(commands).map(([name, run]) =>
     vscode.commands.registerCommand(`sluice.${name}`, async () => {
@@ -220,6 +223,23 @@ async function exportReport(services: CommandServices): Promise<void> {
 
 async function openWalkthrough({ context }: CommandServices): Promise<void> {
   await vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#${WALKTHROUGH}`, false);
+}
+
+/** Offers an experiment of VS Code. The status bar mentions it until the user has answered. */
+async function smoothStreaming({ context, status }: CommandServices): Promise<void> {
+  const turnOn = vscode.l10n.t("Turn On");
+  const never = vscode.l10n.t("Don't Offer Again");
+  const message = vscode.l10n.t(
+    "Smoother streaming: VS Code shows text as it arrives instead of word by word. This is an experiment of VS Code (chat.experimental.incrementalRendering), which may change or remove it. It may need a restart of VS Code.",
+  );
+  const answer = await showInformation(message, turnOn, never);
+  if (answer === turnOn) {
+    await showTextAtOnce();
+  }
+  if (answer !== undefined) {
+    await context.globalState.update(SMOOTH_STREAMING_ANSWERED, true);
+    status.offersSmoothStreaming = false;
+  }
 }
 
 async function noKeyYet(): Promise<void> {

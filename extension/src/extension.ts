@@ -2,13 +2,13 @@
 
 import * as vscode from "vscode";
 import { Modules } from "../../packages/loader/src/modules.js";
-import { registerCommands } from "./commands.js";
+import { registerCommands, SMOOTH_STREAMING_ANSWERED } from "./commands.js";
 import { Connections } from "./connections.js";
 import { Log } from "./log.js";
 import { ModelLists } from "./models.js";
 import { registerProvider, StatusBar } from "./notify.js";
 import { Provider } from "./provider.js";
-import { checkSettings } from "./settings.js";
+import { chatPace, checkSettings } from "./settings.js";
 import { SignIn } from "./sign-in.js";
 import { TokenCounts } from "./tokens.js";
 import { showUsage } from "./usage-view.js";
@@ -36,6 +36,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const connections = new Connections(modules, context, log, signIn);
   const lists = new ModelLists(modules, context.globalStorageUri, log);
   const status = new StatusBar();
+  status.offersSmoothStreaming = chatPace() === "chatView" && context.globalState.get(SMOOTH_STREAMING_ANSWERED) === undefined;
   const tokenCounts = (counts = new TokenCounts(modules, context.globalStorageUri, log, status));
   const vaultFiles = (vault = new VaultFiles(modules, vscode.Uri.joinPath(context.globalStorageUri, "vault"), log));
   const provider = new Provider({
@@ -62,7 +63,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     status,
     vscode.commands.registerCommand("sluice.showUsage", () => showUsage(tokenCounts)),
     registerProvider("sluice", provider),
-    ...registerCommands({ context, modules, connections, lists, signIn, vault: vaultFiles, log, refreshProvider }),
+    ...registerCommands({ context, modules, connections, lists, signIn, vault: vaultFiles, log, status, refreshProvider }),
     signIn.onDidChange(refreshProvider),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("sluice")) {

@@ -1,7 +1,4 @@
-// Converts the core's parts to VS Code's, at a pace that suits VS Code.
-//
-// VS Code forwards parts after 30 ms of silence, so parts that arrive every 10 to 25 ms reach the screen more than half
-// a second late. Text is therefore joined and reported about every 40 ms. The first part is reported immediately.
+// Converts the core's parts to VS Code's. The core has joined and paced them (crates/sluice-core/src/pace.rs).
 
 import * as vscode from "vscode";
 
@@ -9,7 +6,8 @@ import { fromBase64 } from "../../packages/loader/src/base64.js";
 import type { Part, VsCodeUsage } from "../../packages/loader/src/core.js";
 import { REPLAY } from "./to-core.js";
 
-const PACE_MS = 40;
+/** VS Code's extension host holds parts back for 30 ms. */
+const FORWARDED_MS = 80;
 
 export interface ReporterOptions {
   /** Whether the answer goes to VS Code's agent host, which reads nothing before the end. */
@@ -24,9 +22,7 @@ export interface ReporterOptions {
 
 /** Reports the parts of one answer. Call `end` exactly once, or `abandon` after a cancellation. */
 export class Reporter {
-  #pending: { type: "text" | "thinking"; id: string; value: string } | undefined;
   #lastReport = Number.NEGATIVE_INFINITY;
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #saving: Promise<void>[] = [];
   #saidNotSaved = false;
   #isAbandoned = false;
@@ -43,27 +39,24 @@ export class Reporter {
   report(part: Part): void {
     switch (part.type) {
       case "text":
-        this.#stream("text", "", part.value);
+        this.#report(new vscode.LanguageModelTextPart(part.value));
         break;
       case "thinking":
         if (part.replay === undefined) {
-          this.#stream("thinking", part.id, part.value);
+          this.#think(part.value, part.id);
         } else {
-          this.#flush();
           // VS Code keeps one block of thinking per answer and the metadata of its last part; the agent host keeps only
           // this string.
           this.#think("", part.id, { [REPLAY]: part.replay, encrypted_content: JSON.stringify(part.replay) });
         }
         break;
       case "toolCall":
-        this.#flush();
         this.#report(new vscode.LanguageModelToolCallPart(part.callId, part.name, JSON.parse(part.inputJson) as object));
         break;
       case "citations":
-        this.#stream("text", "", part.markdown);
+        this.#report(new vscode.LanguageModelTextPart(part.markdown));
         break;
       case "data":
-        this.#flush();
         this.#image(part.mimeType, part.base64);
         break;
     }
@@ -71,7 +64,6 @@ export class Reporter {
 
   /** Reports everything that is left, the counts and the marker. */
   async end(usage: VsCodeUsage | null, marker: string | null): Promise<void> {
-    this.#flush();
     await Promise.all(this.#saving);
     const data = (text: string, mimeType: string): void =>
       this.#report(new vscode.LanguageModelDataPart(new TextEncoder().encode(text), mimeType));
@@ -86,9 +78,9 @@ export class Reporter {
     replayFirst(held).forEach((part) => this.#report(part));
   }
 
-  /** Resolves when the last part has left VS Code's extension host, which holds parts back for 30 ms. */
+  /** Resolves when the last part has left VS Code's extension host. */
   async settled(): Promise<void> {
-    const wait = this.#lastReport + 2 * PACE_MS - Date.now();
+    const wait = this.#lastReport + FORWARDED_MS - Date.now();
     if (wait > 0) {
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
@@ -97,36 +89,6 @@ export class Reporter {
   /** Nothing may be reported after this. */
   abandon(): void {
     this.#isAbandoned = true;
-    clearTimeout(this.#timer);
-    this.#pending = undefined;
-  }
-
-  #stream(type: "text" | "thinking", id: string, value: string): void {
-    if (this.#pending !== undefined && (this.#pending.type !== type || this.#pending.id !== id)) {
-      this.#flush();
-    }
-    this.#pending = { type, id, value: (this.#pending?.value ?? "") + value };
-    const wait = this.#lastReport + PACE_MS - Date.now();
-    if (wait <= 0) {
-      this.#flush();
-    } else {
-      this.#timer ??= setTimeout(() => this.#flush(), wait);
-    }
-  }
-
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const pending = this.#pending;
-    this.#pending = undefined;
-    if (pending === undefined || pending.value === "") {
-      return;
-    }
-    if (pending.type === "text") {
-      this.#report(new vscode.LanguageModelTextPart(pending.value));
-    } else {
-      this.#think(pending.value, pending.id);
-    }
   }
 
   #think(value: string, id: string, metadata?: { readonly [key: string]: unknown }): void {

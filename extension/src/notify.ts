@@ -98,6 +98,8 @@ export function withProgress<T>(
   return Promise.resolve(run);
 }
 
+const SMOOTH_STREAMING = "sluice.smoothStreaming";
+
 const BACKGROUNDS = {
   normal: undefined,
   warning: new vscode.ThemeColor("statusBarItem.warningBackground"),
@@ -106,6 +108,8 @@ const BACKGROUNDS = {
 
 /** Shows in the status bar how full the conversation is. Text, colour and tooltip come from the core. */
 export class StatusBar {
+  /** Whether the tooltip mentions a command that makes VS Code show text sooner. */
+  offersSmoothStreaming = false;
   readonly #item = vscode.window.createStatusBarItem("sluice.status", vscode.StatusBarAlignment.Right, 100);
   #line: StatusLine | undefined;
   #retrying: string | undefined;
@@ -142,7 +146,12 @@ export class StatusBar {
     const rows = tooltip.map(({ label, value }) => `| ${markdown(localized([label]))} | ${markdown(localized(value, ", "))} |\n`);
     this.#item.text = `$(${icon}) ${shown}`;
     this.#item.backgroundColor = BACKGROUNDS[level];
-    this.#item.tooltip = new vscode.MarkdownString(`${note}| | |\n|:--|--:|\n${rows.join("")}`);
+    const title = markdown(vscode.l10n.t("Smoother streaming (an experiment of VS Code)"));
+    const offer = this.offersSmoothStreaming ? `\n\n[${title}](command:${SMOOTH_STREAMING})` : "";
+    const shownTooltip = new vscode.MarkdownString(`${note}| | |\n|:--|--:|\n${rows.join("")}${offer}`);
+    // Nothing else in it can be a link.
+    shownTooltip.isTrusted = { enabledCommands: [SMOOTH_STREAMING] };
+    this.#item.tooltip = shownTooltip;
     this.#item.accessibilityInformation = { label: `Sluice: ${shown}` };
     this.#item.show();
   }

@@ -12,7 +12,7 @@ import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { plainError, type StatusBar, showWarning } from "./notify.js";
-import { readSettings } from "./settings.js";
+import { chatPace, readSettings } from "./settings.js";
 import { toChatRequest, toMessage } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
 import type { VaultFiles } from "./vault-files.js";
@@ -144,6 +144,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
         server: connection,
         prepared,
         idleTimeoutMs,
+        pace: isChat ? chatPace() : "steady",
         trace: log.isTracing,
         cancellation: cancellation.signal,
         onOutput: (output) => {

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { Settings } from "../../packages/loader/src/core.js";
+import type { Pace, Settings } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import { environment } from "./host-process.js";
 import type { Log } from "./log.js";
@@ -22,6 +22,21 @@ export function readSettings(requests: Requests, log: Log): Settings {
     Object.values(headers).forEach((value) => log.hide(value));
   }
   return settings;
+}
+
+/** An experiment of VS Code: the Chat view shows text when it arrives. */
+const INCREMENTAL = "chat.experimental.incrementalRendering";
+
+/** Returns how VS Code's Chat view wants to get text. */
+export function chatPace(): Pace {
+  return vscode.workspace.getConfiguration(INCREMENTAL).get("enabled") === true ? "steady" : "chatView";
+}
+
+/** Makes the Chat view show text when it arrives. */
+export async function showTextAtOnce(): Promise<void> {
+  const configuration = vscode.workspace.getConfiguration(INCREMENTAL);
+  await configuration.update("enabled", true, vscode.ConfigurationTarget.Global);
+  await configuration.update("buffering", "off", vscode.ConfigurationTarget.Global);
 }
 
 let told = "";

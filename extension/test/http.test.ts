@@ -162,6 +162,33 @@ async function ask(fetch: Connection["fetch"], more: Partial<SendOptions> & { co
   return { ...report, outputs };
 }
 
+test("paced text is passed on while the server is silent, and nothing is lost", async () => {
+  const event = (value: object): Uint8Array => new TextEncoder().encode(`data: ${JSON.stringify(value)}\n\n`);
+  const delta = (text: string) => event({ type: "response.output_text.delta", output_index: 0, delta: text });
+  let server: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      server = controller;
+      controller.enqueue(delta("one "));
+    },
+  });
+  const texts: string[] = [];
+  // The server says "three" only after "two" was shown.
+  const onOutput = (output: Output): void => {
+    texts.push(output.type === "text" ? output.value : output.type);
+    if (texts.length === 1) {
+      server?.enqueue(delta("two "));
+    } else if (texts.length === 2) {
+      server?.enqueue(delta("three"));
+      server?.enqueue(event({ type: "response.completed", response: {} }));
+      server?.close();
+    }
+  };
+  const { outcome } = await ask(async () => new Response(body), { pace: "chatView", onOutput });
+  assert.equal(outcome.status, "completed");
+  assert.deepEqual(texts, ["one ", "two ", "three"]);
+});
+
 test("an error has to arrive in time, and the part that arrived is used", async (context) => {
   const core = await loadCore(modules[0]![1] as Uint8Array<ArrayBuffer>);
   const requests = await newRequests();

@@ -660,6 +660,8 @@ trace?: boolean, };
 
 export type Dialect = "openResponses" | "aiSdk";
 
+export type Pace = "immediate" | "steady" | "chatView";
+
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 export type Parameter = "caching" | { "effort": [Effort, Effort | null] } | "extraTools" | "imageDetail" | "include" | "maxOutputTokens" | { "mostOutputTokens": number } | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningItems" | "reasoningSummary" | "store" | "toolOutputParts";

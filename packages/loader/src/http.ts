@@ -1,7 +1,7 @@
 // Sends requests: a loop that carries out the actions of the core's exchange. Callers bring the `fetch`: in VS Code the
 // global one, so that its proxy and certificates apply, and for servers on this machine one without a proxy.
 
-import type { Core, Drain, Failure, HttpRequest, HttpResponse, Output, PreparedRequest, Report, Transport } from "./core.js";
+import type { Core, Drain, Failure, HttpRequest, HttpResponse, Output, Pace, PreparedRequest, Report, Transport } from "./core.js";
 import type { Requests } from "./requests.js";
 
 /** The time limit for a whole list of models, from the first byte sent to the last byte read. */
@@ -30,6 +30,8 @@ export interface SendOptions {
   readonly server: Server;
   readonly prepared: PreparedRequest;
   readonly idleTimeoutMs: number;
+  /** When text is passed on. Default: as it arrives. */
+  readonly pace?: Pace;
   /** Whether there is a note for every event. */
   readonly trace: boolean;
   readonly cancellation: AbortSignal;
@@ -133,13 +135,15 @@ function codeOf(error: unknown): string | undefined {
  * throws.
  */
 export async function exchange(core: Core, requests: Requests, options: SendOptions): Promise<Answered> {
-  const { server, prepared, idleTimeoutMs, trace, cancellation } = options;
+  const { server, prepared, idleTimeoutMs, pace = "immediate", trace, cancellation } = options;
   const { request, origin, baseUrl, model, optional, toolNames } = prepared;
-  const exchange = core.openExchange({ origin, baseUrl, model, optional, idleTimeoutMs, stream: { toolNames, trace } });
+  const exchange = core.openExchange({ origin, baseUrl, model, optional, idleTimeoutMs, pace, stream: { toolNames, trace } });
   let secrets: string[] = [];
   // Aborting it closes the socket.
   let controller = new AbortController();
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** The next bytes, while the core waits for them or for the time to show text. */
+  let reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
   let isDraining = false;
   // When the current turn of work began, not counting the time spent waiting.
   let turnBegan = performance.now();
@@ -197,12 +201,17 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
           const response = await waitFor(sending, action.timeoutMs, "connect");
           if (response !== undefined) {
             reader = response.body?.getReader();
+            reading = undefined;
             await give(exchange.handleHead(response.status, response.headers));
           }
           break;
         }
         case "read": {
-          const chunk = await waitFor(reader?.read() ?? NO_BODY, action.timeoutMs, "broken");
+          reading ??= reader?.read() ?? NO_BODY;
+          const chunk = await waitFor(reading, action.timeoutMs, "broken");
+          if (chunk !== undefined) {
+            reading = undefined;
+          }
           if (chunk?.done === true) {
             await give(exchange.handleEnd());
           }

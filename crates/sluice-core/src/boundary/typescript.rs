@@ -13,6 +13,7 @@ use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{Begun, Ended, LedgerModel};
 use crate::message::{Message, MessageCode};
 use crate::models::{KeyCheck, KeyState, ListState};
+use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
 use crate::send::{Effort, Endpoint, Parameter};
@@ -61,6 +62,7 @@ fn typescript_types_are_fresh() {
         ExchangeOptions::decl(&config),
         StreamOptions::decl(&config),
         Dialect::decl(&config),
+        Pace::decl(&config),
         Effort::decl(&config),
         Parameter::decl(&config),
         Action::decl(&config),
