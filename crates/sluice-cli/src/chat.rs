@@ -258,7 +258,7 @@ impl Session {
             printer = Box::new(Masked::new(printer, key));
         }
         let mut spinner = Spinner::start();
-        let estimate = ledger.begin(request);
+        ledger.begin(request);
         let started = Instant::now();
         let unwritable = Notify::new();
         let cancel = async {
@@ -311,7 +311,7 @@ impl Session {
             Some(error) => Err(error),
             None => printer.outcome(&report.outcome, started.elapsed()).and_then(|()| printer.flush()),
         };
-        ledger.end(&report.entry);
+        let estimate = ledger.end(&report.entry);
         ChatLedger::learn(connection.client.endpoint(), &request.model, &report);
         if let Some(error) = &capture_error {
             tell!("sluice: cannot write the capture: {error}. It is not complete.");
@@ -321,7 +321,9 @@ impl Session {
         }
         printed?;
         if *verbose && !*json {
-            tell!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
+            if let Some(estimate) = estimate {
+                tell!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
+            }
             if let Some(status) = ledger.status() {
                 tell!("· context: {}", join_messages(&status.text, " · "));
             }

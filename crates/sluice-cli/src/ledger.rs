@@ -2,12 +2,13 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use sluice_client::{Client, Store, StoreError};
 use sluice_core::{
-    ChatRequest, Counter, Endpoint, Estimate, Ledger, LedgerEntry, LedgerModel, LimitsFrom, ModelSettings, Report,
-    StatusLine,
+    Begun, ChatRequest, Counter, Endpoint, Estimate, Ledger, LedgerEntry, LedgerModel, LimitsFrom, ModelSettings,
+    Report, StatusLine,
 };
 
 use crate::model_cache::ModelCache;
@@ -20,9 +21,14 @@ const SECONDS_PER_DAY: u64 = 86_400;
 /// The ledger, the file it is kept in, and the clock.
 pub struct ChatLedger {
     store: Store,
-    ledger: Ledger,
+    /// Absent while a request is counted.
+    ledger: Option<Ledger>,
     model: LedgerModel,
     clock: Instant,
+    /// Counts the running request, which doesn't wait for it: building a vocabulary takes a fifth of a second.
+    counting: Option<JoinHandle<(Ledger, Begun)>>,
+    /// Whether the first part of the running request was thinking, and when it came.
+    first_part: Option<(bool, u64)>,
     has_complained: bool,
 }
 
@@ -47,34 +53,48 @@ impl ChatLedger {
             },
             None => LedgerModel { family: model.to_owned(), ..LedgerModel::default() },
         };
-        let ledger = Ledger::with_memory(Counter::exact(), memory);
-        let mut ledger = Self { store, ledger, model, clock: Instant::now(), has_complained: false };
+        let ledger = Some(Ledger::with_memory(Counter::exact(), memory));
+        let clock = Instant::now();
+        let mut ledger = Self { store, ledger, model, clock, counting: None, first_part: None, has_complained: false };
         if let Some(error) = error {
             ledger.complain(&error);
         }
         ledger
     }
 
-    /// Returns how many tokens a request will have, and warns if that is close to the model's limit or above it.
-    pub fn begin(&mut self, request: &ChatRequest) -> Estimate {
-        let begun = self.ledger.begin(REQUEST, REQUEST, request.clone(), self.model.clone(), self.now());
-        if let Some(warning) = begun.warning {
-            tell!("sluice: {}", warning.message);
-        }
-        begun.estimate
+    /// A request begins. Its tokens are counted while the server works on it.
+    pub fn begin(&mut self, request: &ChatRequest) {
+        let Some(mut ledger) = self.ledger.take() else { return };
+        let (request, model, now) = (request.clone(), self.model.clone(), self.now());
+        self.first_part = None;
+        self.counting = Some(thread::spawn(move || {
+            let begun = ledger.begin(REQUEST, REQUEST, request, model, now);
+            (ledger, begun)
+        }));
     }
 
     /// A part of the answer has been printed.
     pub fn part(&mut self, is_thinking: bool) {
-        self.ledger.part(REQUEST, is_thinking, self.now());
+        self.first_part.get_or_insert((is_thinking, self.now()));
     }
 
-    /// The request is over. Its usage is saved immediately, because there may be no other request.
-    pub fn end(&mut self, entry: &LedgerEntry) {
-        self.ledger.end(REQUEST, entry, self.now(), today());
-        if let Err(error) = self.store.save(self.ledger.memory()) {
+    /// The request is over. Its usage is saved immediately, because there may be no other request. Returns how many
+    /// tokens it was estimated to have, and warns if that was close to the model's limit or above it.
+    pub fn end(&mut self, entry: &LedgerEntry) -> Option<Estimate> {
+        let now = self.now();
+        let (mut ledger, begun) = self.counting.take()?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        if let Some(warning) = begun.warning {
+            tell!("sluice: {}", warning.message);
+        }
+        if let Some((is_thinking, at)) = self.first_part {
+            ledger.part(REQUEST, is_thinking, at);
+        }
+        ledger.end(REQUEST, entry, now, today());
+        if let Err(error) = self.store.save(ledger.memory()) {
             self.complain(&error);
         }
+        self.ledger = Some(ledger);
+        Some(begun.estimate)
     }
 
     /// Remembers the parameters that the server refused and the limit that it named, so that the next run knows them.
@@ -94,7 +114,7 @@ impl ChatLedger {
 
     /// Returns what the status bar of an editor would show.
     pub fn status(&self) -> Option<StatusLine> {
-        self.ledger.status(REQUEST)
+        self.ledger.as_ref()?.status(REQUEST)
     }
 
     fn now(&self) -> u64 {
