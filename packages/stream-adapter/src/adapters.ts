@@ -17,6 +17,7 @@ abstract class Adapter<Source> {
       onUnknownChunk: options.onUnknownChunk ?? (() => {}),
       logger: options.logger ?? console,
       reportUsage: options.reportUsage ?? false,
+      pace: options.pace ?? "immediate",
       prefixCallIds: options.prefixCallIds ?? dialect === "openResponses",
     };
   }

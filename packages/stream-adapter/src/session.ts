@@ -2,7 +2,7 @@
 // resolves or rejects.
 
 import { bytesOf, chunkToJson } from "../../loader/src/chunks.js";
-import type { Core, Exchange, ExchangeOptions, Note, Outcome, Output } from "../../loader/src/core.js";
+import type { Core, Exchange, ExchangeOptions, Note, Outcome, Output, Pace } from "../../loader/src/core.js";
 import { lookUpVSCode, PartMaker, type VSCodeClasses } from "./parts.js";
 import { type Cancellation, type Item, type Items, isCancelled, itemsOf, onCancel, quietly, unlessCancelled } from "./source.js";
 import { theCore } from "./wasm.js";
@@ -32,6 +32,11 @@ export interface StreamAdapterOptions {
    * indicator stays at zero and long chats are never summarized. Default: false.
    */
   reportUsage?: boolean;
+  /**
+   * When text is reported: `immediate`, as it arrives; `steady`, joined every 40 ms, because VS Code holds back parts that follow
+   * closely on each other; `chatView`, as VS Code's Chat view shows it soonest. Default: `immediate`.
+   */
+  pace?: Pace;
 }
 
 /** The server's counts; `null` if it didn't report them. */
@@ -48,6 +53,8 @@ export interface Settings extends Required<Omit<StreamAdapterOptions, "vscode">>
 export const NO_USAGE: StreamUsage = { inputTokens: null, outputTokens: null };
 
 const NOTHING: unknown[] = [];
+/** The core's pauses are shorter, and its other time limits, which are up to the caller here, are longer. */
+const LONGEST_PAUSE_MS = 1_000;
 
 /** A stream that is being read. Call `step` until it returns that there is no more, and `close` in any case. */
 export class Session {
@@ -62,6 +69,8 @@ export class Session {
   readonly #encoder = new TextEncoder();
   /** Ends the wait for an item. */
   #wake: (() => void) | undefined;
+  /** The next item, while text is reported that has waited for its time. */
+  #waiting: Promise<Item> | undefined;
   #stopListening: () => void = () => {};
   #notes = 0;
   /** When this turn of the event loop began. */
@@ -71,7 +80,7 @@ export class Session {
   #half = "";
 
   private constructor(core: Core, vscode: VSCodeClasses, settings: Settings, source: unknown, cancellation?: Cancellation) {
-    const options: ExchangeOptions = { dialect: settings.dialect, stream: { plainCallIds: !settings.prefixCallIds } };
+    const options: ExchangeOptions = { dialect: settings.dialect, pace: settings.pace, stream: { plainCallIds: !settings.prefixCallIds } };
     this.#isResponse = isResponse(source);
     if (isResponse(source)) {
       // The caller made the request, so it isn't sent again.
@@ -106,6 +115,10 @@ export class Session {
 
   /** Reads the whole stream. Throws if the answer doesn't end properly. */
   async run(report: (part: object) => void): Promise<void> {
+    if (this.#settings.pace !== "immediate") {
+      while (await this.step(report)) {}
+      return;
+    }
     // This doesn't use `step`, which would create another promise for every item.
     for (;;) {
       let done: boolean | undefined;
@@ -121,17 +134,32 @@ export class Session {
     }
   }
 
-  /** Reads the next item only, and returns whether there may be more. */
+  /** Reads the next item, or reports text whose time has come. Returns whether there may be more. */
   async step(report: (part: object) => void): Promise<boolean> {
-    let done: boolean | undefined;
-    let value: unknown;
+    let item: Item | undefined;
     try {
-      ({ done, value } = await this.#next());
+      item = await this.#nextOrPause();
     } catch (error) {
       this.#broken(error, report);
       return false;
     }
-    return this.#take(done, value, report);
+    if (item === undefined) {
+      this.#give(this.#exchange.handleTimeout(), report);
+      return true;
+    }
+    return this.#take(item.done, item.value, report);
+  }
+
+  /** Returns the next item, or undefined if text has to be reported before it. */
+  async #nextOrPause(): Promise<Item | undefined> {
+    const next = (this.#waiting ??= this.#next());
+    const { action } = this.#exchange;
+    const pauses = action.type === "read" && action.timeoutMs <= LONGEST_PAUSE_MS;
+    const item = pauses ? await within(next, action.timeoutMs) : await next;
+    if (item !== undefined) {
+      this.#waiting = undefined;
+    }
+    return item;
   }
 
   #next(): Promise<Item> {
@@ -284,6 +312,14 @@ export class Session {
     this.#give(this.#exchange.handleConnectionError("broken"), report);
     this.#finish(report, error);
   }
+}
+
+/** Returns the result of a promise, or undefined if it takes longer. */
+function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), timeoutMs);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** Replaces a chunk that can't be read, in both dialects. */

@@ -35,6 +35,33 @@ describe("VSCodeStreamAdapter", () => {
     });
   });
 
+  test("paced text is joined, and reported while the source is silent", async () => {
+    for (const iterates of [false, true]) {
+      let showTwo;
+      const twoIsShown = new Promise((resolve) => (showTwo = resolve));
+      async function* source() {
+        yield { type: "text-delta", id: "t", text: "one " };
+        yield { type: "text-delta", id: "t", text: "tw" };
+        yield { type: "text-delta", id: "t", text: "o " };
+        await twoIsShown;
+        yield { type: "text-delta", id: "t", text: "three" };
+        yield finish;
+      }
+      const adapter = new VSCodeStreamAdapter({ vscode, logger: quiet, pace: "chatView" });
+      const texts = [];
+      const report = ({ value }) => {
+        texts.push(value);
+        if (texts.length === 2) showTwo();
+      };
+      if (iterates) {
+        for await (const part of adapter.adaptStream(source())) report(part);
+      } else {
+        await adapter.processStream(source(), { report });
+      }
+      assert.deepEqual(texts, ["one ", "two ", "three"]);
+    }
+  });
+
   test("text, reasoning, calls, files, sources and usage are reported", async () => {
     const { parts, usage } = await read(
       streamOf(
