@@ -21,6 +21,20 @@ const USUAL: [Topic; 8] = [
     Topic::Errors,
 ];
 
+/// The servers that the embedded gateway imitates.
+const SERVERS: [&str; 10] = [
+    "anthropic",
+    "deepseek",
+    "huggingface",
+    "litellm",
+    "llama.cpp",
+    "ollama",
+    "openai",
+    "responses-proxy",
+    "transformers",
+    "vllm",
+];
+
 async fn probe(base_url: &str, key: Option<&str>, model: Option<&str>) -> Card {
     let endpoint = Endpoint::parse(base_url).unwrap();
     let key = key.map(|key| ApiKey::for_origin(key, &endpoint.origin).unwrap());
@@ -283,6 +297,79 @@ async fn the_first_thing_that_is_wrong_ends_the_test() {
         + Key: No key is sent, and the list needs none.
         ! Answer: HTTP 200: The server answered with something that is not an event stream. Check the base URL: this does not look like an Open Responses endpoint.
     "#]]).await;
+}
+
+/// The servers that the embedded gateway imitates. A card without surprises is short: only what isn't as it should be.
+#[tokio::test]
+async fn the_card_is_right_for_each_server() {
+    let mut text = String::new();
+    for server in SERVERS {
+        let faults = Faults::parse(&format!("as={server}")).unwrap();
+        let simulator = Simulator::start(with(Options { faults, ..Options::default() })).unwrap();
+        let card = probe(&simulator.url(), None, Some("sluice/vllm-like")).await;
+        text.push_str(&format!("{server}\n"));
+        for line in rendered(&card, &simulator.url(), &[Topic::Summaries, Topic::Phase]).lines() {
+            if !line.starts_with('+') {
+                text.push_str(&format!("  {line}\n"));
+            }
+        }
+    }
+    expect![[r#"
+        anthropic
+          - Sealed thinking: The server sent none.
+          => Plain thinking is sent back, to this model on this server only.
+        deepseek
+          - Sealed thinking: The server sent none.
+          - Context window: Unknown; 128,000 tokens are assumed.
+          => The context window is assumed until an error of the server reveals it.
+          => Plain thinking is sent back, to this model on this server only.
+        huggingface
+          - Models: The server has no list of models.
+          - Output limit: The server cuts an answer off after 16 tokens and calls it complete.
+          - Images in results: The server accepts text only.
+          - Sealed thinking: The server sent none.
+          ? Context window: Unknown, because the model is not in the list.
+          => Images in the results of tools are left out.
+          => Models have to be named by hand.
+          => Sluice cannot tell an answer that was cut off from a short one.
+          => Plain thinking is sent back, to this model on this server only.
+        litellm
+          - Sealed thinking: The server sent none.
+          => Plain thinking is sent back, to this model on this server only.
+        llama.cpp
+          - Output limit: The server cuts an answer off after 16 tokens and calls it complete.
+          - Sealed thinking: The server sent none.
+          => Sluice cannot tell an answer that was cut off from a short one.
+          => Plain thinking is sent back, to this model on this server only.
+        ollama
+          - Sealed thinking: The server sent none.
+          - Context window: Unknown; 128,000 tokens are assumed.
+          => The context window is assumed until an error of the server reveals it.
+          => Plain thinking is sent back, to this model on this server only.
+        openai
+          - Sealed thinking: The server sent none.
+          - Context window: Unknown; 128,000 tokens are assumed.
+          => The context window is assumed until an error of the server reveals it.
+          => Plain thinking is sent back, to this model on this server only.
+        responses-proxy
+          - Output limit: The server cuts an answer off after 16 tokens and calls it complete.
+          - Sealed thinking: The server sent none.
+          - Context window: Unknown; 128,000 tokens are assumed.
+          => Sluice cannot tell an answer that was cut off from a short one.
+          => The context window is assumed until an error of the server reveals it.
+          => Plain thinking is sent back, to this model on this server only.
+        transformers
+          - Output limit: The server cuts an answer off after 16 tokens and calls it complete.
+          - Sealed thinking: The server sent none.
+          - Context window: Unknown; 128,000 tokens are assumed.
+          => Sluice cannot tell an answer that was cut off from a short one.
+          => The context window is assumed until an error of the server reveals it.
+          => Plain thinking is sent back, to this model on this server only.
+        vllm
+          - Sealed thinking: The server sent none.
+          => Plain thinking is sent back, to this model on this server only.
+    "#]]
+    .assert_eq(&text);
 }
 
 #[tokio::test]
