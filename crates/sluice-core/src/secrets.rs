@@ -27,7 +27,7 @@ const HIDDEN: &str = "[hidden]";
 ///
 /// Two kinds of secrets are replaced by `[hidden]`:
 ///
-/// - the exact values passed to [`new`](Self::new), in upper or lower case, percent-encoded, escaped as in JSON,
+/// - the exact values passed to [`new`](Self::new), in upper or lower case, percent-encoded, escaped as in JSON or HTML,
 ///   written in hexadecimal, part of base64 (with anything before them, such as `Bearer ` or a user's name), or
 ///   interrupted by invisible characters; and their first eight or more characters where the text is cut off;
 /// - anything that looks like a secret: keys with a well-known prefix such as `sk-` or `ghp_`, JSON web tokens,

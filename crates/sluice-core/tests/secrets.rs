@@ -18,6 +18,7 @@ fn check(texts: &[&str], expected: Expect) {
 #[test]
 fn a_known_key_is_masked_in_any_spelling() {
     let base64 = |before: &str| STANDARD.encode(format!("{before}{KEY}:end"));
+    let escaped = |length: usize| KEY[..length].bytes().map(|byte| format!(r"\u{byte:04x}")).collect::<String>();
     check(
         &[
             KEY,
@@ -32,7 +33,16 @@ fn a_known_key_is_masked_in_any_spelling() {
             &format!("base64 {} {} {}", base64(""), base64("u:"), base64("Bearer ")),
             &format!("for URLs {}", URL_SAFE_NO_PAD.encode(KEY)),
             &format!("hex {}", KEY.bytes().map(|byte| format!("{byte:02X}")).collect::<String>()),
+            &format!("in a page {}", KEY.bytes().map(|byte| format!("&#{byte};")).collect::<String>()),
+            &format!("in a page &#x63;&#x061;nary{}", &KEY[6..]),
+            &format!(r"in code \x63\x61nary{}", &KEY[6..]),
             &format!("cut off {}", &KEY[..12]),
+            // A message that is too long can end within an escape.
+            &format!(r"cut off {}\u", escaped(10)),
+            &format!(r"cut off {}\u00", escaped(10)),
+            &format!(r"cut off {}\", escaped(10)),
+            &format!("cut off {}%3…", KEY[..10].bytes().map(|byte| format!("%{byte:02X}")).collect::<String>()),
+            &format!("cut off {}&#x6...", KEY[..10].bytes().map(|byte| format!("&#x{byte:x};")).collect::<String>()),
             &format!("shortened {}...XYZ, {}…, {}****", &KEY[..10], &KEY[..10], &KEY[..10]),
             // A word that only starts like the key stays.
             &format!("{} is no key", &KEY[..10]),
@@ -50,7 +60,15 @@ fn a_known_key_is_masked_in_any_spelling() {
             base64 [hidden]lbmQ= d[hidden]VuZA== QmVhcmVy[hidden]ZW5k
             for URLs [hidden]
             hex [hidden]
+            in a page [hidden]
+            in a page [hidden]
+            in code [hidden]
             cut off [hidden]
+            cut off [hidden]\u
+            cut off [hidden]\u00
+            cut off [hidden]\
+            cut off [hidden]%3…
+            cut off [hidden]&#x6...
             shortened [hidden]...XYZ, [hidden]…, [hidden]****
             canary0123 is no key"#]],
     );

@@ -74,11 +74,7 @@ impl Needle {
             };
             matched = self.step(matched, byte);
             let is_whole = matched == self.bytes.len();
-            let is_cut_off = || match text.get(at + 1..) {
-                None | Some([]) => true,
-                Some([next, ..]) => next.byte == b'*' || next.is_ellipsis || starts_with_dots(text, at + 1),
-            };
-            if !is_whole && (matched < SHORTEST || !is_cut_off()) {
+            if !is_whole && (matched < SHORTEST || !is_cut_off(text, at + 1)) {
                 continue;
             }
             let mut first = at + 1 - matched;
@@ -97,8 +93,13 @@ impl Needle {
     }
 }
 
-fn starts_with_dots(text: &[Unit], at: usize) -> bool {
-    text.get(at..at + 3).is_some_and(|dots| dots.iter().all(|unit| unit.byte == b'.'))
+/// Returns whether the text was cut off at this place.
+fn is_cut_off(text: &[Unit], at: usize) -> bool {
+    match text.get(at..) {
+        None | Some([]) => true,
+        Some([next, ..]) if next.byte == b'*' || next.is_ellipsis => true,
+        Some(rest) => rest.get(..3).is_some_and(|dots| dots.iter().all(|unit| unit.byte == b'.')),
+    }
 }
 
 fn is_base64(byte: u8) -> bool {
@@ -151,7 +152,7 @@ fn spellings_in(text: &str, needles: &[Needle], found: &mut Vec<Range<usize>>) {
         needle.find(&units, found);
     }
     // Each kind of escape is also decoded alone, because the other may be part of the secret.
-    for escapes in [b"%" as &[u8], b"\\", b"%\\"] {
+    for escapes in [b"%" as &[u8], b"\\", b"%\\", b"&"] {
         if !escapes.iter().all(|escape| text.as_bytes().contains(escape)) {
             continue;
         }
@@ -169,7 +170,8 @@ fn spellings_in(text: &str, needles: &[Needle], found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Decodes one level of `%2D`, `\u002d`, `\/`, Markdown's `\-` and the like.
+/// Decodes one level of `%2D`, `\u002d`, `\x2d`, `&#45;`, `\/`, Markdown's `\-` and the like. An escape that was cut off is
+/// dropped.
 fn unescaped(text: &[Unit], escapes: &[u8]) -> Vec<Unit> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -177,9 +179,14 @@ fn unescaped(text: &[Unit], escapes: &[u8]) -> Vec<Unit> {
         let mut buffer = [0; 4];
         let (length, bytes): (usize, &[u8]) = match (first.byte, after) {
             (other, _) if !escapes.contains(&other) => (1, &[first.byte]),
-            (b'%', [high, low, ..]) => match hex_value(&[*high, *low]).and_then(|value| u8::try_from(value).ok()) {
+            _ if is_cut_off(rest, cut_escape(rest)) => (cut_escape(rest), &[]),
+            (b'%', [high, low, ..]) => match hex_byte(*high, *low) {
                 Some(byte) => (3, &[byte]),
                 None => (1, b"%"),
+            },
+            (b'\\', [x, high, low, ..]) if x.byte == b'x' => match hex_byte(*high, *low) {
+                Some(byte) => (4, &[byte]),
+                None => (1, b"\\"),
             },
             (b'\\', [u, digits @ ..]) if u.byte == b'u' => {
                 match digits.get(..4).and_then(hex_value).and_then(char::from_u32) {
@@ -189,6 +196,10 @@ fn unescaped(text: &[Unit], escapes: &[u8]) -> Vec<Unit> {
                 }
             }
             (b'\\', [escaped, ..]) if escaped.byte.is_ascii_punctuation() => (2, &[escaped.byte]),
+            (b'&', [hash, digits @ ..]) if hash.byte == b'#' => match entity(digits) {
+                Some((length, c)) => (2 + length, c.encode_utf8(&mut buffer).as_bytes()),
+                None => (1, b"&"),
+            },
             _ => (1, &[first.byte]),
         };
         let (taken, left) = rest.split_at(length.min(rest.len()));
@@ -197,6 +208,32 @@ fn unescaped(text: &[Unit], escapes: &[u8]) -> Vec<Unit> {
         rest = left;
     }
     plain
+}
+
+/// Returns the length of the incomplete escape that the text begins with. It was cut off if the text was cut off there.
+fn cut_escape(text: &[Unit]) -> usize {
+    let complete = match text {
+        [_, x, ..] if x.byte == b'x' => b"\\x2d".len(),
+        [_, u, ..] if u.byte == b'u' => b"\\u002d".len(),
+        [_, hash, ..] if hash.byte == b'#' => b"&#x2d;".len(),
+        _ => b"%2D".len(),
+    };
+    let is_part = |unit: &&Unit| unit.byte.is_ascii_hexdigit() || b"ux#".contains(&unit.byte);
+    1 + text.iter().skip(1).take(complete - 2).take_while(is_part).count()
+}
+
+/// Reads what follows `&#`: the number of a character, and a semicolon. Returns the length, too.
+fn entity(text: &[Unit]) -> Option<(usize, char)> {
+    let end = text.iter().take(8).position(|unit| unit.byte == b';')?;
+    let number = match text.get(..end)? {
+        [x, digits @ ..] if x.byte.eq_ignore_ascii_case(&b'x') => hex_value(digits),
+        digits => digits.iter().try_fold(0, |value, digit| Some(value * 10 + char::from(digit.byte).to_digit(10)?)),
+    };
+    Some((end + 1, char::from_u32(number?)?))
+}
+
+fn hex_byte(high: Unit, low: Unit) -> Option<u8> {
+    u8::try_from(hex_value(&[high, low])?).ok()
 }
 
 fn hex_value(digits: &[Unit]) -> Option<u32> {
