@@ -2,6 +2,7 @@
 //! themselves.
 
 mod against;
+mod instructions;
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use crate::shell::{cargo, command, root, run};
 use crate::{Done, adapter, extension, javascript, vscode, wasm};
 
 pub use against::compare;
+pub use instructions::instructions;
 
 /// Measures the extension's budgets in a real VS Code. The API suite checks the results.
 pub fn extension() -> Done {

@@ -57,8 +57,11 @@ enum Task {
         #[arg(long)]
         quick: bool,
         /// Measure an older commit as well and print both
-        #[arg(long, value_name = "COMMIT")]
+        #[arg(long, visible_alias = "compare", value_name = "COMMIT")]
         against: Option<String>,
+        /// Count instead the instructions that the native core spends on one event, with Valgrind
+        #[arg(long, conflicts_with_all = ["quick", "against", "extension"])]
+        instructions: bool,
         /// Measure instead what the extension costs a real VS Code
         #[arg(long, conflicts_with_all = ["quick", "against"])]
         extension: bool,
@@ -134,6 +137,7 @@ fn main() -> ExitCode {
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),
         Task::Bench { extension: true, .. } => bench::extension(),
+        Task::Bench { instructions: true, .. } => bench::instructions(),
         Task::Bench { quick, against: Some(commit), .. } => bench::compare(&commit, quick),
         Task::Bench { quick, .. } => bench::all(quick),
         Task::Meter { pairs, large } => meter::all(pairs, large),
