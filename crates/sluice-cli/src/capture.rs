@@ -10,7 +10,9 @@ use sluice_core::{BuiltRequest, ChatRequest, Secrets, build_request};
 
 pub struct CaptureFile {
     body: File,
-    request: PathBuf,
+    /// The file that was named. Later requests of the same run have files of their own.
+    first: PathBuf,
+    requests: u32,
     /// The start of a line that is not complete yet.
     line: Vec<u8>,
 }
@@ -18,19 +20,26 @@ pub struct CaptureFile {
 impl CaptureFile {
     /// Creates the file for the stream. The request is written next to it.
     pub fn start(path: &Path) -> io::Result<Self> {
-        let mut request = path.as_os_str().to_owned();
-        request.push(".request.json");
-        Ok(Self { body: private_file::create_named(path)?, request: request.into(), line: Vec::new() })
+        let body = private_file::create_named(path)?;
+        Ok(Self { body, first: path.to_owned(), requests: 0, line: Vec::new() })
     }
 
-    /// Writes the request. It doesn't contain the key, and every text is replaced by its length.
-    pub fn request(&self, chat: &ChatRequest, client: &Client) -> io::Result<()> {
+    /// Writes the request. It doesn't contain the key, and every text is replaced by its length. The stream that follows
+    /// goes into a file of its own, because a file with two of them can't be replayed: `FILE`, `FILE.2`, `FILE.3`, ….
+    pub fn request(&mut self, chat: &ChatRequest, client: &Client) -> io::Result<()> {
+        self.requests += 1;
+        let mut path = self.first.as_os_str().to_owned();
+        if self.requests > 1 {
+            path.push(format!(".{}", self.requests));
+            self.body = private_file::create_named(Path::new(&path))?;
+        }
+        path.push(".request.json");
         let BuiltRequest { request, .. } = build_request(chat, client.endpoint());
         let mut body: Value = serde_json::from_str(&request.body)?;
         redact(&mut body, "");
         let shown = serde_json::json!({"method": request.method, "url": request.url, "body": body});
         let text = serde_json::to_string_pretty(&shown)? + "\n";
-        private_file::create_named(&self.request)?.write_all(secrets(client).mask(&text).as_bytes())
+        private_file::create_named(Path::new(&path))?.write_all(secrets(client).mask(&text).as_bytes())
     }
 
     /// Writes the stream up to the last complete line. Secrets are masked in complete lines only, because one may start

@@ -37,7 +37,8 @@ const MAX_TOOL_ROUNDS: usize = 25;
 pub struct Chat {
     #[command(flatten)]
     question: Question,
-    /// Also write the raw stream to FILE, and the request without its texts to FILE.request.json
+    /// Also write the raw stream to FILE, and the request without its texts to FILE.request.json. If tools are called,
+    /// the streams after the first are in FILE.2, FILE.3, …
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
 }
@@ -249,7 +250,7 @@ impl Session {
     async fn round(&mut self) -> io::Result<Report> {
         let Self { connection, request, interrupts, ledger, json, verbose, .. } = self;
         let (mut capture, mut capture_error, mut write_error) = (self.capture.take(), None, None);
-        if let Some(capture) = &capture {
+        if let Some(capture) = &mut capture {
             capture_error = capture.request(request, &connection.client).err();
         }
         let mut printer: Box<dyn Printer> =
@@ -295,7 +296,9 @@ impl Session {
                 }
                 Event::Retrying { failure, delay, attempt } => {
                     spinner.stop();
-                    tell!("sluice: {} Attempt {attempt} in {:.1} s.", failure.message, delay.as_secs_f64());
+                    // The last message is advice for when it fails for good.
+                    let why = failure.text.split_last().map(|(_, said)| join_messages(said, " ")).unwrap_or_default();
+                    tell!("sluice: {why} Attempt {attempt} in {:.1} s.", delay.as_secs_f64());
                     spinner = Spinner::start();
                 }
                 _ => {}

@@ -134,7 +134,10 @@ impl Printer for Human {
         if let Some(usage) = &outcome.usage {
             line.push_str(&usage_words(usage));
         }
-        if let Some(cost) = outcome.gateway.as_ref().and_then(|gateway| gateway.cost.as_ref()) {
+        // LiteLLM has the cost among the counts.
+        let counted = || outcome.usage.as_ref()?.more.get("cost")?.as_f64().map(|cost| cost.to_string());
+        let cost = outcome.gateway.as_ref().and_then(|gateway| gateway.cost.clone()).or_else(counted);
+        if let Some(cost) = cost {
             write!(line, " · ${cost}").unwrap_or_default();
         }
         writeln!(self.out, "{style}{word}{style:#}{} · {:.1} ms", one_line(&line), elapsed.as_secs_f64() * 1e3)

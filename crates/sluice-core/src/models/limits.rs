@@ -59,7 +59,8 @@ impl TokenLimits {
                 from = LimitsFrom::Providers;
             }
         }
-        if let Some(learned) = known.learned.filter(|learned| *learned < window) {
+        let is_better = |learned: &u32| *learned < window || from == LimitsFrom::Assumed;
+        if let Some(learned) = known.learned.filter(is_better) {
             (window, from) = (learned, LimitsFrom::Learned);
         }
         if let Some(setting) = known.setting {
