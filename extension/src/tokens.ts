@@ -27,6 +27,8 @@ export class TokenCounts {
   #tokens: Tokens | undefined;
   #loading: Promise<Tokens> | undefined;
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The models whose vocabulary has been looked for. */
+  readonly #checked = new Set<string>();
 
   constructor(
     private readonly modules: Modules,
@@ -44,6 +46,7 @@ export class TokenCounts {
       this.#load(id).catch((error: unknown) => this.log.failure("error", "Tokens cannot be counted exactly", error));
       return (await this.modules.requests()).estimateTokens(id, what);
     }
+    this.#loadVocabulary(tokens, id);
     return typeof what === "string" ? tokens.countText(id, family, what) : tokens.countMessage(id, family, what);
   }
 
@@ -97,6 +100,20 @@ export class TokenCounts {
   async dispose(): Promise<void> {
     if (this.#saveTimer !== undefined) {
       await this.#save();
+    }
+  }
+
+  /** Loads a vocabulary that isn't part of the module, once. Until it is there, texts are counted with another one. */
+  #loadVocabulary(tokens: Tokens, model: string): void {
+    if (this.#checked.has(model)) {
+      return;
+    }
+    this.#checked.add(model);
+    if (tokens.lacksVocabulary(model)) {
+      this.modules.vocabulary().then(
+        (file) => tokens.loadVocabulary(file),
+        (error: unknown) => this.log.failure("error", "Tokens cannot be counted exactly", error),
+      );
     }
   }
 

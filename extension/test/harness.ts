@@ -20,6 +20,7 @@ export const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm
     return [`/extension/dist/${name}.wasm`, readFileSync(`${folder}/${name}.wasm`)];
   },
 );
+modules.push(["/extension/dist/gemma.vocabulary", readFileSync("../crates/sluice-core/data/gemma.vocabulary")]);
 
 export interface Sent {
   readonly url: string;

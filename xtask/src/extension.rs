@@ -25,6 +25,7 @@ pub fn pack() -> Done<PathBuf> {
     for module in &modules {
         copy(module, &dist)?;
     }
+    copy(&root().join("crates/sluice-core/data/gemma.vocabulary"), &dist)?;
     notices::write(&wasm::PACKAGES, &modules, &extension)?;
     fs::copy(root().join("LICENSE-MIT"), extension.join("LICENSE.txt"))
         .map_err(|error| format!("LICENSE-MIT: {error}"))?;

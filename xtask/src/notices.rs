@@ -23,6 +23,7 @@ const STANDARD_LIBRARY: [(&str, &str); 4] = [
 ];
 
 const MIT: &str = include_str!("../../LICENSE-MIT");
+const APACHE: &str = include_str!("../../LICENSE-APACHE");
 
 /// Writes the notices for these packages, and checks that they cover every crate that is named in the modules.
 pub fn write(packages: &[&str], modules: &[PathBuf], folder: &Path) -> Done {
@@ -69,6 +70,8 @@ fn text(packages: &[&str]) -> Done<String> {
         if name == "tiktoken" && packages.contains(&"sluice-tokens-wasm") {
             let titles = ["the vocabularies cl100k_base and o200k_base".to_owned()];
             by_text.entry(licence_of_vocabularies(folder)?).or_default().extend(titles);
+            let apache = format!("Copyright 2024 Google LLC. Only the pieces, in another form.\n\n{APACHE}");
+            by_text.entry(normal(&apache)).or_default().insert("the vocabulary of Gemma 3".to_owned());
         }
     }
     for (title, holder) in STANDARD_LIBRARY {

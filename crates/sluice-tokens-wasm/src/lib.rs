@@ -57,6 +57,21 @@ pub extern "C" fn count_text(tokenizer: u32, length: u32) -> u32 {
     with_text(length, |text| Counter::exact().text_with_tokenizer(tokenizer as usize, text))
 }
 
+/// Returns 1 if the model in the window needs the file `gemma.vocabulary` and it isn't loaded.
+#[unsafe(no_mangle)]
+pub extern "C" fn lacks_vocabulary(length: u32) -> u32 {
+    with_text(length, |model| u32::from(Counter::lacks_vocabulary(model)))
+}
+
+/// Loads the vocabulary in the window. Returns 1 if it is valid.
+#[unsafe(no_mangle)]
+pub extern "C" fn load_vocabulary(length: u32) -> u32 {
+    sluice_bridge::with(|bridge| {
+        let (file, _) = bridge.parts(length);
+        u32::from(Counter::load_vocabulary(file))
+    })
+}
+
 /// Returns a number for the family in the window, for [`corrected`].
 #[unsafe(no_mangle)]
 pub extern "C" fn family(length: u32) -> u32 {

@@ -46,6 +46,11 @@ export class Modules {
     });
   }
 
+  /** Reads Gemini's vocabulary, which isn't part of the module because only Gemini's models need it. */
+  async vocabulary(): Promise<Uint8Array> {
+    return this.readFile("gemma.vocabulary");
+  }
+
   /** Answers instead of a server as long as there is no key. */
   demo(): Promise<DemoGateway> {
     return this.#load("sluice_demo_wasm.wasm", loadDemo);

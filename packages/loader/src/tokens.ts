@@ -16,6 +16,8 @@ interface TokensExports extends ModuleExports {
   ask(length: number): void;
   tokenizer(length: number): number;
   count_text(tokenizer: number, length: number): number;
+  lacks_vocabulary(length: number): number;
+  load_vocabulary(length: number): number;
   family(length: number): number;
   corrected(family: number, count: number): number;
   memory_open(length: number): void;
@@ -63,6 +65,23 @@ export class Tokens {
    */
   prepare(model: string): void {
     this.countText(model, "", "a");
+  }
+
+  /** Returns whether a model's texts are only estimated until the file `gemma.vocabulary` is loaded. */
+  lacksVocabulary(model: string): boolean {
+    const instance = this.#use();
+    return instance.run((exports) => exports.lacks_vocabulary(instance.writeText(model))) !== 0;
+  }
+
+  /** Loads the file `gemma.vocabulary`. Returns whether it is valid. */
+  loadVocabulary(file: Uint8Array): boolean {
+    const instance = this.#use();
+    const isValid = instance.run((exports) => exports.load_vocabulary(instance.writeBytes(file))) !== 0;
+    // Counts made without it are not kept.
+    this.#caches.clear();
+    this.#models.clear();
+    this.#last = undefined;
+    return isValid;
   }
 
   /** Returns everything that was built and learned so far, for the same module on another thread. */
