@@ -4,15 +4,15 @@ import * as vscode from "vscode";
 
 import type { Card, ChatModel } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
+import { testConnection } from "../../packages/loader/src/probe.js";
 import { cardPage, cardText, verdict } from "./card-view.js";
-import { testConnection } from "./connection-test.js";
 import type { Connection, Connections } from "./connections.js";
 import type { Log } from "./log.js";
 import { localized, noteText, parseEndpoint } from "./messages.js";
 import type { ModelLists } from "./models.js";
 import { ask, pick, type StatusBar, showError, showInformation, showPage, showWarning, withProgress } from "./notify.js";
 import { type Manifest, redactedReport } from "./report.js";
-import { openSetting, settingsBaseUrl, showTextAtOnce } from "./settings.js";
+import { openSetting, readSettings, settingsBaseUrl, showTextAtOnce } from "./settings.js";
 import { explain, type SignIn } from "./sign-in.js";
 import type { VaultFiles } from "./vault-files.js";
 
@@ -132,8 +132,10 @@ async function testConnections(services: CommandServices): Promise<void> {
   }
   const { connection, label } = way as { connection: Connection; label: string };
   const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
+  const settings = readSettings(requests, log);
+  const proxy = vscode.workspace.getConfiguration("http").get("proxy", "");
   const card = await withProgress(vscode.l10n.t("Testing {0}", label), (onProgress, cancellation) =>
-    testConnection({ connection, core, requests, log, cancellation, onProgress }),
+    testConnection({ connection, core, requests, settings, proxy, localized, cancellation, onProgress }),
   );
   if (card === undefined) {
     return;

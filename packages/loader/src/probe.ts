@@ -1,22 +1,21 @@
 // Tests what a server can do: a loop that carries out the steps of the core's probe, with the same code that sends chats.
 
-import * as vscode from "vscode";
-
-import type { Card, ChatRequest, Core, ProbeAnswer, ProbeEvent } from "../../packages/loader/src/core.js";
-import { exchange, get } from "../../packages/loader/src/http.js";
-import type { Requests } from "../../packages/loader/src/requests.js";
-import type { Connection } from "./connections.js";
-import type { Log } from "./log.js";
-import { localized } from "./messages.js";
-import { readSettings } from "./settings.js";
+import type { Card, ChatRequest, Core, Endpoint, Message, ProbeAnswer, ProbeEvent, Settings } from "./core.js";
+import { exchange, get, type Server } from "./http.js";
+import type { Requests } from "./requests.js";
 
 const STEP_TIMEOUT_MS = 60_000;
 
 interface ConnectionTest {
-  readonly connection: Connection;
+  readonly connection: Server & { readonly endpoint: Endpoint };
   readonly core: Core;
   readonly requests: Requests;
-  readonly log: Log;
+  /** What the user has set applies here too. */
+  readonly settings: Settings;
+  /** The address of a proxy, or nothing. */
+  readonly proxy: string;
+  /** Returns messages in the user's language. */
+  readonly localized: (messages: readonly Message[]) => string;
   readonly cancellation: AbortSignal;
   /** Called before each step, and again if a step takes longer. */
   readonly onProgress: (message: string) => void;
@@ -24,12 +23,11 @@ interface ConnectionTest {
 
 /** Returns what was found out, or undefined if the user has cancelled. */
 export async function testConnection(test: ConnectionTest): Promise<Card | undefined> {
-  const { connection, requests, cancellation } = test;
+  const { connection, requests, settings, proxy, localized, cancellation } = test;
   const { baseUrl, origin } = connection.endpoint;
-  const proxy = vscode.workspace.getConfiguration("http").get<string>("proxy", "");
   const probe = requests.probe({
     baseUrl,
-    settings: readSettings(requests, test.log).models,
+    settings: settings.models,
     hasKey: (await connection.bearerFor(origin)) !== undefined,
     // A proxy's address may contain a password.
     ...(proxy === "" ? {} : { proxy: proxy.replace(/\/\/.*@/, "//") }),
@@ -56,14 +54,13 @@ export async function testConnection(test: ConnectionTest): Promise<Card | undef
 }
 
 async function answer(test: ConnectionTest, chat: ChatRequest, stopsEarly: boolean): Promise<ProbeAnswer> {
-  const { connection, requests, cancellation } = test;
+  const { connection, requests, settings, localized, cancellation } = test;
   const { baseUrl, origin } = connection.endpoint;
   const stop = new AbortController();
   let parts = 0;
   let isThinkingShown = false;
   const started = Date.now();
-  // What the user has set for all requests applies here too, except what this one is about.
-  const settings = readSettings(requests, test.log);
+  // A setting applies here too, unless this request is about it.
   const options = { ...settings.chat, extraHeaders: settings.headers[origin] ?? {}, ...chat.options };
   const { report, ledgerEntry } = await exchange(test.core, requests, {
     server: connection,
