@@ -119,9 +119,15 @@ fn name(variant: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::log_outcome;
+
+    /// Returns nothing if the outcome can't be read.
+    fn logged(model: &str, outcome: Value, message: Option<&str>, retry_ms: Option<u32>) -> (String, Option<String>) {
+        let outcome = serde_json::from_value(outcome);
+        outcome.map(|outcome| log_outcome(model, &outcome, message, retry_ms)).unwrap_or_default()
+    }
 
     #[test]
     fn an_outcome_is_described_in_words_that_no_server_chose() {
@@ -142,8 +148,7 @@ mod tests {
             ("a//b", json!({"status": "truncated"})),
             ("", json!({"status": "cancelled"})),
         ] {
-            let (line, _) = log_outcome(model, &serde_json::from_value(outcome).unwrap(), None, None);
-            lines.push_str(&line);
+            lines.push_str(&logged(model, outcome, None, None).0);
             lines.push('\n');
         }
         expect![[r#"
@@ -161,14 +166,13 @@ mod tests {
     #[test]
     fn what_a_server_said_is_in_the_second_line_only() {
         let error = json!({"kind": "rateLimited", "status": 429, "code": "diary", "requestId": "req_1"});
-        let outcome = serde_json::from_value(json!({"status": "failed", "error": error})).unwrap();
         let lines = |message, retry_ms| {
-            let (line, quote) = log_outcome("a/b", &outcome, message, retry_ms);
+            let (line, quote) = logged("a/b", json!({"status": "failed", "error": error}), message, retry_ms);
             format!("{line} | {}", quote.unwrap_or_default())
         };
         expect!["a/b: failed, rateLimited, HTTP 429. Asking again in 1.5 s. | a/b: You wrote: my diary, diary, request req_1"].assert_eq(&lines(Some("You wrote: my diary"), Some(1_500)));
         expect!["a/b: failed, rateLimited, HTTP 429 | a/b: diary, request req_1"].assert_eq(&lines(None, None));
-        let completed = serde_json::from_value(json!({"status": "completed"})).unwrap();
-        assert_eq!(log_outcome("a/b", &completed, None, None), ("a/b: completed".to_owned(), None));
+        let completed = logged("a/b", json!({"status": "completed"}), None, None);
+        assert_eq!(completed, ("a/b: completed".to_owned(), None));
     }
 }

@@ -94,7 +94,7 @@ fn has_any(name: &str, words: &[&str]) -> bool {
             let after = name.get(at + word.len()..).and_then(|text| text.chars().next());
             // `gpt-5` isn't part of `gpt-50`, but `grok-4` is of `grok-4.1` and `llava` of `llava13b`.
             let ends_in_digit = word.ends_with(|c: char| c.is_ascii_digit());
-            !goes_on(before) && !(ends_in_digit && after.is_some_and(|c| c.is_ascii_digit()))
+            !(goes_on(before) || ends_in_digit && after.is_some_and(|c| c.is_ascii_digit()))
         })
     })
 }
