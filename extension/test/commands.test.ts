@@ -108,10 +108,9 @@ test("what a server refuses in a test is left out of later requests", async () =
   await run("testConnection", undefined);
   assert.match(fake.panels.at(-1)!.webview.html, /leave out `reasoning.summary`, which the server refuses/);
   const models = (await provider.provideLanguageModelChatInformation(keyed, {})) as unknown as {
-    id: string;
-    model: { refused: string[] };
+    model: { id: string; refused: string[] };
   }[];
-  assert.deepEqual(models.find(({ id }) => id === "sluice/openai-unverified")!.model.refused, ["reasoningSummary"]);
+  assert.deepEqual(models.find(({ model }) => model.id === "sluice/openai-unverified")!.model.refused, ["reasoningSummary"]);
 });
 
 test("a card is a page without scripts, and server text in it is text", async () => {
