@@ -214,11 +214,13 @@ impl Imitated {
     /// Changes what this server says otherwise than the protocol does.
     pub fn reshape(self, events: &mut Vec<Event>) {
         if matches!(self, Vllm | LlamaCpp | Transformers | HuggingFace | ResponsesProxy) {
-            events.iter_mut().for_each(|event| self.reshape_ending(event));
+            for event in events.iter_mut() {
+                self.reshape_ending(event);
+            }
         }
         match self {
             HuggingFace => {
-                self.forget_calls(events);
+                forget_calls(events);
                 let zeros = json!({ "input_tokens": 0, "output_tokens": 0, "total_tokens": 0 });
                 if let Some(response) = events.first_mut().and_then(|event| event.get_mut("response")) {
                     response["usage"] = zeros;
@@ -249,7 +251,7 @@ impl Imitated {
             complete(item);
         }
         if event.kind == "response.incomplete" {
-            event.kind = "response.completed".to_owned();
+            "response.completed".clone_into(&mut event.kind);
         }
         let Some(response) = event.get_mut("response") else { return };
         response["output"].as_array_mut().into_iter().flatten().for_each(complete);
@@ -258,19 +260,19 @@ impl Imitated {
             response["incomplete_details"] = Value::Null;
         }
     }
+}
 
-    /// Keeps the `done` events of the last call only.
-    fn forget_calls(self, events: &mut Vec<Event>) {
-        let is_done = |event: &Event| {
-            let is_call = event.get("item").is_some_and(|item| item["type"] == "function_call");
-            event.kind == "response.output_item.done" && is_call
-        };
-        let last = events.iter().rposition(is_done);
-        let mut at = 0;
-        events.retain(|event| {
-            at += 1;
-            let is_arguments = event.kind == "response.function_call_arguments.done";
-            !(is_arguments || is_done(event)) || last.is_none_or(|last| at > last)
-        });
-    }
+/// Keeps the `done` events of the last call only.
+fn forget_calls(events: &mut Vec<Event>) {
+    let is_done = |event: &Event| {
+        let is_call = event.get("item").is_some_and(|item| item["type"] == "function_call");
+        event.kind == "response.output_item.done" && is_call
+    };
+    let last = events.iter().rposition(is_done);
+    let mut at = 0;
+    events.retain(|event| {
+        at += 1;
+        let is_arguments = event.kind == "response.function_call_arguments.done";
+        !(is_arguments || is_done(event)) || last.is_none_or(|last| at > last)
+    });
 }
