@@ -14,8 +14,8 @@ mod usage;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
 pub use model::{
-    ChatModel, EffortChoices, LimitSetting, LimitsFrom, ModelCapabilities, ModelList, ModelProvider, ModelSettings,
-    OtherModel, PriceTier, Prices,
+    ChatModel, EffortChoices, LimitsFrom, ModelCapabilities, ModelCategory, ModelList, ModelOverride, ModelProvider,
+    ModelSettings, OtherModel, PriceCategory, PriceTier, Prices,
 };
 pub use outcome::{
     Empty, Failure, FailureKind, Gateway, LoggedFailure, LoggedOutcome, Outcome, Overflow, Status, TokenDetails, Usage,

@@ -274,6 +274,13 @@ impl Exchange {
         }
     }
 
+    /// There is no connection, for a reason that has a code, such as `ENOTFOUND` or `ERR_NAME_NOT_RESOLVED`.
+    pub fn handle_no_connection(&mut self, code: &str) {
+        if matches!(self.state, State::Sending) {
+            self.fail(Failure::from_transport(Transport::Connect, &self.options.origin).with_cause(code));
+        }
+    }
+
     /// The time limit of the last action has run out.
     pub fn handle_timeout(&mut self) {
         match &self.state {
@@ -406,7 +413,7 @@ impl Exchange {
             let message = Message::new(MessageCode::OtherBaseUrl, [&self.options.base_url, &base_url]);
             Elsewhere { base_url, message }
         });
-        let ending = Ending::of(&outcome, self.called_tool);
+        let ending = Ending::of(&outcome, self.called_tool, &self.options.origin);
         // A parameter was the problem only if the server accepted the request without it.
         let mut refused = if outcome.error.is_none() { std::mem::take(&mut self.without) } else { Vec::new() };
         let reasoning_refused = refused.contains(&Parameter::ReasoningItems);

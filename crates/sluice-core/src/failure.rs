@@ -2,6 +2,7 @@
 //! shape. What to do next is decided here, so that every shell says and does the same.
 
 mod cause;
+mod help;
 mod overflow;
 mod retry;
 
@@ -15,6 +16,7 @@ use crate::secrets::Secrets;
 use crate::send::Parameter;
 
 pub use cause::connection_cause;
+pub(crate) use help::{help_page, keys_page};
 use overflow::{excerpt, is_overflow};
 pub(crate) use overflow::{output_limit, overflow_numbers};
 pub(crate) use retry::retry_delay_ms;
@@ -22,6 +24,9 @@ pub(crate) use retry::retry_delay_ms;
 /// Longer than any sentence that a server writes for people. Anything beyond that is a dump.
 const MAX_MESSAGE_CHARS: usize = 500;
 const MAX_ID_CHARS: usize = 120;
+const MAX_TITLE_CHARS: usize = 100;
+/// The title of a web page comes first.
+const MAX_HTML_HEAD: usize = 4 << 10;
 /// A longer body isn't an error message.
 const MAX_BODY: usize = 1 << 20;
 
@@ -114,6 +119,16 @@ impl Failure {
         Self { may_retry, ..failure }
     }
 
+    /// Adds why there is no connection, before what to do next. `code` is the operating system's or the browser's.
+    #[must_use]
+    pub(crate) fn with_cause(mut self, code: &str) -> Self {
+        let next = self.text.pop();
+        self.text.extend(connection_cause(code));
+        self.message = join_messages(&self.text, " ");
+        self.text.extend(next);
+        self
+    }
+
     /// Makes a failure about a tool whose call can't be used. The sentence has the tool's name as its argument.
     pub(crate) fn tool_call(tool: Option<&str>, reason: MessageCode) -> Self {
         let tool = tool.and_then(id);
@@ -166,7 +181,8 @@ impl Failure {
         } else {
             let (_, otherwise) = advice(kind);
             let status = status.map(|status| Message::new(MessageCode::HttpStatus, [&status]));
-            let text: Vec<Message> = status.into_iter().chain([otherwise.into()]).collect();
+            let page = error.title.as_ref().map(|title| Message::new(MessageCode::WebPage, [title]));
+            let text: Vec<Message> = status.into_iter().chain([otherwise.into()]).chain(page).collect();
             Self::made_of(kind, join_messages(&text, " "), text)
         };
         Self {
@@ -218,6 +234,8 @@ struct ErrorBody {
     generation_id: Option<String>,
     param: Value,
     is_html: bool,
+    /// The title of a web page.
+    title: Option<String>,
     /// Whether the body says that it is an error although the status may be 200, and the status that it says.
     is_error: bool,
     stated_status: Option<u16>,
@@ -257,7 +275,7 @@ impl ErrorBody {
         }
         let body = body.trim();
         if body.starts_with('<') {
-            return Self { is_html: true, ..Self::default() };
+            return Self { is_html: true, title: html_title(body), ..Self::default() };
         }
         // Some proxies begin a stream before they know that the request has failed.
         let is_stream = body.starts_with("data:") || body.starts_with("event:");
@@ -281,6 +299,7 @@ impl ErrorBody {
             generation_id: field("generationId").or_else(|| field("generation_id")),
             param: error.get("param").cloned().unwrap_or_default(),
             is_html: false,
+            title: None,
             is_error: json.get("error").is_some_and(|error| !error.is_null()),
             stated_status: status(),
         }
@@ -335,6 +354,16 @@ impl ErrorBody {
         }
         overflow_numbers(self.message.as_deref()?)
     }
+}
+
+/// Returns the title of a web page, such as the sign-in page of a network.
+fn html_title(body: &str) -> Option<String> {
+    let head = body.chars().take(MAX_HTML_HEAD).collect::<String>();
+    let lower = head.to_ascii_lowercase();
+    let start = lower.find("<title")?;
+    let from = start + lower.get(start..)?.find('>')? + 1;
+    let length = lower.get(from..)?.find("</title")?;
+    line(head.get(from..from + length)?, MAX_TITLE_CHARS)
 }
 
 fn error_status(text: &str) -> Option<u16> {

@@ -94,10 +94,10 @@ pub use boundary::{
 };
 pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
-    Gateway, HttpRequest, LimitSetting, LimitsFrom, LoggedFailure, LoggedOutcome, ModelCapabilities, ModelList,
-    ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Outcome, Output, Overflow, Part, PriceTier, Prices,
-    ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingProblem, Settings, Status, ThinkingFallback,
-    ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
+    Gateway, HttpRequest, LimitsFrom, LoggedFailure, LoggedOutcome, ModelCapabilities, ModelCategory, ModelList,
+    ModelOverride, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Outcome, Output, Overflow, Part,
+    PriceCategory, PriceTier, Prices, ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingProblem,
+    Settings, Status, ThinkingFallback, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
 };
 pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 pub use exchange::{

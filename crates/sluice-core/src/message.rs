@@ -93,6 +93,7 @@ messages! {
     UnnamedServerError = "The server reported an error without saying which.",
     ToolCallUnusable = "A tool call could not be used.",
     AnswerTooLarge = "The answer is too large.",
+    WebPage = "It sent a web page with the title \"{0}\".",
 
     // What went wrong with the connection.
     NoConnection = "No connection to {0}.",
@@ -223,6 +224,11 @@ messages! {
     PatternCharacters = "The pattern `{0}` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`",
     FavouriteUnknown = "`{0}` in favourites matches no model that is shown",
     DefaultUnknown = "`{0}` in default matches no model that is shown",
+    OverrideNegative = "The pattern `{0}` in overrides must not begin with `!`; a more specific pattern makes an exception",
+    OverrideUnknown = "`{0}` in overrides is not a field; there are {1}",
+    OverrideWrongType = "`{0}` in overrides must look like `{1}`",
+    OverrideOneOf = "`{0}` in overrides must be one of {1}",
+    OverrideUnused = "`{0}` in overrides matches no model that is known",
     EverythingHidden = "The rules hide every model, so none is hidden; take one back with `!creator/model`",
 
     // The list of models.
@@ -255,6 +261,10 @@ messages! {
     ServedBy = "Served by {0}",
     ServedByWindows = "Served by {0} ({1} to {2} tokens)",
     Deprecated = "Deprecated: {0}",
+    SwitchedOffOn = "The provider switches this model off on {0}.",
+    SwitchedOffSince = "The provider switched this model off on {0}.",
+    RetainsNothing = "Can be used without data retention",
+    MayRetain = "Providers may retain data",
 
     // Prices.
     PriceFree = "Free",

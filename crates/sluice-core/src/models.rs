@@ -6,8 +6,9 @@
 //! 3. `models/identity.rs`, `capabilities.rs`, `limits.rs` and `prices.rs` each answer one question about a model;
 //!    `families.rs` has what is known about families.
 //! 4. `models/rules.rs` decides which models are hidden, favourites or the default.
-//! 5. `models/describe.rs` describes a model to people.
-//! 6. `models/credits.rs` decides whether a key is valid.
+//! 5. `models/overrides.rs` applies what the user set for single models, and `models/recommend.rs` chooses among many.
+//! 6. `models/describe.rs` describes a model to people.
+//! 7. `models/credits.rs` decides whether a key is valid.
 
 mod capabilities;
 mod catalog;
@@ -16,13 +17,15 @@ mod describe;
 mod families;
 mod identity;
 mod limits;
+mod overrides;
 mod prices;
+mod recommend;
 mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::boundary::{
-    ChatModel, LimitSetting, ModelList, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Prices,
+    ChatModel, ModelList, ModelOverride, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Prices,
 };
 use crate::message::{Message, MessageCode};
 use crate::send::Parameter;
@@ -30,6 +33,7 @@ use crate::wire::{MOST_WORDS, Model, Models, ProviderEndpoint};
 
 use identity::Identity;
 use limits::{LimitSources, TokenLimits};
+pub(crate) use overrides::Overrides;
 pub(crate) use rules::Pattern;
 use rules::Rules;
 
@@ -49,17 +53,13 @@ struct Facts {
     refused: Vec<Parameter>,
 }
 
-fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSettings) -> ModelList {
+fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSettings, now: u64) -> ModelList {
     let mut list = ModelList::default();
     let mut problems = Vec::new();
     let hide = Rules::parse(&settings.hide, &mut problems);
     let favourites = Rules::parse(&settings.favourites, &mut problems);
     let default = Rules::parse(&settings.default, &mut problems);
-    let limits: Vec<(Pattern, &LimitSetting)> = settings
-        .limits
-        .iter()
-        .filter_map(|limit| Some((Pattern::parse(&limit.model).map_err(|bad| problems.push(bad)).ok()?, limit)))
-        .collect();
+    let overrides = Overrides::parse(settings, &mut problems);
 
     let (mut nameless, mut repeated) = (0, BTreeSet::new());
     let mut seen = BTreeSet::new();
@@ -78,21 +78,30 @@ fn model_list(wire: Models, facts: &BTreeMap<String, Facts>, settings: &ModelSet
         }
         let none = Facts::default();
         let facts = facts.get(&id).unwrap_or(&none);
-        let setting = merged_setting(&limits, &id);
-        let model = chat_model(id, model, facts, setting.as_ref(), settings.effort.as_deref());
+        let setting = overrides.of(&id);
+        let model = chat_model(id, model, facts, setting, settings.effort.as_deref(), now);
         list.models.push(ChatModel { is_favourite: favourites.hold_for(&model.id), ..model });
     }
 
+    if !seen.is_empty() {
+        problems.extend(overrides.unused(&seen).map(|text| Message::new(MessageCode::OverrideUnused, [&text])));
+    }
     hide_models(&mut list, &hide, &mut problems);
     let ids: Vec<&str> = list.models.iter().map(|model| model.id.as_str()).collect();
-    let chosen = default.first_of(&ids).map(str::to_owned);
+    let chosen = default.first_of(&ids).and_then(|id| list.models.iter().position(|model| model.id == id));
+    let chosen = chosen.or_else(|| recommend::default_model(&list.models));
+    let small = recommend::small_model(&list.models).or(chosen);
+    let has_favourites = list.models.iter().any(|model| model.is_favourite);
+    let featured = if has_favourites { Vec::new() } else { recommend::featured(&list.models) };
     for (code, rules) in [(MessageCode::FavouriteUnknown, &favourites), (MessageCode::DefaultUnknown, &default)] {
         // Before the first list has arrived, no pattern can match. That is not a mistake.
         let unknown = rules.idle(&ids).filter(|_| !ids.is_empty());
         problems.extend(unknown.map(|pattern| Message::new(code, [&pattern])));
     }
-    for model in &mut list.models {
-        model.is_default = chosen.as_ref() == Some(&model.id);
+    for (index, model) in list.models.iter_mut().enumerate() {
+        model.is_default = chosen == Some(index);
+        model.is_small_default = small == Some(index);
+        model.is_featured = model.is_default || model.is_favourite || featured.contains(&index);
     }
     list.models.sort_by_key(|model| !model.is_favourite);
 
@@ -115,8 +124,9 @@ fn chat_model(
     id: String,
     mut model: Model,
     facts: &Facts,
-    setting: Option<&LimitSetting>,
+    setting: ModelOverride,
     effort: Option<&str>,
+    now: u64,
 ) -> ChatModel {
     let mut providers = Vec::new();
     if let Some((more, endpoints)) = &facts.endpoints {
@@ -134,7 +144,7 @@ fn chat_model(
         output: model.max_output.into_iter().chain(most_output).min(),
         providers: &providers,
         learned: facts.learned,
-        setting,
+        setting: Some(&setting),
     });
     let prices = Prices::of(&model.pricing);
     let tail = || id.rsplit('/').next().filter(|tail| !tail.is_empty()).unwrap_or(&id).to_owned();
@@ -147,15 +157,23 @@ fn chat_model(
         context_window: limits.window,
         limits_from: limits.from,
         sent_output_tokens: limits.sent_output,
-        capabilities: capabilities::capabilities(&model, &id, setting),
+        capabilities: capabilities::capabilities(&model, &id, Some(&setting)),
         detail: describe::creator_name(&creator),
         tooltip: Vec::new(),
         pricing: prices.as_ref().map(Prices::messages).unwrap_or_default(),
+        price: prices.as_ref().and_then(Prices::in_and_out),
+        price_category: prices.as_ref().and_then(Prices::category),
         prices,
-        effort: capabilities::effort_choices(&model, effort),
+        category: describe::category(&id),
+        info: Vec::new(),
+        warning: None,
+        context_sizes: limits::smaller_windows(limits.window),
+        effort: capabilities::effort_choices(&model, setting.effort.as_deref().or(effort)),
         is_user_selectable: true,
         is_favourite: false,
+        is_featured: false,
         is_default: false,
+        is_small_default: false,
         creator,
         description: model.description,
         released: model.released,
@@ -167,10 +185,13 @@ fn chat_model(
         zero_data_retention: model.zero_data_retention,
         providers,
         refused: facts.refused.clone(),
+        overrides: setting,
         id,
         name,
     };
     chat.tooltip = describe::tooltip(&chat);
+    chat.info = describe::info(&chat);
+    chat.warning = describe::warning(&chat, now);
     chat
 }
 
@@ -228,28 +249,15 @@ fn other_model(id: String, model: &Model, kind: String) -> OtherModel {
     OtherModel { name: model.name.clone().unwrap_or_else(|| id.clone()), id, kind, prices }
 }
 
-/// Merges the limits that apply to a model. For each field, the last matching entry wins.
-fn merged_setting(limits: &[(Pattern, &LimitSetting)], id: &str) -> Option<LimitSetting> {
-    let mut merged: Option<LimitSetting> = None;
-    for (_, limit) in limits.iter().filter(|(pattern, _)| pattern.matches(id)) {
-        let into = merged.get_or_insert_default();
-        into.context_window = limit.context_window.or(into.context_window);
-        into.max_input_tokens = limit.max_input_tokens.or(into.max_input_tokens);
-        into.max_output_tokens = limit.max_output_tokens.or(into.max_output_tokens);
-        into.image_input = limit.image_input.or(into.image_input);
-        into.tool_calling = limit.tool_calling.or(into.tool_calling);
-    }
-    merged
-}
-
 /// Moves hidden models to the other models. If the rules hide every model, none is hidden, because VS Code forgets the
 /// selected model as soon as a list is empty.
 fn hide_models(list: &mut ModelList, hide: &Rules, problems: &mut Vec<Message>) {
-    if !list.models.is_empty() && list.models.iter().all(|model| hide.hold_for(&model.id)) {
+    let is_hidden = |model: &ChatModel| model.overrides.hidden.unwrap_or_else(|| hide.hold_for(&model.id));
+    if !list.models.is_empty() && list.models.iter().all(is_hidden) {
         problems.push(MessageCode::EverythingHidden.into());
         return;
     }
-    let (hidden, shown) = std::mem::take(&mut list.models).into_iter().partition(|model| hide.hold_for(&model.id));
+    let (hidden, shown) = std::mem::take(&mut list.models).into_iter().partition(is_hidden);
     list.models = shown;
     let hidden: Vec<ChatModel> = hidden;
     list.others.extend(hidden.into_iter().map(|model| OtherModel {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::boundary::{ChatOptions, ModelSettings, Routing, SettingProblem, Settings};
 use crate::message::{Message, MessageCode};
-use crate::models::Pattern;
+use crate::models::{Overrides, Pattern};
 use crate::send::{BadAddress, Endpoint, VERCEL, extra_headers};
 
 const IDLE_TIMEOUT_S: f64 = 600.0;
@@ -31,7 +31,7 @@ pub fn read_settings(values: &Map<String, Value>, environment: &BTreeMap<String,
         favourites: read.value("models.favourites"),
         default: Some(first).filter(|first| !first.is_empty()).into_iter().collect(),
         effort: unless_default(effort),
-        limits: read.value("models.overrides"),
+        overrides: read.value("models.overrides"),
         added: read.value("models.added"),
     };
     let chat = ChatOptions {
@@ -101,6 +101,9 @@ fn check(
         let bad = patterns.iter().filter_map(|pattern| Pattern::parse(pattern).err());
         problems.extend(bad.map(|message| SettingProblem { setting, message }));
     }
+    let mut overrides = Vec::new();
+    Overrides::parse(models, &mut overrides);
+    problems.extend(overrides.into_iter().map(|message| SettingProblem { setting: "models.overrides", message }));
     for (address, headers) in headers {
         // Problems with the base URL itself are reported above.
         if base_url != address && !address.is_empty() && Endpoint::parse(address).is_err() {

@@ -61,6 +61,7 @@ fn check(body: String, end: BodyEnd, expected: Expect) {
     }
     let text = match next(&mut exchange) {
         Action::End(report) => match report.ending {
+            Ending::Rejected { message, is_note: true, .. } => format!("note: {message}"),
             Ending::Rejected { message, kind, .. } => format!("rejected, {kind:?}: {message}"),
             ending => format!("{ending:?}"),
         },
@@ -117,9 +118,7 @@ fn an_answer_that_was_cut_off_is_explained() {
     check(
         text() + &incomplete("max_output_tokens"),
         BodyEnd::Eof,
-        expect![[
-            r#"rejected, None: The answer reached the model's output limit and is cut off here. Say "go on" to continue."#
-        ]],
+        expect![[r#"note: The answer reached the model's output limit and is cut off here. Say "go on" to continue."#]],
     );
     check(
         text() + &incomplete("content_filter"),

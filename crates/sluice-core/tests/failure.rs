@@ -6,8 +6,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
 use sluice_core::{
-    Action, BodyEnd, Endpoint, Exchange, ExchangeOptions, Failure, HttpResponse, Limits, ModelCatalog, ResponseStream,
-    StreamOptions, Transport, VERCEL,
+    Action, BodyEnd, Ending, Endpoint, Exchange, ExchangeOptions, Failure, HttpResponse, Limits, ModelCatalog,
+    ResponseStream, StreamOptions, Transport, VERCEL,
 };
 
 /// Sunday, 6 November 1994, 08:49:37 GMT.
@@ -22,6 +22,84 @@ fn check(status: u16, body: &str, expected: Expect) {
     let failure = answer(status, &[], body);
     let retry = if failure.may_retry { "may retry" } else { "final" };
     expected.assert_eq(&format!("{:?}, {retry}: {}", failure.kind, failure.sentence()));
+}
+
+/// The title of a web page tells what is in the way: a sign-in page of the network, or a proxy.
+#[test]
+fn the_title_of_a_web_page_is_shown() {
+    check(
+        200,
+        "<!DOCTYPE html><html><head><TITLE lang=en>Sign in to\n Corp Wi-Fi</TITLE></head>",
+        expect![[
+            r#"NotAStream, final: HTTP 200: The server answered with something that is not an event stream. It sent a web page with the title "Sign in to  Corp Wi-Fi". Check the base URL: this does not look like an Open Responses endpoint."#
+        ]],
+    );
+    check(
+        502,
+        "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>",
+        expect![[
+            r#"ServerDown, may retry: HTTP 502: The server has a problem. It sent a web page with the title "502 Bad Gateway". Try again later or choose another model."#
+        ]],
+    );
+    check(
+        502,
+        "<html><title></title></html>",
+        expect!["ServerDown, may retry: HTTP 502: The server has a problem. Try again later or choose another model."],
+    );
+    check(
+        502,
+        "<html><title>never ends",
+        expect!["ServerDown, may retry: HTTP 502: The server has a problem. Try again later or choose another model."],
+    );
+}
+
+#[test]
+fn the_cause_of_a_missing_connection_is_shown() {
+    let check = |code: &str, expected: Expect| {
+        let mut exchange = Exchange::new(ExchangeOptions { max_attempts: 1, ..ExchangeOptions::default() });
+        exchange.handle_no_connection(code);
+        let Action::End(report) = exchange.poll(0) else { panic!("it goes on") };
+        expected.assert_eq(&report.outcome.error.unwrap().sentence());
+    };
+    check(
+        "ECONNREFUSED",
+        expect![
+            "No connection to the server. The server can be reached, but nothing is listening on that port. (ECONNREFUSED) Check the network, the proxy settings and the base URL."
+        ],
+    );
+    check(
+        "ENOTFOUND",
+        expect![
+            "No connection to the server. No server has that name, or the DNS server can't be reached. (ENOTFOUND) Check the network, the proxy settings and the base URL."
+        ],
+    );
+    check(
+        "not a code",
+        expect!["No connection to the server. Check the network, the proxy settings and the base URL."],
+    );
+}
+
+/// The links that a shell may show are ours.
+#[test]
+fn refusals_of_known_servers_have_a_page() {
+    let page = |origin: &str, status: u16| {
+        let mut exchange =
+            Exchange::new(ExchangeOptions { origin: origin.to_owned(), max_attempts: 1, ..ExchangeOptions::default() });
+        exchange.handle_head(status, Vec::new(), NOW);
+        exchange.handle_end();
+        match exchange.poll(0) {
+            Action::End(report) => match report.ending {
+                Ending::Rejected { page, .. } => page.unwrap_or("none"),
+                ending => panic!("{ending:?}"),
+            },
+            action => panic!("{action:?}"),
+        }
+    };
+    let vercel = "https://ai-gateway.vercel.sh";
+    assert_eq!(page(vercel, 401), "https://vercel.com/d?to=%2F%5Bteam%5D%2F%7E%2Fai-gateway%2Fapi-keys");
+    assert_eq!(page(vercel, 402), "https://vercel.com/d?to=%2F%5Bteam%5D%2F%7E%2Fai-gateway");
+    assert_eq!(page(vercel, 400), "none");
+    assert_eq!(page("https://ai-gateway.vercel.sh.evil.example", 401), "none");
 }
 
 /// The smallest number here is the size of the completion, not the limit.

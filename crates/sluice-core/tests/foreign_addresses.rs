@@ -8,8 +8,8 @@ mod catalog;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{
-    Action, ChatModel, Endpoint, Exchange, ExchangeOptions, HttpResponse, LimitSetting, ModelCatalog, ModelSettings,
-    Parameter, Refresh, Report,
+    Action, ChatModel, Endpoint, Exchange, ExchangeOptions, HttpResponse, ModelCatalog, ModelSettings, Parameter,
+    Refresh, Report,
 };
 
 use catalog::{NOW, ok, only};
@@ -255,8 +255,10 @@ fn the_family_decides_if_the_list_says_nothing() {
 fn the_user_has_the_last_word_and_may_name_models() {
     let settings: ModelSettings = serde_json::from_value(json!({
         "added": {"http://127.0.0.1:8000": ["mine", "tiny"], "http://other:1": ["x"], "bad": 7},
-        "limits": [{"model": "*", "imageInput": true}, 7, {"model": "tiny", "contextWindow": "8k"},
-            {"model": "mine", "toolCalling": false, "contextWindow": 8192}],
+        "overrides": {
+            "*": {"imageInput": true}, "none": 7, "tiny": {"contextWindow": "8k"},
+            "mine": {"toolCalling": false, "contextWindow": 8192},
+        },
     }))
     .unwrap();
     let mut catalog = ModelCatalog::new(&Endpoint::parse("http://127.0.0.1:8000/v1").unwrap());
@@ -271,10 +273,6 @@ fn the_user_has_the_last_word_and_may_name_models() {
         tiny: 1536 + 512, sends None, sees, calls
         mine: 6144 + 2048, sends None, sees"#]]
     .assert_eq(&models(&catalog).join("\n"));
-    assert_eq!(
-        settings.limits[0],
-        LimitSetting { model: "*".to_owned(), image_input: Some(true), ..LimitSetting::default() }
-    );
     // A limit for the answer that the server named is sent from then on.
     catalog.learn_refused("tiny", &[Parameter::MostOutputTokens(256)], NOW);
     expect![[r#"

@@ -46,27 +46,27 @@ fn rules_hide_models_and_choose_favourites_and_the_default() {
     check_rules(
         of(&[], &[], &[]),
         expect![[r#"
-        anthropic/claude-sonnet-4.5
-        anthropic/claude-opus-4.5
-        google/gemini-3-pro-preview
-        openai/gpt-5"#]],
+            anthropic/claude-sonnet-4.5 default
+            anthropic/claude-opus-4.5
+            google/gemini-3-pro-preview
+            openai/gpt-5"#]],
     );
     check_rules(
         of(&["anthropic/*", "!anthropic/claude-opus*"], &[], &[]),
         expect![[r#"
-        anthropic/claude-opus-4.5
-        google/gemini-3-pro-preview
-        openai/gpt-5
-        (anthropic/claude-sonnet-4.5 hidden)"#]],
+            anthropic/claude-opus-4.5
+            google/gemini-3-pro-preview
+            openai/gpt-5 default
+            (anthropic/claude-sonnet-4.5 hidden)"#]],
     );
     // The last matching pattern wins.
     check_rules(
         of(&["!ANTHROPIC/claude-opus-4.5", "Anthropic/*", "*-preview"], &[], &[]),
         expect![[r#"
-        openai/gpt-5
-        (anthropic/claude-sonnet-4.5 hidden)
-        (anthropic/claude-opus-4.5 hidden)
-        (google/gemini-3-pro-preview hidden)"#]],
+            openai/gpt-5 default
+            (anthropic/claude-sonnet-4.5 hidden)
+            (anthropic/claude-opus-4.5 hidden)
+            (google/gemini-3-pro-preview hidden)"#]],
     );
     check_rules(
         of(&[], &["gpt-?", "*opus*"], &["*-sonnet-*", "openai/*"]),
@@ -88,26 +88,26 @@ fn rules_hide_models_and_choose_favourites_and_the_default() {
     check_rules(
         of(&["*"], &[], &[]),
         expect![[r#"
-        anthropic/claude-sonnet-4.5
-        anthropic/claude-opus-4.5
-        google/gemini-3-pro-preview
-        openai/gpt-5
-        note: The rules hide every model, so none is hidden; take one back with `!creator/model`"#]],
+            anthropic/claude-sonnet-4.5 default
+            anthropic/claude-opus-4.5
+            google/gemini-3-pro-preview
+            openai/gpt-5
+            note: The rules hide every model, so none is hidden; take one back with `!creator/model`"#]],
     );
     check_rules(
         of(&["", "!", "a b", "openai/{gpt-4,gpt-5}", "!!x"], &["gpt5"], &["mistral/*"]),
         expect![[r#"
-        anthropic/claude-sonnet-4.5
-        anthropic/claude-opus-4.5
-        google/gemini-3-pro-preview
-        openai/gpt-5
-        note: The pattern `` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        note: The pattern `!` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        note: The pattern `a b` has white space in it; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`, one id or pattern for each entry
-        note: The pattern `openai/{gpt-4,gpt-5}` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        note: The pattern `!!x` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
-        note: `gpt5` in favourites matches no model that is shown
-        note: `mistral/*` in default matches no model that is shown"#]],
+            anthropic/claude-sonnet-4.5 default
+            anthropic/claude-opus-4.5
+            google/gemini-3-pro-preview
+            openai/gpt-5
+            note: The pattern `` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
+            note: The pattern `!` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
+            note: The pattern `a b` has white space in it; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`, one id or pattern for each entry
+            note: The pattern `openai/{gpt-4,gpt-5}` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
+            note: The pattern `!!x` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
+            note: `gpt5` in favourites matches no model that is shown
+            note: `mistral/*` in default matches no model that is shown"#]],
     );
 }
 

@@ -7,7 +7,7 @@ mod support;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sluice_core::{ChatModel, LimitSetting, ModelCatalog, ModelSettings, Refresh, Usage, join_messages};
+use sluice_core::{ChatModel, ModelCatalog, ModelSettings, Refresh, Usage, join_messages};
 
 use support::{NOW, catalog, gateway, ok, only};
 
@@ -71,21 +71,16 @@ fn input_and_output_limits_add_up_to_the_window() {
 #[test]
 fn settings_and_errors_correct_the_list() {
     let list = json!([{ "id": "a/b", "context_window": 200_000, "max_tokens": 64_000 }]);
-    let with = |limits: Vec<LimitSetting>| ModelSettings { limits, ..ModelSettings::default() };
-    let set = |model: &str, window: u32, input: u32, output: u32| {
-        let some = |limit: u32| Some(limit).filter(|limit| *limit > 0);
-        LimitSetting {
-            model: model.to_owned(),
-            context_window: some(window),
-            max_input_tokens: some(input),
-            max_output_tokens: some(output),
-            ..LimitSetting::default()
-        }
+    let set = |pattern: &str, window: u32, input: u32, output: u32| {
+        let fields = [("contextWindow", window), ("maxInputTokens", input), ("maxOutputTokens", output)];
+        let set = fields.into_iter().filter(|(_, limit)| *limit > 0);
+        (pattern.to_owned(), set.map(|(name, limit)| (name.to_owned(), json!(limit))).collect())
     };
-    let check = |settings: Vec<LimitSetting>, learned: &str, expected: Expect| {
+    let check = |overrides: Vec<(String, Value)>, learned: &str, expected: Expect| {
         let mut catalog = catalog(&list);
         catalog.learn("a/b", learned, NOW);
-        expected.assert_eq(&limits(&only(&catalog, &with(settings))));
+        let settings = ModelSettings { overrides: overrides.into_iter().collect(), ..ModelSettings::default() };
+        expected.assert_eq(&limits(&only(&catalog, &settings)));
     };
     check(vec![], "", expect!["136000 + 64000 = 200000, List"]);
     check(vec![set("a/*", 1_000_000, 0, 0)], "", expect!["936000 + 64000 = 1000000, Setting"]);

@@ -35,6 +35,45 @@ fn settings_are_checked_without_a_request() {
 }
 
 #[test]
+fn overrides_are_checked_field_by_field() {
+    let overrides = json!({
+        "": {"maxInputTokens": 5},
+        "!acme/*": {},
+        "acme/list": [],
+        "acme/names": {"maxTokens": 5, "routing": {"first": "x"}},
+        "acme/types": {
+            "maxInputTokens": -1, "hidden": "yes", "effort": "much", "body": 5, "imageInput": 1,
+            "routing": {"only": "anthropic", "sort": "name"},
+        },
+        "acme/reserved": {"body": {"input": [], "temperature": 0.5}},
+        "acme/routing": {"routing": []},
+        "acme/fine": {
+            "contextWindow": 100_000, "maxInputTokens": 5, "maxOutputTokens": 5, "effort": "low", "imageInput": false,
+            "hidden": false, "body": {"top_k": 5},
+            "routing": {"order": ["a"], "only": ["a"], "fallbacks": ["b/c"], "sort": "cost"},
+        },
+    });
+    let problems = read(&json!({"models": {"overrides": overrides}})).problems;
+    assert!(problems.iter().all(|problem| problem.setting == "models.overrides"));
+    let lines: Vec<String> = problems.iter().map(|problem| problem.message.to_string()).collect();
+    expect![[r#"
+        The pattern `` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
+        The pattern `!acme/*` in overrides must not begin with `!`; a more specific pattern makes an exception
+        `acme/list` in overrides must look like `{"maxOutputTokens": 8000}`
+        `acme/names: maxTokens` in overrides is not a field; there are contextWindow, maxInputTokens, maxOutputTokens, effort, imageInput, toolCalling, hidden, body, routing
+        `acme/names: routing.first` in overrides is not a field; there are order, only, fallbacks, sort
+        The extra body field input is not sent: Sluice sets it.
+        `acme/routing: routing` in overrides must look like `{"only": ["anthropic"]}`
+        `acme/types: body` in overrides must look like `{"temperature": 0.2}`
+        `acme/types: effort` in overrides must be one of none, minimal, low, medium, high, xhigh, max
+        `acme/types: hidden` in overrides must look like `true`
+        `acme/types: imageInput` in overrides must look like `true`
+        `acme/types: maxInputTokens` in overrides must look like `200000`
+        `acme/types: routing.only` in overrides must look like `["anthropic"]`
+        `acme/types: routing.sort` in overrides must be one of cost, ttft, tps"#]].assert_eq(&lines.join("\n"));
+}
+
+#[test]
 fn every_extra_header_belongs_to_one_origin() {
     let settings = json!({
         "baseUrl": "https://Base.example/v1",

@@ -106,6 +106,12 @@ pub extern "C" fn exchange_chunk(length: u32, now_ms: f64) {
     tell(length, now_ms, |exchange, json| exchange.handle_chunk(str::from_utf8(json).unwrap_or_default()));
 }
 
+/// Reports that there is no connection. The code of the cause is in the first `length` bytes of the window.
+#[unsafe(no_mangle)]
+pub extern "C" fn exchange_no_connection(length: u32, now_ms: f64) {
+    tell(length, now_ms, |exchange, code| exchange.handle_no_connection(str::from_utf8(code).unwrap_or_default()));
+}
+
 /// Reports an event to the exchange: one of the constants from [`BODY_ENDED`] to [`RAN_OUT_OF_MEMORY`].
 #[unsafe(no_mangle)]
 pub extern "C" fn exchange_event(event: u32, now_ms: f64) {

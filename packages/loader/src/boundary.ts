@@ -537,7 +537,11 @@ isUnencrypted: boolean,
 /**
  * Whether it is Vercel's gateway.
  */
-isVercel: boolean, };
+isVercel: boolean, 
+/**
+ * The page on which users create keys for it, if that is known.
+ */
+keysPage: string | null, };
 
 export type Environment = { 
 /**
@@ -748,7 +752,15 @@ text: Array<Message>,
 /**
  * `None` if the server reported success and there is still nothing, or too little, to show.
  */
-kind: FailureKind | null, };
+kind: FailureKind | null, 
+/**
+ * Whether the answer is usable. The message then belongs below it, and nothing has failed.
+ */
+isNote: boolean, 
+/**
+ * A page on which the user can solve the problem. It is ours, not the server's, so it may be a link.
+ */
+page: string | null, };
 
 export type Drain = { 
 /**
@@ -849,9 +861,33 @@ tooltip: Array<Array<Message>>,
  */
 pricing: Array<Message>, 
 /**
+ * The first of them alone, such as `$3 / $15`, for a narrow column.
+ */
+price: Message | null, 
+/**
  * The same prices as numbers.
  */
 prices: Prices | null, 
+/**
+ * How expensive the model is compared with others.
+ */
+priceCategory: PriceCategory | null, 
+/**
+ * What the model is made for, as its name suggests.
+ */
+category: ModelCategory, 
+/**
+ * What VS Code shows when the mouse points at the model: one line each, whose details are to be joined with commas.
+ */
+info: Array<Array<Message>>, 
+/**
+ * A warning to show above that: the model will be switched off.
+ */
+warning: Message | null, 
+/**
+ * Smaller context windows to choose from, and the whole one as the last. Empty if there is no choice.
+ */
+contextSizes: Array<number>, 
 /**
  * The levels of reasoning effort to choose from, if there are any.
  */
@@ -865,9 +901,18 @@ isUserSelectable: boolean,
  */
 isFavourite: boolean, 
 /**
+ * Whether the model is worth seeing before the others: the default, the favourites, or the newest of each line if
+ * there are no favourites.
+ */
+isFeatured: boolean, 
+/**
  * Whether the model is selected if the user hasn't chosen one.
  */
 isDefault: boolean, 
+/**
+ * Whether the model suits small jobs best, such as titles and commit messages.
+ */
+isSmallDefault: boolean, 
 /**
  * The company that trained the model, which is the first part of most ids.
  */
@@ -911,7 +956,11 @@ providers: Array<ModelProvider>,
 /**
  * Parameters that the server refused in requests to this model. They are left out of the next ones.
  */
-refused: Array<Parameter>, };
+refused: Array<Parameter>, 
+/**
+ * What the user set for requests to this model.
+ */
+overrides: ModelOverride, };
 
 export type LimitsFrom = "assumed" | "list" | "providers" | "learned" | "setting";
 
@@ -1086,40 +1135,57 @@ default?: Array<string>,
  */
 effort?: string, 
 /**
- * The last match wins here too, field by field.
+ * What the user sets for single models, by pattern: the fields of [`ModelOverride`], as the user writes them. If
+ * several patterns match, the one with more letters wins, field by field.
  */
-limits?: Array<LimitSetting>, 
+overrides?: { [pattern: string]: unknown }, 
 /**
  * The ids of models that the user names, by the address of their server. They are offered even if the server has no
  * list.
  */
 added?: { [key in string]: Array<string> }, };
 
-export type LimitSetting = { 
-/**
- * The pattern of the models that these limits apply to.
- */
-model: string, 
+export type ModelOverride = { 
 /**
  * How many tokens input and output may have together.
  */
-contextWindow?: number, 
+contextWindow: number | null, 
 /**
  * How many tokens a request may have.
  */
-maxInputTokens?: number, 
+maxInputTokens: number | null, 
 /**
  * How many tokens an answer may have.
  */
-maxOutputTokens?: number, 
+maxOutputTokens: number | null, 
 /**
- * Whether the models see images.
+ * The thinking effort, unless the model picker says otherwise.
  */
-imageInput?: boolean, 
+effort: string | null, 
 /**
- * Whether the models call tools.
+ * Whether messages may contain images.
  */
-toolCalling?: boolean, };
+imageInput: boolean | null, 
+/**
+ * Whether the model calls tools.
+ */
+toolCalling: boolean | null, 
+/**
+ * Whether the model is not offered.
+ */
+hidden: boolean | null, 
+/**
+ * Fields to add to the request body, such as `temperature`.
+ */
+body: { [name: string]: unknown }, 
+/**
+ * Which providers the gateway may use for the model.
+ */
+routing: Routing | null, };
+
+export type PriceCategory = "low" | "medium" | "high" | "very_high";
+
+export type ModelCategory = "lightweight" | "versatile" | "powerful";
 
 export type Settings = { 
 /**

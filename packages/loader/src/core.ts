@@ -100,6 +100,7 @@ interface CoreExports extends ModuleExports {
   exchange_head(length: number, now: number): void;
   exchange_bytes(length: number, now: number): void;
   exchange_chunk(length: number, now: number): void;
+  exchange_no_connection(length: number, now: number): void;
   exchange_event(event: number, now: number): void;
   exchange_entry(): void;
   exchange_close(): void;
@@ -168,8 +169,11 @@ export class Exchange {
     return this.#happen(BODY_ENDED);
   }
 
-  /** The connection failed or broke. */
-  handleConnectionError(error: "connect" | "broken"): Output[] {
+  /** The connection failed, for a reason that may have a code such as `ENOTFOUND`, or broke. */
+  handleConnectionError(error: "connect" | "broken", code?: string): Output[] {
+    if (error === "connect" && code !== undefined) {
+      return this.#tell((instance, now) => instance.exports.exchange_no_connection(instance.writeText(code), now), []);
+    }
     return this.#happen(error === "connect" ? CANNOT_CONNECT : CONNECTION_BROKE);
   }
 

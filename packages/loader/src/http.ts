@@ -169,11 +169,11 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
     const began = performance.now();
     const result = await settled(operation, timeoutMs, cancellation);
     turnBegan += performance.now() - began;
-    if (typeof result === "object") {
+    if (typeof result === "object" && "value" in result) {
       return result.value;
     }
     if (result !== "cancelled") {
-      await give(result === "timeout" ? exchange.handleTimeout() : exchange.handleConnectionError(error));
+      await give(result === "timeout" ? exchange.handleTimeout() : exchange.handleConnectionError(error, codeOf(result.failed)));
     }
     return undefined;
   };
@@ -247,14 +247,12 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
 const NO_BYTES = new Uint8Array();
 const NO_BODY = Promise.resolve({ done: true, value: undefined } as const);
 
+type Settled<T> = { readonly value: T } | { readonly failed: unknown } | "timeout" | "cancelled";
+
 /** Returns the result of an operation, unless it fails, takes too long or is cancelled first. */
-function settled<T>(
-  operation: Promise<T>,
-  timeoutMs: number,
-  cancellation: AbortSignal,
-): Promise<{ value: T } | "failed" | "timeout" | "cancelled"> {
+function settled<T>(operation: Promise<T>, timeoutMs: number, cancellation: AbortSignal): Promise<Settled<T>> {
   return new Promise((resolve) => {
-    const end = (result: { value: T } | "failed" | "timeout" | "cancelled"): void => {
+    const end = (result: Settled<T>): void => {
       clearTimeout(timer);
       cancellation.removeEventListener("abort", cancel);
       resolve(result);
@@ -264,7 +262,7 @@ function settled<T>(
     cancellation.addEventListener("abort", cancel);
     operation.then(
       (value) => end({ value }),
-      () => end("failed"),
+      (error: unknown) => end({ failed: error }),
     );
   });
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Note;
+use super::{Note, Routing};
 use crate::message::Message;
 use crate::send::Parameter;
 
@@ -56,16 +56,33 @@ pub struct ChatModel {
     /// For example `$3 / $15 per M tokens` and `cached $0.30`, to be joined with commas. Empty if the server publishes no
     /// prices.
     pub pricing: Vec<Message>,
+    /// The first of them alone, such as `$3 / $15`, for a narrow column.
+    pub price: Option<Message>,
     /// The same prices as numbers.
     pub prices: Option<Prices>,
+    /// How expensive the model is compared with others.
+    pub price_category: Option<PriceCategory>,
+    /// What the model is made for, as its name suggests.
+    pub category: ModelCategory,
+    /// What VS Code shows when the mouse points at the model: one line each, whose details are to be joined with commas.
+    pub info: Vec<Vec<Message>>,
+    /// A warning to show above that: the model will be switched off.
+    pub warning: Option<Message>,
+    /// Smaller context windows to choose from, and the whole one as the last. Empty if there is no choice.
+    pub context_sizes: Vec<u32>,
     /// The levels of reasoning effort to choose from, if there are any.
     pub effort: Option<EffortChoices>,
     /// Whether VS Code lists the model in its picker.
     pub is_user_selectable: bool,
     /// Whether a favourites pattern matches. Favourites come first.
     pub is_favourite: bool,
+    /// Whether the model is worth seeing before the others: the default, the favourites, or the newest of each line if
+    /// there are no favourites.
+    pub is_featured: bool,
     /// Whether the model is selected if the user hasn't chosen one.
     pub is_default: bool,
+    /// Whether the model suits small jobs best, such as titles and commit messages.
+    pub is_small_default: bool,
     /// The company that trained the model, which is the first part of most ids.
     pub creator: String,
     /// The server's description, on one line.
@@ -90,6 +107,38 @@ pub struct ChatModel {
     pub providers: Vec<ModelProvider>,
     /// Parameters that the server refused in requests to this model. They are left out of the next ones.
     pub refused: Vec<Parameter>,
+    /// What the user set for requests to this model.
+    pub overrides: ModelOverride,
+}
+
+/// How expensive a model is. The names are VS Code's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
+pub enum PriceCategory {
+    /// Up to $3 for a million tokens of output, such as small models.
+    Low,
+    /// Up to $20, such as most models for everyday work.
+    Medium,
+    /// Up to $60, such as the largest models.
+    High,
+    /// More than that.
+    VeryHigh,
+}
+
+/// What a model is made for. The names are VS Code's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
+pub enum ModelCategory {
+    /// Small and fast.
+    Lightweight,
+    /// For everyday work.
+    Versatile,
+    /// For difficult work.
+    Powerful,
 }
 
 /// The source of a model's limits, from the least to the most trusted.
@@ -247,10 +296,10 @@ pub struct ModelSettings {
     /// The thinking effort, unless the model decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// The last match wins here too, field by field.
-    #[serde(deserialize_with = "readable_limits")]
-    #[cfg_attr(test, ts(as = "Option<Vec<LimitSetting>>"))]
-    pub limits: Vec<LimitSetting>,
+    /// What the user sets for single models, by pattern: the fields of [`ModelOverride`], as the user writes them. If
+    /// several patterns match, the one with more letters wins, field by field.
+    #[cfg_attr(test, ts(type = "{ [pattern: string]: unknown }", optional))]
+    pub overrides: Map<String, Value>,
     /// The ids of models that the user names, by the address of their server. They are offered even if the server has no
     /// list.
     #[serde(deserialize_with = "readable_ids")]
@@ -258,15 +307,7 @@ pub struct ModelSettings {
     pub added: BTreeMap<String, Vec<String>>,
 }
 
-/// Users write these settings by hand. An entry of the wrong type must not affect the others; VS Code marks it.
-fn readable_limits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<LimitSetting>, D::Error> {
-    let list = match Value::deserialize(deserializer)? {
-        Value::Array(list) => list,
-        _ => Vec::new(),
-    };
-    Ok(list.into_iter().filter_map(|limit| serde_json::from_value(limit).ok()).collect())
-}
-
+/// Users write this setting by hand. An entry of the wrong type must not affect the others; VS Code marks it.
 fn readable_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Vec<String>>, D::Error> {
     let fields = match Value::deserialize(deserializer)? {
         Value::Object(fields) => fields,
@@ -276,21 +317,29 @@ fn readable_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<S
     Ok(fields.into_iter().filter_map(|(address, list)| Some((address, ids(list)?))).collect())
 }
 
-/// Limits and abilities that the user sets for some models.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
-pub struct LimitSetting {
-    /// The pattern of the models that these limits apply to.
-    pub model: String,
+/// What the user sets for a model. Routing has the fields `order`, `only`, `fallbacks` and `sort`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
+pub struct ModelOverride {
     /// How many tokens input and output may have together.
     pub context_window: Option<u32>,
     /// How many tokens a request may have.
     pub max_input_tokens: Option<u32>,
     /// How many tokens an answer may have.
     pub max_output_tokens: Option<u32>,
-    /// Whether the models see images.
+    /// The thinking effort, unless the model picker says otherwise.
+    pub effort: Option<String>,
+    /// Whether messages may contain images.
     pub image_input: Option<bool>,
-    /// Whether the models call tools.
+    /// Whether the model calls tools.
     pub tool_calling: Option<bool>,
+    /// Whether the model is not offered.
+    pub hidden: Option<bool>,
+    /// Fields to add to the request body, such as `temperature`.
+    #[cfg_attr(test, ts(type = "{ [name: string]: unknown }"))]
+    pub body: Map<String, Value>,
+    /// Which providers the gateway may use for the model.
+    pub routing: Option<Routing>,
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::boundary::{ChatPart, Empty, Failure, FailureKind, Outcome, Part, Status, Usage};
-use crate::failure::Transport;
+use crate::failure::{Transport, help_page};
 use crate::ledger::LedgerEntry;
 use crate::message::{Message, MessageCode, join_messages};
 use crate::receive::BodyEnd;
@@ -69,6 +69,11 @@ pub enum Ending {
         text: Vec<Message>,
         /// `None` if the server reported success and there is still nothing, or too little, to show.
         kind: Option<FailureKind>,
+        /// Whether the answer is usable. The message then belongs below it, and nothing has failed.
+        #[serde(rename = "isNote")]
+        is_note: bool,
+        /// A page on which the user can solve the problem. It is ours, not the server's, so it may be a link.
+        page: Option<&'static str>,
     },
 }
 
@@ -92,12 +97,13 @@ impl Default for Drain {
 
 impl Ending {
     /// `called_tool` says whether the answer has a tool call.
-    pub(crate) fn of(outcome: &Outcome, called_tool: bool) -> Self {
+    pub(crate) fn of(outcome: &Outcome, called_tool: bool, origin: &str) -> Self {
         if outcome.status == Status::Cancelled {
             return Self::Cancelled;
         }
         if let Some(failure) = &outcome.error {
-            return Self::rejected(failure.text.clone(), Some(failure.kind));
+            let page = help_page(failure.kind, origin);
+            return Self::rejected(failure.text.clone(), Some(failure.kind), false, page);
         }
         let message = match (outcome.empty, outcome.reason.as_deref()) {
             (Some(Empty::ThinkingOnly), _) => MessageCode::OnlyThought,
@@ -110,11 +116,11 @@ impl Ending {
             (None, Some("max_output_tokens")) => MessageCode::LimitCutOff,
             (None, _) => MessageCode::EndedEarly,
         };
-        Self::rejected(vec![message.into()], None)
+        Self::rejected(vec![message.into()], None, message == MessageCode::LimitCutOff, None)
     }
 
-    fn rejected(text: Vec<Message>, kind: Option<FailureKind>) -> Self {
-        Self::Rejected { message: join_messages(&text, " "), text, kind }
+    fn rejected(text: Vec<Message>, kind: Option<FailureKind>, is_note: bool, page: Option<&'static str>) -> Self {
+        Self::Rejected { message: join_messages(&text, " "), text, kind, is_note, page }
     }
 }
 

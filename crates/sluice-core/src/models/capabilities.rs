@@ -2,7 +2,7 @@
 //! its family decides.
 
 use super::families;
-use crate::boundary::{EffortChoices, LimitSetting, ModelCapabilities};
+use crate::boundary::{EffortChoices, ModelCapabilities, ModelOverride};
 use crate::wire::{Model, ReasoningOption};
 
 const CHAT_KINDS: [&str; 9] =
@@ -106,7 +106,7 @@ pub(crate) fn other_kind(model: &Model, id: &str) -> Option<String> {
 
 /// Determines what a model can do: from what the list says, otherwise from what is known about its family. The user's
 /// setting overrides both.
-pub(crate) fn capabilities(model: &Model, id: &str, setting: Option<&LimitSetting>) -> ModelCapabilities {
+pub(crate) fn capabilities(model: &Model, id: &str, setting: Option<&ModelOverride>) -> ModelCapabilities {
     let tag = |names: &[&str]| model.tags.iter().any(|tag| names.contains(&tag.as_str()));
     let parameter = |names: &[&str]| model.parameters.iter().any(|known| names.contains(&known.as_str()));
     let input = |names: &[&str]| model.inputs.iter().any(|known| names.contains(&known.as_str()));

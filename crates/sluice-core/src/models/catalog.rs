@@ -363,7 +363,7 @@ impl ModelCatalog {
                 listed.models.push(Model { id: Some(id.clone()), kind, ..Model::default() });
             }
         }
-        let mut list = model_list(listed, &facts, settings);
+        let mut list = model_list(listed, &facts, settings, now);
         list.notes.extend(self.elsewhere.as_ref().map(|elsewhere| {
             let message = Message::new(MessageCode::OtherBaseUrl, [&self.base_url, elsewhere]);
             Note::for_people(NoteKind::Setting, vec![message])

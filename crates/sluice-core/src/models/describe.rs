@@ -1,6 +1,6 @@
 //! Describes a model: the text next to its name, and its tooltip.
 
-use crate::boundary::{ChatModel, LimitsFrom};
+use crate::boundary::{ChatModel, LimitsFrom, ModelCategory};
 use crate::message::{Message, MessageCode};
 use crate::numbers::{date, short_count};
 
@@ -47,6 +47,62 @@ pub(crate) fn tooltip(model: &ChatModel) -> Vec<Vec<Message>> {
         }
         plain(escaped(&short))
     }));
+    paragraphs.push(limits(model));
+    let mut pricing = model.pricing.clone();
+    pricing.iter_mut().flat_map(|message| &mut message.args).for_each(|text| *text = escaped(text));
+    paragraphs.push(pricing);
+    paragraphs.push(abilities(model));
+    paragraphs.push(providers(model));
+    let deprecated = model.deprecated_at.and_then(|at| u32::try_from(at / 86_400).ok());
+    paragraphs.extend(deprecated.map(|day| vec![Message::new(MessageCode::Deprecated, [&date(day)])]));
+    paragraphs.retain(|paragraph| !paragraph.is_empty());
+    paragraphs
+}
+
+/// Returns what VS Code shows when the mouse points at a model. Each entry fits on one line.
+pub(crate) fn info(model: &ChatModel) -> Vec<Vec<Message>> {
+    let description =
+        model.description.as_deref().map(|text| Message::new(MessageCode::Plain, [&escaped(&short(text))]));
+    // The price itself is shown elsewhere.
+    let mut pricing: Vec<Message> = model.pricing.clone();
+    pricing.iter_mut().flat_map(|message| &mut message.args).for_each(|text| *text = escaped(text));
+    let retention = model.zero_data_retention.map(|none| match none {
+        true => Message::from(MessageCode::RetainsNothing),
+        false => Message::from(MessageCode::MayRetain),
+    });
+    let lines = [
+        description.into_iter().collect(),
+        abilities(model),
+        limits(model),
+        if pricing.len() > 1 { pricing } else { Vec::new() },
+        providers(model),
+        retention.into_iter().collect(),
+    ];
+    lines.into_iter().filter(|line: &Vec<Message>| !line.is_empty()).collect()
+}
+
+/// Returns a warning about a model that was or will be switched off.
+pub(crate) fn warning(model: &ChatModel, now: u64) -> Option<Message> {
+    let at = model.deprecated_at?;
+    let code = if at > now { MessageCode::SwitchedOffOn } else { MessageCode::SwitchedOffSince };
+    Some(Message::new(code, [&date(u32::try_from(at / 86_400).ok()?)]))
+}
+
+/// Guesses what a model is made for by the words that creators use for its size.
+pub(crate) fn category(id: &str) -> ModelCategory {
+    const LIGHT: [&str; 10] = ["mini", "nano", "flash", "haiku", "lite", "small", "tiny", "micro", "fast", "instant"];
+    const POWERFUL: [&str; 6] = ["opus", "pro", "max", "ultra", "large", "heavy"];
+    let id = id.to_ascii_lowercase();
+    let name = id.rsplit('/').next().unwrap_or_default();
+    let has = |words: &[&str]| name.split(['-', '_', '.', ':', '@']).any(|word| words.contains(&word));
+    match (has(&LIGHT), has(&POWERFUL)) {
+        (true, _) => ModelCategory::Lightweight,
+        (false, true) => ModelCategory::Powerful,
+        (false, false) => ModelCategory::Versatile,
+    }
+}
+
+fn limits(model: &ChatModel) -> Vec<Message> {
     let count = |tokens: u32| short_count(u64::from(tokens));
     let (window, input, output) =
         (count(model.context_window), count(model.max_input_tokens), count(model.max_output_tokens));
@@ -58,10 +114,10 @@ pub(crate) fn tooltip(model: &ChatModel) -> Vec<Vec<Message>> {
         LimitsFrom::Setting => Some(MessageCode::LimitsSet),
     };
     let limits = Message::new(MessageCode::TokenLimits, [&window, &input, &output]);
-    paragraphs.push([limits].into_iter().chain(origin.map(Message::from)).collect());
-    let mut pricing = model.pricing.clone();
-    pricing.iter_mut().flat_map(|message| &mut message.args).for_each(|text| *text = escaped(text));
-    paragraphs.push(pricing);
+    [limits].into_iter().chain(origin.map(Message::from)).collect()
+}
+
+fn abilities(model: &ChatModel) -> Vec<Message> {
     let can = model.capabilities;
     let abilities = [
         (can.tool_calling && !can.tool_calling_assumed, MessageCode::AbilityTools),
@@ -72,22 +128,35 @@ pub(crate) fn tooltip(model: &ChatModel) -> Vec<Vec<Message>> {
         (can.image_output, MessageCode::AbilityDrawing),
         (can.prompt_caching, MessageCode::AbilityCaching),
     ];
-    paragraphs.push(abilities.into_iter().filter(|(can, _)| *can).map(|(_, code)| code.into()).collect());
+    abilities.into_iter().filter(|(can, _)| *can).map(|(_, code)| code.into()).collect()
+}
+
+fn providers(model: &ChatModel) -> Vec<Message> {
+    let count = |tokens: u32| short_count(u64::from(tokens));
     let active = || model.providers.iter().filter(|provider| provider.is_active);
-    if active().next().is_some() {
-        let names = active().map(|provider| escaped(&provider.name)).collect::<Vec<_>>().join(", ");
-        let windows = || active().filter_map(|provider| provider.context_window);
-        paragraphs.push(vec![match (windows().min(), windows().max()) {
-            (Some(least), Some(most)) if least < most => {
-                Message::new(MessageCode::ServedByWindows, [&names, &count(least), &count(most)])
-            }
-            _ => Message::new(MessageCode::ServedBy, [&names]),
-        }]);
+    if active().next().is_none() {
+        return Vec::new();
     }
-    let deprecated = model.deprecated_at.and_then(|at| u32::try_from(at / 86_400).ok());
-    paragraphs.extend(deprecated.map(|day| vec![Message::new(MessageCode::Deprecated, [&date(day)])]));
-    paragraphs.retain(|paragraph| !paragraph.is_empty());
-    paragraphs
+    let names = active().map(|provider| escaped(&provider.name)).collect::<Vec<_>>().join(", ");
+    let windows = || active().filter_map(|provider| provider.context_window);
+    vec![match (windows().min(), windows().max()) {
+        (Some(least), Some(most)) if least < most => {
+            Message::new(MessageCode::ServedByWindows, [&names, &count(least), &count(most)])
+        }
+        _ => Message::new(MessageCode::ServedBy, [&names]),
+    }]
+}
+
+/// Returns the first sentence, or its beginning if it doesn't fit on a line.
+fn short(description: &str) -> String {
+    const LINE: usize = 90;
+    let sentence = description.split_inclusive(". ").next().unwrap_or_default().trim();
+    let mut short: String = sentence.chars().take(LINE).collect();
+    if short.len() < sentence.len() {
+        short.truncate(short.rfind(' ').unwrap_or(short.len()));
+        short.push('…');
+    }
+    short
 }
 
 fn escaped(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! Determines how long a conversation may be. VS Code summarizes when `max_input_tokens` is nearly reached: if that is
 //! too large, requests fail; if it is too small, VS Code summarizes too early.
 
-use crate::boundary::{LimitSetting, LimitsFrom, ModelProvider};
+use crate::boundary::{LimitsFrom, ModelOverride, ModelProvider};
 
 /// The window to assume if the server reports none.
 const COMMON_WINDOW: u32 = 128_000;
@@ -32,7 +32,7 @@ pub(crate) struct LimitSources<'a> {
     pub providers: &'a [ModelProvider],
     /// What an error message revealed.
     pub learned: Option<u32>,
-    pub setting: Option<&'a LimitSetting>,
+    pub setting: Option<&'a ModelOverride>,
 }
 
 impl TokenLimits {
@@ -114,4 +114,15 @@ fn plausible(tokens: u64) -> Option<u32> {
 
 pub(crate) fn plausible_window(tokens: u64) -> Option<u32> {
     plausible(tokens).filter(|_| tokens >= SMALLEST_WINDOW)
+}
+
+/// Returns smaller windows to choose from, and the whole one as the last. A smaller one costs less and is summarized
+/// earlier. Most models have no choice.
+pub(super) fn smaller_windows(window: u32) -> Vec<u32> {
+    const SIZES: [u32; 3] = [128_000, 200_000, 400_000];
+    let mut sizes: Vec<u32> = SIZES.into_iter().filter(|size| *size <= window / 2).collect();
+    if !sizes.is_empty() {
+        sizes.push(window);
+    }
+    sizes
 }

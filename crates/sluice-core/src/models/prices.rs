@@ -1,6 +1,6 @@
 //! The price of tokens: as numbers, as text, and for a whole answer.
 
-use crate::boundary::{PriceTier, Prices, Usage};
+use crate::boundary::{PriceCategory, PriceTier, Prices, Usage};
 use crate::message::{Message, MessageCode};
 use crate::numbers::short_count;
 use crate::wire::{Pricing, Tier};
@@ -54,6 +54,16 @@ impl Prices {
     /// as the normal price.
     pub fn cached(&self) -> Option<String> {
         self.cached_input.filter(|cached| Some(*cached) != self.input).map(dollars)
+    }
+
+    /// Compares the price of output with other models.
+    pub(crate) fn category(&self) -> Option<PriceCategory> {
+        Some(match self.output? {
+            price if price <= 3.0 => PriceCategory::Low,
+            price if price <= 20.0 => PriceCategory::Medium,
+            price if price <= 60.0 => PriceCategory::High,
+            _ => PriceCategory::VeryHigh,
+        })
     }
 
     /// Returns whether long requests have another price.

@@ -10,6 +10,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::Serialize;
 
+use crate::failure::keys_page;
 use crate::message::{Message, MessageCode};
 
 /// A base URL that was checked, such as `https://ai-gateway.vercel.sh/v1`.
@@ -29,6 +30,8 @@ pub struct Endpoint {
     pub is_unencrypted: bool,
     /// Whether it is Vercel's gateway.
     pub is_vercel: bool,
+    /// The page on which users create keys for it, if that is known.
+    pub keys_page: Option<&'static str>,
 }
 
 /// An address that is refused. The message says why and what to do about it.
@@ -124,6 +127,7 @@ impl Endpoint {
             is_loopback: host.is_this_machine() || host.text().ends_with(".localhost"),
             is_unencrypted: scheme == "http" && !host.is_this_machine(),
             is_vercel: VERCEL.strip_suffix("/v1") == Some(&origin),
+            keys_page: keys_page(&origin),
             base_url: base_url.trim_end_matches('/').to_owned(),
             origin,
         })

@@ -78,7 +78,7 @@ pub(crate) fn extra_headers(
 pub(crate) fn extra_fields(extra: &Map<String, Value>, problems: &mut Vec<SettingProblem>) -> Map<String, Value> {
     let mut sent = Map::new();
     for (name, value) in extra {
-        if OUR_FIELDS.contains(&name.as_str()) {
+        if is_reserved_field(name) {
             let message = Message::new(MessageCode::BodyFieldReserved, [name]);
             problems.push(SettingProblem { setting: "extraBody", message });
         } else if !name.starts_with('_') && !OPTION_FIELDS.contains(&name.as_str()) {
@@ -86,6 +86,11 @@ pub(crate) fn extra_fields(extra: &Map<String, Value>, problems: &mut Vec<Settin
         }
     }
     sent
+}
+
+/// Returns whether Sluice sets this field of the request body itself.
+pub(crate) fn is_reserved_field(name: &str) -> bool {
+    OUR_FIELDS.contains(&name)
 }
 
 fn is_header_name(name: &str) -> bool {
