@@ -7,8 +7,12 @@ import type { Modules } from "../../packages/loader/src/modules.js";
 import { testConnection } from "../../packages/loader/src/probe.js";
 import { cardPage, cardText, verdict } from "./card-view.js";
 import type { Connection, Connections } from "./connections.js";
+import { addKey, noKeyYet, setDefault } from "./key-commands.js";
+import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
 import { localized, noteText, parseEndpoint } from "./messages.js";
+import { editModel, setUpModels } from "./model-commands.js";
+import type { SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { ask, pick, type StatusBar, showError, showInformation, showPage, showWarning, withProgress } from "./notify.js";
 import { type Manifest, redactedReport } from "./report.js";
@@ -26,16 +30,22 @@ export interface CommandServices {
   readonly lists: ModelLists;
   readonly signIn: SignIn;
   readonly vault: VaultFiles;
+  readonly keys: KeyStore;
   readonly log: Log;
   readonly status: StatusBar;
+  /** The models that VS Code has. */
+  readonly listed: () => SluiceModel[];
   /** Makes VS Code ask for the models again. */
   readonly refreshProvider: () => void;
 }
 
 export function registerCommands(services: CommandServices): vscode.Disposable[] {
-  const commands: { [name: string]: (services: CommandServices) => Promise<unknown> } = {
+  const commands: { [name: string]: (services: CommandServices, connection?: Connection) => Promise<unknown> } = {
+    addKey,
     refreshModels,
     chooseDefaultModel,
+    editModel,
+    setUpModels,
     testConnection: testConnections,
     signInWithVercelCli,
     signOut,
@@ -45,9 +55,9 @@ export function registerCommands(services: CommandServices): vscode.Disposable[]
     smoothStreaming,
   };
   return Object.entries(commands).map(([name, run]) =>
-    vscode.commands.registerCommand(`sluice.${name}`, async () => {
+    vscode.commands.registerCommand(`sluice.${name}`, async (connection?: Connection) => {
       try {
-        await run(services);
+        await run(services, connection);
       } catch (error) {
         const message = services.log.redact(error instanceof Error ? error.message : String(error));
         services.log.failure("error", name, error);
@@ -58,8 +68,13 @@ export function registerCommands(services: CommandServices): vscode.Disposable[]
 }
 
 async function refreshModels({ connections, lists, refreshProvider }: CommandServices): Promise<void> {
-  const known = await connections.all();
-  const usable = connections.usable;
+  let known = await connections.all();
+  let isConfirmed = false;
+  for (const way of known) {
+    isConfirmed = ("problem" in way && (await way.confirm?.())) || isConfirmed;
+  }
+  known = isConfirmed ? await connections.all() : known;
+  const usable = connections.usable.filter(({ isDemo }) => !isDemo);
   const catalogs = await withProgress(vscode.l10n.t("Requesting the models"), () =>
     Promise.all(usable.map((connection) => lists.refresh(connection))),
   );
@@ -76,7 +91,7 @@ async function refreshModels({ connections, lists, refreshProvider }: CommandSer
     }
     return;
   }
-  if (usable.every(({ isDemo }) => isDemo)) {
+  if (usable.length === 0) {
     return noKeyYet();
   }
   const count = catalogs.reduce((sum, { models }) => sum + models.length, 0);
@@ -95,7 +110,7 @@ async function chooseDefaultModel({ connections, lists }: CommandServices): Prom
   const models = new Map(catalogs.flatMap((catalog) => catalog.models).map((model): [string, ChatModel] => [model.id, model]));
   const configuration = vscode.workspace.getConfiguration("sluice");
   const now = configuration.get("models.default", "");
-  const none = { label: vscode.l10n.t("None: leave the order to the server"), description: "", id: "" };
+  const none = { label: vscode.l10n.t("None: leave it to Sluice"), description: "", id: "" };
   const items = [...models.values()].map((model) => ({
     label: model.name,
     ...(model.id === now || model.isDefault ? { icon: "check" } : {}),
@@ -106,7 +121,9 @@ async function chooseDefaultModel({ connections, lists }: CommandServices): Prom
   const rows = now === "" ? items : [none, ...items];
   const chosen = await pick(rows, vscode.l10n.t("Choose the Default Model"), vscode.l10n.t("It is offered first in a new chat"));
   if (chosen !== undefined) {
-    await configuration.update("models.default", chosen.id === "" ? undefined : chosen.id, vscode.ConfigurationTarget.Global);
+    const id = chosen.id === "" ? undefined : chosen.id;
+    await configuration.update("models.default", id, vscode.ConfigurationTarget.Global);
+    await setDefault(id);
   }
 }
 
@@ -206,7 +223,7 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
 async function signOut({ signIn }: CommandServices): Promise<void> {
   if ((await signIn.current()) === undefined) {
     void showInformation(
-      vscode.l10n.t("Sluice: you aren't signed in with the Vercel CLI. To remove a key that you entered, use Manage Models in the chat."),
+      vscode.l10n.t('Sluice: you aren\'t signed in with the Vercel CLI. To remove a key, run "Sluice: Add or Change a Key".'),
     );
     return;
   }
@@ -241,20 +258,6 @@ async function smoothStreaming({ context, status }: CommandServices): Promise<vo
   if (answer !== undefined) {
     await context.globalState.update(SMOOTH_STREAMING_ANSWERED, true);
     status.offersSmoothStreaming = false;
-  }
-}
-
-async function noKeyYet(): Promise<void> {
-  const signIn = vscode.l10n.t("Sign In with the Vercel CLI");
-  const add = vscode.l10n.t("Add a Key");
-  const message = vscode.l10n.t(
-    "Sluice: there is no key yet, so only the demo model is available. It answers inside VS Code and needs no connection.",
-  );
-  const chosen = await showInformation(message, add, signIn);
-  if (chosen === signIn) {
-    await vscode.commands.executeCommand("sluice.signInWithVercelCli");
-  } else if (chosen === add) {
-    await vscode.commands.executeCommand("workbench.action.chat.manage");
   }
 }
 

@@ -1,4 +1,5 @@
-// Where requests go and with which key. A key belongs to one origin: the one it was entered for, or first used with.
+// Where requests go and with which key. A key belongs to the origin that it was entered for, or first used with, and to
+// those that the user confirmed.
 
 import * as vscode from "vscode";
 
@@ -8,9 +9,10 @@ import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
 import { isHeaderSafe, type Server } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import { hostProcess } from "./host-process.js";
+import type { KeptKey, KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
 import { localized, parseEndpoint } from "./messages.js";
-import { ask } from "./notify.js";
+import { ask, KnownError, plainError, showWarning } from "./notify.js";
 import { settingsBaseUrl } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
 
@@ -18,29 +20,48 @@ export interface Connection extends Server {
   /** The name that the user gave it. */
   readonly label: string;
   readonly endpoint: Endpoint;
+  /** Identifies the key, or says that there is none. Lists of models are kept by it. */
+  readonly fingerprint: string;
   readonly isDemo: boolean;
+  /** Whether the key isn't kept yet, because it is being checked. */
+  readonly isTrial?: boolean;
+  /** Where a new key goes. Absent if the key can't be changed here, because it is in the environment or a sign-in. */
+  readonly kept?: KeptKey;
 }
 
 /** A connection that was tried: it can be used, or there is a reason why not. */
-export type Known = { readonly label: string } & ({ readonly connection: Connection } | { readonly problem: string });
+export type Known = { readonly label: string } & ({ readonly connection: Connection } | Problem);
 
-/** Remembers which origin a key was first used with, without storing the key itself. */
+interface Problem {
+  readonly problem: string;
+  /** Asks the user whether the key may be sent to an address. Returns whether it may. */
+  readonly confirm?: () => Promise<boolean>;
+}
+
+/** Remembers the origins that a key may be sent to, without storing the key itself. */
 const BINDINGS = "keyOrigins";
 const MAX_BINDINGS = 100;
 
 export class Connections {
   readonly #known = new Map<string, Known>();
+  readonly #looked = new vscode.EventEmitter<void>();
+  readonly #confirmed = new vscode.EventEmitter<void>();
+  /** The keys and addresses that the user was told about. */
+  readonly #told = new Set<string>();
+  #salt: Promise<string> | undefined;
   /** The last warning about a key that isn't sent. VS Code asks for models often. */
   #saidWithheld: string | undefined;
-  readonly #looked = new vscode.EventEmitter<void>();
   /** Fires when VS Code has asked for models, which means that the modules are loaded and the settings are in use. */
   readonly onDidLook = this.#looked.event;
+  /** The user has confirmed an address for a key. */
+  readonly onDidConfirm = this.#confirmed.event;
 
   constructor(
     private readonly modules: Modules,
     private readonly context: vscode.ExtensionContext,
     private readonly log: Log,
     private readonly signIn: SignIn,
+    private readonly keys: KeyStore,
   ) {}
 
   /** The connections that VS Code got models from. */
@@ -48,12 +69,10 @@ export class Connections {
     return [...this.#known.values()].flatMap((way) => ("connection" in way ? [way.connection] : []));
   }
 
-  /** Returns all current connections. Asks the user if the address for a key has to be confirmed. */
+  /** Returns all current connections. */
   async all(): Promise<Known[]> {
     const before = [...this.#known];
     this.#known.clear();
-    // The problem with its address is remembered.
-    await this.fromEnvironment(false).catch(() => undefined);
     // VS Code passes on a key from its dialog only when it asks for models.
     await vscode.lm.selectChatModels({ vendor: "sluice" });
     if (this.#known.size === 0) {
@@ -62,40 +81,81 @@ export class Connections {
     return [...this.#known.values()];
   }
 
-  /** A key that the user entered in VS Code's own dialog. */
-  async configured(configuration: { readonly [name: string]: unknown }, silent: boolean): Promise<Connection | undefined> {
+  /** A key that the user entered in VS Code's own dialog. Throws the problem with it. */
+  async configured(configuration: { readonly [name: string]: unknown }): Promise<Connection | undefined> {
     const { apiKey, baseUrl } = configuration;
     if (typeof apiKey !== "string" || apiKey.trim() === "") {
       return undefined;
     }
     const address = typeof baseUrl === "string" && baseUrl.trim() !== "" ? baseUrl : settingsBaseUrl();
     const endpoint = await this.#parse(vscode.l10n.t("Manage Models"), address);
-    return this.#withKey(new URL(endpoint.origin).host, endpoint, apiKey.trim(), silent);
+    const replaces = await this.#fingerprint(apiKey.trim());
+    const name = new URL(endpoint.origin).host;
+    const replacement = (await this.keys.list()).find((kept) => kept.replaces === replaces && kept.baseUrl === endpoint.baseUrl);
+    return this.#withKey(name, endpoint, replacement?.key ?? apiKey.trim(), {
+      kept: replacement ?? { name, baseUrl: endpoint.baseUrl, replaces },
+      isConfirmed: replacement !== undefined,
+    });
+  }
+
+  /** All connections that VS Code's dialog doesn't know about. `onProblem` gets the problems of the others. */
+  async own(onProblem: (problem: unknown) => void): Promise<Connection[]> {
+    const kept = (await this.keys.list()).filter(({ replaces }) => replaces === undefined);
+    const all = [this.#fromSignIn().then((session) => session ?? this.#fromEnvironment()), ...kept.map((one) => this.#fromStore(one))];
+    const found = await Promise.all(all.map((one) => one.catch((problem: unknown) => void onProblem(problem))));
+    return found.filter((one) => one !== undefined);
+  }
+
+  /** The gateway inside the extension, for users without a key. */
+  async demo(): Promise<Connection> {
+    const [gateway, requests] = await Promise.all([this.modules.demo(), this.modules.requests()]);
+    const endpoint = parseEndpoint(requests, "https://demo.invalid/v1");
+    const fetch = gateway.fetch.bind(gateway);
+    return this.#found({ label: vscode.l10n.t("Demo"), endpoint, fingerprint: "demo", isDemo: true, fetch }, async () => undefined);
+  }
+
+  /** A connection with a key that isn't kept yet. The user has just entered the key for this address. */
+  async entered(kept: KeptKey): Promise<Connection> {
+    const { name: label, baseUrl, key } = kept;
+    const endpoint = parseEndpoint(await this.modules.requests(), baseUrl);
+    const fingerprint = await this.#fingerprint(key);
+    if (key !== undefined) {
+      this.log.hide(key);
+      await this.#bind(fingerprint, endpoint.origin);
+    }
+    return connection({ label, endpoint, fingerprint, kept, isTrial: true }, async () => key);
+  }
+
+  async #fromStore(kept: KeptKey): Promise<Connection | undefined> {
+    const endpoint = await this.#parse(kept.name, kept.baseUrl);
+    return this.#withKey(kept.name, endpoint, kept.key, { kept, isConfirmed: true });
   }
 
   /** The token of the Vercel CLI's user, for the address that it was created for. */
-  async fromSignIn(): Promise<Connection | undefined> {
+  async #fromSignIn(): Promise<Connection | undefined> {
     const session = await this.signIn.current();
     if (session === undefined) {
       return undefined;
     }
-    const endpoint = await this.#parse(session.label, settingsBaseUrl());
-    if (endpoint.origin !== session.origin) {
+    const { label, origin } = session;
+    const endpoint = await this.#parse(label, settingsBaseUrl());
+    if (endpoint.origin !== origin) {
       const problem = vscode.l10n.t(
         "You signed in for {0}, but the base URL in the settings is now at {1}. Sign in again, or change the setting back.",
-        session.origin,
+        origin,
         endpoint.origin,
       );
-      return this.#refused(session.label, problem);
+      return this.#refused(label, { problem });
     }
-    return this.#found(session.label, endpoint, () => this.signIn.bearerFor(endpoint.origin));
+    const fingerprint = await this.#fingerprint(label);
+    return this.#found({ label, endpoint, fingerprint }, () => this.signIn.bearerFor(endpoint.origin));
   }
 
   /**
    * What VS Code's environment selects. Only variables that are set count, and the core decides which of the keys belongs to
    * which endpoint. A server on this machine may need no key.
    */
-  async fromEnvironment(silent: boolean): Promise<Connection | undefined> {
+  async #fromEnvironment(): Promise<Connection | undefined> {
     const { env } = hostProcess();
     const keys = KEY_VARIABLES.filter((name) => env[name]?.trim());
     const requests = await this.modules.requests();
@@ -109,12 +169,11 @@ export class Connections {
     }
     const label = vscode.l10n.t("Environment");
     if ("code" in found) {
-      this.#refused(label, localized([found]));
-      throw new Error(localized([found]));
+      return this.#refused(label, { problem: localized([found]) });
     }
     const { endpoint, key, withheld, mustConfirm } = found;
     if (key !== null) {
-      return this.#withKey(label, endpoint, env[key]?.trim() ?? "", silent, mustConfirm);
+      return this.#withKey(label, endpoint, env[key]?.trim(), { isFromEnvironment: mustConfirm });
     }
     const problem = withheld === null ? undefined : localized([withheld]);
     if (problem !== undefined && problem !== this.#saidWithheld) {
@@ -122,16 +181,9 @@ export class Connections {
       this.log.warn(problem);
     }
     if (endpoint.isLoopback) {
-      return this.#found(label, endpoint, async () => undefined);
+      return this.#withKey(label, endpoint, undefined, {});
     }
-    return problem === undefined ? undefined : this.#refused(label, problem);
-  }
-
-  /** The gateway inside the extension, for users without a key. */
-  async demo(): Promise<Connection> {
-    const [gateway, requests] = await Promise.all([this.modules.demo(), this.modules.requests()]);
-    const endpoint = parseEndpoint(requests, "https://demo.invalid/v1");
-    return this.#found(vscode.l10n.t("Demo"), endpoint, async () => undefined, { isDemo: true, fetch: gateway.fetch.bind(gateway) });
+    return problem === undefined ? undefined : this.#refused(label, { problem });
   }
 
   /** Throws the problem with an address, and remembers it. */
@@ -140,25 +192,20 @@ export class Connections {
     try {
       return parseEndpoint(requests, address);
     } catch (error) {
-      this.#refused(label, error instanceof Error ? error.message : String(error));
-      throw error;
+      return this.#refused(label, { problem: error instanceof Error ? error.message : String(error) });
     }
   }
 
-  #found(
-    label: string,
-    endpoint: Endpoint,
-    bearer: () => Promise<string | undefined>,
-    { isDemo, fetch } = { isDemo: false, fetch: fetchFor(endpoint.origin) },
-  ): Connection {
-    const bearerFor = async (origin: string) => (origin === endpoint.origin ? bearer() : undefined);
-    const connection = { label, endpoint, isDemo, bearerFor, fetch };
-    this.#remember({ label, connection }, endpoint.baseUrl);
-    return connection;
+  #found(found: Parameters<typeof connection>[0], bearer: () => Promise<string | undefined>): Connection {
+    const { label, endpoint, fingerprint } = found;
+    const usable = connection(found, bearer);
+    this.#remember({ label, connection: usable }, `${endpoint.baseUrl} ${fingerprint}`);
+    return usable;
   }
 
-  #refused(label: string, problem: string): undefined {
-    this.#remember({ label, problem });
+  #refused(label: string, problem: Problem): never {
+    this.#remember({ label, ...problem });
+    throw problem.confirm === undefined ? plainError(problem.problem) : new KnownError(problem.problem);
   }
 
   #remember(known: Known, which = ""): void {
@@ -166,62 +213,100 @@ export class Connections {
     this.#looked.fire();
   }
 
-  async #withKey(label: string, endpoint: Endpoint, key: string, silent: boolean, mustAsk = false): Promise<Connection | undefined> {
-    this.log.hide(key);
-    if (!isHeaderSafe(key)) {
-      const problem = vscode.l10n.t(
-        "The key contains a line break, a space or another character that is not allowed in a key, so nothing was sent. Copy the key again and enter it on one line.",
-      );
-      this.#refused(label, problem);
-      throw new Error(problem);
-    }
-    if (!(await this.#mayUse(key, endpoint.origin, silent, mustAsk))) {
-      return this.#refused(
-        label,
-        vscode.l10n.t(
-          'The key is not sent to {0}, because you have not confirmed that address for it. Enter the key again in Manage Models, or run "Sluice: Refresh the Models" to confirm.',
-          endpoint.origin,
-        ),
-      );
-    }
-    return this.#found(label, endpoint, async () => key);
-  }
-
-  /**
-   * Returns whether this key may be sent to this origin: because it is bound to it or not bound yet, or
-   * because the user moves it there.
-   */
-  async #mayUse(key: string, origin: string, silent: boolean, mustAsk: boolean): Promise<boolean> {
-    const bindings = this.context.globalState.get<{ [fingerprint: string]: string }>(BINDINGS, {});
-    const fingerprint = await fingerprintOf(key, this.context);
-    const bound = bindings[fingerprint];
-    if (bound === origin) {
-      return true;
-    }
-    if (bound !== undefined || mustAsk) {
-      this.log.warn(`A key is not sent to ${origin}: ${bound === undefined ? "nobody confirmed that address" : `it belongs to ${bound}`}.`);
-      const send = vscode.l10n.t("Send the key there");
-      const message =
-        bound === undefined
-          ? vscode.l10n.t("VS Code's environment specifies {0} as the address for your key.", origin)
-          : vscode.l10n.t("So far, this key was used with {0}. Now it would be sent to {1}.", bound, origin);
-      if (silent || (await ask(message, send)) !== send) {
-        return false;
+  async #withKey(
+    label: string,
+    endpoint: Endpoint,
+    key: string | undefined,
+    { kept, isConfirmed = false, isFromEnvironment = false }: { kept?: KeptKey; isConfirmed?: boolean; isFromEnvironment?: boolean },
+  ): Promise<Connection> {
+    if (key !== undefined) {
+      this.log.hide(key);
+      if (!isHeaderSafe(key)) {
+        this.#refused(label, { problem: unusableKey() });
+      }
+      if (!isConfirmed) {
+        await this.#checkOrigin(label, key, endpoint, isFromEnvironment);
       }
     }
-    const entries = Object.entries({ ...bindings, [fingerprint]: origin }).slice(-MAX_BINDINGS);
-    await this.context.globalState.update(BINDINGS, Object.fromEntries(entries));
-    return true;
+    const fingerprint = await this.#fingerprint(key);
+    return this.#found({ label, endpoint, fingerprint, ...(kept && { kept }) }, async () => key);
+  }
+
+  /** Throws if this key must not be sent to this origin. The user is told once, and can confirm the address there. */
+  async #checkOrigin(label: string, key: string, { origin, isLoopback }: Endpoint, isFromEnvironment: boolean): Promise<void> {
+    const fingerprint = await this.#fingerprint(key);
+    const bound = this.#origins(fingerprint);
+    if (isLoopback || bound.includes(origin)) {
+      return;
+    }
+    if (bound.length === 0 && !isFromEnvironment) {
+      return this.#bind(fingerprint, origin);
+    }
+    const send = vscode.l10n.t("Send the Key There");
+    const question =
+      bound.length === 0
+        ? vscode.l10n.t("VS Code's environment specifies {0} as the address for your key.", origin)
+        : vscode.l10n.t("So far, this key was used with {0}. Now it would be sent to {1}.", bound.join(", "), origin);
+    const confirm = async (answer: Promise<string | undefined>): Promise<boolean> => {
+      if ((await answer) !== send) {
+        return false;
+      }
+      await this.#bind(fingerprint, origin);
+      this.#confirmed.fire();
+      return true;
+    };
+    if (!this.#told.has(`${fingerprint} ${origin}`)) {
+      this.#told.add(`${fingerprint} ${origin}`);
+      this.log.warn(
+        `A key is not sent to ${origin}: ${bound.length === 0 ? "nobody confirmed that address" : `it belongs to ${bound.join(", ")}`}.`,
+      );
+      void confirm(showWarning(`Sluice: ${question}`, send));
+    }
+    const problem = vscode.l10n.t(
+      'The key is not sent to {0}, because you have not confirmed that address for it. Run "Sluice: Refresh the Models" to confirm.',
+      origin,
+    );
+    this.#refused(label, { problem, confirm: () => confirm(ask(question, send)) });
+  }
+
+  /** Earlier versions stored one origin for each key. */
+  #origins(fingerprint: string): readonly string[] {
+    return [this.context.globalState.get<{ [fingerprint: string]: string | string[] }>(BINDINGS, {})[fingerprint] ?? []].flat();
+  }
+
+  async #bind(fingerprint: string, origin: string): Promise<void> {
+    const origins = [...new Set([...this.#origins(fingerprint), origin])];
+    const bindings = { ...this.context.globalState.get<object>(BINDINGS, {}), [fingerprint]: origins };
+    await this.context.globalState.update(BINDINGS, Object.fromEntries(Object.entries(bindings).slice(-MAX_BINDINGS)));
+  }
+
+  /** Returns part of a salted hash: enough to recognize a key, but not enough to recover it. */
+  async #fingerprint(key: string | undefined): Promise<string> {
+    if (key === undefined) {
+      return "none";
+    }
+    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode((await (this.#salt ??= this.#readSalt())) + key));
+    return [...new Uint8Array(hash, 0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  async #readSalt(): Promise<string> {
+    const { globalState } = this.context;
+    const salt = globalState.get<string>("salt") ?? crypto.randomUUID();
+    await globalState.update("salt", salt);
+    return salt;
   }
 }
 
-/** Returns part of a salted hash: enough to recognize a key, but not enough to recover it. */
-async function fingerprintOf(key: string, context: vscode.ExtensionContext): Promise<string> {
-  let salt = context.globalState.get<string>("salt");
-  if (salt === undefined) {
-    salt = crypto.randomUUID();
-    await context.globalState.update("salt", salt);
-  }
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(salt + key));
-  return [...new Uint8Array(hash, 0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+export function unusableKey(): string {
+  return vscode.l10n.t(
+    "The key contains a line break, a space or another character that is not allowed in a key, so nothing was sent. Copy the key again and enter it on one line.",
+  );
+}
+
+function connection(
+  found: Pick<Connection, "label" | "endpoint" | "fingerprint"> & Partial<Connection>,
+  bearer: () => Promise<string | undefined>,
+): Connection {
+  const { origin } = found.endpoint;
+  return { isDemo: false, fetch: fetchFor(origin), ...found, bearerFor: async (other) => (other === origin ? bearer() : undefined) };
 }

@@ -4,11 +4,14 @@ import * as vscode from "vscode";
 import { Modules } from "../../packages/loader/src/modules.js";
 import { registerCommands, SMOOTH_STREAMING_ANSWERED } from "./commands.js";
 import { Connections } from "./connections.js";
+import { greet, offerToChange } from "./key-commands.js";
+import { KeyStore } from "./key-store.js";
 import { Log } from "./log.js";
 import { ModelLists } from "./models.js";
 import { registerProvider, StatusBar } from "./notify.js";
 import { Provider } from "./provider.js";
 import { chatPace, checkSettings } from "./settings.js";
+import { SettingsSchema } from "./settings-schema.js";
 import { SignIn } from "./sign-in.js";
 import { TokenCounts } from "./tokens.js";
 import { showUsage } from "./usage-view.js";
@@ -33,7 +36,8 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     (requests) => log.useCore(requests),
   );
   const signIn = new SignIn(modules, context.secrets, log);
-  const connections = new Connections(modules, context, log, signIn);
+  const keys = new KeyStore(context.secrets);
+  const connections = new Connections(modules, context, log, signIn, keys);
   const lists = new ModelLists(modules, context.globalStorageUri, log);
   const status = new StatusBar();
   status.offersSmoothStreaming = chatPace() === "chatView" && context.globalState.get(SMOOTH_STREAMING_ANSWERED) === undefined;
@@ -50,6 +54,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
   });
   const refreshProvider = (): void => provider.refresh();
+  const schema = new SettingsSchema(() => provider.listed.map(({ model }) => model.id));
   const check = async (): Promise<void> => checkSettings(await modules.requests(), log);
   // The settings aren't needed before VS Code asks for models.
   const firstLook = connections.onDidLook(() => {
@@ -63,8 +68,26 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     status,
     vscode.commands.registerCommand("sluice.showUsage", () => showUsage(tokenCounts)),
     registerProvider("sluice", provider),
-    ...registerCommands({ context, modules, connections, lists, signIn, vault: vaultFiles, log, status, refreshProvider }),
+    ...registerCommands({
+      context,
+      modules,
+      connections,
+      lists,
+      signIn,
+      vault: vaultFiles,
+      keys,
+      log,
+      status,
+      listed: () => provider.listed,
+      refreshProvider,
+    }),
     signIn.onDidChange(refreshProvider),
+    schema.register(),
+    provider.onDidChangeLanguageModelChatInformation(() => schema.changed()),
+    keys.onDidChange(refreshProvider),
+    connections.onDidConfirm(refreshProvider),
+    lists.onDidRefuse(offerToChange),
+    provider.onDidOfferDemo(() => greet(context)),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("sluice")) {
         void check();

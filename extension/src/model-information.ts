@@ -21,13 +21,12 @@ export function information(model: ChatModel, connection: Connection, before = 0
   const { family, version, maxInputTokens, maxOutputTokens, contextWindow, capabilities } = model;
   // The agent host selects a model by its id, and a subagent by its name, and neither knows the groups of keys. `before`
   // groups have listed this model already.
-  const { host } = new URL(connection.endpoint.origin);
-  const which = before > 1 ? `${host} ${before}` : host;
+  const which = before > 1 ? `${connection.label} ${before}` : connection.label;
   const own = before > 0 ? `${model.name} (${which})` : model.name;
   const name = connection.isDemo ? vscode.l10n.t("{0} (demo, not a real model)", model.name) : own;
   return {
     // VS Code's name for the model, which also appears in hovers. Requests use the id in `model`.
-    id: linkFree(before > 0 ? `${model.id}#${which.replace(" ", "-")}` : model.id),
+    id: linkFree(before > 0 ? `${model.id}#${which.replaceAll(" ", "-")}` : model.id),
     name: linkFree(name),
     family: linkFree(family),
     version: linkFree(version),
@@ -38,25 +37,61 @@ export function information(model: ChatModel, connection: Connection, before = 0
     detail: linkFree(model.detail),
     tooltip: linkFreeLines(model.tooltip.map((paragraph) => localized(paragraph, ", ")).join("\n\n")),
     isUserSelectable: model.isUserSelectable,
-    ...(model.pricing.length === 0 || connection.isDemo ? {} : { pricing: linkFree(localized(model.pricing, ", ")) }),
-    ...(model.effort === null ? {} : { configurationSchema: effortSchema(model.effort) }),
+    category: model.category,
+    ...(connection.isDemo ? {} : priceOf(model)),
+    infoText: Object.fromEntries(model.info.map((line, index) => [`line ${index + 1}`, linkFree(localized(line, ", "))])),
+    // VS Code gives models with this key a badge.
+    ...(model.warning === null ? {} : { warningText: { model_pending_deprecation: linkFree(localized([model.warning])) } }),
+    ...statusIcon(model),
+    // VS Code puts models with such a field at the top of its picker, and shows nothing else of it.
+    ...(model.isFeatured && !connection.isDemo ? { promo: { discountPercent: 0, message: "" } } : {}),
+    ...configurationSchema(model),
     model,
     connection,
   };
 }
 
-/** The picker for the thinking effort, in the format of Copilot's own. */
-function effortSchema({ values, default: byDefault }: NonNullable<ChatModel["effort"]>): { properties: { reasoningEffort: object } } {
+function priceOf({ price, priceCategory }: ChatModel): { pricing?: string; priceCategory?: string } {
   return {
-    properties: {
-      reasoningEffort: {
-        type: "string",
-        title: vscode.l10n.t("Thinking Effort"),
-        enum: values,
-        enumItemLabels: values.map((value) => linkFree(value.charAt(0).toUpperCase() + value.slice(1))),
-        ...(byDefault === null ? {} : { default: byDefault }),
-        group: "navigation",
-      },
-    },
+    ...(price === null ? {} : { pricing: linkFree(localized([price])) }),
+    ...(priceCategory === null ? {} : { priceCategory }),
   };
+}
+
+function statusIcon({ warning, isFavourite }: ChatModel): { statusIcon?: vscode.ThemeIcon } {
+  if (warning !== null) {
+    return { statusIcon: new vscode.ThemeIcon("warning") };
+  }
+  return isFavourite ? { statusIcon: new vscode.ThemeIcon("star-full") } : {};
+}
+
+/** The pickers for the thinking effort and the context size, in the format of Copilot's own. */
+function configurationSchema({ effort, contextSizes }: ChatModel): { configurationSchema?: { properties: { [name: string]: object } } } {
+  const properties = {
+    ...(effort === null
+      ? {}
+      : {
+          reasoningEffort: {
+            type: "string",
+            title: vscode.l10n.t("Thinking Effort"),
+            enum: effort.values,
+            enumItemLabels: effort.values.map((value) => linkFree(value.charAt(0).toUpperCase() + value.slice(1))),
+            ...(effort.default === null ? {} : { default: effort.default }),
+            group: "navigation",
+          },
+        }),
+    ...(contextSizes.length === 0
+      ? {}
+      : {
+          contextSize: {
+            type: "number",
+            title: vscode.l10n.t("Context Size"),
+            enum: contextSizes,
+            enumItemLabels: contextSizes.map((size) => `${Math.round(size / 1000)}K`),
+            default: contextSizes.at(-1),
+            group: "tokens",
+          },
+        }),
+  };
+  return Object.keys(properties).length === 0 ? {} : { configurationSchema: { properties } };
 }

@@ -8,17 +8,34 @@ import { get } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Connection } from "./connections.js";
 import type { Log } from "./log.js";
+import { localized } from "./messages.js";
+import { KnownError } from "./notify.js";
 import { readSettings } from "./settings.js";
+
+/** A key that a server refused, and the reason. */
+export interface Refusal {
+  readonly connection: Connection;
+  readonly reason: string;
+}
+
+/** A server and its key. */
+function idOf({ endpoint, fingerprint }: Connection): string {
+  return `${endpoint.baseUrl} ${fingerprint}`;
+}
 
 export class ModelLists {
   readonly #changed = new vscode.EventEmitter<void>();
-  /** Keyed by base URL. */
+  readonly #refused = new vscode.EventEmitter<Refusal>();
+  /** Keyed by server and key: a server may have other models for another key, or none. */
   readonly #catalogs = new Map<string, CatalogView>();
   readonly #enriched = new Set<string>();
+  readonly #toldRefused = new Set<string>();
   readonly #refreshing = new Map<string, Promise<CatalogView>>();
-  /** The notes that were logged last, keyed by base URL. */
+  /** The notes that were logged last. */
   readonly #logged = new Map<string, string>();
   readonly onDidChange = this.#changed.event;
+  /** A server has refused its key. */
+  readonly onDidRefuse = this.#refused.event;
 
   constructor(
     private readonly modules: Modules,
@@ -28,14 +45,19 @@ export class ModelLists {
 
   /** Returns immediately if a list is known. It may be a little old; a change is announced later. */
   async list(connection: Connection): Promise<CatalogView> {
-    const { baseUrl } = connection.endpoint;
-    let known = this.#catalogs.get(baseUrl);
+    let known = this.#catalogs.get(idOf(connection));
     if (known === undefined) {
       const file = await vscode.workspace.fs.readFile(this.#file(connection)).then(undefined, () => undefined);
       known = await this.learn(connection, undefined, file && new TextDecoder().decode(file));
     }
     if (known.state === "missing") {
-      return this.refresh(connection);
+      // Some servers list their models for everybody, so the list doesn't show whether the key is valid.
+      const [list, refusal] = await Promise.all([this.refresh(connection), this.refusal(connection)]);
+      if (refusal !== undefined) {
+        this.keyRefused(connection, refusal);
+        throw new KnownError(refusal);
+      }
+      return list;
     }
     if (known.state === "stale") {
       // This throws if the sign-in has expired. The known list stays.
@@ -46,14 +68,41 @@ export class ModelLists {
 
   /** Asks the server. A bad response doesn't replace a known list. */
   refresh(connection: Connection): Promise<CatalogView> {
-    const { baseUrl } = connection.endpoint;
-    const running = this.#refreshing.get(baseUrl);
+    const id = idOf(connection);
+    const running = this.#refreshing.get(id);
     if (running !== undefined) {
       return running;
     }
-    const refresh = this.#refresh(connection).finally(() => this.#refreshing.delete(baseUrl));
-    this.#refreshing.set(baseUrl, refresh);
+    const refresh = this.#refresh(connection).finally(() => this.#refreshing.delete(id));
+    this.#refreshing.set(id, refresh);
     return refresh;
+  }
+
+  /** Asks the server whether it accepts the key. Returns the reason if it doesn't, and undefined if it doesn't say. */
+  async refusal(connection: Connection): Promise<string | undefined> {
+    if (connection.isDemo) {
+      return undefined;
+    }
+    const requests = await this.modules.requests();
+    const { creditsRequest } = requests.catalog({ baseUrl: connection.endpoint.baseUrl, settings: {} });
+    const answer = await get(requests, connection, creditsRequest);
+    // Other refusals are about the credit, or about this request.
+    return "transport" in answer || answer.status !== 401 ? undefined : localized(requests.explainResponse(answer));
+  }
+
+  /** A server said that a key isn't valid. The user is told once for each key. */
+  keyRefused(connection: Connection, reason: string): void {
+    const id = idOf(connection);
+    if (!this.#toldRefused.has(id) && !connection.isTrial) {
+      this.#toldRefused.add(id);
+      this.#refused.fire({ connection, reason });
+    }
+  }
+
+  /** Deletes everything that is kept about a connection that is gone. */
+  async forget(connection: Connection): Promise<void> {
+    this.#catalogs.delete(idOf(connection));
+    await vscode.workspace.fs.delete(this.#file(connection)).then(undefined, () => undefined);
   }
 
   /**
@@ -61,12 +110,12 @@ export class ModelLists {
    * about it.
    */
   async enrich(connection: Connection, model: string): Promise<void> {
-    const { baseUrl } = connection.endpoint;
     // Once per window: looking into the catalog takes milliseconds, and some servers never report this.
-    if (this.#enriched.has(`${baseUrl} ${model}`)) {
+    const once = `${idOf(connection)} ${model}`;
+    if (this.#enriched.has(once)) {
       return;
     }
-    this.#enriched.add(`${baseUrl} ${model}`);
+    this.#enriched.add(once);
     const { endpointsRequest } = await this.#ask(connection, { about: model });
     if (endpointsRequest !== null) {
       const answer = await get(await this.modules.requests(), connection, endpointsRequest);
@@ -83,9 +132,12 @@ export class ModelLists {
   }
 
   async #refresh(connection: Connection): Promise<CatalogView> {
-    const { listRequest } = await this.#ask(connection);
     const requests = await this.modules.requests();
+    const { listRequest } = await this.#ask(connection);
     const answer = await get(requests, connection, listRequest);
+    if (!("transport" in answer) && answer.status === 401) {
+      this.keyRefused(connection, localized(requests.explainResponse(answer)));
+    }
     const known = await this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
     if (known.otherListRequest === null) {
       return known;
@@ -96,10 +148,9 @@ export class ModelLists {
 
   /** Returns what is known about the models, after something happened. */
   async learn(connection: Connection, event?: CatalogEvent, restored?: string): Promise<CatalogView> {
-    const { baseUrl } = connection.endpoint;
-    const snapshot = restored ?? this.#catalogs.get(baseUrl)?.snapshot;
+    const snapshot = restored ?? this.#catalogs.get(idOf(connection))?.snapshot;
     const catalog = await this.#ask(connection, { snapshot, event });
-    this.#catalogs.set(baseUrl, catalog);
+    this.#catalogs.set(idOf(connection), catalog);
     this.#logNotes(connection, catalog);
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
       await this.#store(connection, catalog.snapshot);
@@ -111,22 +162,24 @@ export class ModelLists {
   }
 
   async #ask(
-    { endpoint: { baseUrl, origin } }: Connection,
+    connection: Connection,
     more: { snapshot?: string | undefined; event?: CatalogEvent | undefined; about?: string } = {},
   ): Promise<CatalogView> {
     const requests = await this.modules.requests();
+    const { baseUrl, origin } = connection.endpoint;
     const { models: settings, headers } = readSettings(requests, this.log);
-    const snapshot = this.#catalogs.get(baseUrl)?.snapshot;
+    const snapshot = this.#catalogs.get(idOf(connection))?.snapshot;
     return requests.catalog({ baseUrl, snapshot, settings, extraHeaders: headers[origin], ...more });
   }
 
   /** The list is read often and its notes stay the same, so they are logged once. */
-  #logNotes({ endpoint: { baseUrl, origin } }: Connection, { notes, models }: CatalogView): void {
+  #logNotes(connection: Connection, { notes, models }: CatalogView): void {
+    const { origin } = connection.endpoint;
     const all = notes.map(({ kind, detail }) => `${kind} ${detail}`).join("\n");
-    if (all === (this.#logged.get(baseUrl) ?? "")) {
+    if (all === (this.#logged.get(idOf(connection)) ?? "")) {
       return;
     }
-    this.#logged.set(baseUrl, all);
+    this.#logged.set(idOf(connection), all);
     for (const { kind, detail } of notes) {
       this.log[kind === "setting" ? "info" : "trace"](`Models of ${origin}: ${detail}`);
     }
@@ -148,7 +201,7 @@ export class ModelLists {
   }
 
   #file(connection: Connection): vscode.Uri {
-    const name = connection.endpoint.baseUrl.replace(/[^A-Za-z0-9.-]+/g, "_");
+    const name = idOf(connection).replace(/[^A-Za-z0-9.-]+/g, "_");
     return vscode.Uri.joinPath(this.storage, `models-${name}.json`);
   }
 }

@@ -47,6 +47,63 @@ export async function pick<T extends Row>(rows: readonly T[], title: string, pla
   return (await vscode.window.showQuickPick(rows.map(quickPickItem), options))?.row;
 }
 
+/** A button in the title of an input box. */
+export interface InputButton {
+  /** The name of a theme icon. */
+  readonly icon: string;
+  readonly tooltip: string;
+}
+
+export interface Question {
+  readonly title: string;
+  readonly prompt: string;
+  readonly value?: string;
+  readonly isSecret?: boolean;
+  readonly buttons?: readonly InputButton[];
+  /** Says what is wrong with an input. If it may be kept anyway, entering it twice is enough. */
+  check(input: string): Promise<{ readonly problem: string; readonly mayKeep: boolean } | undefined>;
+}
+
+/** Asks for a text until it passes the check. Returns a button if one is pressed, and undefined if the user cancels. */
+export function input({ title, prompt, value, isSecret, buttons = [], check }: Question): Promise<string | InputButton | undefined> {
+  const box = vscode.window.createInputBox();
+  box.title = linkFree(title);
+  box.prompt = linkFree(prompt);
+  box.value = value ?? "";
+  box.password = isSecret ?? false;
+  box.ignoreFocusOut = true;
+  box.buttons = buttons.map(({ icon, tooltip }) => ({ iconPath: new vscode.ThemeIcon(icon), tooltip: linkFree(tooltip) }));
+  let doubtful: string | undefined;
+  return new Promise((resolve) => {
+    const finish = (result: string | InputButton | undefined): void => {
+      resolve(result);
+      box.dispose();
+    };
+    box.onDidTriggerButton((button) => finish(buttons[box.buttons.indexOf(button)]));
+    box.onDidHide(() => finish(undefined));
+    box.onDidChangeValue(() => (box.validationMessage = undefined));
+    box.onDidAccept(async () => {
+      const entered = box.value.trim();
+      if (entered === doubtful) {
+        return finish(entered);
+      }
+      [box.busy, box.enabled] = [true, false];
+      const wrong = await check(entered).catch((error: unknown) => ({
+        problem: error instanceof Error ? error.message : "",
+        mayKeep: false,
+      }));
+      [box.busy, box.enabled] = [false, true];
+      if (wrong === undefined) {
+        return finish(entered);
+      }
+      doubtful = wrong.mayKeep ? entered : undefined;
+      const again = wrong.mayKeep ? ` ${vscode.l10n.t("Press Enter again to keep it anyway.")}` : "";
+      box.validationMessage = linkFree(`${wrong.problem}${again}`);
+    });
+    box.show();
+  });
+}
+
 /** One of several lists. Its icon and its tooltip are those of the button that leads to it. */
 export interface Page extends vscode.QuickInputButton {
   rows(): Promise<readonly Row[]>;
@@ -112,7 +169,9 @@ export class StatusBar {
   offersSmoothStreaming = false;
   readonly #item = vscode.window.createStatusBarItem("sluice.status", vscode.StatusBarAlignment.Right, 100);
   #line: StatusLine | undefined;
-  #retrying: string | undefined;
+  /** Why a request is waiting, and until when. */
+  #retrying: { readonly message: string; readonly until: number } | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     this.#item.name = "Sluice";
@@ -128,21 +187,26 @@ export class StatusBar {
     }
   }
 
-  /** Shows that a request is waiting to be sent again. */
+  /** Counts the seconds until a request is sent again. */
   retrying(message: string, delayMs: number): void {
-    this.#retrying = vscode.l10n.t("{0} Trying again in {1} s.", message, Math.ceil(delayMs / 1000));
+    this.#retrying = { message, until: Date.now() + delayMs };
     this.#render();
   }
 
   dispose(): void {
+    clearTimeout(this.#timer);
     this.#item.dispose();
   }
 
   #render(): void {
     const { text, level, activity, tooltip } = this.#line ?? { text: undefined, level: "normal", activity: "idle", tooltip: [] };
     const icon = this.#retrying !== undefined ? "sync~spin" : activity === "idle" ? "dashboard" : "loading~spin";
-    const shown = text === undefined ? "Sluice" : linkFree(localized(text, " · "));
-    const note = this.#retrying === undefined ? "" : `${markdown(this.#retrying)}\n\n`;
+    const left = this.#retrying === undefined ? 0 : Math.max(1, Math.ceil((this.#retrying.until - Date.now()) / 1000));
+    const usage = text === undefined ? "Sluice" : linkFree(localized(text, " · "));
+    const shown = this.#retrying === undefined ? usage : vscode.l10n.t("Sluice: trying again in {0} s", left);
+    const note = this.#retrying === undefined ? "" : `${markdown(this.#retrying.message)}\n\n`;
+    clearTimeout(this.#timer);
+    this.#timer = left > 1 ? setTimeout(() => this.#render(), 1_000) : undefined;
     const rows = tooltip.map(({ label, value }) => `| ${markdown(localized([label]))} | ${markdown(localized(value, ", "))} |\n`);
     this.#item.text = `$(${icon}) ${shown}`;
     this.#item.backgroundColor = BACKGROUNDS[level];
@@ -181,11 +245,36 @@ export function registerProvider<T extends vscode.LanguageModelChatInformation>(
   } satisfies vscode.LanguageModelChatProvider<T>);
 }
 
+/** A page of ours that an error leads to. No server has any influence on it. */
+export interface HelpPage {
+  readonly label: string;
+  readonly url: string;
+}
+
+class ErrorWithPage extends Error {
+  constructor(
+    message: string,
+    readonly page: HelpPage,
+  ) {
+    super(message);
+  }
+}
+
+/** Returns an error for the chat with a link after its message. */
+export function errorWithPage(message: string, page: HelpPage): Error {
+  return new ErrorWithPage(message, page);
+}
+
 /** Returns an error for the chat, which shows the message and then the stack, unless there is none. */
 export function plainError(message: string): Error {
   const error = new Error(message);
   error.stack = "";
   return error;
+}
+
+/** An error for the chat that the user was already told about in a notification. */
+export class KnownError extends Error {
+  override readonly stack = "";
 }
 
 async function linkFreeErrors<T>(work: () => Promise<T>): Promise<T> {
@@ -196,7 +285,8 @@ async function linkFreeErrors<T>(work: () => Promise<T>): Promise<T> {
       throw error;
     }
     const shown = error instanceof vscode.LanguageModelError ? error : new Error(error instanceof Error ? error.message : String(error));
-    shown.message = linkFree(shown.message);
+    const page = error instanceof ErrorWithPage ? ` [${error.page.label}](${error.page.url})` : "";
+    shown.message = linkFree(shown.message) + page;
     // The chat shows the stack after the message, and a stack starts with the original message.
     shown.stack = "";
     throw shown;

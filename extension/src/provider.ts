@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { Note, Settings } from "../../packages/loader/src/core.js";
+import type { CatalogView, ChatModel, Note, Settings } from "../../packages/loader/src/core.js";
 import { type Answered, exchange } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Connection, Connections } from "./connections.js";
@@ -11,7 +11,7 @@ import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
-import { plainError, type StatusBar, showWarning } from "./notify.js";
+import { errorWithPage, KnownError, plainError, type StatusBar, showWarning } from "./notify.js";
 import { chatPace, readSettings } from "./settings.js";
 import { toChatRequest, toMessage } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
@@ -29,27 +29,36 @@ export interface Services {
 }
 
 const GROUPS_COME_WITHIN_MS = 1_000;
+const LISTS_COME_WITHIN_MS = 10_000;
 
 export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeLanguageModelChatInformation = this.#changed.event;
   /**
-   * Whether VS Code has asked for a group with a key in the current round. A round starts with a question without a
+   * Whether a group in Manage Models has brought models in the current round. A round starts with a question without a
    * configuration.
    */
-  #keyInRound = false;
-  #demoIsShown = false;
-  /** How often each model was listed in the current round. */
-  readonly #listed = new Map<string, number>();
-  /** The notes that the user has seen. */
+  #groupHasModels = false;
+  #demoIsOffered = false;
+  #demoWasOffered = false;
+  /** The notes and problems that the user has seen. */
   readonly #told = new Set<string>();
   /** Keyed by base URL: where the API really is. */
   readonly #elsewhere = new Map<string, string>();
+  #listed: SluiceModel[] = [];
+  readonly #offeredDemo = new vscode.EventEmitter<void>();
+  /** There are no models but the demo. */
+  readonly onDidOfferDemo = this.#offeredDemo.event;
   /** Origins that get no extra headers although the settings contain some. */
   readonly #saidNoHeaders = new Set<string>();
 
   constructor(private readonly services: Services) {
     services.lists.onDidChange(() => this.#changed.fire());
+  }
+
+  /** The models that VS Code got in the current round, except the demo. */
+  get listed(): SluiceModel[] {
+    return this.#listed;
   }
 
   /** The models may have changed: the user signed in or out, or changed a setting. */
@@ -59,48 +68,86 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
 
   /** VS Code asks once without a configuration and once for each group that the user set up, and does so often. */
   async provideLanguageModelChatInformation(
-    { silent, configuration }: vscode.PrepareLanguageModelChatModelOptions,
+    { configuration }: vscode.PrepareLanguageModelChatModelOptions,
     _token: vscode.CancellationToken,
   ): Promise<SluiceModel[]> {
-    const { connections, lists } = this.services;
-    let connection: Connection | undefined;
-    if (configuration === undefined) {
-      const hadKey = this.#keyInRound;
-      this.#keyInRound = false;
-      this.#listed.clear();
-      connection = (await connections.fromSignIn()) ?? (await connections.fromEnvironment(silent));
-      if (connection === undefined && hadKey) {
-        // The key may have been removed. If there is no group, another round shows the demo.
-        setTimeout(() => this.#keyInRound || this.#changed.fire(), GROUPS_COME_WITHIN_MS);
-        return [];
-      }
-      this.#demoIsShown = connection === undefined;
-      connection ??= await connections.demo();
-    } else {
-      connection = await connections.configured(configuration, silent);
-      this.#keyInRound ||= connection !== undefined;
-      if (this.#keyInRound && this.#demoIsShown) {
-        this.#demoIsShown = false;
+    const { connections } = this.services;
+    if (configuration !== undefined) {
+      const connection = await connections.configured(configuration);
+      const models = connection === undefined ? [] : this.#shown(connection, await this.#models(connection));
+      this.#groupHasModels ||= models.length > 0;
+      if (this.#groupHasModels && this.#demoIsOffered) {
         this.#changed.fire();
       }
+      return models;
     }
-    if (connection === undefined) {
-      return [];
+    const groupHadModels = this.#groupHasModels;
+    this.#groupHasModels = false;
+    this.#listed = [];
+    const own = await connections.own((problem) => this.#tell(problem));
+    const lists = await Promise.all(
+      own.map((connection) => this.#models(connection).catch((problem: unknown) => this.#tell(problem, connection.label))),
+    );
+    const models = own.flatMap((connection, index) => this.#shown(connection, lists[index]!));
+    if (groupHadModels && models.length === 0) {
+      // The group may have been removed. If there is none, another round offers the demo.
+      setTimeout(() => this.#groupHasModels || this.#changed.fire(), GROUPS_COME_WITHIN_MS);
     }
-    const { models, notes } = await lists.list(connection);
+    this.#demoIsOffered = models.length === 0 && !groupHadModels;
+    if (this.#demoIsOffered) {
+      this.#demoWasOffered = true;
+      this.#offeredDemo.fire();
+    }
+    if (!this.#demoWasOffered) {
+      return models;
+    }
+    // A chat may still be using the demo when the other models arrive, so it is only hidden.
+    const demo = await connections.demo();
+    const [model] = (await this.#models(demo)).filter(({ id }) => id === DEMO_MODEL);
+    return [...models, ...(model === undefined ? [] : [{ ...information(model, demo), isUserSelectable: this.#demoIsOffered }])];
+  }
+
+  /** Adds the models of a connection to the current round. */
+  #shown(connection: Connection, models: readonly ChatModel[]): SluiceModel[] {
+    const before = new Map<string, number>();
+    this.#listed.forEach(({ model: { id } }) => before.set(id, (before.get(id) ?? 0) + 1));
+    const shown = models.map((model) => information(model, connection, before.get(model.id)));
+    this.#listed.push(...shown);
+    return shown;
+  }
+
+  /** VS Code waits for one server after the other, so one that doesn't answer must not keep the others from the picker. */
+  async #list(connection: Connection): Promise<CatalogView> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const slow = new Promise<never>((_, reject) => {
+      const text = vscode.l10n.t("{0} has not answered yet. Its models appear as soon as it does.", connection.label);
+      timer = setTimeout(() => reject(plainError(text)), LISTS_COME_WITHIN_MS);
+    });
+    const list = this.services.lists.list(connection);
+    // The change is announced when it arrives.
+    list.catch((error: unknown) => this.services.log.failure("debug", `Models of ${connection.endpoint.origin}`, error));
+    return Promise.race([list, slow]).finally(() => clearTimeout(timer));
+  }
+
+  /** VS Code has no place for problems with keys that it doesn't know about. */
+  #tell(problem: unknown, label?: string): [] {
+    const text = [label, problem instanceof Error ? problem.message : String(problem)].filter(Boolean).join(": ");
+    if (!(problem instanceof KnownError) && !this.#told.has(text)) {
+      this.#told.add(text);
+      const test = vscode.l10n.t("Test the Connection");
+      showWarning(`Sluice: ${text}`, test).then((chosen) => chosen === test && vscode.commands.executeCommand("sluice.testConnection"));
+    }
+    return [];
+  }
+
+  /** Throws the reason if a server lists no models. VS Code shows it in place of the models. */
+  async #models(connection: Connection): Promise<readonly ChatModel[]> {
+    const { models, notes } = await this.#list(connection);
     if (models.length === 0) {
-      // VS Code shows the reason in place of the models.
       const last = notes.at(-1);
       throw plainError(last === undefined ? vscode.l10n.t("{0} lists no models.", connection.label) : noteText(last));
     }
-    if (connection.isDemo) {
-      return models.filter(({ id }) => id === DEMO_MODEL).map((model) => information(model, connection));
-    }
-    return models.map((model) => {
-      const before = this.#listed.get(model.id) ?? 0;
-      this.#listed.set(model.id, before + 1);
-      return information(model, connection, before);
-    });
+    return models;
   }
 
   async provideLanguageModelChatResponse(
@@ -188,14 +235,25 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     }
     // Counts and text from before an error stay valid. A marker must not be reported, because the agent host would
     // consider it a response that the server can continue from.
+    if (ending.type === "rejected" && ending.isNote && isChat) {
+      reporter.note(localized(ending.text));
+    }
     await reporter.end(usage, isCore ? null : prepared.marker);
     log.outcome(model.id, outcome, ending.type === "rejected" ? ending.message : undefined);
-    if (ending.type !== "rejected") {
+    if (ending.type !== "rejected" || (ending.isNote && isChat)) {
       return;
     }
     // VS Code discards parts that haven't been read when the error arrives.
     await reporter.settled();
-    throw isChat ? plainError(localized(ending.text)) : errorWithCode(localized(ending.text), ending.kind);
+    let text = localized(ending.text);
+    if (ending.kind === "signIn") {
+      lists.keyRefused(connection, text);
+      text += ` ${vscode.l10n.t('"Sluice: Add or Change a Key" in the command palette replaces the key.')}`;
+    }
+    if (ending.page !== null && isChat) {
+      throw errorWithPage(text, { label: vscode.l10n.t("Open the page for it"), url: ending.page });
+    }
+    throw isChat ? plainError(text) : errorWithCode(text, ending.kind);
   }
 
   async provideTokenCount(

@@ -6,11 +6,13 @@ import * as vscode from "vscode";
 import { toBase64 } from "../../packages/loader/src/base64.js";
 import type { ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, ThinkingReplay } from "../../packages/loader/src/core.js";
 
+/** Begins a note of ours below an answer. The character after the empty line is invisible and nobody writes it. */
+export const NOTE = "\n\n\u2063";
 /** The metadata key under which a thinking part stores what the model needs back. */
 export const REPLAY = "sluice";
 
 export function toChatRequest(
-  { id, sentOutputTokens, effort }: ChatModel,
+  { id, sentOutputTokens, effort, overrides }: ChatModel,
   messages: readonly vscode.LanguageModelChatRequestMessage[],
   { tools, toolMode, modelConfiguration, modelOptions }: vscode.ProvideLanguageModelChatResponseOptions,
   settings: ChatOptions,
@@ -23,11 +25,13 @@ export function toChatRequest(
     toolMode: toolMode === vscode.LanguageModelChatToolMode.Required ? "required" : "auto",
     options: {
       ...settings,
+      ...(overrides.effort === null ? {} : { reasoningEffort: overrides.effort }),
+      ...(overrides.routing === null ? {} : { routing: overrides.routing }),
       ...(typeof chosen === "string" ? { chosenEffort: chosen } : {}),
       efforts: effort?.values ?? [],
       ...(sentOutputTokens === null ? {} : { maxOutputTokens: sentOutputTokens }),
       newConversationId: crypto.randomUUID(),
-      extraBody: { ...modelOptions },
+      extraBody: { ...overrides.body, ...modelOptions },
     },
   };
 }
@@ -56,7 +60,8 @@ function toParts(content: readonly unknown[] | string): ChatPart[] {
 
 function toPart(part: unknown): ChatPart | undefined {
   if (part instanceof vscode.LanguageModelTextPart) {
-    return { type: "text", value: part.value };
+    const note = part.value.indexOf(NOTE);
+    return { type: "text", value: note < 0 ? part.value : part.value.slice(0, note) };
   }
   if (part instanceof vscode.LanguageModelToolCallPart) {
     return { type: "toolCall", callId: part.callId, name: part.name, inputJson: JSON.stringify(part.input ?? {}) };

@@ -26,6 +26,13 @@ declare module "vscode" {
   interface LanguageModelChatInformation {
     readonly isUserSelectable?: boolean;
     readonly pricing?: string;
+    readonly priceCategory?: string;
+    readonly category?: string;
+    /** Lines of Markdown. */
+    readonly infoText?: { readonly [key: string]: string };
+    readonly warningText?: { readonly [key: string]: string };
+    readonly statusIcon?: ThemeIcon;
+    readonly promo?: { readonly discountPercent: number; readonly message: string };
     readonly maxContextWindowTokens?: number;
     readonly configurationSchema?: { readonly properties: { readonly [name: string]: unknown } };
   }

@@ -97,7 +97,10 @@ test("every request ends in the ledger, whatever happens to it", async () => {
   };
   const provider = new Provider(services);
   const token = { isCancellationRequested: false, onCancellationRequested: new EventEmitter<void>().event };
-  const model = { model: { id: "acme/m", maxOutputTokens: 100, refused: [] }, connection };
+  const model = {
+    model: { id: "acme/m", maxOutputTokens: 100, refused: [], overrides: { effort: null, routing: null, body: {} } },
+    connection,
+  };
   const ask = provider.provideLanguageModelChatResponse(
     ...([model, [], { toolMode: 1 }, { report: () => undefined }, token] as unknown as Parameters<
       Provider["provideLanguageModelChatResponse"]

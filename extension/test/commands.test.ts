@@ -27,9 +27,9 @@ test("without a key there is the demo, and commands say how to continue", async 
     ["sluice/demo"],
   );
   for (const command of ["refreshModels", "chooseDefaultModel", "testConnection"]) {
-    const [seen] = await run(command, "Add a Key");
+    const [seen] = await run(command, "Add a Key", undefined);
     assert.match(seen!, /^info: Sluice: there is no key yet/);
-    assert.deepEqual(fake.executed.at(-1), ["workbench.action.chat.manage"]);
+    assert.deepEqual(fake.executed.at(-1), ["sluice.addKey"]);
   }
 });
 
@@ -42,7 +42,8 @@ test("the demo disappears when there is a key and comes back without one", async
     const before = changes();
     const shown: string[] = [];
     for (const configuration of [undefined, ...groups]) {
-      const models = await provider.provideLanguageModelChatInformation({ silent: true, configuration }, {});
+      const all = await provider.provideLanguageModelChatInformation({ silent: true, configuration }, {});
+      const models = all.filter(({ isUserSelectable }) => isUserSelectable);
       shown.push(models.some(({ id }) => id === "sluice/demo") ? (models.length === 1 ? "demo" : "all") : "none");
     }
     later.splice(0).forEach((run) => run());
@@ -171,8 +172,9 @@ test("a problem is reported at the step where it occurs", async () => {
   ];
   for (const [what, intercept, said] of failing) {
     const { run } = await start({ ...keyed, intercept });
-    const seen = await run("testConnection", undefined);
-    assert.match(seen[0]!, said, what);
+    // If the key is wrong, listing the models says so first.
+    const seen = await run("testConnection", ...(what === "a wrong key" ? [undefined, undefined] : [undefined]));
+    assert.match(seen.at(-1)!, said, what);
     assert(!(fake.logged.join() + seen.join()).includes(KEY), what);
   }
   // Not every server has credits. In that case, the answer proves that the key works.
@@ -195,7 +197,7 @@ test("the default model is written into the user's settings, and taken out again
   assert.equal(fake.settings.get("sluice.models.default"), "sluice/long");
   await new Promise((resolve) => setImmediate(resolve));
   assert(changes() > before, "VS Code is told");
-  const [again] = await run("chooseDefaultModel", "None: leave the order to the server");
+  const [again] = await run("chooseDefaultModel", "None: leave it to Sluice");
   assert.match(again!, /\$\(check\) Long/);
   assert.equal(fake.settings.get("sluice.models.default"), undefined);
 });

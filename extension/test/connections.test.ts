@@ -103,7 +103,9 @@ test("a key with a line break is an error where it is entered and where it is fo
   assert.deepEqual(sent, []);
 
   const found = await start({ environment: { AI_GATEWAY_API_KEY: key } });
-  await assert.rejects(found.provider.provideLanguageModelChatInformation({ silent: true }, {}), said);
+  fake.answers = [undefined];
+  await fake.resolveModels();
+  assert.match(fake.seen[0]!, said);
   assert.deepEqual(found.sent, []);
   assert(!(fake.logged.join() + fake.seen.join()).includes("half"));
 
@@ -144,7 +146,7 @@ test("a key from the environment goes to the endpoint that it belongs to, and el
   const asked = "warning: VS Code's environment specifies https://other.example as the address for your key.";
   const other = { SLUICE_BASE_URL: "https://other.example/v1", ...both };
   assert.deepEqual(await tell(other, undefined, undefined), { silently: [], asked, after: [] });
-  assert.deepEqual(await tell(other, undefined, "Send the key there"), {
+  assert.deepEqual(await tell(other, undefined, "Send the Key There"), {
     silently: [],
     asked,
     after: ["Bearer own-key to https://other.example"],

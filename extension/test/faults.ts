@@ -312,7 +312,8 @@ async function withExtension(sluice: Provider, tested: Case): Promise<Result & {
   const run = new Run(tested, false);
   let body = "";
   const connection = {
-    endpoint: { origin, baseUrl, isLoopback: true, isUnencrypted: false, isVercel: false },
+    endpoint: { origin, baseUrl, isLoopback: true, isUnencrypted: false, isVercel: false, keysPage: null },
+    fingerprint: "test",
     isDemo: false,
     bearerFor: async () => matrix.key,
     fetch: (url: string, init: RequestInit) => {

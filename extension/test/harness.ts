@@ -32,7 +32,7 @@ export interface Sent {
 
 /** What the extension offers to VS Code. */
 export interface Provider {
-  provideLanguageModelChatInformation(options: object, token: object): Promise<{ id: string; name: string }[]>;
+  provideLanguageModelChatInformation(options: object, token: object): Promise<{ id: string; name: string; isUserSelectable: boolean }[]>;
   provideLanguageModelChatResponse(...values: unknown[]): Promise<void>;
   onDidChangeLanguageModelChatInformation(listener: () => void): unknown;
 }
@@ -45,6 +45,8 @@ export interface StartOptions {
   /** Answers instead of the embedded gateway. If it returns an error, that is thrown. */
   readonly intercept?: (url: string, init: RequestInit) => Answer | Promise<Answer>;
   readonly environment?: { readonly [name: string]: string };
+  /** Whether Sluice has just been installed. */
+  readonly isNew?: boolean;
 }
 
 export async function start(options: StartOptions = {}) {
@@ -52,6 +54,8 @@ export async function start(options: StartOptions = {}) {
   await deactivate();
   fake.reset();
   modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
+  // Most tests are about users who have seen the greeting.
+  const state = new Map<string, unknown>([["greeted", options.isNew !== true]]);
   for (const name of ["SLUICE_API_KEY", "AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN", "SLUICE_BASE_URL"]) {
     delete process.env[name];
   }
@@ -73,7 +77,6 @@ export async function start(options: StartOptions = {}) {
     return response;
   };
 
-  const state = new Map<string, unknown>();
   const secrets = new Secrets();
   const context = {
     extensionUri: vscode.Uri.file("/extension"),

@@ -22,7 +22,8 @@ function connectionWith(fetch: Connection["fetch"], key?: string): Connection {
   const origin = "https://gateway.example";
   return {
     label: "test",
-    endpoint: { origin, baseUrl: `${origin}/v1`, isLoopback: false, isUnencrypted: false, isVercel: false },
+    endpoint: { origin, baseUrl: `${origin}/v1`, isLoopback: false, isUnencrypted: false, isVercel: false, keysPage: null },
+    fingerprint: "test",
     isDemo: false,
     bearerFor: async () => key,
     fetch,

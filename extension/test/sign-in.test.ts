@@ -13,7 +13,7 @@ import { fake, Secrets } from "./vscode.js";
 const requests = loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>);
 const CLI_TOKEN = "cli-token-canary";
 const ORIGIN = "https://ai-gateway.vercel.sh";
-const ENDPOINT = { origin: ORIGIN, baseUrl: `${ORIGIN}/v1`, isLoopback: false, isUnencrypted: false, isVercel: true };
+const ENDPOINT = { origin: ORIGIN, baseUrl: `${ORIGIN}/v1`, isLoopback: false, isUnencrypted: false, isVercel: true, keysPage: null };
 const LIFE = 12 * 3600;
 
 /** A mock of Vercel, and a clock that the test controls. Tokens are numbered in the order in which they are issued. */

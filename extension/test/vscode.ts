@@ -24,6 +24,9 @@ export class Uri {
   static file(path: string): Uri {
     return new Uri(path.replaceAll("\\", "/"));
   }
+  static parse(address: string): Uri {
+    return new Uri(address);
+  }
   static joinPath(base: Uri, ...names: string[]): Uri {
     return new Uri([base.path, ...names].join("/"));
   }
@@ -143,6 +146,8 @@ export const fake = {
   /** The pages that were opened. */
   panels: [] as { title: string; webview: { html: string }; dispose(): void; [name: string]: unknown }[],
   executed: [] as unknown[][],
+  /** What makes the contents of documents, by scheme. */
+  documents: new Map<string, { provideTextDocumentContent(uri: unknown): string }>(),
   clipboard: "",
   terminal: [] as string[],
   providers: [] as unknown[],
@@ -226,6 +231,42 @@ export const window = {
   createQuickPick: () => {
     throw new Error("no test needs it");
   },
+  /** An input box whose user types the next answers, or presses the button with such a tooltip, until the box is gone. */
+  createInputBox: () => {
+    const listeners: { [event: string]: (value?: unknown) => unknown } = {};
+    const on = (event: string) => (listener: (value?: unknown) => unknown) => void (listeners[event] = listener);
+    let isGone = false;
+    const box = {
+      title: "",
+      prompt: "",
+      value: "",
+      validationMessage: undefined as string | undefined,
+      buttons: [] as { tooltip: string }[],
+      onDidTriggerButton: on("button"),
+      onDidHide: on("hide"),
+      onDidChangeValue: on("change"),
+      onDidAccept: on("accept"),
+      dispose: () => void (isGone = true),
+      show: async () => {
+        fake.seen.push(`input: ${box.title}: ${box.prompt}`);
+        while (!isGone) {
+          const typed = fake.answers.shift();
+          const button = box.buttons.find(({ tooltip }) => tooltip.replaceAll("\u2060", "") === typed);
+          if (typed === undefined || button !== undefined) {
+            listeners[button === undefined ? "hide" : "button"]?.(button);
+          } else {
+            box.value = typed;
+            listeners["change"]?.();
+            await listeners["accept"]?.();
+            if (box.validationMessage !== undefined) {
+              fake.seen.push(`invalid: ${box.validationMessage}`);
+            }
+          }
+        }
+      },
+    };
+    return box;
+  },
   createTerminal: () => ({ show: () => undefined, sendText: (text: string) => fake.terminal.push(text) }),
   createOutputChannel: () => {
     const levels = ["off", "trace", "debug", "info", "warn", "error"];
@@ -288,6 +329,10 @@ export const workspace = {
     };
   },
   onDidChangeConfiguration: configurationChanged.event,
+  registerTextDocumentContentProvider: (scheme: string, provider: unknown) => {
+    fake.documents.set(scheme, provider as { provideTextDocumentContent(uri: unknown): string });
+    return { dispose: () => undefined };
+  },
   openTextDocument: async (document: { content: string }): Promise<unknown> => document,
 };
 
@@ -307,6 +352,7 @@ export const env = {
   uiKind: UIKind.Desktop,
   remoteName: undefined,
   language: "en",
+  openExternal: async ({ path }: Uri): Promise<void> => void fake.executed.push(["open", path]),
   clipboard: { writeText: async (text: string): Promise<void> => void (fake.clipboard = text) },
 };
 

@@ -1,0 +1,228 @@
+// Adding, checking, changing, renaming and removing keys, and what the user sees before and after.
+
+import * as vscode from "vscode";
+
+import { isHeaderSafe } from "../../packages/loader/src/http.js";
+import type { CommandServices } from "./commands.js";
+import { type Connection, unusableKey } from "./connections.js";
+import type { KeptKey } from "./key-store.js";
+import { noteText, parseEndpoint } from "./messages.js";
+import type { Refusal } from "./models.js";
+import { ask, input, pick, showError, showInformation } from "./notify.js";
+import { settingsBaseUrl } from "./settings.js";
+
+/** Lists the keys, or asks for the first one. With a connection, asks for its new key. */
+export async function addKey(services: CommandServices, connection?: Connection): Promise<void> {
+  if (connection !== undefined) {
+    return connection.kept === undefined ? elsewhere(services, connection) : enterKey(services, connection.kept);
+  }
+  const real = (await services.connections.all()).filter((way) => "problem" in way || !way.connection.isDemo);
+  const kept = (await services.keys.list()).filter(({ replaces }) => replaces === undefined);
+  if (real.length === 0 && kept.length === 0) {
+    return enterKey(services);
+  }
+  // A key of our own is in the store even if it can't be used now.
+  const others = real.flatMap((way) => ("connection" in way && !kept.includes(way.connection.kept!) ? [way.connection] : []));
+  const rows = [
+    { label: vscode.l10n.t("Add a Key"), icon: "add", run: () => enterKey(services) },
+    ...kept.map((one) => ({ label: one.name, icon: "key", description: one.baseUrl, run: () => change(services, one) })),
+    ...others.map((one) => ({
+      label: one.label,
+      icon: "key",
+      description: one.endpoint.baseUrl,
+      detail: one.kept === undefined ? "" : vscode.l10n.t("Added in Manage Models"),
+      run: () => addKey(services, one),
+    })),
+  ];
+  await (await pick(rows, vscode.l10n.t("Add or Change a Key")))?.run();
+}
+
+async function change(services: CommandServices, kept: KeptKey): Promise<void> {
+  const rows = [
+    { label: vscode.l10n.t("Change the Key"), icon: "key", run: () => enterKey(services, kept) },
+    { label: vscode.l10n.t("Rename"), icon: "edit", run: () => rename(services, kept) },
+    { label: vscode.l10n.t("Remove"), icon: "trash", run: () => remove(services, kept) },
+  ];
+  await (await pick(rows, kept.name, kept.baseUrl))?.run();
+}
+
+/** The key is in the environment or comes from a sign-in. */
+async function elsewhere({ signIn }: CommandServices, { label }: Connection): Promise<void> {
+  if ((await signIn.current())?.label === label) {
+    await vscode.commands.executeCommand("sluice.signInWithVercelCli");
+    return;
+  }
+  void showInformation(
+    vscode.l10n.t("Sluice: this key is in the environment variable AI_GATEWAY_API_KEY. Change it there, then restart VS Code."),
+  );
+}
+
+/** Asks for a key until the server accepts it. */
+async function enterKey(services: CommandServices, before?: KeptKey): Promise<void> {
+  const { modules, connections, lists, keys } = services;
+  const requests = await modules.requests();
+  const title = before === undefined ? vscode.l10n.t("Add a Key") : vscode.l10n.t("Change the Key");
+  let baseUrl = before?.baseUrl ?? settingsBaseUrl();
+  for (;;) {
+    const endpoint = parseEndpoint(requests, baseUrl);
+    const { host } = new URL(endpoint.origin);
+    const kept = { ...(before ?? { name: await freeName(services, host) }), baseUrl: endpoint.baseUrl };
+    const withKey = (key: string): KeptKey => (key === "" ? kept : { ...kept, key });
+    const address = { icon: "globe", tooltip: vscode.l10n.t("Use another address than {0}", endpoint.origin) };
+    const page = endpoint.keysPage;
+    const open = { icon: "link-external", tooltip: vscode.l10n.t("Open the page with your keys") };
+    const key = await input({
+      title,
+      prompt: vscode.l10n.t("Paste a key for {0} and press Enter. It is checked before it is kept.", host),
+      isSecret: true,
+      buttons: [...(page === null ? [] : [open]), ...(before === undefined ? [address] : [])],
+      check: async (key) => {
+        if (key === "" ? !endpoint.isLoopback : !isHeaderSafe(key)) {
+          return { problem: key === "" ? vscode.l10n.t("Paste a key.") : unusableKey(), mayKeep: false };
+        }
+        const connection = await connections.entered(withKey(key));
+        const [list, refusal] = await Promise.all([lists.refresh(connection), lists.refusal(connection)]);
+        const note = list.models.length === 0 ? list.notes.at(-1) : undefined;
+        const problem = refusal ?? (note && noteText(note));
+        return problem === undefined ? undefined : { problem, mayKeep: refusal === undefined };
+      },
+    });
+    if (key === undefined) {
+      return;
+    }
+    if (key === open) {
+      await vscode.env.openExternal(vscode.Uri.parse(page!));
+    } else if (key === address) {
+      baseUrl = await enterAddress(services, baseUrl);
+    } else {
+      await keys.put(withKey(key as string), before);
+      return ready(services, await connections.entered(withKey(key as string)));
+    }
+  }
+}
+
+/** Returns the address that the user entered, or the one before. */
+async function enterAddress({ modules }: CommandServices, before: string): Promise<string> {
+  const requests = await modules.requests();
+  const address = await input({
+    title: vscode.l10n.t("Add a Key"),
+    prompt: vscode.l10n.t("The base URL of an Open Responses endpoint, up to and including /v1."),
+    value: before,
+    check: async (value) => {
+      try {
+        return void parseEndpoint(requests, value);
+      } catch (error) {
+        return { problem: (error as Error).message, mayKeep: false };
+      }
+    },
+  });
+  return typeof address === "string" ? address : before;
+}
+
+async function rename(services: CommandServices, kept: KeptKey): Promise<void> {
+  const taken = (await services.keys.list()).map(({ name }) => name);
+  const name = await input({
+    title: vscode.l10n.t("Rename"),
+    prompt: vscode.l10n.t("The name is shown next to models that several servers have."),
+    value: kept.name,
+    check: async (value) =>
+      value === "" || (value !== kept.name && taken.includes(value))
+        ? { problem: vscode.l10n.t("Enter a name that no other key has."), mayKeep: false }
+        : undefined,
+  });
+  if (typeof name === "string") {
+    await services.keys.put({ ...kept, name }, kept);
+  }
+}
+
+async function remove({ keys, lists, connections }: CommandServices, kept: KeptKey): Promise<void> {
+  const button = vscode.l10n.t("Remove");
+  if ((await ask(vscode.l10n.t("The key {0} will be deleted from this machine.", kept.name), button)) === button) {
+    await lists.forget(await connections.entered(kept));
+    await keys.remove(kept);
+  }
+}
+
+/** Returns the host as a name, with a number if it is taken. */
+async function freeName({ keys }: CommandServices, host: string): Promise<string> {
+  const taken = new Set((await keys.list()).map(({ name }) => name));
+  let name = host;
+  for (let number = 2; taken.has(name); number++) {
+    name = `${host} ${number}`;
+  }
+  return name;
+}
+
+/** Says that a key works, and leads to the first chat. New chats start with a suitable model from now on. */
+async function ready(services: CommandServices, connection: Connection): Promise<void> {
+  const { models } = await services.lists.list(connection);
+  const model = models.find(({ isDefault }) => isDefault);
+  if (model === undefined) {
+    return;
+  }
+  const chat = vscode.workspace.getConfiguration("chat");
+  if (!chat.inspect("defaultModel")?.globalValue) {
+    await setDefault(model.id);
+  }
+  const start = vscode.l10n.t("Start Chatting");
+  const other = vscode.l10n.t("Choose Another Model");
+  const text = vscode.l10n.t(
+    "Sluice: {0} works; {1} models can chat. New chats start with {2}.",
+    connection.label,
+    models.length,
+    model.name,
+  );
+  const chosen = await showInformation(text, start, other);
+  if (chosen === start) {
+    await vscode.commands.executeCommand("workbench.action.chat.open", { query: "", modelSelector: { vendor: "sluice", id: model.id } });
+  } else if (chosen === other) {
+    await vscode.commands.executeCommand("sluice.chooseDefaultModel");
+  }
+}
+
+/** Makes VS Code start new chats with a model, also in editors and terminals. Versions before 1.127 have no such setting. */
+export async function setDefault(id: string | undefined): Promise<void> {
+  await vscode.workspace
+    .getConfiguration("chat")
+    .update("defaultModel", id, vscode.ConfigurationTarget.Global)
+    .then(undefined, () => undefined);
+}
+
+/** Offers to change a key that a server refused. */
+export async function offerToChange({ connection, reason }: Refusal): Promise<void> {
+  const change = vscode.l10n.t("Change the Key");
+  if ((await showError(`Sluice: ${connection.label}: ${reason}`, change)) === change) {
+    await vscode.commands.executeCommand("sluice.addKey", connection);
+  }
+}
+
+/** Shows the next step once, after Sluice was installed. */
+export async function greet({ globalState }: vscode.ExtensionContext): Promise<void> {
+  if (globalState.get("greeted") === true) {
+    return;
+  }
+  await globalState.update("greeted", true);
+  const add = vscode.l10n.t("Add a Key");
+  const tour = vscode.l10n.t("Show Me Around");
+  const text = vscode.l10n.t("Sluice is installed. Its demo model is in the model picker of the chat; add a key to use real models.");
+  const chosen = await showInformation(text, add, tour);
+  if (chosen === add) {
+    await vscode.commands.executeCommand("sluice.addKey");
+  } else if (chosen === tour) {
+    await vscode.commands.executeCommand("sluice.openWalkthrough");
+  }
+}
+
+export async function noKeyYet(): Promise<void> {
+  const signIn = vscode.l10n.t("Sign In with the Vercel CLI");
+  const add = vscode.l10n.t("Add a Key");
+  const message = vscode.l10n.t(
+    "Sluice: there is no key yet, so only the demo model is available. It answers inside VS Code and needs no connection.",
+  );
+  const chosen = await showInformation(message, add, signIn);
+  if (chosen === signIn) {
+    await vscode.commands.executeCommand("sluice.signInWithVercelCli");
+  } else if (chosen === add) {
+    await vscode.commands.executeCommand("sluice.addKey");
+  }
+}
