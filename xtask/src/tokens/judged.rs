@@ -95,7 +95,7 @@ pub fn check(files: &[PathBuf]) -> Done {
 }
 
 impl Judged {
-    /// Returns `None` for requests that a client can't know everything about, and for OpenAI's other API, which shows
+    /// Returns `None` for requests that a client can't know everything about, and for the other API of `openai`, which shows
     /// tools in another way.
     fn of(line: &Value) -> Option<Self> {
         let text = |name: &str| line[name].as_str().unwrap_or_default();
