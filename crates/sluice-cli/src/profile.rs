@@ -72,9 +72,12 @@ impl Profiles {
     pub fn load() -> Result<Self, String> {
         let file = file();
         let problem = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
-        match private_file::read(&file, MAX_FILE).map_err(|error| problem(&error))? {
-            Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| problem(&error)),
-            None => Ok(Self::default()),
+        match private_file::read(&file, MAX_FILE) {
+            Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|error| problem(&error)),
+            Ok(None) => Ok(Self::default()),
+            // Without a directory there are no profiles. A chat works without one, and says what is wrong with it.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(Self::default()),
+            Err(error) => Err(problem(&error)),
         }
     }
 
