@@ -102,8 +102,9 @@ for (const [name, intercept] of Object.entries(scenarios)) {
     const answer = await chat(keyed.configuration, `${PROMPT} is what I write in my diary`).catch((error: Error) => ({ error }));
     const seen = [answer.error?.message, JSON.stringify(await fake.resolveModels())];
     for (const command of ["refreshModels", "testConnection"]) {
-      seen.push(...(await run(command, ...(command === "testConnection" ? ["Show Details"] : [undefined]))));
+      seen.push(...(await run(command, ...(command === "testConnection" ? ["Copy Details"] : [undefined]))));
     }
+    seen.push(fake.clipboard, fake.panels.at(-1)?.webview.html);
     const [report] = await run("exportReport");
     const isTrace = (line: string): boolean => line.startsWith("trace: ");
     assert(
