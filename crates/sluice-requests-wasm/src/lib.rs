@@ -45,7 +45,9 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             to_json(&())
         }
         RequestsQuestion::Remember { entry, question, refused, now_ms } => to_json(&VAULT.with_borrow_mut(|vault| {
-            refused.iter().for_each(|chat| vault.reject(chat, now_ms));
+            if let Some(chat) = &refused {
+                vault.reject(chat, now_ms);
+            }
             vault.remember(&entry.answer, question, now_ms) || refused.is_some()
         })),
         RequestsQuestion::SaveVault {} => {

@@ -27,6 +27,7 @@ pub struct ModelList {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of its own, as in VS Code's type")]
 #[non_exhaustive]
 pub struct ChatModel {
     /// The id that requests name, such as `anthropic/claude-sonnet-4.5`.

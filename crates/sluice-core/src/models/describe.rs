@@ -66,9 +66,8 @@ pub(crate) fn info(model: &ChatModel) -> Vec<Vec<Message>> {
     // The price itself is shown elsewhere.
     let mut pricing: Vec<Message> = model.pricing.clone();
     pricing.iter_mut().flat_map(|message| &mut message.args).for_each(|text| *text = escaped(text));
-    let retention = model.zero_data_retention.map(|none| match none {
-        true => Message::from(MessageCode::RetainsNothing),
-        false => Message::from(MessageCode::MayRetain),
+    let retention = model.zero_data_retention.map(|retains_nothing| {
+        Message::from(if retains_nothing { MessageCode::RetainsNothing } else { MessageCode::MayRetain })
     });
     let lines = [
         description.into_iter().collect(),
