@@ -49,22 +49,22 @@ class Upstream(BaseHTTPRequestHandler):
                                     "choices": [choice], "usage": self.usage(len(deltas))})
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
         self.send_header("connection", "close")
         self.end_headers()
         self.close_connection = True
         try:
             for at, delta in enumerate(deltas):
                 if "die" in prompt and at == 3:
-                    # The engine is gone: the connection breaks in the middle of a chunk.
-                    self.wfile.write(b'data: {"id":"c1","obj')
-                    self.connection.close()
+                    # The engine is gone: the body ends without its last chunk.
                     return None
                 self.event([{"index": 0, "delta": delta, "finish_reason": None}])
                 if "slowly" in prompt:
                     time.sleep(0.05)
             self.event([{"index": 0, "delta": {}, "finish_reason": finish}])
             self.event([], self.usage(len(deltas)))
-            self.wfile.write(b"data: [DONE]\n\n")
+            self.chunk(b"data: [DONE]\n\n")
+            self.chunk(b"")
         except (BrokenPipeError, ConnectionResetError):
             print("cancelled", flush=True)
         return None
@@ -73,7 +73,10 @@ class Upstream(BaseHTTPRequestHandler):
         chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "fake", "choices": choices}
         if usage:
             chunk["usage"] = usage
-        self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        self.chunk(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+
+    def chunk(self, data):
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()
 
     def usage(self, output):
