@@ -12,10 +12,11 @@ import { key } from "./suites/key.mjs";
 import { proxy } from "./suites/proxy.mjs";
 import { sample } from "./suites/sample.mjs";
 import { start } from "./suites/start.mjs";
+import { thinking } from "./suites/thinking.mjs";
 import { web } from "./suites/web.mjs";
 
 // The last suite also searches the files of all others for the key.
-const suites = { api, start, chat, commands, hostile, proxy, web, sample, key };
+const suites = { api, start, chat, thinking, commands, hostile, proxy, web, sample, key };
 
 /**
  * Failures of VS Code or of the browser that are known not to depend on the extension. Only these are worth a second

@@ -150,6 +150,23 @@ export class Chat {
     await this.last.waitFor();
   }
 
+  /** Opens the thinking of the last answer and returns its paragraphs. */
+  async thinking() {
+    const box = this.last.locator(".chat-thinking-box").first();
+    const text = box.locator(".chat-thinking-item");
+    // An answer that is over hides its steps, and each step its text.
+    const closed = [this.last.locator(".completed-response-summary"), box.locator(".monaco-button")];
+    await until("the thinking is open", async () => {
+      if ((await text.count()) > 0 && (await text.first().isVisible())) return true;
+      for (const button of closed.map((one) => one.and(this.page.locator('[aria-expanded="false"]')).first())) {
+        if (await button.isVisible()) await button.click({ timeout: AGAIN_MS }).catch(() => undefined);
+      }
+      return false;
+    });
+    const lines = (await text.allInnerTexts()).join("\n").split("\n");
+    return lines.map((/** @type {string} */ line) => line.trim()).filter((/** @type {string} */ line) => line !== "");
+  }
+
   /** Returns the number of questions and answers. */
   async length() {
     // This is a single query, because the row may vanish between two.

@@ -1,0 +1,113 @@
+// Thinking in the Chat view, with models that are as strict about it as the real ones: it is shown without any setting, the
+// effort is what the user chose, and the server accepts what comes back after ten rounds of tools and a change of models.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { Chat } from "../lib/chat.mjs";
+import { check } from "../lib/report.mjs";
+import { startTap } from "../lib/tap.mjs";
+import { until } from "../lib/until.mjs";
+import { finish, openWindow, startServer } from "../lib/vscode.mjs";
+
+/** VS Code shows the heading of the first block as the title. */
+const SUMMARIES = ["There are 0 results.", "Going on", "That is all."];
+/** What each model shows of its thinking. */
+const SHOWN = {
+  "OpenAI-like": SUMMARIES,
+  "Anthropic-like": SUMMARIES,
+  "DeepSeek-like": ["There are 0 results."],
+  "vLLM-like": ["There are 0 results."],
+};
+/** @param {import('../lib/setup.mjs').Setup} setup */
+export async function thinking(setup) {
+  const tap = await startTap(setup.gateway);
+  const folder = path.join(setup.work, "thinking");
+  const vault = path.join(folder, "user/User/globalStorage/sluice.sluice/vault");
+  const server = await startServer({
+    ...setup,
+    folder,
+    settings: { "chat.restoreLastPanelSession": true },
+    env: { SLUICE_BASE_URL: tap.url, SLUICE_API_KEY: setup.key },
+    files: { "notes.md": "# Notes\n\nThe gate opens at noon.\n" },
+  });
+  const notes = `${server.workspace}/notes.md`;
+  const window = await openWindow(server, setup);
+  const { page } = window;
+  const view = new Chat(page);
+  /** Returns the requests of a conversation with a model: those with tools. */
+  const asked = (/** @type {string} */ model) => tap.seen.filter((seen) => seen.body?.model === model && seen.body.tools?.length);
+  const kept = () => fs.readdirSync(vault).map((name) => fs.readFileSync(path.join(vault, name), "utf8"));
+  let picture = 0;
+  const step = async (/** @type {string} */ name, /** @type {() => unknown} */ body) => {
+    await check("thinking", name, body);
+    picture += 1;
+    await page.screenshot({ path: path.join(setup.shots, `${String(picture).padStart(2, "0")}-${name.replace(/\W+/g, "-")}.png`) });
+  };
+  try {
+    await view.open();
+    for (const [name, shown] of Object.entries(SHOWN)) {
+      await step(`${name} shows its thinking without any setting`, async () => {
+        await view.startAfresh();
+        await view.pick(name);
+        const answer = await view.ask("Call nothing 0 times");
+        assert.match(answer, /Here is what I found/);
+        assert.deepEqual(await view.thinking(), shown);
+        const { reasoning } = asked(`sluice/${name.toLowerCase()}`).at(-1)?.body ?? {};
+        assert.deepEqual(reasoning, { summary: "auto" }, "nobody chose an effort");
+      });
+    }
+    await step("two messages of an answer are two paragraphs", async () => {
+      await view.startAfresh();
+      await view.pick("OpenAI-like");
+      await view.ask("Call nothing 0 times");
+      const paragraphs = await view.last.locator(".value > .rendered-markdown p, .chat-markdown-part p").allInnerTexts();
+      assert.equal(paragraphs.length, 2, JSON.stringify(paragraphs));
+      assert.match(paragraphs.join("\n"), /^I will look at it first \(\w+\)\.\nHere is what I found/);
+    });
+    let before = tap.seen.length;
+    const accepted = () => {
+      const requests = tap.seen.slice(before).filter((seen) => seen.body?.tools?.length);
+      assert.ok(requests.length > 0);
+      assert.deepEqual([...new Set(requests.map((seen) => seen.status))], [200]);
+      before = tap.seen.length;
+    };
+    const reasoning = () =>
+      asked("sluice/openai-like")
+        .at(-1)
+        ?.body.input.filter((/** @type {any} */ item) => item.type === "reasoning");
+    await step("ten rounds of tools keep the reasoning", async () => {
+      await view.startAfresh();
+      await view.pick("OpenAI-like");
+      const answer = await view.ask(`Call read_file 10 times on ${notes}`);
+      assert.match(answer, /Here is what I found/);
+      accepted();
+      assert.equal(reasoning().length, 10);
+    });
+    await step("another model gets none of it, and the first one all of it", async () => {
+      await view.pick("DeepSeek-like");
+      await view.ask(`Call read_file 1 times on ${notes}`);
+      accepted();
+      const foreign = asked("sluice/deepseek-like")
+        .at(-1)
+        ?.body.input.filter((/** @type {any} */ item) => item.encrypted_content);
+      assert.deepEqual(foreign, []);
+      await view.pick("OpenAI-like");
+      const answer = await view.ask(`Call read_file 2 times on ${notes}`);
+      assert.doesNotMatch(answer, /stopped early/);
+      accepted();
+      assert.equal(reasoning().length, 13);
+    });
+    await step("it is kept in a private folder", async () => {
+      await until("it is saved", () => kept().some((text) => text.split('"encrypted_content"').length > 13));
+      assert.equal(fs.statSync(vault).mode & 0o777, 0o700, "others can read it");
+    });
+    await step("one command deletes it", async () => {
+      await view.command("Sluice: Delete Remembered Reasoning");
+      await until("nothing is left", () => kept().length === 1 && !kept()[0]?.includes("reasoning"));
+    });
+    await check("thinking", "the window contacts no other host", () => assert.deepEqual([...window.foreign], []));
+  } finally {
+    await finish(setup, server, window);
+    tap.close();
+  }
+}
