@@ -15,7 +15,7 @@ use crate::text::{self, one_line};
 
 /// Count the tokens of a text or of a whole request.
 ///
-/// Models from OpenAI and Google are counted with their own vocabulary; others are estimated. The result says how far off
+/// Models of GPT and Gemini are counted with their own vocabulary; others are estimated. The result says how far off
 /// nine of ten such counts are at most, and why. Exits with 2 if the file cannot be read or is not a request.
 #[derive(Debug, Args)]
 pub struct Count {

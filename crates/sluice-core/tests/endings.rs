@@ -322,7 +322,7 @@ fn usage_and_gateway_metadata_are_what_the_server_said() {
             responseId: "gen_1"
             retrySafe: false
             status: "completed"
-            usage: {"cost":0.5,"input_tokens":10,"input_tokens_details":{"cache_write_tokens":1,"cached_tokens":4},"output_tokens":2,"output_tokens_details":null,"total_tokens":null}
+            usage: {"cost":0.5,"input_tokens":10,"input_tokens_details":{"cache_write_tokens":1,"cached_tokens":4},"output_tokens":2,"output_tokens_details":null,"total_tokens":12}
         "#]],
     );
     for usage in ["null", "{}", "7"] {

@@ -1,7 +1,7 @@
 //! An absurd list of models has bounded costs and doesn't affect the models that are fine.
 
 #[path = "support/catalog.rs"]
-#[allow(dead_code, clippy::needless_pass_by_value, reason = "made for other tests too")]
+#[allow(clippy::needless_pass_by_value, reason = "made for other tests too")]
 mod support;
 
 use expect_test::expect;

@@ -264,7 +264,7 @@ fn a_list_without_chat_models_ends_the_test() {
     );
 }
 
-/// LiteLLM answers a request without a key with a plain 500.
+/// `LiteLLM` answers a request without a key with a plain 500.
 #[test]
 fn a_list_that_fails_without_a_key_is_requested_with_it() {
     let base_url = "https://models.example/v1".to_owned();

@@ -373,8 +373,9 @@ fn a_summary_request_keeps_its_tools_but_may_not_call_them() {
         let body: Value = serde_json::from_str(&built.request.body).unwrap();
         format!("{} {}", body["tools"].as_array().unwrap().len(), body["tool_choice"])
     };
-    expect![[r#"1 "none""#]]
-        .assert_eq(&choice("Summarize the conversation history so far, paying special attention to …"));
+    expect![[r#"1 "none""#]].assert_eq(&choice(
+        "Summarize the conversation history so far, paying special attention to the most recent agent commands …",
+    ));
     expect![[r#"1 "auto""#]].assert_eq(&choice("Summarize this file"));
 }
 

@@ -182,7 +182,7 @@ fn verdict(
     demand(outcome.error.is_some() == matches!(outcome.status, Status::Failed | Status::Truncated), "error or none")?;
     if let Some(failure) = &outcome.error {
         let too_long = failure.retry_after_ms.is_some_and(|wait| wait > 60_000);
-        let again = failure.may_retry && !too_long && heard.parts == 0;
+        let again = failure.may_retry && !too_long && heard.parts == 0 && outcome.retry_safe;
         demand(attempts == if again { max_attempts } else { 1 }, "a wrong number of attempts")?;
     }
     let made: u32 =

@@ -2,8 +2,8 @@
 //!
 //! The file has no code points or ranks of its own but five columns over all pieces in byte order, so that it compresses
 //! well: how many bytes a piece shares with the one before it, how many follow, these bytes, and ten bits of the
-//! logarithm of its rank. Pieces of almost the same rank may be merged in another order than the original does; in
-//! recorded requests, no text is counted differently. `cargo xtask tokens` makes the file.
+//! logarithm of its rank. Pieces of almost the same rank may be merged in another order than the original does, so that
+//! a text may be counted a token too high or too low. `crates/sluice-core/data/README.md` says where the pieces come from.
 
 use std::collections::BinaryHeap;
 

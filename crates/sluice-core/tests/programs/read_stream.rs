@@ -3,6 +3,12 @@
 //! `read_stream KIND EVENTS ROUNDS` reads the same stream several times, so that the cost of making it up can be subtracted.
 //! KIND is `text`, `paced` or `arguments`. The events look like OpenAI's. Prints the time that one event took.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a tool for the command line that takes times"
+)]
+
 use std::env;
 use std::fmt::Write as _;
 use std::time::Instant;
