@@ -307,6 +307,7 @@ function connection(
   found: Pick<Connection, "label" | "endpoint" | "fingerprint"> & Partial<Connection>,
   bearer: () => Promise<string | undefined>,
 ): Connection {
-  const { origin } = found.endpoint;
-  return { isDemo: false, fetch: fetchFor(origin), ...found, bearerFor: async (other) => (other === origin ? bearer() : undefined) };
+  const { endpoint } = found;
+  const bearerFor = async (origin: string) => (origin === endpoint.origin ? bearer() : undefined);
+  return { isDemo: false, fetch: fetchFor(endpoint), ...found, bearerFor };
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import http from "node:http";
-import type { AddressInfo } from "node:net";
+import net, { type AddressInfo } from "node:net";
 import { test } from "node:test";
 
 import { directFetch, fetchFor } from "../../packages/loader/src/direct-fetch.js";
@@ -18,12 +18,30 @@ async function serve(answer: http.RequestListener, work: (origin: string, server
   }
 }
 
-test("only plain http goes around VS Code's fetch", () => {
-  for (const origin of ["http://localhost:1", "http://127.0.0.1:1", "http://127.9.9.9", "http://[::1]:1"]) {
-    assert.equal(fetchFor(origin), directFetch, origin);
-  }
-  for (const origin of ["https://localhost", "https://ai-gateway.vercel.sh"]) {
-    assert.notEqual(fetchFor(origin), directFetch, origin);
+test("only this machine and plain http go around VS Code's fetch", () => {
+  assert.equal(fetchFor({ isLoopback: true, isUnencrypted: false }), directFetch);
+  assert.equal(fetchFor({ isLoopback: false, isUnencrypted: true }), directFetch);
+  assert.notEqual(fetchFor({ isLoopback: false, isUnencrypted: false }), directFetch);
+});
+
+test("https connects directly too", async () => {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const firstByte = new Promise<number | undefined>((resolve) =>
+    server.once("connection", (socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", (bytes) => {
+        resolve(bytes[0]);
+        socket.destroy();
+      });
+    }),
+  );
+  try {
+    await assert.rejects(directFetch(`https://127.0.0.1:${(server.address() as AddressInfo).port}/v1/models`, {}), TypeError);
+    // The first byte of a TLS handshake. A proxy would get the text `CONNECT`.
+    assert.equal(await firstByte, 0x16);
+  } finally {
+    server.close();
   }
 });
 

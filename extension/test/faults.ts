@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import * as vscode from "vscode";
-import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
+import { directFetch } from "../../packages/loader/src/direct-fetch.js";
 import { Modules } from "../../packages/loader/src/modules.js";
 import { OpenResponsesStreamAdapter } from "../../packages/stream-adapter/src/index.js";
 import { Log } from "../src/log.js";
@@ -220,7 +220,7 @@ class Run {
     this.requests++;
     this.bytes = 0;
     const signals = init.signal == null ? [] : [init.signal];
-    const response = await fetchFor(origin)(url, { ...init, signal: AbortSignal.any([...signals, this.#over.signal]) });
+    const response = await directFetch(url, { ...init, signal: AbortSignal.any([...signals, this.#over.signal]) });
     const reader = response.body?.getReader();
     if (reader !== undefined) {
       const body = new ReadableStream<Uint8Array>(

@@ -3,9 +3,14 @@
 // settings Node sends everything to the latter. VS Code patches `http.request` in the same way, but not the class
 // behind it.
 
-/** The parts of Node's module that are used here. */
-interface Http {
+import type { Endpoint } from "./boundary.js";
+
+/** The parts of Node's modules that are used here. */
+interface Https {
   readonly Agent: new (options: { keepAlive: boolean }) => object;
+}
+
+interface Http extends Https {
   readonly ClientRequest: new (url: URL, options: object) => ClientRequest;
 }
 
@@ -24,15 +29,18 @@ interface IncomingMessage extends AsyncIterable<Uint8Array> {
 }
 
 declare function require(name: "node:http"): Http;
+declare function require(name: "node:https"): Https;
 
-let node: { readonly http: Http; readonly agent: object } | null | undefined;
+/** The agents, by protocol, keep connections for the next request. */
+let node: { readonly http: Http; readonly agents: { readonly [protocol: string]: object } } | null | undefined;
 
 /** Null in browsers, which have their own proxy rules. */
 function nodeHttp(): NonNullable<typeof node> | null {
   if (node === undefined) {
     try {
       const http = require("node:http");
-      node = { http, agent: new http.Agent({ keepAlive: true }) };
+      const https = require("node:https");
+      node = { http, agents: { "http:": new http.Agent({ keepAlive: true }), "https:": new https.Agent({ keepAlive: true }) } };
     } catch {
       node = null;
     }
@@ -40,21 +48,23 @@ function nodeHttp(): NonNullable<typeof node> | null {
   return node;
 }
 
-/**
- * Returns the `fetch` for a server: VS Code's, unless the server is on this machine. Those are the only servers for
- * which the core accepts plain http.
- */
-export function fetchFor(origin: string): (url: string, init: RequestInit) => Promise<Response> {
-  return origin.startsWith("http:") && nodeHttp() ? directFetch : (url, init) => fetch(url, init);
+/** Returns the `fetch` for a server: VS Code's, unless the server is on this machine or its connection isn't encrypted. */
+export function fetchFor({
+  isLoopback,
+  isUnencrypted,
+}: Pick<Endpoint, "isLoopback" | "isUnencrypted">): (url: string, init: RequestInit) => Promise<Response> {
+  return (isLoopback || isUnencrypted) && nodeHttp() ? directFetch : (url, init) => fetch(url, init);
 }
 
 /** Behaves like `fetch` with `redirect: "manual"`. It fails with a TypeError, or with the signal's reason. */
 export function directFetch(url: string, { method = "GET", headers, body, signal }: RequestInit): Promise<Response> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const { http, agent } = nodeHttp()!;
+    const { http, agents } = nodeHttp()!;
     const failure = (cause: unknown): unknown => (signal?.aborted ? signal.reason : new TypeError("fetch failed", { cause }));
-    const request = new http.ClientRequest(new URL(url), { method, agent, headers: Object.fromEntries(new Headers(headers)) });
+    const address = new URL(url);
+    const agent = agents[address.protocol];
+    const request = new http.ClientRequest(address, { method, agent, headers: Object.fromEntries(new Headers(headers)) });
     // With Node's own `signal` option, a signal that comes late would destroy the socket after it went back to the agent.
     // Nobody handles that error, and the socket may have the next request.
     const abort = (): void => request.destroy();
