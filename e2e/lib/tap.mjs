@@ -78,6 +78,8 @@ async function withModels(reply, response, models) {
   let text = "";
   for await (const chunk of reply) text += chunk;
   const list = parse(text);
+  // A server that refuses the key sends an error instead of a list.
+  if (!list?.data) return response.writeHead(reply.statusCode ?? 502, reply.headers).end(text);
   for (const { id, like, name = id, change } of models) {
     const model = list.data.find((/** @type {{ id: string }} */ other) => other.id === like);
     list.data.push({ ...model, id, name, ...change });

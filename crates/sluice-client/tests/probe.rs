@@ -295,7 +295,7 @@ async fn the_first_thing_that_is_wrong_ends_the_test() {
         + Address: ORIGIN/v1
         + Models: 24 models can chat.
         + Key: No key is sent, and the list needs none.
-        ! Answer: HTTP 200: The server answered with something that is not an event stream. Check the base URL: this does not look like an Open Responses endpoint.
+        ! Answer: HTTP 200: The server answered with something that is not an event stream. It sent a web page with the title "Sign in to the network". Check the base URL: this does not look like an Open Responses endpoint.
     "#]]).await;
 }
 

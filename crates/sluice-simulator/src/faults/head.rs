@@ -9,7 +9,8 @@ use crate::problem::{Problem, not_found_page, wrong_method};
 /// Returns the reply that replaces the answer, if one of the faults asks for that.
 pub fn instead(faults: &Faults, now_ms: u64) -> Option<Reply> {
     if faults.has("html-200") {
-        let page = "<!DOCTYPE html><html><body><h1>Welcome</h1><p>Please sign in to the network.</p></body></html>";
+        let page = "<!DOCTYPE html><html><head><title>Sign in to the network</title></head>\
+                    <body><h1>Welcome</h1></body></html>";
         return Some(Reply::whole(200, "text/html; charset=utf-8", page.into()));
     }
     if faults.has("json-error-200") {

@@ -135,7 +135,7 @@ fn faults_can_replace_the_reply() {
         retry-after-ms=1500 → 429 content-type=application/json retry-after-ms=1500 {"error":{"code":null,"message":"Too many requests; slow down","param"
         retry-after-date=60 → 429 content-type=application/json retry-after=Mon, 21 Sep 2026 14:14:20 GMT {"error":{"code":null,"message":"Too many requests; slow down","param"
         status=503+retry-after=1 → 503 content-type=application/json retry-after=1 {"error":{"code":null,"message":"The service has failed","param":null,
-        html-200 → 200 content-type=text/html; charset=utf-8 <!DOCTYPE html><html><body><h1>Welcome</h1><p>Please sign in to the ne
+        html-200 → 200 content-type=text/html; charset=utf-8 <!DOCTYPE html><html><head><title>Sign in to the network</title></head
         json-error-200 → 200 content-type=application/json {"error":{"code":null,"message":"The service has failed","param":null,
         html-404 → 404 content-type=text/html; charset=utf-8 <!DOCTYPE html><html><head><title>404: This page could not be found</t
         empty-405 → 405 allow=GET 
