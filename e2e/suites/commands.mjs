@@ -46,7 +46,7 @@ export async function commands(setup) {
       await view.command("Sluice: Open the Walkthrough");
       const steps = page.locator(".gettingStartedContainer .getting-started-step");
       await steps.filter({ hasText: "Chat right away, without a key" }).waitFor();
-      assert.equal(await steps.count(), 6);
+      assert.equal(await steps.count(), 7);
       await steps.filter({ hasText: "Add your key" }).click();
       await page.locator(".getting-started-media").waitFor();
       // VS Code loads a webview in a second frame, `#pending-frame`, and then puts it in the place of the first.
