@@ -109,7 +109,8 @@ export async function hostile(setup) {
       await view.command("Sluice: Test the Connection");
       await toastWithoutLinks("click");
       behaviour.now = {};
-      await toastWithoutLinks("Sluice: Environment works.");
+      // A success is announced in our own words alone; the server's text is in the card.
+      await page.locator(".notification-toast", { hasText: "Sluice: Environment works." }).first().waitFor();
     });
     await step("choosing the default model", async () => {
       await view.command("Sluice: Choose the Default Model");
@@ -145,10 +146,9 @@ export async function hostile(setup) {
       await view.pick("Hostile 0");
       behaviour.now = { busy: MESSAGES[0] };
       await view.send("Hello?");
-      await hoverOver(
-        page.locator('.statusbar-item[id="sluice.sluice.sluice.status"], .statusbar-item[aria-label^="Sluice"]').first(),
-        "Trying again",
-      );
+      const status = page.locator(".statusbar-item", { hasText: "Sluice: trying again in" }).first();
+      await status.waitFor();
+      await hoverOver(status, "click");
       await page.screenshot({ path: path.join(setup.shots, "busy.png") });
       behaviour.now = {};
       await view.last.getByText("Yes.").first().waitFor();
