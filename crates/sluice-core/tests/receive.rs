@@ -344,6 +344,27 @@ fn a_reused_call_id_means_two_calls_and_a_repeated_call_means_one() {
 }
 
 #[test]
+fn repetitions_that_share_their_ids_stay_apart() {
+    check(
+        r#"
+        {"type":"output_item.added","output_index":0,"item":{"type":"function_call","id":"i0","call_id":"c","name":"f"}}
+        {"type":"output_item.done","output_index":1,"item":{"type":"function_call","id":"i1","call_id":"c","name":"g","arguments":"{}"}}
+        {"type":"output_item.done","output_index":9,"item":{"type":"function_call","id":"again","call_id":"c","name":"g","arguments":"{}"}}
+        {"type":"output_item.done","output_index":0,"item":{"type":"function_call","id":"i0","call_id":"c","name":"f","arguments":""}}
+        {"type":"output_item.done","output_index":8,"item":{"type":"function_call","id":"again","call_id":"c","name":"f","arguments":""}}
+        {"type":"incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}
+        "#,
+        expect![[r#"
+            call gw-c g {}
+            note RepeatedCall g
+            note DroppedCall f
+            note DroppedCall f
+            Incomplete, max_output_tokens
+        "#]],
+    );
+}
+
+#[test]
 fn a_call_that_is_only_announced_again_is_ignored() {
     check(
         r#"

@@ -151,9 +151,18 @@ impl Calls {
 
     #[inline(never)]
     pub(super) fn done(&mut self, at: &Address<'_>, item: &Item<'_>, response_id: Option<&str>, sink: &mut Sink) {
-        let named = self.items.find_named(at).filter(|slot| may_be(&self.items, *slot, item));
+        // Some gateways give several calls the same ids. Another index and another name then mean another call.
+        let is_other = |slot: usize| {
+            self.items.get(slot).is_some_and(|entry| {
+                let differs = |known: Option<&str>, name: Option<&str>| known.zip(name).is_some_and(|(a, b)| a != b);
+                entry.output_index.zip(at.output_index).is_some_and(|(known, index)| known != index)
+                    && differs(entry.value.name.as_deref(), item.name.as_deref())
+            })
+        };
+        let fits = |slot: &usize| may_be(&self.items, *slot, item) && !is_other(*slot);
+        let named = self.items.find_named(at).filter(&fits);
         let by_call_id = || self.with_call_id(item.call_id.as_deref()?, at.output_index);
-        let only_open = || self.items.find(at).filter(|slot| may_be(&self.items, *slot, item));
+        let only_open = || self.items.find(at).filter(&fits);
         let slot = named.or_else(by_call_id).or_else(only_open);
         let slot = slot.unwrap_or_else(|| self.open(at));
         self.finish(slot, item, response_id, sink);
