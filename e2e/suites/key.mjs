@@ -105,9 +105,9 @@ export async function key(setup) {
   } finally {
     await server.stop();
   }
-  await check("key", "an environment that names another origin does not divert it", async () => {
+  await check("key", "an environment that names another origin does not divert the gateway's key", async () => {
     fs.rmSync(path.join(probes, "workspace.json"), { force: true });
-    const env = { ...start.env, ...environment };
+    const env = { ...start.env, ...environment, SLUICE_API_KEY: "", AI_GATEWAY_API_KEY: setup.key };
     server = await startServer({ ...start, env, keep: true, port: server.port });
     try {
       const { answers } = await probe(server, "workspace", { folder: server.workspace });
