@@ -288,8 +288,10 @@ function provider(): Provider {
     fake.files.set(`/extension/dist/${name}.wasm`, wasm(name));
   }
   fake.settings.set("sluice.idleTimeoutSeconds", IDLE_SECONDS);
+  const modules = new Modules((name) => vscode.workspace.fs.readFile(vscode.Uri.file(`/extension/dist/${name}`)), "");
   const services = {
-    modules: new Modules((name) => vscode.workspace.fs.readFile(vscode.Uri.file(`/extension/dist/${name}`)), ""),
+    modules,
+    vault: { open: () => modules.requests(), changed: () => undefined },
     log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
     lists: { onDidChange: () => undefined, enrich: async () => undefined, learn: async () => undefined },
     counts: { begin: () => ({ part: () => undefined, end: async () => undefined }) },
@@ -321,7 +323,8 @@ async function withExtension(sluice: Provider, tested: Case): Promise<Result & {
       return run.fetch(url, init);
     },
   };
-  const model = { model: { id: tested.model, sentOutputTokens: matrix.maxOutputTokens, refused: [] }, connection };
+  const overrides = { effort: null, routing: null, body: {} };
+  const model = { model: { id: tested.model, sentOutputTokens: matrix.maxOutputTokens, refused: [], overrides }, connection };
   const message = { role: 1, content: [new vscode.LanguageModelTextPart(tested.prompt)], name: undefined };
   const options = { toolMode: 1, requestInitiator: "acme.other", tools: tested.model.includes("tools") ? TOOLS : [] };
   let thrown: unknown;

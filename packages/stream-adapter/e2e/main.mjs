@@ -13,6 +13,7 @@ const baseURL = process.argv[2];
 const picture = ({ data }) => data === "image/png";
 const citation = ({ data }) => data?.includes("citation");
 const thinking = ({ thinking }) => thinking !== undefined;
+const replay = ({ metadata }) => metadata?.replay !== undefined;
 
 /** The question of each scenario, and how the SDKs' own shortcomings change the answer. */
 const SCENARIOS = [
@@ -22,8 +23,9 @@ const SCENARIOS = [
     name: "reasoning",
     model: "sluice/reasoning+openai-names",
     prompt: "why?",
-    // OpenAI's provider reads summaries and not the raw reasoning.
-    lost: { "openai-2": thinking, "openai-3": thinking, "openai-4": thinking },
+    // OpenAI's provider reads summaries and not the raw reasoning. The other one passes on what is shown of it, but not
+    // the items that the server needs back.
+    lost: { "openai-2": thinking, "openai-3": thinking, "openai-4": thinking, "open-responses-1": replay, "open-responses-2": replay },
   },
   { name: "a reasoning summary", model: "sluice/thinking-only", prompt: "why?" },
   { name: "one tool", model: "sluice/tools", prompt: "read_file", withTools: true },
