@@ -69,7 +69,7 @@ interface Difference {
 
 const sentOnce = (tested: Case): boolean => tested.fault.split("+").some((fault) => fault.startsWith("fail-times"));
 
-const NO_CONNECTION = `No connection to ${origin}. Check the network, the proxy settings and the base URL.`;
+const NO_CONNECTION = `No connection to ${origin}. The connection failed. (ECONNRESET) Check the network, the proxy settings and the base URL.`;
 
 const DIFFERENCES: Difference[] = [
   {
@@ -112,6 +112,30 @@ const DIFFERENCES: Difference[] = [
     reason: "`fetch` reports a connection that broke before the headers like one that was never made",
     applies: (_, { fault }) => fault.startsWith("reset-before-headers"),
     apply: (result) => ({ ...result, words: result.words === null ? null : NO_CONNECTION }),
+  },
+  {
+    name: "where to change the key",
+    shell: "extension",
+    reason: "only the extension has a command for it",
+    applies: ({ kind, words }) => kind === "signIn" && words !== null,
+    apply: (result) => ({ ...result, words: `${result.words} "Sluice: Add or Change a Key" in the command palette replaces the key.` }),
+  },
+  {
+    name: "citations of other servers",
+    shell: "adapter",
+    reason: "the provider's author decides how sources look",
+    applies: (_, { model }) => model.startsWith("sluice/citations+as="),
+    apply: (result) => {
+      const sources = [
+        { url: "https://www.openresponses.org/", title: "Open Responses" },
+        { url: "https://vercel.com/docs/ai-gateway", title: "AI Gateway [docs] (beta)" },
+      ];
+      const data = sources.map(({ url, title }) => ({
+        data: "application/vnd.vscode.citation+json",
+        base64: Buffer.from(JSON.stringify({ type: "citation", sourceType: "url", url, title })).toString("base64"),
+      }));
+      return { ...result, parts: [{ text: "Open Responses is a specification. The gateway speaks it." }, ...data] };
+    },
   },
   {
     name: "silence",
@@ -274,10 +298,12 @@ function replaceTime(): void {
       run.isWaiting = false;
       return real(call, 0);
     }
+    // Short waits pace the text.
     if (run === undefined || ms < 200) {
       return real(call, ms);
     }
-    const isLimit = ms === IDLE_SECONDS * 1000 || run.tested.fault === "never-headers";
+    // While a call is open, only the longer limit for the next part counts.
+    const isLimit = ms >= IDLE_SECONDS * 1000 || run.tested.fault === "never-headers";
     return run.isSilent && isLimit ? real(call, 0) : held();
   }) as typeof setTimeout;
 }
@@ -293,7 +319,7 @@ function provider(): Provider {
     modules,
     vault: { open: () => modules.requests(), changed: () => undefined },
     log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
-    lists: { onDidChange: () => undefined, enrich: async () => undefined, learn: async () => undefined },
+    lists: { onDidChange: () => undefined, keyRefused: () => undefined, enrich: async () => undefined, learn: async () => undefined },
     counts: { begin: () => ({ part: () => undefined, end: async () => undefined }) },
     status: {
       retrying: () => {
