@@ -90,7 +90,7 @@ export class ModelLists {
     return "transport" in answer || answer.status !== 401 ? undefined : localized(requests.explainResponse(answer));
   }
 
-  /** A server said that a key isn't valid. The user is told once for each key. */
+  /** A server said that a key isn't valid. A message says so once for each key. */
   keyRefused(connection: Connection, reason: string): void {
     const id = idOf(connection);
     if (!this.#toldRefused.has(id) && !connection.isTrial) {

@@ -275,7 +275,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     return all[origin] ?? {};
   }
 
-  /** Logs a note. The user is told once in each window what was left out of requests. */
+  /** Logs a note. A message says once in each window what was left out of requests. */
   #note(about: string, note: Note): void {
     this.services.log.trace(`${about}: ${note.kind} ${note.detail}`);
     if (note.kind === "leftOut" && note.text !== undefined && !this.#told.has(note.detail)) {

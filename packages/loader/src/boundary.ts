@@ -1918,7 +1918,7 @@ model: string,
  */
 outcome: LoggedOutcome, 
 /**
- * What the user is told, if it failed.
+ * The message that the user sees, if it failed.
  */
 message?: string, 
 /**

@@ -163,7 +163,7 @@ pub enum RequestsQuestion {
         model: String,
         /// How the request ended.
         outcome: LoggedOutcome,
-        /// What the user is told, if it failed.
+        /// The message that the user sees, if it failed.
         message: Option<String>,
         /// When the request is sent again, if it is.
         retry_ms: Option<u32>,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::boundary::{ChatModel, ModelCategory};
 
-/// Lines of models that suit most work, the most suitable first. `{}` stands for the version.
+/// Lines of models that suit most work, the most suitable first. `{}` is replaced by the version.
 const LINES: [&str; 12] = [
     "claude-sonnet-{}",
     "gpt-{}",
