@@ -18,8 +18,8 @@ pub(crate) use item::{Annotation, Base64, ContentPart, Item, ItemKind};
 pub(crate) use json::{FieldName, Fields, MAX_ID_BYTES, Unreadable, string};
 pub(crate) use long_runs::{LongRuns, is_base64};
 pub(crate) use models::{
-    MOST_WORDS, Model, Models, Pricing, ProviderEndpoint, ReasoningOption, Tier, read_endpoints, read_models,
-    write_endpoints, write_models,
+    MOST_WORDS, Model, Models, Pricing, ProviderEndpoint, ReasoningOption, Tier, is_model_list, read_endpoints,
+    read_models, write_endpoints, write_models,
 };
 pub(crate) use request::{
     Content, CreateResponse, FunctionTool, InputItem, Output as ItemOutput, ProviderOptions,

@@ -14,7 +14,7 @@ use crate::models::capabilities::other_kind;
 use crate::models::limits::plausible_window;
 use crate::receive::plain_line;
 use crate::send::{Endpoint, Parameter};
-use crate::wire::{Model, read_endpoints, read_models, write_endpoints, write_models};
+use crate::wire::{Model, is_model_list, read_endpoints, read_models, write_endpoints, write_models};
 
 /// The version of the snapshot's format. Raise it when more fields of a list are read: a stored list has only the fields
 /// that were read at the time, and as long as its tag matches, the server never sends the others.
@@ -194,7 +194,7 @@ impl ModelCatalog {
     /// [`list_request`](Self::list_request) shows that there is none at the user's. It has the same origin.
     pub fn other_list_request(&self, response: &HttpResponse) -> Option<HttpRequest> {
         let is_missing = match response.status {
-            200..=299 => read_models(&response.body).is_none(),
+            200..=299 => !is_model_list(&response.body),
             status => status == 404 || status == 405,
         };
         (is_missing && self.elsewhere.is_none())
@@ -204,7 +204,7 @@ impl ModelCatalog {
     /// Handles the response to [`other_list_request`](Self::other_list_request).
     pub fn handle_other_list(&mut self, response: &HttpResponse, now: u64) -> Refresh {
         let other = Endpoint::other_base_url(&self.base_url);
-        if !(200..=299).contains(&response.status) || read_models(&response.body).is_none() {
+        if !(200..=299).contains(&response.status) || !is_model_list(&response.body) {
             return self.kept(vec![Message::new(MessageCode::NoListHere, [&self.base_url, &other])], now);
         }
         self.elsewhere = Some(other);

@@ -87,14 +87,16 @@ fn name_of(id: &str) -> String {
 }
 
 fn has_any(name: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| {
-        name.match_indices(word).any(|(at, _)| {
-            let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-            let before = name.get(..at).and_then(|text| text.chars().next_back());
-            let after = name.get(at + word.len()..).and_then(|text| text.chars().next());
-            // `gpt-5` isn't part of `gpt-50`, but `grok-4` is of `grok-4.1` and `llava` of `llava13b`.
-            let ends_in_digit = word.ends_with(|c: char| c.is_ascii_digit());
-            !(goes_on(before) || ends_in_digit && after.is_some_and(|c| c.is_ascii_digit()))
-        })
+    let starts_with = |rest: &str, word: &str| {
+        // `gpt-5` isn't part of `gpt-50`, but `grok-4` is of `grok-4.1` and `llava` of `llava13b`.
+        let ends_in_digit = word.ends_with(|c: char| c.is_ascii_digit());
+        let after = rest.strip_prefix(word);
+        after.is_some_and(|after| !(ends_in_digit && after.starts_with(|c: char| c.is_ascii_digit())))
+    };
+    let mut is_inside = false;
+    name.char_indices().any(|(at, c)| {
+        let is_start = !std::mem::replace(&mut is_inside, c.is_ascii_alphanumeric());
+        let rest = name.get(at..).unwrap_or_default();
+        is_start && words.iter().any(|word| starts_with(rest, word))
     })
 }

@@ -117,16 +117,23 @@ pub(crate) struct ProviderEndpoint {
 /// Reads a list of models, or returns `None` if this isn't one. An entry that can't be read, isn't an object or is
 /// absurdly large becomes an empty model and doesn't affect the others.
 pub(crate) fn read_models(json: &str) -> Option<Models> {
-    let entries: Entries = match serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
-        Ok(fields) => {
-            let left_out = fields.get("left_out").and_then(|count| count.get().parse().ok()).unwrap_or(0_u64);
-            let list = ["data", "models"].iter().find_map(|name| serde_json::from_str(fields.get(*name)?.get()).ok());
-            let entries: Entries = list?;
-            Entries { left_out: entries.left_out.saturating_add(left_out), ..entries }
-        }
-        Err(_) => serde_json::from_str(json).ok()?,
-    };
+    let entries = read_entries(json)?;
     Some(Models { models: entries.first.into_iter().map(read_entry).collect(), left_out: entries.left_out })
+}
+
+/// Returns whether [`read_models`] can read this, without reading the entries.
+pub(crate) fn is_model_list(json: &str) -> bool {
+    read_entries(json).is_some()
+}
+
+fn read_entries(json: &str) -> Option<Entries<'_>> {
+    let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) else {
+        return serde_json::from_str(json).ok();
+    };
+    let left_out = fields.get("left_out").and_then(|count| count.get().parse().ok()).unwrap_or(0_u64);
+    let list = ["data", "models"].iter().find_map(|name| serde_json::from_str(fields.get(*name)?.get()).ok());
+    let entries: Entries<'_> = list?;
+    Some(Entries { left_out: entries.left_out.saturating_add(left_out), ..entries })
 }
 
 fn read_entry(entry: &RawValue) -> Model {
@@ -204,16 +211,16 @@ pub(crate) fn write_endpoints(model: &Model, endpoints: &[ProviderEndpoint]) -> 
     json!({ "data": fields }).to_string()
 }
 
-/// Removes the empty fields.
-fn compact(mut value: Value) -> Map<String, Value> {
-    let fields = value.as_object_mut().map(std::mem::take).unwrap_or_default();
+/// Makes an object of the fields that aren't empty.
+fn compact<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
     let says_something = |value: &Value| match value {
         Value::Null => false,
         Value::Array(list) => !list.is_empty(),
         Value::Object(fields) => !fields.is_empty(),
         _ => true,
     };
-    fields.into_iter().filter(|(_, value)| says_something(value)).collect()
+    let fields = fields.into_iter().filter(|(_, value)| says_something(value));
+    fields.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 impl Model {
@@ -283,28 +290,28 @@ impl Model {
 
     /// In the gateway's format.
     fn write(&self) -> Map<String, Value> {
-        compact(json!({
-            "id": self.id,
-            "name": self.name,
-            "description": self.description,
-            "owned_by": self.creator,
-            "type": self.kind,
-            "context_window": self.context_window,
-            "max_tokens": self.max_output,
-            "released": self.released,
-            "deprecated_at": self.deprecated_at,
-            "knowledge": self.knowledge,
-            "tags": self.tags,
-            "regions": self.regions,
-            "modalities": compact(json!({ "input": self.inputs, "output": self.outputs })),
-            "supported_parameters": self.parameters,
-            "supports_vision": self.vision,
-            "supports_function_calling": self.tools,
-            "reasoning_options": self.reasoning.iter().map(ReasoningOption::write).collect::<Vec<_>>(),
-            "reasoning": compact(json!({ "mandatory": self.reasoning_mandatory })),
-            "zero_data_retention": self.zero_data_retention,
-            "pricing": self.pricing.write(),
-        }))
+        compact([
+            ("id", json!(self.id)),
+            ("name", json!(self.name)),
+            ("description", json!(self.description)),
+            ("owned_by", json!(self.creator)),
+            ("type", json!(self.kind)),
+            ("context_window", json!(self.context_window)),
+            ("max_tokens", json!(self.max_output)),
+            ("released", json!(self.released)),
+            ("deprecated_at", json!(self.deprecated_at)),
+            ("knowledge", json!(self.knowledge)),
+            ("tags", json!(self.tags)),
+            ("regions", json!(self.regions)),
+            ("modalities", compact([("input", json!(self.inputs)), ("output", json!(self.outputs))]).into()),
+            ("supported_parameters", json!(self.parameters)),
+            ("supports_vision", json!(self.vision)),
+            ("supports_function_calling", json!(self.tools)),
+            ("reasoning_options", self.reasoning.iter().map(ReasoningOption::write).collect()),
+            ("reasoning", compact([("mandatory", json!(self.reasoning_mandatory))]).into()),
+            ("zero_data_retention", json!(self.zero_data_retention)),
+            ("pricing", self.pricing.write().into()),
+        ])
     }
 }
 
@@ -362,16 +369,16 @@ impl Pricing {
         let tiers = |tiers: &[Tier]| -> Value {
             tiers.iter().map(|tier| json!({ "min": tier.min, "cost": tier.cost })).collect()
         };
-        compact(json!({
-            "input": self.input,
-            "output": self.output,
-            "input_cache_read": self.cache_read,
-            "input_cache_write": self.cache_write,
-            "input_tiers": tiers(&self.input_tiers),
-            "output_tiers": tiers(&self.output_tiers),
-            "input_cache_read_tiers": tiers(&self.cache_read_tiers),
-            "input_cache_write_tiers": tiers(&self.cache_write_tiers),
-        }))
+        compact([
+            ("input", json!(self.input)),
+            ("output", json!(self.output)),
+            ("input_cache_read", json!(self.cache_read)),
+            ("input_cache_write", json!(self.cache_write)),
+            ("input_tiers", tiers(&self.input_tiers)),
+            ("output_tiers", tiers(&self.output_tiers)),
+            ("input_cache_read_tiers", tiers(&self.cache_read_tiers)),
+            ("input_cache_write_tiers", tiers(&self.cache_write_tiers)),
+        ])
     }
 }
 
@@ -400,21 +407,21 @@ impl ProviderEndpoint {
     }
 
     fn write(&self) -> Value {
-        Value::Object(compact(json!({
-            "provider_name": self.provider,
-            "context_length": self.context_window,
-            "max_completion_tokens": self.max_output,
-            "max_prompt_tokens": self.max_input,
-            "supported_parameters": self.parameters,
-            "tags": self.tags,
-            "pricing": self.pricing.write(),
-            "status": self.status,
-            "supports_implicit_caching": self.implicit_caching,
-            "quantization": self.quantization,
-            "uptime_last_1h": self.uptime,
-            "latency_last_1h": self.latency_ms,
-            "throughput_last_1h": self.tokens_per_second,
-        })))
+        Value::Object(compact([
+            ("provider_name", json!(self.provider)),
+            ("context_length", json!(self.context_window)),
+            ("max_completion_tokens", json!(self.max_output)),
+            ("max_prompt_tokens", json!(self.max_input)),
+            ("supported_parameters", json!(self.parameters)),
+            ("tags", json!(self.tags)),
+            ("pricing", self.pricing.write().into()),
+            ("status", json!(self.status)),
+            ("supports_implicit_caching", json!(self.implicit_caching)),
+            ("quantization", json!(self.quantization)),
+            ("uptime_last_1h", json!(self.uptime)),
+            ("latency_last_1h", json!(self.latency_ms)),
+            ("throughput_last_1h", json!(self.tokens_per_second)),
+        ]))
     }
 }
 
