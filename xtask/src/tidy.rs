@@ -59,6 +59,7 @@ pub fn check() -> Done {
         unmerged_files(&files),
         unlisted_files(&files)?,
         gone_files(&files)?,
+        broken_links(&files)?,
         missing_tests()?,
         core_tree()?,
         licences()?,
@@ -136,6 +137,34 @@ fn gone_files(files: &[&str]) -> Done<Vec<String>> {
         }
     }
     Ok(problems)
+}
+
+/// Finds links to files and headings of this repository that don't exist.
+fn broken_links(files: &[&str]) -> Done<Vec<String>> {
+    let mut problems = Vec::new();
+    for document in files.iter().filter(|file| has_extension(file, &["md"])) {
+        let text = read(document)?;
+        let prose: String = text.split("```").step_by(2).collect();
+        let links = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+        for link in links.filter(|link| !link.contains(':')) {
+            let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+            let folder = Path::new(document).parent().unwrap_or(Path::new(""));
+            let target = if path.is_empty() { root().join(document) } else { root().join(folder).join(path) };
+            let linked = fs::read_to_string(&target).unwrap_or_default();
+            let mut headings = linked.lines().filter(|line| line.starts_with('#')).map(anchor);
+            if !target.exists() || !heading.is_empty() && !headings.any(|other| other == heading) {
+                problems.push(format!("{document} links to {link}, which doesn't exist"));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// Returns the name under which code hosts link to a heading.
+fn anchor(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 /// Finds rules whose tests don't exist. The last column of a table row names them as `file`: `name`, with more names
