@@ -159,6 +159,16 @@ function addExtension(directory, extension) {
 }
 
 /**
+ * Returns the settings in a file. VS Code empties the file before it writes it, so a setting may be absent for a moment.
+ *
+ * @param {string} file
+ * @returns {{ [name: string]: any }}
+ */
+export function readSettings(file) {
+  return JSON.parse(fs.readFileSync(file, "utf8") || "{}");
+}
+
+/**
  * Opens a window on a server. The browser's profile is kept in the run's folder, so that a later search covers what the
  * browser stored.
  * @param {Awaited<ReturnType<typeof startServer>>} server

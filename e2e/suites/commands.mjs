@@ -1,11 +1,10 @@
 // Everything around the chat: the walkthrough, the commands in the palette, the validation of settings.
 import assert from "node:assert/strict";
-import fs from "node:fs";
 import path from "node:path";
 import { Chat } from "../lib/chat.mjs";
 import { check } from "../lib/report.mjs";
 import { until } from "../lib/until.mjs";
-import { openWindow, startServer } from "../lib/vscode.mjs";
+import { openWindow, readSettings, startServer } from "../lib/vscode.mjs";
 
 /** @param {import('../lib/setup.mjs').Setup} setup */
 export async function commands(setup) {
@@ -72,10 +71,7 @@ export async function commands(setup) {
     await step("a default model is chosen", async () => {
       await view.command("Sluice: Choose the Default Model");
       await page.locator(".quick-input-list .monaco-list-row", { hasText: "sluice/reasoning" }).first().click();
-      await until(
-        "it is in the settings",
-        () => JSON.parse(fs.readFileSync(settings, "utf8"))["sluice.models.default"] === "sluice/reasoning",
-      );
+      await until("it is in the settings", () => readSettings(settings)["sluice.models.default"] === "sluice/reasoning");
     });
     await step("the models are refreshed", async () => {
       await view.command("Sluice: Refresh the Models");

@@ -1,12 +1,11 @@
 // A new user: from installing Sluice to the first answer with their own key, and what they see if something fails.
 import assert from "node:assert/strict";
-import fs from "node:fs";
 import path from "node:path";
 import { Chat } from "../lib/chat.mjs";
 import { check } from "../lib/report.mjs";
 import { startTap } from "../lib/tap.mjs";
 import { AGAIN_MS, until } from "../lib/until.mjs";
-import { finish, openWindow, startServer } from "../lib/vscode.mjs";
+import { finish, openWindow, readSettings, startServer } from "../lib/vscode.mjs";
 
 /** The most clicks from the installation to the first answer. */
 const MOST_CLICKS = 6;
@@ -73,7 +72,7 @@ export async function start(setup) {
       await box.fill(setup.key);
       await page.keyboard.press("Enter");
       await toast("New chats start with").waitFor();
-      assert.equal(JSON.parse(fs.readFileSync(settings, "utf8"))["chat.defaultModel"], OWN.id);
+      await until("it is in the settings", () => readSettings(settings)["chat.defaultModel"] === OWN.id);
     });
     await step("the first answer comes after few clicks", async () => {
       await press("New chats start with", "Start Chatting");
@@ -138,7 +137,7 @@ export async function start(setup) {
     await step("one command sets VS Code's own models, and resets them", async () => {
       await view.command("Sluice: Choose Models for VS Code's Own Jobs");
       await page.locator(".quick-input-list .monaco-list-row", { hasText: "Use Sluice for all of them" }).first().click();
-      const utility = () => JSON.parse(fs.readFileSync(settings, "utf8"))["chat.utilityModel"];
+      const utility = () => readSettings(settings)["chat.utilityModel"];
       await until("they are set", () => String(utility()).startsWith("sluice/"));
       await view.startAfresh();
       const before = tap.seen.length;
@@ -159,7 +158,7 @@ export async function start(setup) {
       await box.fill("1234");
       await page.keyboard.press("Enter");
       await until("it is in the settings", () => {
-        const overrides = JSON.parse(fs.readFileSync(settings, "utf8"))["sluice.models.overrides"];
+        const overrides = readSettings(settings)["sluice.models.overrides"];
         return overrides?.["sluice/echo"]?.maxOutputTokens === 1234;
       });
       await page.keyboard.press("Escape");
