@@ -35,12 +35,13 @@ const CORE_TREE: [&str; 22] = [
     "unicode-ident",
     "zmij",
 ];
-const LICENCES: [&str; 9] = [
+const LICENCES: [&str; 10] = [
     "MIT",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    "BSL-1.0",
     "ISC",
     "MPL-2.0",
     "Unicode-3.0",

@@ -18,9 +18,9 @@ pub struct CaptureFile {
 }
 
 impl CaptureFile {
-    /// Creates the file for the stream. The request is written next to it.
+    /// Creates the file for the stream. The request is written next to it. An existing file is never overwritten.
     pub fn start(path: &Path) -> io::Result<Self> {
-        let body = private_file::create_named(path)?;
+        let body = create(path)?;
         Ok(Self { body, first: path.to_owned(), requests: 0, line: Vec::new() })
     }
 
@@ -31,7 +31,7 @@ impl CaptureFile {
         let mut path = self.first.as_os_str().to_owned();
         if self.requests > 1 {
             path.push(format!(".{}", self.requests));
-            self.body = private_file::create_named(Path::new(&path))?;
+            self.body = create(Path::new(&path))?;
         }
         path.push(".request.json");
         let BuiltRequest { request, .. } = build_request(chat, client.endpoint());
@@ -65,6 +65,14 @@ impl CaptureFile {
         }
         Ok(())
     }
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    if path.is_file() {
+        let message = format!("{} exists already; name another file", path.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+    }
+    private_file::create_named(path)
 }
 
 fn secrets(client: &Client) -> Secrets {

@@ -10,7 +10,7 @@ use clap::Args;
 use sluice_core::{Outcome, Output, Status, StreamOptions};
 
 use crate::dialect::{Dialect, Reader, Unrecognised};
-use crate::human::Human;
+use crate::human::{Detail, Human};
 use crate::json::JsonLines;
 use crate::output::tell;
 use crate::{Printer, USAGE, exit_code};
@@ -52,8 +52,9 @@ enum Stopped {
 
 impl Decode {
     pub fn run(self) -> io::Result<ExitCode> {
+        let detail = Detail { notes: self.verbose, events: self.events, ..Detail::default() };
         let mut printer: Box<dyn Printer> =
-            if self.json { Box::new(JsonLines::new()) } else { Box::new(Human::new(self.verbose, self.events)) };
+            if self.json { Box::new(JsonLines::new()) } else { Box::new(Human::for_replay(detail)) };
         match self.replay(printer.as_mut()) {
             Ok(outcome) => Ok(exit_code(outcome.status)),
             Err(Stopped::Unwritable(error)) => Err(error),

@@ -1,17 +1,19 @@
-//! Output for people: the answer as plain text, everything else in colour, and one closing line. There are no colours in
-//! a pipe or a file.
+//! Output for people. The answer goes to standard output. Everything else (thinking, tools, notes, the closing line) goes
+//! to standard error, so that a pipe or a file gets the answer only. `sluice decode` prints everything to standard output.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
-use std::time::Duration;
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
-use anstream::{AutoStream, stdout};
+use anstream::{AutoStream, stderr, stdout};
 use anstyle::{AnsiColor, Style};
-use sluice_core::{Empty, NoteKind, Outcome, Output, Part, Status, Usage};
+use sluice_core::{Empty, NoteKind, Outcome, Output, Part, Status};
 
 use crate::Printer;
 use crate::json::without_white_space;
+use crate::spent::Spent;
 use crate::text::{RunningText, one_line};
+use crate::tools::Answered;
 
 const THINKING: Style = Style::new().dimmed().italic();
 const TOOL: Style = AnsiColor::Cyan.on_default();
@@ -21,64 +23,142 @@ const GOOD: Style = AnsiColor::Green.on_default().bold();
 const CAUTION: Style = AnsiColor::Yellow.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
+/// How much is shown besides the answer.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub struct Detail {
+    /// Show what was ignored or repaired.
+    pub notes: bool,
+    /// Show every event.
+    pub events: bool,
+    /// Show only the answer and errors.
+    pub quiet: bool,
+    /// Show how long the model thought instead of what it thought.
+    pub folds_thinking: bool,
+}
+
 pub struct Human {
     out: AutoStream<io::Stdout>,
-    notes: bool,
-    events: bool,
-    /// The thinking block on the screen.
-    thinking: Option<String>,
-    at_line_start: bool,
+    /// Where everything but the answer goes; standard output if there is none.
+    aside: Option<AutoStream<io::Stderr>>,
+    /// Whether the answer and everything else appear on the same screen.
+    is_shared: bool,
+    detail: Detail,
+    /// The thinking block on the screen, and when the model started to think.
+    thinking: Option<(String, Instant)>,
+    /// Whether the last line of the answer, or of everything else, is not complete yet.
+    answer_open: bool,
+    aside_open: bool,
     text: RunningText,
+    spent: Spent,
 }
 
 impl Human {
-    pub fn new(notes: bool, events: bool) -> Self {
-        Self { out: stdout(), notes, events, thinking: None, at_line_start: true, text: RunningText::default() }
+    /// For a chat: only the answer goes to standard output.
+    pub fn for_chat(detail: Detail) -> Self {
+        let is_shared = io::stdout().is_terminal() && io::stderr().is_terminal();
+        Self { aside: Some(stderr()), is_shared, ..Self::for_replay(detail) }
     }
 
-    fn write(&mut self, style: Style, text: &str) -> io::Result<()> {
+    /// For a replay: everything goes to standard output.
+    pub fn for_replay(detail: Detail) -> Self {
+        Self {
+            out: stdout(),
+            aside: None,
+            is_shared: true,
+            detail,
+            thinking: None,
+            answer_open: false,
+            aside_open: false,
+            text: RunningText::default(),
+            spent: Spent::default(),
+        }
+    }
+
+    fn answer(&mut self, text: &str) -> io::Result<()> {
         let text = self.text.next(text);
         if let Some(last) = text.chars().last() {
-            self.at_line_start = last == '\n';
-            write!(self.out, "{style}{text}{style:#}")?;
+            self.answer_open = last != '\n';
+            write!(self.out, "{text}")?;
+        }
+        Ok(())
+    }
+
+    /// Returns where everything but the answer goes. Errors there don't end an answer, because it can still be printed.
+    fn aside(&mut self) -> &mut dyn Write {
+        match &mut self.aside {
+            Some(aside) => aside,
+            None => &mut self.out,
+        }
+    }
+
+    fn think(&mut self, text: &str) -> io::Result<()> {
+        let text = self.text.next(text);
+        if let Some(last) = text.chars().last() {
+            self.aside_open = last != '\n';
+            let text = format!("{THINKING}{text}{THINKING:#}");
+            return self.write_aside(&text);
         }
         Ok(())
     }
 
     fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.new_line()?;
-        writeln!(self.out, "{style}{}{style:#}", one_line(text))
+        let text = format!("{style}{}{style:#}\n", one_line(text));
+        self.write_aside(&text)
     }
 
+    /// Ends the last line if it isn't complete.
     fn new_line(&mut self) -> io::Result<()> {
-        if self.at_line_start {
-            return Ok(());
+        let is_open = self.aside_open || (self.is_shared && self.answer_open);
+        self.aside_open = false;
+        if self.is_shared {
+            self.answer_open = false;
         }
-        self.at_line_start = true;
-        writeln!(self.out)
+        if is_open { self.write_aside("\n") } else { Ok(()) }
+    }
+
+    fn write_aside(&mut self, text: &str) -> io::Result<()> {
+        let written = self.aside().write_all(text.as_bytes());
+        // What can't be written to standard error is dropped. The answer may still be readable.
+        if self.aside.is_some() { Ok(()) } else { written }
+    }
+
+    /// Separates thinking from what follows it.
+    fn end_thinking(&mut self) -> io::Result<()> {
+        let Some((_, since)) = self.thinking.take() else { return Ok(()) };
+        if self.detail.folds_thinking {
+            return self.line(NOTE, &format!("· thought for {}", duration(since.elapsed())));
+        }
+        self.new_line()?;
+        self.write_aside("\n")
     }
 }
 
 impl Printer for Human {
     fn output(&mut self, output: &Output) -> io::Result<()> {
         if let Output::Part(Part::Thinking { value, id, replay }) = output {
-            if replay.is_some() {
+            if replay.is_some() || self.detail.quiet {
                 return Ok(());
             }
-            if self.thinking.as_ref() != Some(id) {
-                self.new_line()?;
-                if self.thinking.replace(id.clone()).is_some() {
-                    writeln!(self.out)?;
+            if self.thinking.as_ref().is_none_or(|(shown, _)| shown != id) {
+                let since = self.thinking.take().map(|(_, since)| since);
+                if since.is_some() && !self.detail.folds_thinking {
+                    self.new_line()?;
+                    self.write_aside("\n")?;
                 }
+                self.thinking = Some((id.clone(), since.unwrap_or_else(Instant::now)));
             }
-            return self.write(THINKING, value);
+            return if self.detail.folds_thinking { Ok(()) } else { self.think(value) };
         }
-        if matches!(output, Output::Part(_)) && self.thinking.take().is_some() {
-            self.new_line()?;
-            writeln!(self.out)?;
+        if matches!(output, Output::Part(_)) {
+            self.end_thinking()?;
+        }
+        if self.detail.quiet && !matches!(output, Output::Part(Part::Text { .. })) {
+            return Ok(());
         }
         match output {
-            Output::Part(Part::Text { value }) => self.write(Style::new(), value),
+            Output::Part(Part::Text { value }) => self.answer(value),
             Output::Part(Part::ToolCall { call_id, name, input_json }) => {
                 self.line(TOOL, &format!("→ {name} {}  ({call_id})", without_white_space(input_json)))
             }
@@ -91,7 +171,7 @@ impl Printer for Human {
                 self.line(DATA, &format!("◦ {source}"))
             }),
             Output::Note(note) if note.kind == NoteKind::Event => {
-                if self.events {
+                if self.detail.events {
                     self.line(NOTE, &format!("· {}", note.detail))
                 } else {
                     Ok(())
@@ -100,7 +180,7 @@ impl Printer for Human {
             Output::Note(note) if note.kind == NoteKind::LeftOut && !note.text.is_empty() => {
                 self.line(NOTE, &format!("· {}", note.detail))
             }
-            Output::Note(note) if self.notes => {
+            Output::Note(note) if self.detail.notes => {
                 let kind = serde_json::to_value(note.kind).unwrap_or_default();
                 self.line(NOTE, &format!("· {}: {}", kind.as_str().unwrap_or_default(), note.detail))
             }
@@ -108,8 +188,36 @@ impl Printer for Human {
         }
     }
 
-    fn outcome(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()> {
+    fn tool_result(&mut self, answered: &Answered) -> io::Result<()> {
+        if self.detail.quiet {
+            return Ok(());
+        }
+        let text = answered.text.trim_end();
+        let first = text.lines().next().unwrap_or("(no output)");
+        let more = match text.lines().count() {
+            0 | 1 => String::new(),
+            lines => format!(" … ({lines} lines)"),
+        };
+        let first: String = first.chars().take(MAX_RESULT_LINE).collect();
+        let style = if answered.is_error { BAD } else { TOOL };
+        self.line(style, &format!("← {}: {first}{more}", answered.name))
+    }
+
+    fn round(&mut self, outcome: &Outcome, _elapsed: Duration) -> io::Result<()> {
+        self.end_thinking()?;
         self.new_line()?;
+        self.spent.add(outcome);
+        Ok(())
+    }
+
+    fn outcome(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()> {
+        self.end_thinking()?;
+        self.new_line()?;
+        if std::mem::take(&mut self.answer_open) {
+            writeln!(self.out)?;
+        }
+        self.spent.add(outcome);
+        let spent = std::mem::take(&mut self.spent);
         let (style, word) = match outcome.status {
             Status::Completed => (GOOD, "completed"),
             Status::Incomplete => (CAUTION, "incomplete"),
@@ -117,6 +225,9 @@ impl Printer for Human {
             Status::Truncated => (BAD, "truncated"),
             Status::Cancelled => (CAUTION, "cancelled"),
         };
+        if self.detail.quiet && outcome.status == Status::Completed {
+            return Ok(());
+        }
         let mut line = String::new();
         let reason = outcome.reason.iter().chain(outcome.error.iter().map(|error| &error.message));
         reason.for_each(|reason| write!(line, ": {reason}").unwrap_or_default());
@@ -131,16 +242,9 @@ impl Printer for Human {
         if let Some(model) = &outcome.model {
             write!(line, " · {model}").unwrap_or_default();
         }
-        if let Some(usage) = &outcome.usage {
-            line.push_str(&usage_words(usage));
-        }
-        // LiteLLM has the cost among the counts.
-        let counted = || outcome.usage.as_ref()?.more.get("cost")?.as_f64().map(|cost| cost.to_string());
-        let cost = outcome.gateway.as_ref().and_then(|gateway| gateway.cost.clone()).or_else(counted);
-        if let Some(cost) = cost {
-            write!(line, " · ${cost}").unwrap_or_default();
-        }
-        writeln!(self.out, "{style}{word}{style:#}{} · {:.1} ms", one_line(&line), elapsed.as_secs_f64() * 1e3)
+        line.push_str(&spent.words());
+        let line = format!("{style}{word}{style:#}{} · {}\n", one_line(&line), duration(elapsed));
+        self.write_aside(&line)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -148,19 +252,11 @@ impl Printer for Human {
     }
 }
 
-fn usage_words(usage: &Usage) -> String {
-    let mut words = String::new();
-    let detail = |details: &Option<sluice_core::TokenDetails>, name: &str, label: &str| {
-        let count = details.as_ref().and_then(|details| details.count(name)).filter(|count| *count > 0);
-        count.map(|count| format!(" ({count} {label})")).unwrap_or_default()
-    };
-    if let Some(input) = usage.input_tokens {
-        let cached = detail(&usage.input_tokens_details, "cached_tokens", "cached");
-        write!(words, " · {input} tokens in{cached}").unwrap_or_default();
-    }
-    if let Some(output) = usage.output_tokens {
-        let reasoning = detail(&usage.output_tokens_details, "reasoning_tokens", "reasoning");
-        write!(words, " · {output} out{reasoning}").unwrap_or_default();
-    }
-    words
+/// How much of a tool's result is shown.
+const MAX_RESULT_LINE: usize = 200;
+
+/// Returns a duration as people read it.
+fn duration(duration: Duration) -> String {
+    let milliseconds = duration.as_millis();
+    if milliseconds < 1000 { format!("{milliseconds} ms") } else { format!("{:.1} s", duration.as_secs_f64()) }
 }

@@ -9,6 +9,7 @@ use sluice_core::{Note, Outcome, Output, Part};
 
 use crate::Printer;
 use crate::text;
+use crate::tools::Answered;
 
 pub struct JsonLines {
     out: BufWriter<Stdout>,
@@ -25,7 +26,17 @@ impl JsonLines {
 #[serde(tag = "type", rename_all = "camelCase")]
 enum Line<'a> {
     Note(&'a Note),
+    /// A request is over, and the next one gets the results of its calls.
+    Round(&'a Outcome),
+    /// The last line.
     Outcome(&'a Outcome),
+    #[serde(rename_all = "camelCase")]
+    ToolResult {
+        call_id: &'a str,
+        name: &'a str,
+        value: &'a str,
+        is_error: bool,
+    },
 }
 
 impl JsonLines {
@@ -48,6 +59,17 @@ impl Printer for JsonLines {
             Output::Part(part) => self.line(part),
             Output::Note(note) => self.line(&Line::Note(note)),
         }
+    }
+
+    fn tool_result(&mut self, answered: &Answered) -> io::Result<()> {
+        let Answered { call_id, name, text: value, is_error } = answered;
+        self.line(&Line::ToolResult { call_id, name, value, is_error: *is_error })?;
+        self.out.flush()
+    }
+
+    fn round(&mut self, outcome: &Outcome, _elapsed: Duration) -> io::Result<()> {
+        self.line(&Line::Round(outcome))?;
+        self.out.flush()
     }
 
     fn outcome(&mut self, outcome: &Outcome, _elapsed: Duration) -> io::Result<()> {

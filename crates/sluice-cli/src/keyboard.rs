@@ -79,7 +79,10 @@ mod tests {
         let next = keyboard.as_mut().unwrap().line().await;
         assert_eq!((question.as_deref(), next.as_deref()), (Some("What is the level?"), Some("Thank you")));
         let content = vec![ChatPart::Text { value: "3 metres".into() }];
-        assert_eq!(result, Some(ChatPart::ToolResult { call_id: "gw-1".into(), content, is_error: false }));
+        assert_eq!(
+            result.map(crate::tools::Answered::into_part),
+            Some(ChatPart::ToolResult { call_id: "gw-1".into(), content, is_error: false })
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 // These macros panic if the output can't be written.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod attach;
 mod capture;
 mod chat;
 mod connection;
@@ -21,8 +22,12 @@ mod model_table;
 mod models;
 mod output;
 mod profile;
+mod prompt;
 mod serve;
+mod session;
+mod spent;
 mod spinner;
+mod talk;
 mod text;
 mod tool_process;
 mod tools;
@@ -36,6 +41,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use sluice_core::{Outcome, Output, Status};
 
 use output::tell;
+use tools::Answered;
 
 /// Talk to any Open Responses endpoint from the terminal.
 ///
@@ -116,6 +122,11 @@ async fn run() -> io::Result<ExitCode> {
 /// Prints a stream's outputs as they arrive.
 trait Printer: Send {
     fn output(&mut self, output: &Output) -> io::Result<()>;
+    /// A tool has answered a call.
+    fn tool_result(&mut self, answered: &Answered) -> io::Result<()>;
+    /// A request is over, but not the answer: the next request gets the results of the calls.
+    fn round(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()>;
+    /// The answer is over.
     fn outcome(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()>;
     /// Shows what has been printed so far.
     fn flush(&mut self) -> io::Result<()>;

@@ -9,6 +9,7 @@ use sluice_client::ApiKey;
 use sluice_core::{Citation, Outcome, Output, Part, Secrets};
 
 use crate::Printer;
+use crate::tools::Answered;
 
 /// A printer that never prints the key, not even if it arrives in pieces.
 pub struct Masked {
@@ -89,6 +90,19 @@ impl Printer for Masked {
         }
     }
 
+    fn tool_result(&mut self, answered: &Answered) -> io::Result<()> {
+        let mut answered = answered.clone();
+        for text in [&mut answered.call_id, &mut answered.name, &mut answered.text] {
+            self.mask(text);
+        }
+        self.printer.tool_result(&answered)
+    }
+
+    fn round(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()> {
+        self.held.take().map_or(Ok(()), |held| self.print(held))?;
+        self.printer.round(outcome, elapsed)
+    }
+
     fn outcome(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()> {
         self.held.take().map_or(Ok(()), |held| self.print(held))?;
         self.printer.outcome(outcome, elapsed)
@@ -117,7 +131,7 @@ mod tests {
     use sluice_client::ApiKey;
     use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, StreamOptions};
 
-    use super::{Masked, Printer};
+    use super::{Answered, Masked, Printer};
 
     /// Renders parts in order, with a bar after each.
     struct Shown(Arc<Mutex<String>>);
@@ -131,6 +145,15 @@ mod tests {
                 other => format!("{other:?}"),
             };
             *self.0.lock().unwrap() += &(shown + "|");
+            Ok(())
+        }
+
+        fn tool_result(&mut self, answered: &Answered) -> io::Result<()> {
+            *self.0.lock().unwrap() += &format!("={}|", answered.text);
+            Ok(())
+        }
+
+        fn round(&mut self, _: &Outcome, _: Duration) -> io::Result<()> {
             Ok(())
         }
 

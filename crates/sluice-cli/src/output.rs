@@ -42,3 +42,35 @@ pub fn exit_code(result: io::Result<ExitCode>) -> ExitCode {
         }
     }
 }
+
+/// Completes when standard output is a pipe and nothing reads it any more. Nobody waits for the answer then, even if the
+/// server is silent and there is nothing to write.
+pub async fn reader_is_gone() {
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, poll};
+
+        let (gone, told) = tokio::sync::oneshot::channel();
+        // The thread ends with the process. Without requested events, only errors and hang-ups are reported.
+        std::thread::spawn(move || {
+            let out = io::stdout();
+            let mut pipe = [PollFd::new(&out, PollFlags::empty())];
+            while !gone.is_closed() {
+                let one_second = rustix::event::Timespec { tv_sec: 1, tv_nsec: 0 };
+                match poll(&mut pipe, Some(&one_second)) {
+                    Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                    Ok(_) if pipe[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => {
+                        let _ = gone.send(());
+                        return;
+                    }
+                    // It can't be watched.
+                    _ => return,
+                }
+            }
+        });
+        if told.await.is_ok() {
+            return;
+        }
+    }
+    std::future::pending::<()>().await;
+}

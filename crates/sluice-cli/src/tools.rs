@@ -61,7 +61,7 @@ impl Tools {
         limit: Duration,
         keyboard: Option<&mut Keyboard>,
         cancel: impl Future<Output = ()>,
-    ) -> Option<ChatPart> {
+    ) -> Option<Answered> {
         let result = match self.tools.iter().find(|tool| tool.definition.name == call.name) {
             None => Err(format!("There is no tool called {}.", call.name)),
             Some(tool) => match tool.command.split_first() {
@@ -73,6 +73,23 @@ impl Tools {
     }
 }
 
+/// A call and its result, for the user.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    pub call_id: String,
+    pub name: String,
+    pub text: String,
+    pub is_error: bool,
+}
+
+impl Answered {
+    /// Returns the part to send back to the model.
+    pub fn into_part(self) -> ChatPart {
+        let content = vec![ChatPart::Text { value: self.text }];
+        ChatPart::ToolResult { call_id: self.call_id, content, is_error: self.is_error }
+    }
+}
+
 /// A call in the model's answer.
 pub struct Call<'a> {
     pub id: &'a str,
@@ -81,14 +98,13 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Returns the part to send back to the model.
-    fn result(&self, result: Result<String, String>) -> ChatPart {
+    fn result(&self, result: Result<String, String>) -> Answered {
         let is_error = result.is_err();
-        let value = result.unwrap_or_else(|error| error);
-        ChatPart::ToolResult { call_id: self.id.to_owned(), content: vec![ChatPart::Text { value }], is_error }
+        let text = result.unwrap_or_else(|error| error);
+        Answered { call_id: self.id.to_owned(), name: self.name.to_owned(), text, is_error }
     }
 
-    pub fn one_too_many(&self) -> ChatPart {
+    pub fn one_too_many(&self) -> Answered {
         self.result(Err(format!("This call was not run: at most {MAX_CALLS} calls of one answer are run.")))
     }
 }

@@ -97,6 +97,7 @@ fn a_key_that_a_server_quotes_is_masked_wherever_it_is_written() {
                 &["chat", "-v", "-m", &model, "--capture", "stream.txt", "Hello"],
                 &["chat", "--json", "-m", &model, "--capture", "stream.txt", "Hello"],
             ] {
+                let _ = std::fs::remove_file(directory.join("stream.txt"));
                 assert!(sluice(&simulator.url(), &directory, arguments).is_some_and(|code| code < 2), "{arguments:?}");
                 runs += 1;
             }
@@ -136,6 +137,7 @@ fn a_capture_has_everything_but_the_key() {
     let simulator = simulator();
     let directory = scratch("captured");
     let capture = |model: &str| {
+        let _ = std::fs::remove_file(directory.join("stream.txt"));
         sluice(&simulator.url(), &directory, &["capture", "stream.txt", "-m", model, "Hello"]);
         std::fs::read(directory.join("stream.txt")).unwrap()
     };

@@ -116,8 +116,9 @@ fn hostile_answers_are_printed_safely() {
     for arguments in [&["chat", "-v", "-m", "m", "Hello"][..], &["decode", "-v", "--events", "-"]] {
         let (shown, errors) = sluice(&directory, &url, arguments, &answer());
         check(arguments[0], &shown, &lines);
-        check(arguments[0], &errors, &["· ", "sluice: "]);
-        assert!(shown.contains("→ ") && shown.contains("\\u202e"), "{shown}");
+        check(arguments[0], &errors, &[&lines[..], &["sluice: "]].concat());
+        let all = shown + &errors;
+        assert!(all.contains("→ ") && all.contains("\\u202e"), "{all}");
     }
     for arguments in [&["chat", "--json", "-m", "m", "Hello"][..], &["decode", "--json", "-"]] {
         let (shown, _) = sluice(&directory, &url, arguments, &answer());
@@ -137,8 +138,8 @@ fn hostile_failures_are_printed_safely() {
     ];
     for url in servers {
         let (shown, errors) = sluice(&directory, &url, &["chat", "-v", "-m", "m", "Hello"], "");
-        check("chat", &shown, &["failed: "]);
-        check("chat", &errors, &["· ", "sluice: "]);
+        check("chat", &shown, &[]);
+        check("chat", &errors, &["failed: ", "· ", "sluice: "]);
         check_json("chat", &sluice(&directory, &url, &["chat", "--json", "-m", "m", "Hello"], "").0, 0);
         let (shown, errors) = sluice(&directory, &url, &["models"], "");
         check("models", &shown, &[]);

@@ -105,6 +105,7 @@ pub use exchange::{
     VsCodeUsage,
 };
 pub use failure::{HttpResponse, Transport, connection_cause};
+pub use image_type::attachment_type;
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
 pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};

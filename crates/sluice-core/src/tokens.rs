@@ -36,6 +36,7 @@ use std::sync::OnceLock;
 pub use calibration::Calibration;
 pub(crate) use calibration::Factor;
 pub(crate) use fingerprint::SCHEME;
+pub(crate) use images::has_image_size;
 pub(crate) use known::{Entry, Quality};
 pub use known::{Estimate, InstallKey, KnownCounts, Measured};
 pub use pieces::Piece;

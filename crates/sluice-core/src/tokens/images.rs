@@ -27,6 +27,11 @@ pub(super) fn size_in_base64(base64: &str) -> Option<Size> {
     size(&STANDARD_NO_PAD.decode(whole).ok()?)
 }
 
+/// Returns whether a file's header says how large the image is.
+pub(crate) fn has_image_size(file: &[u8]) -> bool {
+    size(file).is_some()
+}
+
 pub(super) fn size(file: &[u8]) -> Option<Size> {
     let be = |at: usize, bytes: usize| number(file, at, bytes, true);
     let le = |at: usize, bytes: usize| number(file, at, bytes, false);

@@ -1,0 +1,135 @@
+//! The first question: the words of the command line, standard input and files.
+
+use std::io::{IsTerminal, stdin};
+use std::path::PathBuf;
+
+use clap::Args;
+use sluice_core::ChatPart;
+
+use crate::attach;
+use crate::output::tell;
+
+#[derive(Debug, Default, Args)]
+pub struct PromptArguments {
+    /// What to ask. Quotes are optional; standard input is added if it isn't a terminal
+    #[arg(value_name = "PROMPT")]
+    words: Vec<String>,
+    /// A file to send with the question: text, an image or a PDF
+    #[arg(short, long = "file", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// An image to send with the question
+    #[arg(long = "image", value_name = "FILE")]
+    images: Vec<PathBuf>,
+}
+
+/// What to ask first.
+#[derive(Debug, PartialEq)]
+pub enum FirstQuestion {
+    /// Ask this and end.
+    Ask(Vec<ChatPart>),
+    /// Ask the user what to ask. The files go with the first question.
+    Talk(Vec<ChatPart>),
+}
+
+impl PromptArguments {
+    /// Reads everything that the first question consists of.
+    pub fn read(&self, is_quiet: bool) -> Result<FirstQuestion, String> {
+        let is_terminal = stdin().is_terminal();
+        let is_wanted = self.words.iter().any(|word| word == "-");
+        let piped = if !is_terminal || is_wanted {
+            Some(attach::read_limited(&mut stdin().lock(), "standard input")?)
+        } else {
+            None
+        };
+        if piped.as_ref().is_some_and(Vec::is_empty) && !is_quiet && is_pipe() {
+            tell!("sluice: standard input is an empty pipe.");
+        }
+        self.combine(piped, is_terminal && !is_wanted)
+    }
+
+    /// `piped` is what standard input had, if it was read.
+    fn combine(&self, piped: Option<Vec<u8>>, can_talk: bool) -> Result<FirstQuestion, String> {
+        let mut parts = Vec::new();
+        for path in &self.files {
+            parts.push(attach::file(path)?);
+        }
+        for path in &self.images {
+            parts.push(attach::image(path)?);
+        }
+        let words: Vec<&str> = self.words.iter().map(String::as_str).filter(|word| *word != "-").collect();
+        let mut text = words.join(" ");
+        let was_given = !words.is_empty();
+        match piped.filter(|bytes| !bytes.is_empty()).map(|bytes| attach::part(bytes, "standard input")) {
+            Some(Ok(ChatPart::Text { value })) if text.trim().is_empty() => text = value,
+            Some(Ok(ChatPart::Text { value })) => text = format!("{text}\n\n{value}"),
+            Some(Ok(attached)) => parts.push(attached),
+            Some(Err(message)) => return Err(message),
+            None => {}
+        }
+        if text.trim().is_empty() {
+            if was_given && parts.is_empty() {
+                return Err("the prompt is empty".to_owned());
+            }
+            if can_talk && !was_given {
+                return Ok(FirstQuestion::Talk(parts));
+            }
+            if parts.is_empty() {
+                return Err("there is no prompt: none was given, and standard input is empty".to_owned());
+            }
+            return Ok(FirstQuestion::Ask(parts));
+        }
+        parts.push(ChatPart::Text { value: text });
+        Ok(FirstQuestion::Ask(parts))
+    }
+}
+
+/// Whether standard input is a pipe: somebody meant to send something, which `/dev/null` doesn't say.
+fn is_pipe() -> bool {
+    #[cfg(unix)]
+    {
+        rustix::fs::fstat(stdin())
+            .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Fifo)
+    }
+    #[cfg(not(unix))]
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `piped` is `None` if standard input is a terminal.
+    fn check(words: &[&str], piped: Option<&str>, expected: &str) {
+        let arguments =
+            PromptArguments { words: words.iter().map(|word| (*word).to_owned()).collect(), ..Default::default() };
+        let question = arguments.combine(piped.map(|text| text.as_bytes().to_vec()), piped.is_none());
+        let shown = match question {
+            Ok(FirstQuestion::Ask(parts)) => match parts.as_slice() {
+                [ChatPart::Text { value }] => value.clone(),
+                other => format!("{other:?}"),
+            },
+            Ok(FirstQuestion::Talk(_)) => "(talk)".to_owned(),
+            Err(message) => format!("refused: {message}"),
+        };
+        assert_eq!(shown, expected, "{words:?} {piped:?}");
+    }
+
+    #[test]
+    fn words_and_standard_input_become_one_question() {
+        check(&["what", "is", "this?"], None, "what is this?");
+        check(&["explain"], Some("PIPED\n"), "explain\n\nPIPED\n");
+        check(&[], Some("Hello\n"), "Hello\n");
+        check(&["-"], Some("Hello\n"), "Hello\n");
+        check(&["explain", "-"], Some("PIPED"), "explain\n\nPIPED");
+        check(&["explain"], Some(""), "explain");
+        check(&[], None, "(talk)");
+    }
+
+    #[test]
+    fn an_empty_question_is_refused() {
+        check(&[""], None, "refused: the prompt is empty");
+        check(&[" ", "\t"], Some(""), "refused: the prompt is empty");
+        check(&["-"], Some(" \n"), "refused: there is no prompt: none was given, and standard input is empty");
+        check(&[], Some(""), "refused: there is no prompt: none was given, and standard input is empty");
+    }
+}
