@@ -102,7 +102,7 @@ impl Counter {
         TokenBreakdown {
             model: model.to_owned(),
             tokenizer: family.name.to_owned(),
-            own_vocabulary: family.is_exact() && !Self::lacks_vocabulary(model),
+            own_vocabulary: family.is_own && !Self::lacks_vocabulary(model),
             uncertainty: family.error.0,
             basis: family.basis(),
             ..TokenBreakdown::default()
@@ -124,7 +124,13 @@ impl Counter {
         if text.is_empty() {
             return 0;
         }
-        family.scaled((self.count)(family.encoding, text))
+        family.scaled(self.raw(family, text))
+    }
+
+    /// Counts text in the family's encoding, before any factor.
+    fn raw(self, family: &Family, text: &str) -> usize {
+        let digits = if family.splits_digits { more_digits(text) } else { 0 };
+        (self.count)(family.encoding, text) + digits
     }
 }
 
@@ -134,11 +140,17 @@ impl fmt::Debug for Counter {
     }
 }
 
+/// Returns how many more tokens a text has if every digit is one, instead of up to three digits.
+fn more_digits(text: &str) -> usize {
+    let runs = text.as_bytes().chunk_by(|one, other| one.is_ascii_digit() && other.is_ascii_digit());
+    runs.filter(|run| run.len() > 1).map(|run| run.len() - run.len().div_ceil(3)).sum()
+}
+
 fn exact(encoding: Encoding, text: &str) -> usize {
     let o200k = || O200K.get_or_init(tiktoken::encoding::o200k_base).count(text);
     match encoding {
         Encoding::O200k => o200k(),
         Encoding::Cl100k => CL100K.get_or_init(tiktoken::encoding::cl100k_base).count(text),
-        Encoding::Gemma => GEMMA.get().map_or_else(|| (o200k() * 105).div_ceil(100), |gemma| gemma.count(text)),
+        Encoding::Gemma => GEMMA.get().map_or_else(|| (o200k() * 105 + 50) / 100, |gemma| gemma.count(text)),
     }
 }

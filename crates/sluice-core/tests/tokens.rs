@@ -255,6 +255,40 @@ fn tools_and_formats_are_counted() {
 }
 
 #[test]
+fn geminis_tools_are_counted_as_each_of_its_servers_does() {
+    let parameters = json!({
+        "type": "object",
+        "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
+        "required": ["a", "b"],
+    });
+    let body = |model: &str| {
+        let tool =
+            json!({"type": "function", "name": "add", "description": "Add two numbers", "parameters": parameters});
+        json!({"model": model, "input": "Hi", "tools": [tool]}).to_string()
+    };
+    let tools = |server: &str, model: &str| {
+        let counter = Counter::exact().for_server(server);
+        counter.request_body(body(model).as_bytes()).map(|counted| counted.tools).ok()
+    };
+    let studio = "https://generativelanguage.googleapis.com/v1beta/openai";
+    // The words: the name, the description, two properties, which are both required. Three types.
+    let words = 1 + 3 + 2 + 2;
+    assert_eq!(tools("https://ai-gateway.vercel.sh/v1", "google/gemini-2.5-flash"), Some(words + 3));
+    assert_eq!(tools(studio, "gemini-2.0-flash"), Some(words + 3));
+    assert_eq!(tools(studio, "gemini-2.5-flash"), Some(words + 18 + 2 * 9));
+    assert_eq!(tools(studio, "gemini-3-flash-preview"), Some(words + 13 + 5 + 2 * 13));
+}
+
+#[test]
+fn some_families_split_numbers_into_digits() {
+    let counter = Counter::exact();
+    let count = |text: &str| (counter.text("openai/gpt-5", text), counter.text("alibaba/qwen3-max", text));
+    assert_eq!(count("12345678"), (3, 8));
+    assert_eq!(count("1 23 x4"), (5, 6));
+    assert_eq!(count("no digits"), (2, 2));
+}
+
+#[test]
 fn content_that_only_the_server_knows_is_noted() {
     check(
         &json!({"model": "gpt-5", "input": [

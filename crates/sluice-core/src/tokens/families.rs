@@ -9,10 +9,11 @@
 
 mod bases;
 
-use super::tokenizer::{Encoding, Family, Source, ToolStyle};
+use super::tokenizer::Figure::{Calls, Messages, Prompt, Text, Thinking, Tools, Vocabulary};
+use super::tokenizer::{Encoding, Family, ToolStyle};
 use bases::{
-    CLAUDE, CLAUDE_5, COHERE, DEEPSEEK, GEMINI, GPT_4O, GPT_5, GROK, LLAMA, O_SERIES, OTHER, QWEN, STUDIO_2_5,
-    STUDIO_3, documented, fitted,
+    CLAUDE, CLAUDE_5, COHERE, DEEPSEEK, GEMINI, GLM, GPT_4O, GPT_5, GROK, LLAMA, MISTRAL, O_SERIES, OTHER, QWEN,
+    STUDIO_2_5, STUDIO_3, documented, fitted, template,
 };
 
 /// The date of the figures below.
@@ -89,17 +90,18 @@ pub(super) static FAMILIES: &[Family] = &[
     Family {
         name: "gemma",
         ids: &[&["gemma"]],
-        request: 6,
+        request: 5,
         message: 4,
         system: 2,
         call: 5,
         result: 5,
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 40, forced: 40, each: 5 },
+        repeats_name: false,
+        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 10, forced: 10, each: 5 },
         error: (5, 30),
         sources: &[
-            documented("vocabulary", "Google"),
-            fitted("text and messages", 22, 3),
-            Source::Template { what: "messages", of: "Gemma 3" },
+            documented(&[Vocabulary], "Google"),
+            template(&[Messages], "Gemma 3"),
+            fitted(&[Calls, Tools], 26, 3),
         ],
         ..GEMINI
     },
@@ -107,33 +109,37 @@ pub(super) static FAMILIES: &[Family] = &[
     Family {
         name: "grok-code",
         ids: &[&["grok", "code"]],
-        request: 200,
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 105, forced: 105, each: 3 },
-        sources: &[fitted("the server's prompt, tools", 22, 3)],
+        request: 201,
+        system: 0,
+        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 134, forced: 134, each: 0 },
+        sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 22, 3)],
         ..GROK
     },
     Family {
         name: "grok-fast",
         ids: &[&["grok", "fast"]],
-        request: 154,
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 132, forced: 132, each: 3 },
-        sources: &[fitted("the server's prompt, tools", 48, 4)],
+        request: 153,
+        system: 0,
+        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 152, forced: 152, each: 0 },
+        sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 74, 4)],
         ..GROK
     },
     Family {
         name: "grok-4.3",
         from: (4, 2),
         request: 189,
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 25, forced: 25, each: 3 },
-        sources: &[fitted("the server's prompt, tools", 22, 2)],
+        system: 2,
+        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 31, forced: 31, each: 0 },
+        sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 22, 2)],
         ..GROK
     },
     Family {
         name: "grok-4",
         from: (4, 0),
-        request: 680,
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 120, forced: 120, each: 3 },
-        sources: &[fitted("the server's prompt, tools", 16, 2)],
+        request: 681,
+        system: 1,
+        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 152, forced: 152, each: 0 },
+        sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 16, 2)],
         ..GROK
     },
     GROK,
@@ -142,9 +148,9 @@ pub(super) static FAMILIES: &[Family] = &[
         from: (4, 0),
         thinking: 79,
         call: 23,
-        result: 23,
-        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 218, forced: 226, each: 6 },
-        sources: &[fitted("everything, and the prompt for thinking", 80, 6)],
+        result: 20,
+        tools: ToolStyle::Json { spaced: true, scale: 1025, around: 219, forced: 227, each: 0 },
+        sources: &[fitted(&[Text, Messages, Calls, Tools, Thinking], 80, 6)],
         ..DEEPSEEK
     },
     DEEPSEEK,
@@ -153,148 +159,169 @@ pub(super) static FAMILIES: &[Family] = &[
         name: "qwen-coder",
         ids: &[&["qwen", "coder"]],
         from: (3, 0),
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 214, forced: 214, each: 8 },
-        sources: &[fitted("everything", 36, 4)],
+        call: 21,
+        result: 12,
+        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 212, forced: 220, each: 15 },
+        sources: &[template(&[Messages], "Qwen 3"), fitted(&[Text, Calls, Tools], 36, 4)],
         ..QWEN
     },
     Family {
         name: "qwen-3.5",
         from: (3, 5),
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 208, forced: 208, each: 8 },
-        sources: &[fitted("everything", 45, 2)],
+        request: 5,
+        call: 21,
+        result: 12,
+        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 208, forced: 208, each: 10 },
+        sources: &[template(&[Messages], "Qwen 3.5"), fitted(&[Text, Calls, Tools], 45, 2)],
         ..QWEN
     },
+    Family {
+        name: "qwen-max",
+        ids: &[&["qwen", "max"]],
+        from: (3, 0),
+        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 200, forced: 200, each: 10 },
+        sources: &[template(&[Messages], "Qwen 3"), fitted(&[Text, Calls, Tools], 27, 2)],
+        ..QWEN
+    },
+    // Its answers begin with a tag that belongs to the request.
+    Family { name: "qwen-3-thinking", ids: &[&["qwen", "thinking"]], from: (3, 0), request: 5, ..QWEN },
     Family { name: "qwen-3", from: (3, 0), ..QWEN },
     Family {
         name: "qwen-2",
-        default_prompt: 20,
-        sources: &[
-            Source::Template { what: "the prompt without instructions", of: "Qwen 2.5" },
-            fitted("everything else", 172, 4),
-        ],
+        default_prompt: 21,
+        sources: &[template(&[Messages, Prompt, Tools], "Qwen 2.5"), fitted(&[Text, Calls, Tools], 155, 4)],
         ..QWEN
+    },
+    // Its template puts a list of rules before every conversation.
+    Family {
+        name: "llama-guard",
+        ids: &[&["llama-guard"]],
+        request: 194,
+        sources: &[template(&[Messages, Prompt], "Llama Guard 4"), fitted(&[Text, Calls, Tools], 105, 14)],
+        ..LLAMA
     },
     Family {
         name: "llama-4",
         from: (4, 0),
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 640, forced: 640, each: 3 },
-        error: (5, 20),
-        sources: &[fitted("everything", 45, 4)],
+        call: 23,
+        result: 21,
+        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 630, forced: 630, each: 0 },
+        error: (3, 20),
+        sources: &[template(&[Messages], "Llama 4"), fitted(&[Text, Calls, Tools], 49, 4)],
         ..LLAMA
     },
-    // The published template writes the date into every request.
+    // The published template writes the date into every request, as instructions to which others are added.
     Family {
         name: "llama-3.1",
         from: (3, 1),
-        request: 31,
-        sources: &[
-            Source::Template { what: "the header with the date", of: "Llama 3.1" },
-            fitted("everything", 91, 11),
-        ],
+        request: 30,
+        system: 0,
+        sources: &[template(&[Messages], "Llama 3.1"), fitted(&[Text, Calls, Tools], 87, 11)],
         ..LLAMA
     },
     LLAMA,
+    // The templates of these add long instructions if there are none.
     Family {
-        name: "mistral",
-        ids: &[
-            &["mistral"],
-            &["mixtral"],
-            &["ministral"],
-            &["magistral"],
-            &["devstral"],
-            &["codestral"],
-            &["pixtral"],
-            &["voxtral"],
-        ],
-        text: 1040,
-        long: 1060,
-        request: 1,
-        message: 2,
-        system: 2,
-        call: 5,
-        result: 5,
-        tools: ToolStyle::Json { spaced: true, scale: 1080, around: 2, forced: 0, each: 12 },
-        error: (8, 12),
-        sources: &[fitted("everything", 252, 13)],
-        ..OTHER
+        name: "mistral-small-3.1",
+        ids: &[&["mistral-small-3.1"]],
+        default_prompt: 175,
+        sources: &[template(&[Messages, Prompt, Tools], "Mistral Small 3.1"), fitted(&[Text, Calls, Tools], 252, 13)],
+        ..MISTRAL
     },
+    Family {
+        name: "mistral-small-3.2",
+        ids: &[&["mistral-small-3.2"]],
+        default_prompt: 555,
+        sources: &[template(&[Messages, Prompt, Tools], "Mistral Small 3.2"), fitted(&[Text, Calls, Tools], 252, 13)],
+        ..MISTRAL
+    },
+    Family {
+        name: "devstral-small-2505",
+        ids: &[&["devstral-small-2505"]],
+        default_prompt: 1222,
+        sources: &[template(&[Messages, Prompt, Tools], "Devstral Small 2505"), fitted(&[Text, Calls, Tools], 252, 13)],
+        ..MISTRAL
+    },
+    // Since 2026, the server adds a few tokens about thinking.
+    Family {
+        name: "mistral-small",
+        ids: &[&["mistral-small-latest"], &["magistral-small-latest"]],
+        request: 13,
+        sources: &[template(&[Tools], "Mistral"), fitted(&[Text, Messages, Calls, Tools], 47, 4)],
+        ..MISTRAL
+    },
+    MISTRAL,
     // Without instructions, the published template adds a sentence about who the model is.
     Family {
         name: "kimi",
         ids: &[&["kimi"]],
         text: 1000,
-        long: 1020,
-        request: 1,
-        message: 5,
-        system: 5,
-        default_prompt: 19,
+        long: 1010,
+        request: 3,
+        message: 4,
+        system: 4,
+        default_prompt: 18,
         call: 19,
         result: 12,
-        tools: ToolStyle::Json { spaced: false, scale: 1020, around: 12, forced: 12, each: 10 },
-        error: (10, 20),
-        sources: &[
-            Source::Template { what: "the prompt without instructions", of: "Kimi K2" },
-            fitted("everything else", 84, 4),
-        ],
+        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 12, forced: 12, each: 15 },
+        error: (5, 20),
+        sources: &[template(&[Messages, Prompt], "Kimi K2"), fitted(&[Text, Calls, Tools], 84, 4)],
         ..OTHER
     },
     Family {
-        name: "glm",
-        ids: &[&["glm"]],
-        text: 1030,
-        long: 1030,
-        request: 4,
-        message: 2,
-        system: 2,
-        call: 9,
-        result: 8,
-        tools: ToolStyle::Json { spaced: true, scale: 1015, around: 99, forced: 99, each: 2 },
-        error: (7, 5),
-        sources: &[fitted("everything", 158, 5)],
-        ..OTHER
+        name: "glm-5.2",
+        from: (5, 2),
+        request: 10,
+        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 94, forced: 94, each: 3 },
+        sources: &[fitted(&[Text, Messages, Calls, Tools], 12, 2)],
+        ..GLM
     },
+    GLM,
     Family {
         name: "minimax",
         ids: &[&["minimax"]],
         text: 1000,
-        long: 1020,
+        long: 1010,
         request: 10,
         message: 3,
         system: 3,
         default_prompt: 28,
         tools: ToolStyle::Json { spaced: true, scale: 1000, around: 100, forced: 100, each: 5 },
-        error: (15, 30),
-        sources: &[fitted("the prompt without instructions, tools", 12, 2)],
+        error: (10, 30),
+        sources: &[template(&[Messages, Prompt], "MiniMax M2"), fitted(&[Text, Calls, Tools], 29, 3)],
         ..OTHER
     },
     Family {
         name: "nova-2",
         ids: &[&["nova-2"]],
-        text: 1100,
-        long: 1130,
-        request: 44,
+        splits_digits: true,
+        text: 1000,
+        long: 1050,
+        request: 45,
         message: 1,
         system: 1,
-        call: 17,
-        result: 17,
-        tools: ToolStyle::Json { spaced: true, scale: 1150, around: 795, forced: 795, each: 5 },
-        error: (15, 6),
-        sources: &[fitted("everything", 34, 2)],
+        call: 21,
+        result: 21,
+        tools: ToolStyle::Json { spaced: true, scale: 1020, around: 815, forced: 815, each: 0 },
+        error: (10, 6),
+        sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 34, 2)],
         ..OTHER
     },
     Family {
         name: "nova",
         ids: &[&["nova-"]],
-        text: 1100,
-        long: 1180,
+        splits_digits: true,
+        text: 1000,
+        long: 1150,
         request: 0,
-        message: 1,
-        system: 1,
+        message: 0,
+        system: 0,
+        assistant: 3,
         call: 20,
         result: 20,
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 345, forced: 345, each: 5 },
+        tools: ToolStyle::Json { spaced: true, scale: 1020, around: 348, forced: 348, each: 0 },
         error: (15, 15),
-        sources: &[fitted("everything", 22, 4)],
+        sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 22, 4)],
         ..OTHER
     },
     Family {
@@ -302,7 +329,7 @@ pub(super) static FAMILIES: &[Family] = &[
         ids: &[&["command-a", "reasoning"]],
         request: 1374,
         tools: ToolStyle::Json { spaced: true, scale: 1040, around: 25, forced: 25, each: 5 },
-        sources: &[fitted("everything", 9, 2)],
+        sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 9, 2)],
         ..COHERE
     },
     COHERE,
@@ -311,7 +338,7 @@ pub(super) static FAMILIES: &[Family] = &[
         ids: &[&["command-r", "08-2024"]],
         request: 190,
         error: (20, 40),
-        sources: &[fitted("the server's prompt", 4, 4)],
+        sources: &[fitted(&[Messages, Prompt], 4, 4), fitted(&[Text, Calls, Tools], 51, 4)],
         ..COHERE
     },
     Family {
@@ -319,7 +346,7 @@ pub(super) static FAMILIES: &[Family] = &[
         ids: &[&["command"]],
         request: 60,
         error: (20, 40),
-        sources: &[fitted("the server's prompt", 16, 5)],
+        sources: &[fitted(&[Messages, Prompt], 16, 5), fitted(&[Text, Calls, Tools], 51, 4)],
         ..COHERE
     },
     Family {
@@ -329,9 +356,9 @@ pub(super) static FAMILIES: &[Family] = &[
         tools: ToolStyle::Namespace { around: 10, names_forced: false, sequential: 0 },
         error: (5, 8),
         sources: &[
-            documented("vocabulary", "OpenAI"),
-            Source::Template { what: "messages and tools", of: "harmony" },
-            fitted("tools", 55, 6),
+            documented(&[Vocabulary], "OpenAI"),
+            template(&[Messages, Tools], "harmony"),
+            fitted(&[Calls, Tools], 55, 6),
         ],
         ..GPT_5
     },

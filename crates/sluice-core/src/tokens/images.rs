@@ -123,6 +123,10 @@ pub(super) fn tokens(model: &str, size: Option<Size>, detail: &str) -> u32 {
             let cells = |length: f64| whole((length / side).round().max(1.0));
             (cells(width) * cells(height)).min(16_384) + 2
         }
+        Rule::Rows { side, longest } => {
+            let fit = (longest / width.max(height)).min(1.0);
+            (tiles(width * fit, side) + 1) * tiles(height * fit, side)
+        }
         Rule::Squares { side, tokens, most } => {
             let squares = (tiles(width, side) * tiles(height, side)).min(most);
             // The whole image is shown in addition to the squares.
@@ -151,6 +155,11 @@ enum Rule {
     /// A token for each cell of a grid to which the image is fitted.
     Grid {
         side: f64,
+    },
+    /// A token for each square that the image is cut into, and one for each row.
+    Rows {
+        side: f64,
+        longest: f64,
     },
     /// Squares of the same cost, at most so many.
     Squares {
@@ -185,7 +194,10 @@ fn rule(model: &str) -> Rule {
         "gemini" => Rule::Crops,
         "qwen-2" => Rule::Grid { side: 28.0 },
         name if name.starts_with("qwen") => Rule::Grid { side: 32.0 },
-        "llama-4" => Rule::Squares { side: 336.0, tokens: 144, most: 15 },
+        // As in Mistral's published code.
+        name if name.contains("stral") && is("pixtral") => Rule::Rows { side: 16.0, longest: 1024.0 },
+        name if name.contains("stral") => Rule::Rows { side: 28.0, longest: 1540.0 },
+        "llama-4" | "llama-guard" => Rule::Squares { side: 336.0, tokens: 144, most: 15 },
         "nova" => Rule::Flat(1808),
         _ => Rule::Pixels { longest: 2048.0, per_token: 784.0, most: 4096 },
     }
@@ -241,6 +253,9 @@ mod tests {
         assert_eq!(cost("gemini-2.5-flash", 603, 427), 258);
         assert_eq!(cost("gemini-3.5-flash", 330, 291), 1085);
         assert_eq!(cost("qwen3.5-35b-a3b", 330, 291), 92);
+        assert_eq!(cost("mistral-large-2512", 330, 291), 13 * 11);
+        assert_eq!(cost("mistral-medium-latest", 128, 128), 6 * 5);
+        assert_eq!(cost("pixtral-12b", 597, 566), 39 * 36);
         assert_eq!(cost("llama-4-maverick", 597, 566), 5 * 144);
         assert_eq!(cost("llama-4-maverick", 400, 301), 3 * 144);
         // In a recording, a request counted 227 tokens with the picture and 103 without it.

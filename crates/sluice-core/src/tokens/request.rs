@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::tokenizer::{Family, ToolStyle, rounded};
+use super::tokenizer::{Family, SchemaCost, ToolStyle, rounded};
 use super::{Counter, images, schema};
 use crate::boundary::TokenBreakdown;
 use crate::surrogates::mend_surrogates;
@@ -160,7 +160,7 @@ impl<'a> Tally<'a> {
                     around
                 }
             }
-            ToolStyle::Words { .. } => 0,
+            ToolStyle::Words(_) => 0,
         };
     }
 
@@ -220,7 +220,10 @@ impl<'a> Tally<'a> {
                     Some(name) => self.text(name),
                     None => USUAL_NAME,
                 };
-                let output = self.content(item.get("output").unwrap_or(&Value::Null));
+                let output = match item.get("output").unwrap_or(&Value::Null) {
+                    Value::String(text) => self.arguments(text),
+                    other => self.content(other),
+                };
                 self.sum.tool_results += name + output + self.family.result;
             }
             "reasoning" => {
@@ -351,27 +354,35 @@ impl<'a> Tally<'a> {
 
     /// Counts one function, without the overhead that all tools share.
     fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
-        match self.family.tools {
+        match &self.family.tools {
             ToolStyle::Namespace { .. } => self.text(&schema::function_type(name, description, parameters)),
             ToolStyle::Json { spaced, scale, each, .. } => {
-                let shown = schema::tool_json(name, description, parameters, spaced);
-                rounded((self.counter.count)(self.family.encoding, &shown) * scale) + each
+                let shown = schema::tool_json(name, description, parameters, *spaced);
+                rounded(self.counter.raw(self.family, &shown) * scale) + each
             }
-            ToolStyle::Words { each } => {
-                let mut sum = self.text(name) + self.text(description) + each;
-                let parameters = parameters.unwrap_or(&Value::Null);
-                schema::for_each_word(parameters, 0, &mut |word| sum = sum.saturating_add(self.text(word)));
-                sum
+            ToolStyle::Words(SchemaCost { tool, described, typed, property, explained, value, nested }) => {
+                let outline = schema::Outline::of(parameters.unwrap_or(&Value::Null));
+                let words = [name, description].into_iter().chain(outline.words.iter().copied());
+                let parts = [
+                    (*tool, 1),
+                    (*described, u32::from(!description.is_empty())),
+                    (*typed, outline.typed),
+                    (*property, outline.properties),
+                    (*explained, outline.explained),
+                    (*value, outline.values),
+                    (*nested, outline.nested),
+                ];
+                let parts = parts.into_iter().map(|(cost, count)| cost.saturating_mul(count));
+                words.map(|word| self.text(word)).chain(parts).fold(0, u32::saturating_add)
             }
         }
     }
 
-    /// Counts the arguments of a call. Where only the words of tools are counted, the same is true of calls.
-    fn arguments(&self, json: &str) -> u32 {
-        match serde_json::from_str(json) {
-            Ok(arguments) if matches!(self.family.tools, ToolStyle::Words { .. }) => self.words(&arguments),
-            _ => self.text(json),
-        }
+    /// Counts the arguments of a call, or its result. Where only the words of tools are counted, the same is true of them.
+    fn arguments(&self, text: &str) -> u32 {
+        let has_words = matches!(self.family.tools, ToolStyle::Words(_)) && text.starts_with('{');
+        let fields = if has_words { serde_json::from_str(text).ok() } else { None };
+        fields.map_or_else(|| self.text(text), |fields| self.words(&fields))
     }
 
     fn words(&self, value: &Value) -> u32 {

@@ -76,23 +76,53 @@ fn write_spaced(value: &Value, depth: usize, text: &mut String) {
     }
 }
 
-/// Calls `word` for everything in a schema that some servers count: names of properties, descriptions, listed values.
-pub(super) fn for_each_word<'a>(schema: &'a Value, depth: usize, word: &mut dyn FnMut(&'a str)) {
-    if depth > MAX_DEPTH {
-        return;
+/// Everything in a tool's schema that some servers count.
+#[derive(Default)]
+pub(super) struct Outline<'a> {
+    /// The names of properties, descriptions, listed values and names of required properties.
+    pub words: Vec<&'a str>,
+    pub typed: u32,
+    pub properties: u32,
+    pub explained: u32,
+    pub values: u32,
+    pub nested: u32,
+}
+
+impl<'a> Outline<'a> {
+    pub(super) fn of(schema: &'a Value) -> Self {
+        let mut outline = Self::default();
+        outline.add(schema, 0);
+        outline
     }
-    word(text_of(schema, "description"));
-    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        word(name);
-        for_each_word(property, depth + 1, word);
-    }
-    schema.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).for_each(&mut *word);
-    if let Some(items) = schema.get("items") {
-        for_each_word(items, depth + 1, word);
-    }
-    for combinator in ["anyOf", "oneOf", "allOf"] {
-        for member in schema.get(combinator).and_then(Value::as_array).into_iter().flatten() {
-            for_each_word(member, depth + 1, word);
+
+    fn add(&mut self, schema: &'a Value, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        let list = |name: &str| schema.get(name).and_then(Value::as_array).into_iter().flatten();
+        self.typed += u32::from(schema.get("type").is_some());
+        let description = text_of(schema, "description");
+        if !description.is_empty() {
+            self.words.push(description);
+            self.explained += 1;
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        self.nested += u32::from(depth > 0 && (properties.is_some() || text_of(schema, "type") == "object"));
+        for (name, property) in properties.into_iter().flatten() {
+            self.words.push(name);
+            self.properties += 1;
+            self.add(property, depth + 1);
+        }
+        for value in list("enum").filter_map(Value::as_str) {
+            self.words.push(value);
+            self.values += 1;
+        }
+        self.words.extend(list("required").filter_map(Value::as_str));
+        if let Some(items) = schema.get("items") {
+            self.add(items, depth + 1);
+        }
+        for member in ["anyOf", "oneOf", "allOf"].into_iter().flat_map(list) {
+            self.add(member, depth + 1);
         }
     }
 }

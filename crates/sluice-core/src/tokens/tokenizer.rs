@@ -21,8 +21,11 @@ pub(super) struct Family {
     /// The lowest version that the row applies to.
     pub from: (u32, u32),
     pub encoding: Encoding,
-    /// The tokens of this family per thousand tokens of `encoding`. Exactly 1000 means that `encoding` is its own
-    /// vocabulary.
+    /// Whether `encoding` is the models' own vocabulary.
+    pub is_own: bool,
+    /// Whether every digit is a token of its own. In `encoding`, up to three of them are one.
+    pub splits_digits: bool,
+    /// The tokens of this family per thousand tokens of `encoding`.
     pub text: usize,
     /// The same for the part of a text after [`LONG`]. It is never lower: a long conversation whose count is too low
     /// isn't summarized in time.
@@ -70,21 +73,62 @@ const LONG: usize = 512;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// The provider documents them.
-    Documented { what: &'static str, by: &'static str },
+    Documented { of: &'static [Figure], by: &'static str },
     /// They were fitted to recorded requests with the server's own count.
-    Fitted { what: &'static str, pairs: u32, repositories: u32 },
+    Fitted { of: &'static [Figure], pairs: u32, repositories: u32 },
     /// They follow from the model's published chat template.
-    Template { what: &'static str, of: &'static str },
+    Template { of: &'static [Figure], model: &'static str },
+}
+
+/// The figures of a row that share a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Figure {
+    /// The vocabulary is the models' own.
+    Vocabulary,
+    /// `text` and `long`.
+    Text,
+    /// `request`, `message`, `system` and `assistant`.
+    Messages,
+    /// `default_prompt`, or a prompt of the server's own in `request`.
+    Prompt,
+    Thinking,
+    /// `call`, `result`, `repeats_name` and `lone_call`.
+    Calls,
+    Tools,
+}
+
+impl Source {
+    pub(super) fn figures(&self) -> &'static [Figure] {
+        match self {
+            Self::Documented { of, .. } | Self::Fitted { of, .. } | Self::Template { of, .. } => of,
+        }
+    }
 }
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.figures().iter().map(|figure| figure.name()).collect();
+        write!(f, "{}: ", names.join(", "))?;
         match self {
-            Self::Documented { what, by } => write!(f, "{what}: documented by {by}"),
-            Self::Fitted { what, pairs, repositories } => {
-                write!(f, "{what}: fitted to {pairs} recorded requests from {repositories} repositories")
+            Self::Documented { by, .. } => write!(f, "documented by {by}"),
+            Self::Fitted { pairs, repositories, .. } => {
+                write!(f, "fitted to {pairs} recorded requests from {repositories} repositories")
             }
-            Self::Template { what, of } => write!(f, "{what}: published template of {of}"),
+            Self::Template { model, .. } => write!(f, "published template of {model}"),
+        }
+    }
+}
+
+impl Figure {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Vocabulary => "vocabulary",
+            Self::Text => "text",
+            Self::Messages => "messages",
+            Self::Prompt => "the server's prompt",
+            Self::Thinking => "thinking",
+            Self::Calls => "calls",
+            Self::Tools => "tools",
         }
     }
 }
@@ -98,8 +142,25 @@ pub(super) enum ToolStyle {
     /// As JSON, with spaces after separators if `spaced`, multiplied by `scale` thousandths. The overhead is `around`
     /// tokens for the list (`forced` if a call is required) and `each` tokens for every tool.
     Json { spaced: bool, scale: usize, around: u32, forced: u32, each: u32 },
-    /// Only names, descriptions and listed values, with an overhead of `each` tokens for every tool.
-    Words { each: u32 },
+    /// The words of a schema (names, descriptions, listed values), and a fixed cost for each part of it.
+    Words(SchemaCost),
+}
+
+/// What the parts of a tool cost, apart from their words.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SchemaCost {
+    pub tool: u32,
+    /// A tool that has a description.
+    pub described: u32,
+    /// A schema that has a type.
+    pub typed: u32,
+    pub property: u32,
+    /// A property that has a description.
+    pub explained: u32,
+    /// A listed value.
+    pub value: u32,
+    /// An object within an object.
+    pub nested: u32,
 }
 
 /// Which of the reasoning items in a request the model sees.
@@ -145,11 +206,6 @@ impl Family {
     /// Returns whether the model sees a reasoning item at `index`, given the index of the last question.
     pub(super) fn sees_reasoning(&self, index: usize, last_question: Option<usize>) -> bool {
         self.reasoning == Thinking::All || last_question.is_none_or(|last| index > last)
-    }
-
-    /// Returns whether the vocabulary is the models' own.
-    pub(super) fn is_exact(&self) -> bool {
-        self.text == 1000
     }
 
     /// Returns where the figures come from, in one sentence.
@@ -277,15 +333,22 @@ mod tests {
             ("meta/llama-3.3-70b", "llama-3.1"),
             ("meta/llama-4-scout", "llama-4"),
             ("llama3-8b-8192", "llama"),
+            ("meta-llama/llama-guard-4-12b", "llama-guard"),
             ("mistral/devstral-2", "mistral"),
+            ("mistral/mistral-small-latest", "mistral-small"),
+            ("mistralai/mistral-small-3.2-24b-instruct", "mistral-small-3.2"),
+            ("mistral/mistral-small", "mistral"),
             ("deepseek/deepseek-r1-distill-llama-70b", "deepseek"),
             ("alibaba/qwen3-coder", "qwen-coder"),
             ("alibaba/qwen3.5-397b-a17b", "qwen-3.5"),
             ("alibaba/qwen-3-235b", "qwen-3"),
+            ("alibaba/qwen3-max", "qwen-max"),
+            ("alibaba/qwen3-235b-a22b-thinking-2507", "qwen-3-thinking"),
             ("deepseek/deepseek-v4-flash", "deepseek-v4"),
             ("amazon/nova-2-lite", "nova-2"),
             ("moonshotai/kimi-k2-thinking", "kimi"),
             ("zai/glm-4.6", "glm"),
+            ("zai/glm-5.2", "glm-5.2"),
             ("minimax/minimax-m2", "minimax"),
             ("amazon/nova-pro", "nova"),
             ("", "other"),
@@ -299,9 +362,21 @@ mod tests {
     }
 
     #[test]
-    fn every_family_has_sources_and_no_figure_rests_on_one_repository() {
+    fn every_figure_has_a_source_and_none_rests_on_one_repository() {
         for family in FAMILIES.iter().chain(FAMILIES.iter().filter_map(|family| family.studio)) {
-            assert!(!family.sources.is_empty(), "{}", family.name);
+            let overheads = [family.request, family.message, family.system, family.assistant];
+            let needed = [
+                (if family.is_own { Figure::Vocabulary } else { Figure::Text }, true),
+                (Figure::Messages, overheads.iter().any(|figure| *figure > 0)),
+                (Figure::Prompt, family.default_prompt > 0),
+                (Figure::Thinking, family.thinking > 0),
+                (Figure::Calls, family.call > 0 || family.result > 0 || family.lone_call > 0),
+                (Figure::Tools, true),
+            ];
+            for (figure, is_used) in needed {
+                let has_source = family.sources.iter().any(|source| source.figures().contains(&figure));
+                assert!(has_source || !is_used, "{}: {}", family.name, figure.name());
+            }
             for source in family.sources {
                 if let Source::Fitted { pairs, repositories, .. } = source {
                     assert!(*repositories >= 2 && pairs >= repositories, "{}", family.name);
