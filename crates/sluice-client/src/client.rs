@@ -162,11 +162,15 @@ impl Client {
         let started = Instant::now();
         let mut response: Option<Response> = None;
         let mut cancel = pin!(cancel);
+        let mut is_cancelled = false;
         loop {
             match exchange.poll(milliseconds(started.elapsed())) {
                 // The caller may cancel while it handles an output. The rest of the outputs must not follow then, and without
                 // them the answer isn't complete.
-                Action::Output(_) if is_ready(cancel.as_mut()).await => exchange.cancel_unseen(),
+                Action::Output(_) if !is_cancelled && is_ready(cancel.as_mut()).await => {
+                    is_cancelled = true;
+                    exchange.cancel_unseen();
+                }
                 Action::Output(output) => on_event(Event::Output(self.masked(output))),
                 Action::Send { timeout_ms, without, url } => {
                     let mut request = built.request.without(&without);
@@ -174,7 +178,10 @@ impl Client {
                     let sent = self.request(&request, true).send();
                     tokio::select! {
                         biased;
-                        () = &mut cancel => exchange.cancel(),
+                        () = &mut cancel => {
+                            is_cancelled = true;
+                            exchange.cancel();
+                        }
                         sent = timeout(Duration::from_millis(timeout_ms), sent) => match sent {
                             Ok(Ok(mut head)) => {
                                 let HttpResponse { status, headers, .. } = head_of(&head);
@@ -200,7 +207,10 @@ impl Client {
                     };
                     tokio::select! {
                         biased;
-                        () = &mut cancel => exchange.cancel(),
+                        () = &mut cancel => {
+                            is_cancelled = true;
+                            exchange.cancel();
+                        }
                         chunk = timeout(Duration::from_millis(timeout_ms), chunk) => match chunk {
                             Ok(Ok(Some(bytes))) => {
                                 on_event(Event::Bytes(&bytes));
@@ -218,7 +228,10 @@ impl Client {
                     on_event(Event::Retrying { failure: &failure, delay, attempt });
                     tokio::select! {
                         biased;
-                        () = &mut cancel => exchange.cancel(),
+                        () = &mut cancel => {
+                            is_cancelled = true;
+                            exchange.cancel();
+                        }
                         () = sleep(delay) => exchange.handle_timeout(),
                     }
                 }

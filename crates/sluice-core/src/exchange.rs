@@ -296,24 +296,23 @@ impl Exchange {
         }
     }
 
-    /// Ends the exchange because the caller no longer wants the answer. Outputs that have not been polled are dropped.
+    /// Ends the exchange because the caller no longer wants the answer. What has arrived is still returned: outputs that
+    /// have not been polled, and text that was waiting for its time.
     pub fn cancel(&mut self) {
-        let is_pending = self.pacer.clear();
-        self.cancel_with(is_pending || !self.outputs.is_empty());
+        self.cancel_with(false);
     }
 
-    /// Ends the exchange like [`cancel`](Self::cancel), for a shell that has polled outputs but won't show them. The
-    /// answer is cancelled even if the server has already completed it.
+    /// Ends the exchange like [`cancel`](Self::cancel), for a shell that won't show any more outputs, or has polled some
+    /// that it won't show. The answer is cancelled even if the server has already completed it.
     pub fn cancel_unseen(&mut self) {
         self.cancel_with(true);
+        while let Action::Output(_) = self.poll(0) {}
     }
 
-    fn cancel_with(&mut self, dropped_outputs: bool) {
-        self.outputs.clear();
-        self.pacer.clear();
+    fn cancel_with(&mut self, is_unseen: bool) {
         let state = std::mem::replace(&mut self.state, State::Sending);
         let outcome = match state {
-            State::Finished(mut report) if dropped_outputs => {
+            State::Finished(mut report) if is_unseen => {
                 report.outcome = Outcome { status: Status::Cancelled, error: None, empty: None, ..report.outcome };
                 report.ending = Ending::Cancelled;
                 report.entry = LedgerEntry::new(&report.outcome, report.entry.answer);
@@ -325,16 +324,20 @@ impl Exchange {
                 self.state = State::Finished(report);
                 return;
             }
-            State::Reading(body) => body.finish(BodyEnd::Cancelled, &self.options.origin).1,
-            // The server's outcome counts if the reader has seen all of the answer.
-            State::Ended(outcome) if dropped_outputs => {
+            State::Reading(body) => {
+                let (outputs, outcome) = body.finish(BodyEnd::Cancelled, &self.options.origin);
+                self.outputs.extend(outputs);
+                outcome
+            }
+            // The server's outcome counts if the reader sees all of the answer.
+            State::Ended(outcome) if is_unseen => {
                 Outcome { status: Status::Cancelled, error: None, empty: None, ..*outcome }
             }
             State::Ended(outcome) if outcome.error.is_none() => *outcome,
             State::Sending | State::Waiting { .. } | State::Ended(_) => Outcome::new(Status::Cancelled),
         };
         self.drain = None;
-        self.finish(outcome);
+        self.state = State::Ended(Box::new(outcome));
     }
 
     /// Ends the exchange because the program that reads the answer failed. A shell that lost an exchange in a crash

@@ -149,9 +149,9 @@ impl Pacer {
         Some(part)
     }
 
-    /// Drops what is pending. Returns whether there was anything.
-    pub(crate) fn clear(&mut self) -> bool {
-        self.pending.take().is_some()
+    /// Drops what is pending.
+    pub(crate) fn clear(&mut self) {
+        self.pending = None;
     }
 
     /// Returns how long to wait for the next piece, if nothing else arrives before.

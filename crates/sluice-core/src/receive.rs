@@ -132,7 +132,7 @@ impl ResponseStream {
             assembler.give_up(error);
         }
         if assembler.verdict.is_some() {
-            assembler.sink.sum_up_notes();
+            assembler.finish();
         }
         assembler.sink.outputs.drain(..)
     }
@@ -150,12 +150,12 @@ impl ResponseStream {
 
     /// Ends the answer and returns the last outputs and the outcome.
     pub fn finish(mut self, end: BodyEnd) -> (Vec<Output>, Outcome) {
-        // After a cancellation, nothing more is delivered.
+        // After a cancellation, nothing more is shown.
         if !self.is_terminal() && end != BodyEnd::Cancelled {
             self.handle_leftover();
         }
         let mut assembler = self.assembler;
-        assembler.sink.sum_up_notes();
+        assembler.finish();
         let outputs = mem::take(&mut assembler.sink.outputs);
         (outputs, outcome::judge(assembler.verdict, assembler.about, &assembler.sink, end))
     }

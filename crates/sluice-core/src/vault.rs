@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ReplayItem, Role, ThinkingReplay};
 use crate::fnv::{fnv1a, short_hash};
+use crate::ledger::LedgerEntry;
 
 /// The current version of the file.
 const VERSION: u32 = 1;
@@ -41,7 +42,7 @@ pub struct Vault {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Entry {
-    /// What the answer is recognized by, see [`keys`].
+    /// What the answer is recognized by, see [`keys`] and [`opening_key`].
     keys: Vec<u64>,
     /// The question that it answered, see [`question_id`].
     question: u32,
@@ -103,11 +104,13 @@ impl Vault {
         self.shrink(now_ms);
     }
 
-    /// Keeps what the server needs back of an answer: the assistant's message of a
-    /// [`LedgerEntry`](crate::LedgerEntry). Returns whether there is anything to save.
-    pub fn remember(&mut self, answer: &[ChatPart], question: u32, now_ms: u64) -> bool {
+    /// Keeps what the server needs back of an answer. Returns whether there is anything to save.
+    pub fn remember(&mut self, LedgerEntry { answer, is_whole, .. }: &LedgerEntry, question: u32, now_ms: u64) -> bool {
         let Some(replay) = replay_in(answer) else { return false };
-        let keys = keys(answer);
+        let mut keys = keys(answer);
+        if !is_whole {
+            keys.extend(opening_key(answer, question));
+        }
         if keys.is_empty() || bytes_of(replay) > MAX_ENTRY_BYTES {
             return false;
         }
@@ -140,21 +143,18 @@ impl Vault {
             });
             has_changed |= message.content.len() < before;
             let keys = keys(&message.content);
-            match replay_in(&message.content) {
-                Some(carried) => used.extend(
-                    keys.iter()
-                        .filter_map(|key| own.get(key))
-                        .flatten()
-                        .copied()
-                        .find(|at| self.entries.get(*at).is_some_and(|entry| entry.replay == *carried)),
-                ),
-                None => missing.push((number, keys)),
+            if let Some(carried) = replay_in(&message.content) {
+                let is_it = |at: &usize| self.entries.get(*at).is_some_and(|entry| entry.replay == *carried);
+                used.extend(keys.iter().filter_map(|key| own.get(key)).flatten().copied().find(is_it));
+            } else {
+                let opening = opening_key(&message.content, questions.get(number).copied().unwrap_or_default());
+                missing.push((number, keys, opening.into_iter().collect()));
             }
         }
         // A model may have given the same answer several times. The newest one belongs to the last message, unless the
-        // questions say otherwise.
-        for must_match in [true, false] {
-            for (number, keys) in missing.iter().rev() {
+        // questions say otherwise. The host may have only the beginning of an answer that was cancelled.
+        for (must_match, is_beginning) in [(true, false), (false, false), (true, true)] {
+            for (number, whole, opening) in missing.iter().rev() {
                 let Some(message) = chat.messages.get_mut(*number) else { continue };
                 if replay_in(&message.content).is_some() {
                     continue;
@@ -165,6 +165,7 @@ impl Vault {
                         && self.entries.get(**at).is_some_and(|entry| !must_match || entry.question == question)
                 };
                 // The first key is the most exact one.
+                let keys: &Vec<u64> = if is_beginning { opening } else { whole };
                 let found = keys.iter().find_map(|key| own.get(key)?.iter().rev().find(fits).copied());
                 if let Some((at, entry)) = found.and_then(|at| Some((at, self.entries.get(at)?))) {
                     used.insert(at);
@@ -265,6 +266,21 @@ fn keys(content: &[ChatPart]) -> Vec<u64> {
         (_, true) => vec![key("text", [&text, ""])],
         (_, false) => vec![key("both", [&text, &calls]), key("calls", ["", &calls])],
     }
+}
+
+/// Returns the hash by which an answer that ended early is recognized: by how it begins and what was asked.
+fn opening_key(content: &[ChatPart], question: u32) -> Option<u64> {
+    const CHARACTERS: usize = 16;
+    let mut text = String::new();
+    for part in content {
+        match part {
+            ChatPart::Text { value } => text.extend(value.split_whitespace()),
+            ChatPart::ToolCall { .. } => return None,
+            _ => {}
+        }
+    }
+    let (end, _) = text.char_indices().nth(CHARACTERS)?;
+    Some(fnv1a(format!("opening\0{question}\0{}", text.get(..end)?).as_bytes()))
 }
 
 /// Returns a text that is the same for all spellings of the same JSON. Numbers are those of JavaScript.

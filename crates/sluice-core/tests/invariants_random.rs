@@ -151,7 +151,11 @@ impl Disguise {
         if cut_off {
             expected.calls.clear();
         }
-        if (self.pieces == Pieces::DeltasOnly && nothing_final) || answer.end == End::Failed {
+        // An answer that failed is remembered if some of it was shown.
+        let has_text =
+            |item: &Item| matches!(item, Item::Message(content) if content.iter().any(|part| !part.text().is_empty()));
+        let is_shown = !expected.calls.is_empty() || !expected.data.is_empty() || answer.items.iter().any(has_text);
+        if (self.pieces == Pieces::DeltasOnly && nothing_final) || (answer.end == End::Failed && !is_shown) {
             expected.replay.clear();
         }
         if self.pieces == Pieces::DeltasOnly && answer.end == End::Failed {

@@ -1,7 +1,10 @@
 //! What the vault keeps, for how long, and what it never does.
 
 use serde_json::json;
-use sluice_core::{ChatMessage, ChatPart, ChatRequest, ReasoningItem, ReplayItem, Role, ThinkingReplay, Vault};
+use sluice_core::{
+    ChatMessage, ChatPart, ChatRequest, LedgerEntry, ReasoningItem, ReplayItem, Role, ThinkingReplay, Vault,
+    question_id,
+};
 
 const ORIGIN: &str = "https://gateway.example";
 const NOW: u64 = 1_790_000_000_000;
@@ -21,6 +24,10 @@ fn answer(text: &str, call_id: Option<&str>, reasoning: ReasoningItem) -> Vec<Ch
     });
     let text = ChatPart::Text { value: text.to_owned() };
     std::iter::once(text).chain(call).chain([ChatPart::Thinking { replay: Some(replay) }]).collect()
+}
+
+fn whole(answer: Vec<ChatPart>) -> LedgerEntry {
+    LedgerEntry { is_whole: true, answer, ..LedgerEntry::default() }
 }
 
 fn sealed(content: &str) -> ReasoningItem {
@@ -46,8 +53,8 @@ fn restored(vault: &mut Vault, model: &str, origin: &str, content: serde_json::V
 #[test]
 fn an_answer_is_recognized_by_its_calls_or_its_text() {
     let mut vault = Vault::default();
-    vault.remember(&answer("One. ", Some("gw-1"), sealed("AAA")), QUESTION, NOW);
-    vault.remember(&answer("Two.\n\nThree.", None, sealed("BBB")), QUESTION, NOW);
+    vault.remember(&whole(answer("One. ", Some("gw-1"), sealed("AAA"))), QUESTION, NOW);
+    vault.remember(&whole(answer("Two.\n\nThree.", None, sealed("BBB"))), QUESTION, NOW);
     let call = json!({"type": "toolCall", "callId": "gw-1", "name": "look", "inputJson": "{\"a\":[1],\"b\":100}"});
     let text = |value: &str| json!({"type": "text", "value": value});
     let mut find = |content| restored(&mut vault, "acme/m-1", ORIGIN, content, NOW);
@@ -60,9 +67,29 @@ fn an_answer_is_recognized_by_its_calls_or_its_text() {
 }
 
 #[test]
+fn an_answer_that_ended_early_is_recognized_by_how_it_begins() {
+    let long = "The gate opens at noon, and it closes again at night.";
+    let question = ChatMessage::user("When does the gate open?");
+    let beginning = ChatPart::Text { value: "The gate opens at noon".to_owned() };
+    let message = ChatMessage { role: Role::Assistant, content: vec![beginning] };
+    let found = |is_whole: bool, asked: &ChatMessage| {
+        let mut vault = Vault::default();
+        let asked = ChatRequest { messages: vec![asked.clone()], ..ChatRequest::default() };
+        let entry = LedgerEntry { is_whole, ..whole(answer(long, None, sealed("AAA"))) };
+        vault.remember(&entry, question_id(&asked), NOW);
+        let messages = vec![question.clone(), message.clone()];
+        let mut chat = ChatRequest { model: "acme/m-1".to_owned(), messages, ..ChatRequest::default() };
+        vault.restore(&mut chat, ORIGIN, NOW)
+    };
+    assert!(found(false, &question));
+    assert!(!found(true, &question), "the host has all of an answer that is whole");
+    assert!(!found(false, &ChatMessage::user("Is it open?")), "that was another question");
+}
+
+#[test]
 fn no_other_model_and_no_other_origin_gets_it() {
     let mut vault = Vault::default();
-    vault.remember(&answer("One.", None, plain("Hm.")), QUESTION, NOW);
+    vault.remember(&whole(answer("One.", None, plain("Hm."))), QUESTION, NOW);
     let text = json!([{"type": "text", "value": "One."}]);
     let mut find = |model, origin| restored(&mut vault, model, origin, text.clone(), NOW).len();
     assert_eq!(find("acme/m-1", ORIGIN), 1);
@@ -78,18 +105,18 @@ fn no_other_model_and_no_other_origin_gets_it() {
 #[test]
 fn everything_is_bounded_and_expires() {
     let mut vault = Vault::default();
-    vault.remember(&answer("plain", None, plain("Hm.")), QUESTION, NOW);
-    vault.remember(&answer("sealed", None, sealed("AAA")), QUESTION, NOW);
-    vault.remember(&answer("large", None, sealed(&"A".repeat(1 << 20))), QUESTION, NOW);
+    vault.remember(&whole(answer("plain", None, plain("Hm."))), QUESTION, NOW);
+    vault.remember(&whole(answer("sealed", None, sealed("AAA"))), QUESTION, NOW);
+    vault.remember(&whole(answer("large", None, sealed(&"A".repeat(1 << 20)))), QUESTION, NOW);
     let find = |vault: &mut Vault, text: &str, now| {
         restored(vault, "acme/m-1", ORIGIN, json!([{"type": "text", "value": text}]), now).len()
     };
     assert_eq!((find(&mut vault, "plain", NOW), find(&mut vault, "large", NOW)), (1, 0));
     let mut later = vault.clone();
-    later.remember(&answer("new", None, sealed("BBB")), QUESTION, NOW + 8 * DAY);
+    later.remember(&whole(answer("new", None, sealed("BBB"))), QUESTION, NOW + 8 * DAY);
     assert_eq!((find(&mut later, "plain", NOW + 8 * DAY), find(&mut later, "sealed", NOW + 8 * DAY)), (0, 1));
     for number in 0..3_000 {
-        vault.remember(&answer(&format!("answer {number}"), None, sealed(&"A".repeat(3_000))), QUESTION, NOW);
+        vault.remember(&whole(answer(&format!("answer {number}"), None, sealed(&"A".repeat(3_000)))), QUESTION, NOW);
     }
     assert!(vault.to_bytes().len() < 5 << 20, "{}", vault.to_bytes().len());
     assert_eq!((find(&mut vault, "sealed", NOW), find(&mut vault, "answer 2999", NOW)), (0, 1));
@@ -100,7 +127,7 @@ fn everything_is_bounded_and_expires() {
 #[test]
 fn a_damaged_file_is_empty_and_windows_share_what_they_kept() {
     let mut vault = Vault::default();
-    vault.remember(&answer("One.", None, sealed("AAA")), QUESTION, NOW);
+    vault.remember(&whole(answer("One.", None, sealed("AAA"))), QUESTION, NOW);
     let file = vault.to_bytes();
     assert_eq!(Vault::read(&file), vault);
     for end in 0..file.len() {
@@ -108,7 +135,7 @@ fn a_damaged_file_is_empty_and_windows_share_what_they_kept() {
     }
     assert!(Vault::read(br#"{"version":2,"entries":[],"rejected":[],"deleted_ms":0}"#).is_empty());
     let mut other = Vault::default();
-    other.remember(&answer("Two.", None, sealed("BBB")), QUESTION, NOW);
+    other.remember(&whole(answer("Two.", None, sealed("BBB"))), QUESTION, NOW);
     other.merge(vault.clone(), NOW);
     other.merge(vault, NOW);
     for (text, kept) in [("One.", 1), ("Two.", 1), ("Three.", 0)] {
@@ -120,11 +147,11 @@ fn a_damaged_file_is_empty_and_windows_share_what_they_kept() {
 #[test]
 fn what_was_deleted_does_not_come_back_from_another_window() {
     let (mut one, mut other) = (Vault::default(), Vault::default());
-    one.remember(&answer("One.", None, plain("Hm.")), QUESTION, NOW);
+    one.remember(&whole(answer("One.", None, plain("Hm."))), QUESTION, NOW);
     other.merge(one.clone(), NOW);
-    other.remember(&answer("Two.", None, plain("Hm.")), QUESTION, NOW + 1);
+    other.remember(&whole(answer("Two.", None, plain("Hm."))), QUESTION, NOW + 1);
     one.clear(NOW + 2);
-    other.remember(&answer("Three.", None, plain("Hm.")), QUESTION, NOW + 3);
+    other.remember(&whole(answer("Three.", None, plain("Hm."))), QUESTION, NOW + 3);
     for vault in [&mut other, &mut one] {
         let file = Vault::read(&vault.to_bytes());
         vault.merge(file, NOW + 3);

@@ -48,7 +48,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             if let Some(chat) = &refused {
                 vault.reject(chat, now_ms);
             }
-            vault.remember(&entry.answer, question, now_ms) || refused.is_some()
+            vault.remember(&entry, question, now_ms) || refused.is_some()
         })),
         RequestsQuestion::SaveVault {} => {
             to_json(&VAULT.with_borrow(|vault| String::from_utf8(vault.to_bytes()).unwrap_or_default()))

@@ -183,10 +183,11 @@ export class Exchange {
   }
 
   /**
-   * Ends the exchange because the caller no longer wants the answer. Pass whether the caller hasn't seen every output.
+   * Ends the exchange because the caller no longer wants the answer. Returns what has arrived and was waiting for its time.
+   * Pass whether the caller hasn't seen every output; then nothing is returned.
    */
-  cancel({ unseenOutputs = false } = {}): void {
-    this.#happen(unseenOutputs ? CANCEL_UNSEEN : CANCEL);
+  cancel({ unseenOutputs = false } = {}): Output[] {
+    return this.#happen(unseenOutputs ? CANCEL_UNSEEN : CANCEL);
   }
 
   /** Frees the memory of the exchange. */

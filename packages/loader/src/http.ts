@@ -158,7 +158,8 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
     for (const output of outputs) {
       // The listener may cancel while there are more outputs from the same bytes.
       if (cancellation.aborted) {
-        return exchange.cancel({ unseenOutputs: true });
+        exchange.cancel({ unseenOutputs: true });
+        return;
       }
       options.onOutput(output);
       await endTurn();
@@ -182,7 +183,7 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
     for (;;) {
       const action = exchange.action;
       if (cancellation.aborted && action.type !== "end") {
-        exchange.cancel();
+        exchange.cancel().forEach(options.onOutput);
         continue;
       }
       switch (action.type) {

@@ -2,10 +2,12 @@
 
 #![allow(dead_code, reason = "every test uses another part of it")]
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use sluice_core::{
-    Action, ChatMessage, ChatPart, ChatRequest, Endpoint, Exchange, ExchangeOptions, Note, Output, Part, Report, Role,
-    StreamOptions, ToolDefinition, Vault, build_request, question_id,
+    Action, ChatMessage, ChatPart, ChatRequest, ConnectionError, Endpoint, Exchange, ExchangeOptions, Note, Output,
+    Part, Report, Role, Status, StreamOptions, ToolDefinition, Vault, build_request, question_id,
 };
 use sluice_simulator::{Options, Request, Responder};
 
@@ -20,6 +22,8 @@ pub struct Server {
     pub requests: Vec<(Value, u16)>,
     /// The items of all answers, with the model that gave them.
     pub given: Vec<(String, Value)>,
+    /// Where the items of the last answer begin.
+    pub last_given: usize,
 }
 
 /// One answer.
@@ -34,11 +38,16 @@ impl Server {
     pub fn new(number: u64) -> Self {
         let responder = Responder::new(Options { seed: number, ..Options::default() });
         let endpoint = Endpoint::parse(&format!("https://server{number}.example/v1")).unwrap();
-        Self { responder, endpoint, requests: Vec::new(), given: Vec::new() }
+        Self { responder, endpoint, requests: Vec::new(), given: Vec::new(), last_given: 0 }
     }
 
     /// Sends a chat and reads the answer, as a shell does.
     pub fn respond(&mut self, chat: &ChatRequest) -> Answer {
+        self.respond_until(chat, None)
+    }
+
+    /// The same, but the answer ends after so many events: the user cancels it, or the connection breaks.
+    fn respond_until(&mut self, chat: &ChatRequest, stop: Option<(usize, Stop)>) -> Answer {
         let built = build_request(chat, &self.endpoint);
         let mut exchange = Exchange::new(ExchangeOptions {
             origin: self.endpoint.origin.clone(),
@@ -47,6 +56,7 @@ impl Server {
             optional: built.optional.clone(),
             ..ExchangeOptions::default()
         });
+        let before = self.given.len();
         let (mut parts, mut notes, mut body) = (Vec::new(), Vec::new(), Vec::new());
         loop {
             match exchange.poll(0) {
@@ -60,10 +70,22 @@ impl Server {
                     let reply = self.responder.respond(&request, NOW * 1000);
                     self.requests.push((sent, reply.status));
                     body = reply.body();
+                    if let Some((events, _)) = stop {
+                        let ends = String::from_utf8_lossy(&body).match_indices("\n\n").map(|(at, _)| at + 2).collect();
+                        let ends: Vec<usize> = ends;
+                        body.truncate(ends.get(events).copied().unwrap_or(body.len()));
+                    }
+                    // An attempt that has shown nothing is repeated.
+                    self.given.truncate(before);
+                    self.last_given = before;
                     self.given.extend(items_of(&body).into_iter().map(|item| (chat.model.clone(), item)));
                     exchange.handle_head(reply.status, reply.headers, NOW);
                 }
-                Action::Read { .. } if body.is_empty() => exchange.handle_end(),
+                Action::Read { .. } if body.is_empty() => match stop {
+                    Some((_, Stop::Cancelled)) => exchange.cancel(),
+                    Some((_, Stop::Broken)) => exchange.handle_connection_error(ConnectionError::Broken),
+                    None => exchange.handle_end(),
+                },
                 Action::Read { .. } => exchange.handle_bytes(&std::mem::take(&mut body)),
                 Action::Wait { .. } => exchange.handle_timeout(),
                 Action::End(report) => return Answer { report: *report, parts, notes, description: built.description },
@@ -93,6 +115,49 @@ impl Server {
         }
         panic!("the model goes on calling tools");
     }
+
+    /// Asks a question whose answer ends after so many events. The host has lost the last `lost` pieces of its text.
+    pub fn ask_and_stop(
+        &mut self,
+        host: &mut Host,
+        chat: &mut ChatRequest,
+        prompt: &str,
+        stop: (usize, Stop),
+        lost: usize,
+    ) -> Answer {
+        chat.messages.push(ChatMessage::user(prompt));
+        let sent = host.request(chat, &self.endpoint.origin);
+        let before = self.given.len();
+        let answer = self.respond_until(&sent, Some(stop));
+        host.learn(&sent, &answer.report);
+        let mut content = host.keep(&answer.report.entry.answer);
+        if matches!(host, Host::VsCode { .. }) && answer.report.outcome.status != Status::Completed {
+            let texts: Vec<String> = answer.parts.iter().filter_map(said).collect();
+            let kept = texts[..texts.len().saturating_sub(lost)].concat();
+            // An answer isn't recognized by a word or two.
+            let is_enough = kept.split_whitespace().map(str::len).sum::<usize>() > 16;
+            let kept = if is_enough { kept } else { texts.concat() };
+            for part in &mut content {
+                if let ChatPart::Text { value } = part {
+                    kept.trim().clone_into(value);
+                }
+            }
+        }
+        // VS Code has nothing to keep of an answer without text.
+        let text: String = content.iter().filter_map(text_of).collect();
+        keep_given(&mut self.given, before, &text);
+        if !text.trim().is_empty() {
+            chat.messages.push(ChatMessage { role: Role::Assistant, content });
+        }
+        answer
+    }
+}
+
+/// Why an answer ends early.
+#[derive(Clone, Copy, Debug)]
+pub enum Stop {
+    Cancelled,
+    Broken,
 }
 
 /// What lies between a model and a chat.
@@ -126,7 +191,7 @@ impl Host {
 
     fn learn(&mut self, sent: &ChatRequest, report: &Report) {
         if let Self::VsCode { vault, now_ms } = self {
-            vault.remember(&report.entry.answer, question_id(sent), *now_ms);
+            vault.remember(&report.entry, question_id(sent), *now_ms);
             if report.reasoning_refused {
                 vault.reject(sent, *now_ms);
             }
@@ -134,10 +199,6 @@ impl Host {
     }
 
     fn keep(&self, answer: &[ChatPart]) -> Vec<ChatPart> {
-        let text = |part: &ChatPart| match part {
-            ChatPart::Text { value } => Some(value.clone()),
-            _ => None,
-        };
         let written_anew = |part: &ChatPart| match part {
             ChatPart::ToolCall { call_id, name, input_json } => {
                 let input: Value = serde_json::from_str(input_json).unwrap();
@@ -150,7 +211,7 @@ impl Host {
         match self {
             Self::Keeps => answer.to_vec(),
             Self::VsCode { .. } => {
-                let value: String = answer.iter().filter_map(text).collect();
+                let value: String = answer.iter().filter_map(text_of).collect();
                 let text = ChatPart::Text { value: value.trim().to_owned() };
                 thinking.chain([text]).chain(answer.iter().filter_map(written_anew)).collect()
             }
@@ -187,11 +248,7 @@ pub fn is_question(message: &ChatMessage) -> bool {
 
 impl Answer {
     pub fn text(&self) -> String {
-        let text = |part: &Part| match part {
-            Part::Text { value } => Some(value.clone()),
-            _ => None,
-        };
-        self.parts.iter().filter_map(text).collect()
+        self.parts.iter().filter_map(said).collect()
     }
 
     /// Returns the notes that are shown to the user.
@@ -222,12 +279,63 @@ fn result_of(part: &ChatPart) -> Option<ChatMessage> {
     Some(ChatMessage { role: Role::User, content: vec![result] })
 }
 
-/// Returns the items of the final output, read independently of the core.
+fn said(part: &Part) -> Option<String> {
+    match part {
+        Part::Text { value } => Some(value.clone()),
+        _ => None,
+    }
+}
+
+fn text_of(part: &ChatPart) -> Option<String> {
+    match part {
+        ChatPart::Text { value } => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// Shortens the items since `before` to those that a text still shows. Reasoning counts if something follows it.
+fn keep_given(given: &mut Vec<(String, Value)>, before: usize, text: &str) {
+    let (mut rest, mut is_first) = (text.trim(), true);
+    for (_, item) in given[before..].iter_mut().filter(|(_, item)| item["type"] == "message") {
+        if !std::mem::take(&mut is_first) {
+            rest = rest.strip_prefix("\n\n").unwrap_or(rest);
+        }
+        let said = item["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        let kept = if rest.starts_with(&said) { said } else { rest.to_owned() };
+        rest = &rest[kept.len()..];
+        item["content"] = json!([{ "type": "output_text", "text": kept }]);
+    }
+    given.retain(|(_, item)| item["type"] != "message" || item["content"][0]["text"] != "");
+    while given.len() > before && given.last().is_some_and(|(_, item)| item["type"] == "reasoning") {
+        given.pop();
+    }
+}
+
+/// Returns the items of an answer, read independently of the core: those of the final output, or what was streamed.
 fn items_of(body: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(body);
-    let mut events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
-    let terminal = events.rfind(|event| event["type"] == "response.completed");
-    terminal.and_then(|event| event["response"]["output"].as_array().cloned()).unwrap_or_default()
+    let events: Vec<Value> =
+        text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok()).collect();
+    if let Some(terminal) = events.iter().rfind(|event| event["type"] == "response.completed") {
+        return terminal["response"]["output"].as_array().cloned().unwrap_or_default();
+    }
+    let mut items: BTreeMap<u64, Value> = BTreeMap::new();
+    for event in &events {
+        let Some(index) = event["output_index"].as_u64() else { continue };
+        match event["type"].as_str().unwrap_or_default() {
+            "response.output_item.added" | "response.output_item.done" => {
+                drop(items.insert(index, event["item"].clone()));
+            }
+            "response.output_text.delta" => {
+                let Some(item) = items.get_mut(&index) else { continue };
+                let said = item["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+                let text = said + event["delta"].as_str().unwrap_or_default();
+                item["content"] = json!([{ "type": "output_text", "text": text }]);
+            }
+            _ => {}
+        }
+    }
+    items.into_values().collect()
 }
 
 /// Describes what must come back to a model: reasoning, messages with their phase, and calls.

@@ -332,10 +332,24 @@ impl Assembler {
         pairings
     }
 
-    /// The answer is over. VS Code keeps only the metadata of the last thinking part, so one empty part contains what the
-    /// server needs back of the whole answer.
+    /// The server has ended the answer.
     fn close(&mut self) {
         self.messages.close_all(&mut self.sink);
+        self.give_replay();
+    }
+
+    /// The answer is over, perhaps because it was cancelled or broke off.
+    pub(super) fn finish(&mut self) {
+        // An attempt that has shown nothing is repeated.
+        if self.sink.gave_answer && self.sink.over_limit.is_none() {
+            self.give_replay();
+        }
+        self.sink.sum_up_notes();
+    }
+
+    /// VS Code keeps only the metadata of the last thinking part, so one empty part contains what the server needs back of
+    /// the whole answer. There is none if it was given before.
+    fn give_replay(&mut self) {
         self.track_order();
         let mut order = mem::take(&mut self.order);
         let index = |slot: &Slot| match *slot {

@@ -207,7 +207,7 @@ impl Answer {
 }
 
 impl Content {
-    fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         let (Self::Text { text, .. } | Self::Refusal(text)) = self;
         text
     }
