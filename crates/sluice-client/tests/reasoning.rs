@@ -6,7 +6,7 @@ mod conversation;
 use conversation::{Host, Server, Stop, chat, describe, is_question};
 use expect_test::expect;
 use serde_json::Value;
-use sluice_core::{ChatMessage, ChatPart, MAX_TOOLS, Parameter, ToolDefinition, ToolMode, Vault, build_request};
+use sluice_core::{ChatMessage, ChatPart, Parameter, ToolDefinition, ToolMode, Vault, build_request};
 
 #[test]
 fn thinking_is_shown_without_any_setting() {
@@ -47,7 +47,7 @@ fn a_server_that_refuses_many_tools_gets_the_first_ones_and_the_user_a_note() {
     chat.required_tool = Some("tool_190".to_owned());
     chat.messages.push(ChatMessage::user("Call it 1 times"));
     let answer = server.respond(&chat);
-    assert_eq!(answer.report.refused, [Parameter::ExtraTools]);
+    assert_eq!(answer.report.refused, [Parameter::MostTools(128)]);
     assert_eq!(server.requests.iter().map(|(_, status)| *status).collect::<Vec<_>>(), [400, 200]);
     expect![[r#"
         The server does not accept more than 128 tools at once, so the model is offered only the first ones. To choose them yourself, turn off others in the chat's tool picker.
@@ -57,14 +57,14 @@ fn a_server_that_refuses_many_tools_gets_the_first_ones_and_the_user_a_note() {
         body["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
     let sent = names(&server.requests[1].0);
-    assert_eq!(sent.len(), MAX_TOOLS);
+    assert_eq!(sent.len(), 128);
     assert_eq!((sent[0].as_str(), sent[126].as_str(), sent[127].as_str()), ("tool_0", "tool_126", "tool_190"));
     // The next request has the same tools from the beginning, and the same note.
     let built = build_request(&chat, &server.endpoint).without(&answer.report.refused);
     assert_eq!(names(&serde_json::from_str(&built.request.body).unwrap()), sent);
     assert_eq!(built.notes.iter().filter(|note| !note.text.is_empty()).count(), 1);
     // Few tools are sent as they are.
-    chat.tools.truncate(MAX_TOOLS);
+    chat.tools.truncate(128);
     assert_eq!(build_request(&chat, &server.endpoint).without(&answer.report.refused).notes, []);
 }
 

@@ -390,8 +390,8 @@ impl Exchange {
         }
         if let Some(parameter) = Parameter::refused(failure, &self.options.optional, &self.without) {
             self.without.push(parameter);
-            if parameter == Parameter::ExtraTools {
-                self.outputs.push_back(Output::Note(too_many_tools()));
+            if let Some(most) = parameter.most_tools() {
+                self.outputs.push_back(Output::Note(too_many_tools(most)));
             }
             self.state = State::Sending;
             return;

@@ -119,8 +119,7 @@ pub use probe::{
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{
-    BadAddress, BuiltRequest, Effort, Endpoint, MAX_TOOLS, Parameter, Prompt, Purpose, ToolNames, VERCEL,
-    build_request, purpose,
+    BadAddress, BuiltRequest, Effort, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request, purpose,
 };
 pub use settings::read_settings;
 pub use surrogates::mend_surrogates;

@@ -18,6 +18,6 @@ pub(crate) use extras::{extra_headers, is_reserved_field};
 pub use http_request::{BuiltRequest, build_request};
 pub(crate) use http_request::{reasoning_options, too_many_tools};
 pub use kinds::{Purpose, purpose};
-pub use parameter::{Effort, MAX_TOOLS, Parameter};
+pub use parameter::{Effort, Parameter};
 pub use prompt::Prompt;
 pub use tools::ToolNames;

@@ -6,7 +6,8 @@
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{
-    Action, ConnectionError, Ending, Exchange, ExchangeOptions, Status, StreamOptions, Usage, VsCodeUsage,
+    Action, ChatMessage, ChatRequest, ConnectionError, Ending, Endpoint, Exchange, ExchangeOptions, Output, Parameter,
+    Status, StreamOptions, ToolDefinition, Usage, VsCodeUsage, build_request,
 };
 
 const HOST: &str = "https://gateway.example";
@@ -234,4 +235,52 @@ fn a_stream_without_parts_ends_at_its_limit() {
     assert_eq!(end_of(": still here\n\n"), limit);
     assert_eq!(end_of("data: {\"type\":\"response.in_progress\"}\n\n"), limit);
     assert_eq!(end_of("data: {\"type\":\"response.future_event\"}\n\n"), limit);
+}
+
+#[test]
+fn a_server_that_names_how_many_tools_it_accepts_gets_so_many() {
+    let tool = |number: usize| ToolDefinition {
+        name: format!("tool_{number}"),
+        description: "Does something.".to_owned(),
+        input_schema: None,
+    };
+    let messages = vec![ChatMessage::user("Hello")];
+    let chat =
+        ChatRequest { model: "m".to_owned(), tools: (0..100).map(tool).collect(), messages, ..ChatRequest::default() };
+    let built = build_request(&chat, &Endpoint::parse("https://server.example/v1").unwrap());
+    let mut exchange =
+        Exchange::new(ExchangeOptions { optional: built.optional.clone(), ..ExchangeOptions::default() });
+    let (mut counts, mut notes) = (Vec::new(), Vec::new());
+    let report = loop {
+        match exchange.poll(0) {
+            Action::Send { without, .. } => {
+                let body: Value = serde_json::from_str(&built.request.without(&without).body).unwrap();
+                let count = body["tools"].as_array().unwrap().len();
+                counts.push(count);
+                let head = |status: u16| (status, vec![("content-type".to_owned(), "text/event-stream".to_owned())]);
+                let (status, headers) = head(if count > 40 { 400 } else { 200 });
+                exchange.handle_head(status, headers, 0);
+            }
+            Action::Read { .. } if counts.last().is_some_and(|count| *count > 40) => {
+                exchange.handle_bytes(br#"{"error":{"message":"tools: at most 40 tools are allowed, got 100"}}"#);
+                exchange.handle_end();
+            }
+            Action::Read { .. } => {
+                exchange.handle_bytes(text().as_bytes());
+                exchange.handle_bytes(event(json!({"type": "response.completed", "response": {}})).as_bytes());
+            }
+            Action::Output(Output::Note(note)) => notes.push(note.detail),
+            Action::Output(_) => {}
+            Action::End(report) => break report,
+            action @ Action::Wait { .. } => panic!("{action:?}"),
+        }
+    };
+    assert_eq!(counts, [100, 40]);
+    assert_eq!(report.refused, [Parameter::MostTools(40)]);
+    assert!(notes.iter().any(|note| note.contains("more than 40 tools")), "{notes:?}");
+    // What was learned holds for the next request, which has its own note.
+    let next = build_request(&chat, &Endpoint::parse("https://server.example/v1").unwrap()).without(&report.refused);
+    assert_eq!(next.request.body.matches(r#""name":"tool_"#).count(), 40);
+    assert!(next.notes.iter().any(|note| note.detail.contains("more than 40 tools")));
+    assert!(next.optional.contains(&Parameter::MostTools(40)));
 }

@@ -668,7 +668,7 @@ export type Pace = "immediate" | "steady" | "chatView";
 
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
-export type Parameter = "caching" | { "effort": [Effort, Effort | null] } | "extraTools" | "imageDetail" | "include" | "maxOutputTokens" | { "mostOutputTokens": number } | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningItems" | "reasoningSummary" | "store" | "toolOutputParts";
+export type Parameter = "caching" | { "effort": [Effort, Effort | null] } | "imageDetail" | "include" | "maxOutputTokens" | { "mostOutputTokens": number } | { "mostTools": number } | "promptCacheKey" | "providerOptions" | "reasoningEffort" | "reasoningItems" | "reasoningSummary" | "store" | "toolOutputParts";
 
 export type Action = { "type": "send", 
 /**

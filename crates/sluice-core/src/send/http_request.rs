@@ -8,7 +8,7 @@ use super::extras::{extra_fields, extra_headers, is_header_value};
 use super::kinds::purpose;
 use super::prompt::Prompt;
 use super::tools::{ToolNames, tool_choice};
-use super::{Endpoint, MAX_TOOLS, Parameter};
+use super::{Endpoint, Parameter};
 use crate::boundary::{ChatOptions, ChatRequest, HttpRequest, Note, NoteKind, RequestKind};
 use crate::log::describe_request;
 use crate::message::{Message, MessageCode};
@@ -49,18 +49,22 @@ impl BuiltRequest {
     pub fn without(mut self, parameters: &[Parameter]) -> Self {
         if !parameters.is_empty() {
             self.request = self.request.without(parameters);
-            if parameters.contains(&Parameter::ExtraTools) && self.optional.contains(&Parameter::ExtraTools) {
-                self.notes.push(too_many_tools());
-            }
             self.optional.retain(|parameter| !parameters.contains(parameter));
+            let most = parameters.iter().filter_map(|parameter| parameter.most_tools()).min();
+            for parameter in &mut self.optional {
+                if let Some(most) = most.filter(|most| parameter.most_tools().is_some_and(|sent| sent > *most)) {
+                    *parameter = Parameter::MostTools(most);
+                    self.notes.push(too_many_tools(most));
+                }
+            }
         }
         self
     }
 }
 
 /// Tells the user which tools are not sent to a server that refused to take all of them.
-pub(crate) fn too_many_tools() -> Note {
-    Note::for_people(NoteKind::LeftOut, vec![Message::new(MessageCode::TooManyTools, [&MAX_TOOLS])])
+pub(crate) fn too_many_tools(most: u32) -> Note {
+    Note::for_people(NoteKind::LeftOut, vec![Message::new(MessageCode::TooManyTools, [&most])])
 }
 
 /// Returns how much the model should think, and whether we get to see it. Servers send summaries only if they are asked

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{MAX_TOOLS, Parameter};
+use super::Parameter;
 use crate::boundary::HttpRequest;
 
 impl HttpRequest {
@@ -27,7 +27,7 @@ impl HttpRequest {
                     let shorter = item.replace(r#","detail":"auto""#, "");
                     if shorter == item { Edit::Keep } else { Edit::Replace(shorter) }
                 }),
-                Parameter::ExtraTools => keep_first_tools(&request.body),
+                Parameter::MostTools(most) => keep_first_tools(&request.body, *most as usize),
                 Parameter::ToolOutputParts => edit_input(&request.body, output_as_text),
                 Parameter::Effort(sent, instead) => {
                     let is_sent = |value: &str| value.trim_matches('"') == sent.word();
@@ -74,7 +74,7 @@ fn edit_input(json: &str, edit: impl Fn(&str) -> Edit) -> Option<String> {
 }
 
 /// Keeps the first tools, and the one that the model must call.
-fn keep_first_tools(json: &str) -> Option<String> {
+fn keep_first_tools(json: &str, most: usize) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {
         name: String,
@@ -87,8 +87,8 @@ fn keep_first_tools(json: &str) -> Option<String> {
         let required = required.as_ref().map(|Named { name }| name);
         required.is_some() && serde_json::from_str(tool.get()).ok().map(|Named { name }| name).as_ref() == required
     };
-    let mut others = MAX_TOOLS - usize::from(tools.iter().any(|tool| is_required(tool)));
-    let mut kept = Vec::with_capacity(MAX_TOOLS);
+    let mut others = most.saturating_sub(usize::from(tools.iter().any(|tool| is_required(tool))));
+    let mut kept = Vec::new();
     for tool in tools {
         let is_required = is_required(tool);
         if is_required || others > 0 {

@@ -6,8 +6,8 @@ use crate::boundary::{Failure, FailureKind};
 use crate::failure::output_limit;
 use crate::wire::{Content, CreateResponse, InputItem, ItemOutput};
 
-/// The number of tools that every provider accepts. Many accept more.
-pub const MAX_TOOLS: usize = 128;
+/// The number of tools that almost every provider accepts. Many accept more.
+const USUAL_TOOLS: u32 = 128;
 
 /// A parameter of a request that the answer doesn't depend on, or a value that can be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -19,8 +19,6 @@ pub enum Parameter {
     Caching,
     /// One value of `reasoning.effort`, which is replaced by another one.
     Effort(Effort, Option<Effort>),
-    /// The tools in `tools` after the first [`MAX_TOOLS`].
-    ExtraTools,
     /// `detail` of images.
     ImageDetail,
     /// `include`, which asks for encrypted reasoning.
@@ -29,6 +27,8 @@ pub enum Parameter {
     MaxOutputTokens,
     /// A `max_output_tokens` above this number, which is reduced to it.
     MostOutputTokens(u32),
+    /// The tools in `tools` after the first ones, of which there are this many.
+    MostTools(u32),
     /// `prompt_cache_key`, which keeps a conversation on one cache.
     PromptCacheKey,
     /// `providerOptions`, which has the gateway's routing.
@@ -89,9 +89,8 @@ impl Effort {
 
 impl Parameter {
     /// Those that can be left out as a whole, in the order of their names.
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 11] = [
         Self::Caching,
-        Self::ExtraTools,
         Self::ImageDetail,
         Self::Include,
         Self::MaxOutputTokens,
@@ -108,10 +107,10 @@ impl Parameter {
     pub fn path(self) -> &'static str {
         match self {
             Self::Caching => "caching",
-            Self::ExtraTools => "tools",
             Self::ImageDetail => "detail",
             Self::Include => "include",
             Self::MaxOutputTokens | Self::MostOutputTokens(_) => "max_output_tokens",
+            Self::MostTools(_) => "tools",
             Self::PromptCacheKey => "prompt_cache_key",
             Self::ProviderOptions => "providerOptions",
             Self::ReasoningEffort | Self::Effort(..) => "reasoning.effort",
@@ -119,6 +118,14 @@ impl Parameter {
             Self::ReasoningSummary => "reasoning.summary",
             Self::Store => "store",
             Self::ToolOutputParts => "input.output",
+        }
+    }
+
+    /// Returns the number of tools that it leaves in a request.
+    pub(crate) fn most_tools(self) -> Option<u32> {
+        match self {
+            Self::MostTools(most) => Some(most),
+            _ => None,
         }
     }
 
@@ -160,7 +167,6 @@ impl Parameter {
         let effort = body.reasoning.as_ref().and_then(|reasoning| reasoning.effort.as_deref());
         let has = |parameter: &Self| match parameter {
             Self::Caching => body.caching.is_some(),
-            Self::ExtraTools => body.tools.len() > MAX_TOOLS,
             Self::ImageDetail => body.input.iter().any(|item| parts(item).iter().any(is_image)),
             Self::Include => !body.include.is_empty(),
             Self::MaxOutputTokens => body.max_output_tokens.is_some(),
@@ -176,10 +182,11 @@ impl Parameter {
                 body.input.iter().any(is_list)
             }
             Self::Store => true,
-            Self::Effort(..) | Self::MostOutputTokens(_) => false,
+            Self::Effort(..) | Self::MostOutputTokens(_) | Self::MostTools(_) => false,
         };
         let value = effort.and_then(Effort::of).map(|effort| Self::Effort(effort, None));
-        Self::ALL.into_iter().filter(has).chain(value).collect()
+        let tools = u32::try_from(body.tools.len()).ok().filter(|count| *count > 1).map(Self::MostTools);
+        Self::ALL.into_iter().filter(has).chain(value).chain(tools).collect()
     }
 
     /// Returns what to change in a request that the server refused, if the server names one of `candidates` that the
@@ -199,8 +206,10 @@ impl Parameter {
         if failure.kind != FailureKind::BadRequest && !is_about_output {
             return None;
         }
-        if is_left(Self::ExtraTools) && is_about_too_many_tools(message) {
-            return Some(Self::ExtraTools);
+        if let Some(sent) = candidates.iter().chain(without).filter_map(|parameter| parameter.most_tools()).min()
+            && let Some(most) = tool_limit(message, sent)
+        {
+            return Some(Self::MostTools(most));
         }
         let names = |parameter: &Self| {
             let path = parameter.path();
@@ -213,7 +222,8 @@ impl Parameter {
         let named = if is_about_output {
             Self::MaxOutputTokens
         } else {
-            let whole = |parameter: &Self| !matches!(parameter, Self::Effort(..)) && is_left(*parameter);
+            let is_value = |parameter: &Self| matches!(parameter, Self::Effort(..) | Self::MostTools(_));
+            let whole = |parameter: &Self| !is_value(parameter) && is_left(*parameter);
             candidates.iter().copied().filter(whole).find(names)?
         };
         // A value that isn't accepted is replaced at first. If that is refused too, the parameter is left out.
@@ -276,12 +286,28 @@ fn is_about_reasoning(failure: &Failure) -> bool {
     is_refusal && (failure.code.as_deref() == Some("invalid_encrypted_content") || PHRASES.iter().any(names))
 }
 
-/// Returns whether a server refuses the number of tools, which servers say in many ways.
-fn is_about_too_many_tools(message: &str) -> bool {
+/// Returns how many tools a server accepts that refuses this many, which servers say in many ways. A server that names no
+/// number gets the usual one.
+fn tool_limit(message: &str, sent: u32) -> Option<u32> {
+    const LIMITS: [&str; 9] =
+        ["too many", "too long", "maximum", "at most", "more than", "up to", "limit", "exceed", "allowed"];
     let message = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    says(&["tools", "functions", "function declarations"])
-        && says(&["too many", "too long", "maximum", "at most", "more than", "up to", "limit", "exceed"])
+    // The name or the description of a single tool can be too long, too.
+    let is_about_one = says(&["tools[", "tools.", "character", "string"]);
+    if !says(&["tools", "functions", "function declarations"]) || !says(&LIMITS) || is_about_one {
+        return None;
+    }
+    // A number in a name is no limit, and neither is the number that was sent.
+    let numbers = |text: &str| -> Vec<u32> {
+        let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')' | '=' | '/'));
+        let number = |word: &str| word.trim_matches(['.', '\'', '"', '`', '<', '>', '≤']).parse().ok();
+        words.filter_map(number).filter(|number| (1..sent).contains(number)).collect()
+    };
+    let after = |word: &&str| numbers(message.split_once(word)?.1).first().copied();
+    let usual = Some(USUAL_TOOLS).filter(|usual| *usual < sent);
+    // A word about the limit is followed by the number, more often than not.
+    LIMITS.iter().skip(2).find_map(after).or_else(|| numbers(&message).into_iter().max()).or(usual)
 }
 
 /// Returns whether a message has a word in quotes.
@@ -314,18 +340,32 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_number_of_tools_is_recognized() {
+    fn the_number_of_tools_that_a_server_accepts_is_recognized() {
         for (message, expected) in [
-            ("Invalid 'tools': array too long. Expected an array with maximum length 128, but got 200 instead.", true),
-            ("tools: A maximum of 200 tools is supported", true),
-            ("Too many tools provided: 150. At most 128 are allowed.", true),
-            ("The request has 600 function declarations, which exceeds the limit of 512.", true),
-            ("Invalid schema for function 'look': schema must be an object", false),
-            ("tools[3].name: invalid characters", false),
-            ("This model's maximum context length is 128000 tokens.", false),
+            (
+                "Invalid 'tools': array too long. Expected an array with maximum length 128, but got 200 instead.",
+                Some(128),
+            ),
+            ("tools: A maximum of 64 tools is supported", Some(64)),
+            ("Too many tools provided: 200. At most 100 are allowed.", Some(100)),
+            ("The request has 200 function declarations, which exceeds the limit of 32.", Some(32)),
+            ("20 tools is the maximum; got 200", Some(20)),
+            ("tools: must have <=50 items, the limit is exceeded", Some(50)),
+            ("400: gpt-4 model: number of tools (200) exceeds maximum: 10", Some(10)),
+            ("Too many tools", Some(128)),
+            ("Invalid schema for function 'look': schema must be an object", None),
+            ("tools[3].name: invalid characters", None),
+            ("tools[3].name: too long", None),
+            ("Invalid 'tools[0].name': string too long. Expected a string with maximum length 64.", None),
+            ("tools.4.custom.description: at most 100 characters", None),
+            ("This model's maximum context length is 128000 tokens.", None),
         ] {
-            assert_eq!(is_about_too_many_tools(message), expected, "{message}");
+            assert_eq!(tool_limit(message, 200), expected, "{message}");
         }
+        // A limit that is kept isn't the reason.
+        assert_eq!(tool_limit("tools: A maximum of 64 tools is supported", 64), None);
+        let (message, candidates) = ("tools: A maximum of 64 tools is supported", [Parameter::MostTools(200)]);
+        check(message, &candidates, &[Parameter::MostTools(128)], Some(Parameter::MostTools(64)));
     }
 
     #[test]
