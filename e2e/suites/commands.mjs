@@ -60,7 +60,7 @@ export async function commands(setup) {
     });
     await step("a working connection passes the test", async () => {
       await view.command("Sluice: Test the Connection");
-      const said = toast("Sluice: Environment works.");
+      const said = toast('Sluice: The connection "Environment" works.');
       await said.waitFor();
       const card = page.frameLocator("iframe.webview").frameLocator("#active-frame").locator("body");
       await card.locator("tr", { hasText: "Errors" }).waitFor();

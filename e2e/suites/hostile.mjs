@@ -110,7 +110,7 @@ export async function hostile(setup) {
       await toastWithoutLinks("click");
       behaviour.now = {};
       // A success is announced in our own words alone; the server's text is in the card.
-      await page.locator(".notification-toast", { hasText: "Sluice: Environment works." }).first().waitFor();
+      await page.locator(".notification-toast", { hasText: 'Sluice: The connection "Environment" works.' }).first().waitFor();
     });
     await step("choosing the default model", async () => {
       await view.command("Sluice: Choose the Default Model");

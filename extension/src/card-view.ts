@@ -48,7 +48,9 @@ function named(result: CheckResult): string {
 /** Returns one sentence about the whole card. */
 export function verdict(label: string, { checks }: Card): string {
   const failed = checks.find(({ result }) => result === "failed");
-  return failed === undefined ? vscode.l10n.t("{0} works.", label) : `${localized([failed.label])}: ${localized(failed.detail)}`;
+  return failed === undefined
+    ? vscode.l10n.t('The connection "{0}" works.', label)
+    : `${localized([failed.label])}: ${localized(failed.detail)}`;
 }
 
 /** Returns a page for a webview. `redact` is applied to everything that a server may have written. */

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { Modules } from "../../packages/loader/src/modules.js";
 import { registerCommands, SMOOTH_STREAMING_ANSWERED } from "./commands.js";
 import { Connections } from "./connections.js";
-import { greet, offerToChange } from "./key-commands.js";
+import { chooseDefault, greet, offerToChange } from "./key-commands.js";
 import { KeyStore } from "./key-store.js";
 import { Log } from "./log.js";
 import { ModelLists } from "./models.js";
@@ -88,6 +88,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     connections.onDidConfirm(refreshProvider),
     lists.onDidRefuse(offerToChange),
     provider.onDidOfferDemo(() => greet(context)),
+    provider.onDidOfferModels((models) => chooseDefault(context, models)),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("sluice")) {
         void check();

@@ -7,6 +7,7 @@ import type { CommandServices } from "./commands.js";
 import { type Connection, unusableKey } from "./connections.js";
 import type { KeptKey } from "./key-store.js";
 import { noteText, parseEndpoint } from "./messages.js";
+import type { SluiceModel } from "./model-information.js";
 import type { Refusal } from "./models.js";
 import { ask, input, pick, showError, showInformation } from "./notify.js";
 import { settingsBaseUrl } from "./settings.js";
@@ -160,23 +161,39 @@ async function ready(services: CommandServices, connection: Connection): Promise
   if (model === undefined) {
     return;
   }
-  const chat = vscode.workspace.getConfiguration("chat");
-  if (!chat.inspect("defaultModel")?.globalValue) {
+  if (!hasDefault()) {
     await setDefault(model.id);
   }
   const start = vscode.l10n.t("Start Chatting");
   const other = vscode.l10n.t("Choose Another Model");
-  const text = vscode.l10n.t(
-    "Sluice: {0} works; {1} models can chat. New chats start with {2}.",
-    connection.label,
-    models.length,
-    model.name,
-  );
+  const works = vscode.l10n.t('The connection "{0}" works; {1} of its models can chat.', connection.label, models.length);
+  const starts = vscode.l10n.t("New chats start with {0}.", model.name);
+  const text = ["Sluice:", works, ...(isDefault(model.id) ? [starts] : [])].join(" ");
   const chosen = await showInformation(text, start, other);
   if (chosen === start) {
     await vscode.commands.executeCommand("workbench.action.chat.open", { query: "", modelSelector: { vendor: "sluice", id: model.id } });
   } else if (chosen === other) {
     await vscode.commands.executeCommand("sluice.chooseDefaultModel");
+  }
+}
+
+function isDefault(id: string): boolean {
+  return vscode.workspace.getConfiguration("chat").get("defaultModel") === id;
+}
+
+function hasDefault(): boolean {
+  return Boolean(vscode.workspace.getConfiguration("chat").inspect("defaultModel")?.globalValue);
+}
+
+/** Makes new chats start with a suitable model once there is one, whichever way its key came. Afterwards it is up to the user. */
+export async function chooseDefault({ globalState }: vscode.ExtensionContext, models: readonly SluiceModel[]): Promise<void> {
+  const suitable = models.find(({ model }) => model.isDefault);
+  if (suitable === undefined || globalState.get("choseDefault") === true) {
+    return;
+  }
+  await globalState.update("choseDefault", true);
+  if (!hasDefault()) {
+    await setDefault(suitable.id);
   }
 }
 

@@ -46,6 +46,9 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   /** Keyed by base URL: where the API really is. */
   readonly #elsewhere = new Map<string, string>();
   #listed: SluiceModel[] = [];
+  readonly #offered = new vscode.EventEmitter<readonly SluiceModel[]>();
+  /** There are models of a key. */
+  readonly onDidOfferModels = this.#offered.event;
   readonly #offeredDemo = new vscode.EventEmitter<void>();
   /** There are no models but the demo. */
   readonly onDidOfferDemo = this.#offeredDemo.event;
@@ -113,6 +116,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     this.#listed.forEach(({ model: { id } }) => before.set(id, (before.get(id) ?? 0) + 1));
     const shown = models.map((model) => information(model, connection, before.get(model.id)));
     this.#listed.push(...shown);
+    this.#offered.fire(shown);
     return shown;
   }
 

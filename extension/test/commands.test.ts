@@ -70,7 +70,7 @@ test("a good connection gets a card, and the key is sent to its origin only", as
   const { run, sent } = await start(keyed);
   fake.settings.set("sluice.models.default", "sluice/openai-like");
   const seen = await run("testConnection", "Copy Details");
-  assert.deepEqual(seen, ["info: Sluice: gateway.example works."]);
+  assert.deepEqual(seen, ['info: Sluice: The connection "gateway.example" works.']);
   assert.match(fake.progress.join("\n"), /^Testing gateway\.example\nThe test sends at most \d+ short requests/);
   assert.match(
     fake.clipboard,
@@ -304,7 +304,7 @@ test("signing in adds the models of its address, and signing out removes them", 
     assert(changes() > before);
     const models = await fake.resolveModels();
     assert(models.length > 3);
-    assert.match((await run("testConnection", undefined))[0]!, /Team \/ Project works/);
+    assert.match((await run("testConnection", undefined))[0]!, /"Team \/ Project" works/);
 
     for (const { url, key } of sent) {
       const owner = url.startsWith("https://api.vercel.com/") ? "Bearer cli-canary-token" : "Bearer gateway-canary-token";

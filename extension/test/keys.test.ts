@@ -35,7 +35,7 @@ test("a key is checked before it is kept, and is sent to its own origin", async 
     "input: Add a Key: Paste a key for ai-gateway.vercel.sh and press Enter. It is checked before it is kept.",
     "invalid: Wrong key. Enter a valid API key.",
   ]);
-  assert.match(seen[2]!, /^info: Sluice: ai-gateway\.vercel\.sh works; \d+ models can chat\. New chats start with .+\.$/);
+  assert.match(seen[2]!, /^info: Sluice: The connection "ai-gateway\.vercel\.sh" works; \d+ of its models can chat\. New chats start with .+\.$/);
   assert(sent.every(({ url }) => url.startsWith("https://ai-gateway.vercel.sh/v1/")));
   assert((await offered()).length > 3);
   assert(!JSON.stringify([...secrets.kept]).includes("bad-canary-key"));
@@ -49,8 +49,29 @@ test("the first key makes new chats start with a model that suits", async () => 
   assert((await offered()).includes(id));
   assert.deepEqual(fake.executed.at(-1), ["workbench.action.chat.open", { query: "", modelSelector: { vendor: "sluice", id } }]);
   fake.settings.set("chat.defaultModel", "mine");
-  await run("addKey", "$(add) Add a Key", "other-canary-key", "Choose Another Model", undefined);
+  const seen = await run("addKey", "$(add) Add a Key", "other-canary-key", "Choose Another Model", undefined);
+  assert.match(seen.at(-2)!, /models can chat\.$/, "new chats don't start with one of them");
   assert.equal(fake.settings.get("chat.defaultModel"), "mine", "the user's own choice stays");
+});
+
+test("a key from the environment or from Manage Models also makes new chats start with a model that suits", async () => {
+  for (const options of [
+    { environment: { SLUICE_API_KEY: "good-canary-key" } },
+    { configuration: { apiKey: "good-canary-key", baseUrl: "https://ai-gateway.vercel.sh/v1" } },
+  ]) {
+    const { restart } = await start(options);
+    const models = (await fake.resolveModels()) as { id: string; model: { isDefault: boolean } }[];
+    await settled();
+    const suitable = models.find(({ model }) => model.isDefault)?.id;
+    assert(suitable !== undefined);
+    assert.equal(fake.settings.get("chat.defaultModel"), suitable);
+    // A user who doesn't want one isn't asked again.
+    fake.settings.delete("chat.defaultModel");
+    await restart();
+    await fake.resolveModels();
+    await settled();
+    assert.equal(fake.settings.get("chat.defaultModel"), undefined);
+  }
 });
 
 test("a key for a server that can't be reached is kept if the user insists", async () => {
