@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use sluice_core::{ChatRequest, RequestKind, purpose};
+use sluice_core::{ChatMessage, ChatPart, ChatRequest, RequestKind, Role, purpose};
 
 /// How VS Code's system prompts begin, and then go on in our own words.
 const SYSTEM_PROMPTS: [&str; 45] = [
@@ -85,7 +85,11 @@ fn the_requests_of_vscode_are_recognized() {
         "Summarize the conversation history so far, paying special attention to the most recent agent commands. Go.",
         "The conversation has grown too large for the context window and must be compacted.",
     ] {
-        add(question, &chat(Some("You are an expert AI programming assistant"), question, &["read_file", "edit"]));
+        let mut chat = chat(Some("You are an expert AI programming assistant"), question, &["read_file", "edit"]);
+        chat.messages.insert(1, ChatMessage::user("Fix it"));
+        let content = vec![ChatPart::Text { value: "It is fixed.".to_owned() }];
+        chat.messages.insert(2, ChatMessage { role: Role::Assistant, content });
+        add(question, &chat);
     }
     for question in [
         "Please write a brief title for the following request:\n\nFix it",
@@ -235,6 +239,28 @@ fn ordinary_prompts_are_not_misread() {
         }
     }
     assert!(number >= 500, "{number}");
+}
+
+/// People who write about VS Code's prompts quote them.
+#[test]
+fn quoted_prompts_are_not_misread() {
+    let questions = [
+        "Summarize the conversation history so far, paying special attention to the most recent agent commands.",
+        "The conversation has grown too large for the context window and must be compacted.",
+        "Please write a brief title for the following request:\n\nFix it",
+        "Please write a brief branch name for the following request:\n\nFix it",
+        "You are a helpful assistant that summarizes conversations. Given a chat conversation between two.",
+    ];
+    for quoted in SYSTEM_PROMPTS.iter().chain(&questions) {
+        for (before, after) in [("", ""), ("", "\n\nWhat does this prompt do?"), ("Copilot says: \"", "\""), ("> ", "")]
+        {
+            for tools in TOOLS {
+                let question = format!("{before}{quoted}{after}");
+                let found = purpose(&chat(Some(ORDINARY_SYSTEMS[0]), &question, tools));
+                assert_eq!(found.kind, RequestKind::Main, "{question} is taken for {}", found.name);
+            }
+        }
+    }
 }
 
 #[test]

@@ -20,14 +20,14 @@ enum Place {
     System,
     /// At the beginning of the system prompt, with or without tools.
     SystemWithTools,
-    /// At the beginning of a part of the last question, if the request offers no tools.
-    Question,
-    /// The same with or without tools.
-    QuestionWithTools,
+    /// At the beginning of a part of the only question, if there is neither a system prompt nor a tool.
+    OnlyQuestion,
+    /// At the beginning of a part of the last question, if there are answers to summarize.
+    LastQuestion,
     /// The name of the only tool.
     OnlyTool,
 }
-use Place::{OnlyTool, Question, QuestionWithTools, System, SystemWithTools};
+use Place::{LastQuestion, OnlyQuestion, OnlyTool, System, SystemWithTools};
 
 /// The purposes that are recognized, with the words that identify them. The first match counts.
 const RULES: [(&str, RequestKind, Place, &str); 53] = [
@@ -35,21 +35,16 @@ const RULES: [(&str, RequestKind, Place, &str); 53] = [
     (
         "conversation summary",
         Summary,
-        QuestionWithTools,
+        LastQuestion,
         "Summarize the conversation history so far, paying special attention to the most recent agent commands",
     ),
     (
         "conversation summary",
         Summary,
-        QuestionWithTools,
+        LastQuestion,
         "The conversation has grown too large for the context window and must be compacted",
     ),
-    (
-        "conversation summary",
-        Summary,
-        QuestionWithTools,
-        "Your task is to create a comprehensive, detailed summary of the",
-    ),
+    ("conversation summary", Summary, LastQuestion, "Your task is to create a comprehensive, detailed summary of the"),
     (
         "conversation summary",
         Summary,
@@ -67,9 +62,9 @@ const RULES: [(&str, RequestKind, Place, &str); 53] = [
     ("prompt category", Utility, SystemWithTools, "You are an expert classifier for AI coding assistant prompts"),
     ("chat title", Utility, System, "You are an expert in crafting ultra-compact titles for chatbot"),
     ("chat title", Utility, System, "You are an expert in crafting pithy titles for chatbot"),
-    ("chat title", Utility, Question, "Please write a brief title for the following request:"),
+    ("chat title", Utility, OnlyQuestion, "Please write a brief title for the following request:"),
     ("branch name", Utility, System, "You are an expert in crafting pithy branch names for Git"),
-    ("branch name", Utility, Question, "Please write a brief branch name for the following request:"),
+    ("branch name", Utility, OnlyQuestion, "Please write a brief branch name for the following request:"),
     (
         "commit message",
         Utility,
@@ -117,7 +112,7 @@ const RULES: [(&str, RequestKind, Place, &str); 53] = [
     (
         "user's intent",
         Utility,
-        Question,
+        OnlyQuestion,
         "You are a helpful assistant that summarizes conversations. Given a chat conversation",
     ),
     ("command risk", Utility, System, "You assess what one terminal command does"),
@@ -221,14 +216,16 @@ const RULES: [(&str, RequestKind, Place, &str); 53] = [
 pub fn purpose(chat: &ChatRequest) -> Purpose {
     let system = chat.messages.iter().find(|message| message.role == Role::System);
     let question = chat.messages.iter().rev().find(|message| message.role == Role::User);
+    let has_answers = chat.messages.iter().any(|message| message.role == Role::Assistant);
     let begins = |message: Option<&ChatMessage>, opening: &str| {
         message.is_some_and(|message| message.content.iter().filter_map(text_of).any(|text| begins_with(text, opening)))
     };
     let matches = |place: Place, words: &str| match place {
         System => chat.tools.is_empty() && begins(system, words),
         SystemWithTools => begins(system, words),
-        Question => chat.tools.is_empty() && begins(question, words),
-        QuestionWithTools => begins(question, words),
+        // A user may quote such a prompt in a chat.
+        OnlyQuestion => chat.tools.is_empty() && system.is_none() && !has_answers && begins(question, words),
+        LastQuestion => has_answers && begins(question, words),
         OnlyTool => matches!(chat.tools.as_slice(), [only] if only.name == words),
     };
     let found = RULES.into_iter().find(|(_, _, place, words)| matches(*place, words));
