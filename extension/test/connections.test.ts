@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { start } from "./harness.js";
+import { LOCAL, start } from "./harness.js";
 import { fake } from "./vscode.js";
 
 const group = (host: string) => ({ apiKey: `key-of-${host}`, baseUrl: `https://${host}/v1` });
@@ -140,9 +140,7 @@ test("a key from the environment goes to the endpoint that it belongs to, and el
   assert.deepEqual(await tell({ AI_GATEWAY_API_KEY: "gateway-key" }, undefined), sends("gateway-key", gateway));
   assert.deepEqual(await tell({ VERCEL_OIDC_TOKEN: "token-key", SLUICE_API_KEY: " " }, undefined), sends("token-key", gateway));
   assert.deepEqual(await tell(both, "https://mine.example/v1"), sends("own-key", "https://mine.example"), "the user's own setting");
-  // Plain http would bypass the `fetch` of this test; see direct-fetch.test.ts.
-  const local = "https://127.0.0.1:4000";
-  assert.deepEqual(await tell({ SLUICE_BASE_URL: `${local}/v1`, ...both }, undefined), sends("own-key", local));
+  assert.deepEqual(await tell({ SLUICE_BASE_URL: `${LOCAL}/v1`, ...both }, undefined), sends("own-key", LOCAL));
   const asked = "warning: VS Code's environment specifies https://other.example as the address for your key.";
   const other = { SLUICE_BASE_URL: "https://other.example/v1", ...both };
   assert.deepEqual(await tell(other, undefined, undefined), { silently: [], asked, after: [] });
@@ -158,11 +156,10 @@ test("the gateway's key is not sent to another endpoint", async () => {
   const said = (origin: string) =>
     `AI_GATEWAY_API_KEY is not sent to ${origin}, only to https://ai-gateway.vercel.sh. To send a key, set SLUICE_API_KEY.`;
   // A server on this machine may need no key.
-  const local = "https://127.0.0.1:4000";
-  const here = await start({ environment: { ...environment, SLUICE_BASE_URL: `${local}/v1` } });
+  const here = await start({ environment: { ...environment, SLUICE_BASE_URL: `${LOCAL}/v1` } });
   assert((await fake.resolveModels()).length > 1);
-  assert(here.sent.length > 0 && here.sent.every(({ url, key }) => new URL(url).origin === local && key === null));
-  assert.equal(fake.logged.filter((line) => line.includes(said(local))).length, 1);
+  assert(here.sent.length > 0 && here.sent.every(({ url, key }) => new URL(url).origin === LOCAL && key === null));
+  assert.equal(fake.logged.filter((line) => line.includes(said(LOCAL))).length, 1);
 
   for (const elsewhere of [{ SLUICE_BASE_URL: "https://other.example/v1" }, undefined]) {
     const { sent, run } = await start({ environment: { ...environment, ...elsewhere } });

@@ -2,7 +2,9 @@
 // server, unless a test answers first.
 
 import assert from "node:assert/strict";
+import { EventEmitter as NodeEvents } from "node:events";
 import { readFileSync } from "node:fs";
+import http from "node:http";
 
 import * as vscode from "vscode";
 
@@ -21,6 +23,36 @@ export const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm
   },
 );
 modules.push(["/extension/dist/gemma.vocabulary", readFileSync("../crates/sluice-core/data/gemma.vocabulary")]);
+
+/** A server on this machine. Requests to it bypass `fetch`, so they are passed on to the `fetch` of the test here. */
+export const LOCAL = "https://127.0.0.1:4000";
+
+class LocalRequest extends NodeEvents {
+  constructor(
+    private readonly url: URL,
+    private readonly init: RequestInit,
+  ) {
+    super();
+  }
+
+  end(body: string): void {
+    fetch(this.url.href, { ...this.init, body })
+      .then((response) => {
+        const rawHeaders = [...response.headers].flat();
+        this.emit("response", Object.assign(response.body ?? [], { statusCode: response.status, rawHeaders, resume: () => undefined }));
+      })
+      .catch((error: unknown) => this.emit("error", error));
+  }
+
+  destroy(): void {
+    this.emit("close");
+  }
+}
+
+http.ClientRequest = new Proxy(http.ClientRequest, {
+  construct: (real, [url, init]: [URL, RequestInit]) =>
+    url.origin === LOCAL ? new LocalRequest(url, init) : Reflect.construct(real, [url, init]),
+});
 
 export interface Sent {
   readonly url: string;
