@@ -1,15 +1,14 @@
-// Builds one bundle for both extension hosts; nothing in it needs Node. A second bundle is the thread that builds
-// vocabularies, for hosts with Node.
+// Builds one bundle for both extension hosts; nothing in it needs Node.
 import { build } from "esbuild";
 
 await build({
-  entryPoints: { extension: "src/extension.ts", "vocabulary-thread": "../packages/loader/src/vocabulary-thread.ts" },
+  entryPoints: ["src/extension.ts"],
   outdir: "dist",
   bundle: true,
   format: "cjs",
   platform: "browser",
   target: "es2022",
-  external: ["vscode", "node:fs", "node:http", "node:worker_threads"],
+  external: ["vscode", "node:fs", "node:http"],
   minify: true,
   sourcemap: false,
   legalComments: "none",

@@ -32,7 +32,6 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const inBundle = (name: string): vscode.Uri => vscode.Uri.joinPath(context.extensionUri, "dist", name);
   const modules = new Modules(
     (name) => vscode.workspace.fs.readFile(inBundle(name)),
-    inBundle("vocabulary-thread.js").fsPath,
     (requests) => log.useCore(requests),
   );
   const signIn = new SignIn(modules, context.secrets, log);

@@ -43,7 +43,7 @@ export class TokenCounts {
   async count({ id, family }: ChatModel, what: string | ChatMessage): Promise<number> {
     const tokens = this.#tokens;
     if (tokens === undefined) {
-      this.#load(id).catch((error: unknown) => this.log.failure("error", "Tokens cannot be counted exactly", error));
+      this.#load().catch((error: unknown) => this.log.failure("error", "Tokens cannot be counted exactly", error));
       return (await this.modules.requests()).estimateTokens(id, what);
     }
     this.#loadVocabulary(tokens, id);
@@ -57,7 +57,7 @@ export class TokenCounts {
     // Requests for titles and the like say nothing about the conversation.
     const show = (line: StatusLine | null): void => (kind === "utility" ? undefined : this.status.show(line));
     const begun = new Promise<void>((resolve) => setTimeout(resolve, 0)).then(async () => {
-      const tokens = await this.#load(model.id);
+      const tokens = await this.#load();
       const { family, maxInputTokens, prices, refused } = model;
       const about = { family, maxInputTokens, refused, ...(prices === null ? {} : { prices }) };
       const { status, warning } = tokens.begin(id, conversationId ?? id, chat, about, started);
@@ -117,10 +117,9 @@ export class TokenCounts {
     }
   }
 
-  /** Without a model, loads the vocabulary that most models share. */
-  #load(model = "openai/gpt-5"): Promise<Tokens> {
+  #load(): Promise<Tokens> {
     const load = async (): Promise<Tokens> => {
-      const tokens = await this.modules.tokens(model);
+      const tokens = await this.modules.tokens();
       await this.#files.load(tokens);
       return (this.#tokens = tokens);
     };

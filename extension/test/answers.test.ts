@@ -75,7 +75,7 @@ test("every request ends in the ledger, whatever happens to it", async () => {
   fake.reset();
   modules.forEach(([path, bytes]) => fake.files.set(path, bytes));
   const ended: (string | undefined)[] = [];
-  const wasm = new Modules((name) => vscode.workspace.fs.readFile(vscode.Uri.file(`/extension/dist/${name}`)), "");
+  const wasm = new Modules((name) => vscode.workspace.fs.readFile(vscode.Uri.file(`/extension/dist/${name}`)));
   const services = {
     modules: wasm,
     vault: { open: () => wasm.requests() },

@@ -314,7 +314,7 @@ function provider(): Provider {
     fake.files.set(`/extension/dist/${name}.wasm`, wasm(name));
   }
   fake.settings.set("sluice.idleTimeoutSeconds", IDLE_SECONDS);
-  const modules = new Modules((name) => vscode.workspace.fs.readFile(vscode.Uri.file(`/extension/dist/${name}`)), "");
+  const modules = new Modules((name) => vscode.workspace.fs.readFile(vscode.Uri.file(`/extension/dist/${name}`)));
   const services = {
     modules,
     vault: { open: () => modules.requests(), changed: () => undefined },

@@ -56,10 +56,17 @@ fn text(packages: &[&str]) -> Done<String> {
         let [name, version, manifest] = ["name", "version", "manifest_path"].map(|key| package[key].as_str());
         let (Some(name), Some(version), Some(manifest)) = (name, version, manifest) else { continue };
         let title = format!("{name} {version}");
+        let folder = Path::new(manifest).parent().unwrap_or(Path::new(manifest));
+        // The crate isn't linked, but the core's build script takes vocabularies from it.
+        if name == "tiktoken" && packages.contains(&"sluice-tokens-wasm") {
+            let titles = ["the vocabularies cl100k_base and o200k_base".to_owned()];
+            by_text.entry(licence_of_vocabularies(folder)?).or_default().extend(titles);
+            let apache = format!("Copyright 2024 Google LLC. Only the pieces, in another form.\n\n{APACHE}");
+            by_text.entry(normal(&apache)).or_default().insert("the vocabulary of Gemma 3".to_owned());
+        }
         if !linked.contains(&title) {
             continue;
         }
-        let folder = Path::new(manifest).parent().unwrap_or(Path::new(manifest));
         let mut licence = licence_of(folder).ok_or_else(|| format!("{title} doesn't include its licence text"))?;
         if !licence.contains("Copyright ") {
             // The licence names no copyright holder, so the notice refers to the project.
@@ -67,12 +74,6 @@ fn text(packages: &[&str]) -> Done<String> {
             licence = format!("By the authors of {project}\n\n{licence}");
         }
         by_text.entry(licence).or_default().insert(title);
-        if name == "tiktoken" && packages.contains(&"sluice-tokens-wasm") {
-            let titles = ["the vocabularies cl100k_base and o200k_base".to_owned()];
-            by_text.entry(licence_of_vocabularies(folder)?).or_default().extend(titles);
-            let apache = format!("Copyright 2024 Google LLC. Only the pieces, in another form.\n\n{APACHE}");
-            by_text.entry(normal(&apache)).or_default().insert("the vocabulary of Gemma 3".to_owned());
-        }
     }
     for (title, holder) in STANDARD_LIBRARY {
         let terms = MIT.split_once("\n\n").map_or(MIT, |(_, terms)| terms).trim_start();

@@ -25,7 +25,7 @@ pub struct ChatLedger {
     ledger: Option<Ledger>,
     model: LedgerModel,
     clock: Instant,
-    /// Counts the running request, which doesn't wait for it: building a vocabulary takes a fifth of a second.
+    /// Counts the running request, which doesn't wait for it.
     counting: Option<JoinHandle<(Ledger, Begun)>>,
     /// Whether the first part of the running request was thinking, and when it came.
     first_part: Option<(bool, u64)>,

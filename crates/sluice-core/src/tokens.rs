@@ -9,15 +9,16 @@
 //! 3. `tokens/schema.rs` renders tools and response formats the way the model sees them.
 //! 4. `tokens/images.rs` reads an image's size from its header and applies the model's rule.
 //! 5. `tokens/pieces.rs` counts a chat's prompt with the same rules, one piece at a time.
-//! 6. `tokens/estimate.rs` counts text without a vocabulary, `tokens/gemma.rs` with Gemini's.
+//! 6. `tokens/estimate.rs` counts text without a vocabulary, `tokens/bpe.rs` with OpenAI's, `tokens/gemma.rs` with
+//!    Gemini's.
 //!
 //! Reported counts are kept in `tokens/known.rs`, keyed by the hashes of `tokens/fingerprint.rs` and corrected by
 //! `tokens/calibration.rs`. The raw counts that it needs come from [`Counter::piece`].
 //!
-//! A vocabulary takes megabytes and some time to build. It is linked only into programs that call [`Counter::exact`],
-//! and it is built when the first text is counted with it. The module that streams answers uses
-//! [`Counter::estimating`].
+//! A vocabulary takes megabytes, so it is linked only into programs that call [`Counter::exact`]. The module that streams
+//! answers uses [`Counter::estimating`].
 
+mod bpe;
 mod calibration;
 mod estimate;
 mod families;
@@ -25,9 +26,11 @@ mod fingerprint;
 mod gemma;
 mod images;
 mod known;
+mod layout;
 mod pieces;
 mod request;
 mod schema;
+mod split;
 mod tokenizer;
 
 use std::fmt;
@@ -42,17 +45,15 @@ pub use known::{Estimate, InstallKey, KnownCounts, Measured};
 pub use pieces::Piece;
 pub use request::BadRequestBody;
 
+use bpe::{CL100K, O200K};
 use gemma::Gemma;
-use tiktoken::CoreBpe;
 use tokenizer::{Encoding, Family};
 
 use crate::boundary::TokenBreakdown;
 
-static O200K: OnceLock<CoreBpe> = OnceLock::new();
-static CL100K: OnceLock<CoreBpe> = OnceLock::new();
 static GEMMA: OnceLock<Gemma> = OnceLock::new();
 
-/// Counts tokens. It is cheap to create and to copy; the vocabularies are built once and shared.
+/// Counts tokens. It is cheap to create and to copy.
 #[derive(Clone, Copy)]
 pub struct Counter {
     count: fn(Encoding, &str) -> usize,
@@ -61,8 +62,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Returns a counter that uses the models' own vocabularies where they are public. The first count with a
-    /// vocabulary builds it.
+    /// Returns a counter that uses the models' own vocabularies where they are public.
     pub fn exact() -> Self {
         Self { count: exact, is_studio: false }
     }
@@ -147,10 +147,9 @@ fn more_digits(text: &str) -> usize {
 }
 
 fn exact(encoding: Encoding, text: &str) -> usize {
-    let o200k = || O200K.get_or_init(tiktoken::encoding::o200k_base).count(text);
     match encoding {
-        Encoding::O200k => o200k(),
-        Encoding::Cl100k => CL100K.get_or_init(tiktoken::encoding::cl100k_base).count(text),
-        Encoding::Gemma => GEMMA.get().map_or_else(|| (o200k() * 105 + 50) / 100, |gemma| gemma.count(text)),
+        Encoding::O200k => O200K.count(text),
+        Encoding::Cl100k => CL100K.count(text),
+        Encoding::Gemma => GEMMA.get().map_or_else(|| (O200K.count(text) * 105 + 50) / 100, |gemma| gemma.count(text)),
     }
 }

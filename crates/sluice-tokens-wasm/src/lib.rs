@@ -51,7 +51,7 @@ pub extern "C" fn tokenizer(length: u32) -> u32 {
     with_text(length, |model| u32::try_from(Counter::tokenizer_index(model)).unwrap_or(0))
 }
 
-/// Returns the tokens of the text in the window. The first count of a tokenizer builds its vocabulary.
+/// Returns the tokens of the text in the window.
 #[unsafe(no_mangle)]
 pub extern "C" fn count_text(tokenizer: u32, length: u32) -> u32 {
     with_text(length, |text| Counter::exact().text_with_tokenizer(tokenizer as usize, text))

@@ -28,7 +28,6 @@ const ARENA_BYTES = 3;
 const ARENA_UNITS = 4;
 const EXTRA = 5;
 
-const PAGE = 64 * 1024;
 const SMALLEST_WINDOW = 64 * 1024;
 /** A larger window is replaced before its next use, because one long text would occupy memory forever. */
 const LARGEST_WINDOW = 4 * 1024 * 1024;
@@ -53,13 +52,8 @@ export class Instance<Exports extends ModuleExports> {
   #windowAddress = 0;
   #windowLength = 0;
 
-  /** Given the memory of another instance of the same module, it continues from there. */
-  constructor(module: WebAssembly.Module, memory?: Uint8Array) {
+  constructor(module: WebAssembly.Module) {
     this.exports = new WebAssembly.Instance(module).exports as unknown as Exports;
-    if (memory !== undefined) {
-      this.exports.memory.grow((memory.length - this.exports.memory.buffer.byteLength) / PAGE);
-      new Uint8Array(this.exports.memory.buffer).set(memory);
-    }
     this.#header = this.run((exports) => exports.header()) >>> 2;
     this.#bytes = new Uint8Array(this.exports.memory.buffer as ArrayBuffer);
     this.#words = new Uint32Array(this.exports.memory.buffer as ArrayBuffer);
@@ -171,11 +165,6 @@ export class Instance<Exports extends ModuleExports> {
     this.#refreshViews();
     const address = this.#words[this.#header + ARENA]!;
     return this.#bytes.slice(address, address + this.#words[this.#header + ARENA_BYTES]!);
-  }
-
-  /** Returns a copy of the whole memory, which is the complete state of an instance. */
-  memory(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.exports.memory.buffer as ArrayBuffer).slice();
   }
 
   #makeRoom(length: number): void {

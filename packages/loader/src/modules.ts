@@ -3,19 +3,14 @@
 import { type Core, loadCore } from "./core.js";
 import { type DemoGateway, loadDemo } from "./demo.js";
 import { loadRequests, type Requests } from "./requests.js";
-import { Tokens } from "./tokens.js";
-import { buildOnThread } from "./vocabulary.js";
+import { loadTokens, type Tokens } from "./tokens.js";
 
 export class Modules {
   readonly #loaded = new Map<string, Promise<unknown>>();
 
-  /**
-   * `readFile` reads a module, and `thread` is the path of the compiled vocabulary-thread.ts. `onRequests` is called when
-   * the requests module is loaded, before anything else uses it.
-   */
+  /** `readFile` reads a module. `onRequests` is called when the requests module is loaded, before anything else uses it. */
   constructor(
     private readonly readFile: (name: string) => PromiseLike<Uint8Array>,
-    private readonly thread: string,
     private readonly onRequests: (requests: Requests) => void = () => undefined,
   ) {}
 
@@ -33,17 +28,9 @@ export class Modules {
     });
   }
 
-  /**
-   * Counts tokens. It contains the vocabularies and is by far the largest module. The model's vocabulary is built
-   * immediately.
-   */
-  tokens(model: string): Promise<Tokens> {
-    return this.#load("sluice_tokens_wasm.wasm", async (bytes) => {
-      const module = await WebAssembly.compile(bytes);
-      const tokens = new Tokens(module, await buildOnThread(this.thread, { module, model }));
-      tokens.prepare(model);
-      return tokens;
-    });
+  /** Counts tokens. It contains the vocabularies and is by far the largest module. */
+  tokens(): Promise<Tokens> {
+    return this.#load("sluice_tokens_wasm.wasm", loadTokens);
   }
 
   /** Reads Gemini's vocabulary, which isn't part of the module because only Gemini's models need it. */

@@ -7,7 +7,7 @@
 import type { Begun, ChatMessage, Ended, FileState, HistoryPeriod, HistoryRow, LedgerModel, Message, TokensQuestion } from "./boundary.js";
 import { compile, Instance, type ModuleExports } from "./module.js";
 
-/** Compiles the counter. Vocabularies are built when the first text of their models is counted, or by `prepare`. */
+/** Compiles the counter. Its vocabularies are ready for use. */
 export async function loadTokens(wasm: BufferSource | WebAssembly.Module): Promise<Tokens> {
   return new Tokens(await compile(wasm));
 }
@@ -52,19 +52,8 @@ export class Tokens {
   /** The model of the last count. Nearly all counts of a turn are for the same model. */
   #last: ModelCounts | undefined;
 
-  /** Given the memory of another counter, it continues from there. */
-  constructor(module: WebAssembly.Module, memory?: Uint8Array) {
+  constructor(module: WebAssembly.Module) {
     this.#module = module;
-    if (memory !== undefined) {
-      this.#instance = new Instance(module, memory);
-    }
-  }
-
-  /**
-   * Builds the vocabulary of a model, so that no later call has to wait for it. This takes a tenth of a second or two.
-   */
-  prepare(model: string): void {
-    this.countText(model, "", "a");
   }
 
   /** Returns whether a model's texts are only estimated until the file `gemma.vocabulary` is loaded. */
@@ -82,11 +71,6 @@ export class Tokens {
     this.#models.clear();
     this.#last = undefined;
     return isValid;
-  }
-
-  /** Returns everything that was built and learned so far, for the same module on another thread. */
-  memory(): Uint8Array<ArrayBuffer> {
-    return this.#use().memory();
   }
 
   /** Counts the tokens of a text and applies the family's correction factor. Special tokens count as plain text. */
