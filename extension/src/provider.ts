@@ -165,7 +165,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const [core, requests] = await Promise.all([modules.core(), vault.open()]);
     const { chat, headers, idleTimeoutMs, thinkingFallback } = readSettings(requests, log);
     const extraHeaders = this.#headersFor(connection.endpoint.origin, headers);
-    const chatJson = JSON.stringify(toChatRequest(model, messages, options, { ...chat, extraHeaders }));
+    const chatJson = new TextEncoder().encode(JSON.stringify(toChatRequest(model, messages, options, { ...chat, extraHeaders })));
     const { baseUrl } = connection.endpoint;
     const prepared = requests.buildRequest(chatJson, this.#elsewhere.get(baseUrl) ?? baseUrl, model.refused);
     log.debug(prepared.description);
@@ -187,8 +187,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (token.isCancellationRequested) {
       cancellation.abort();
     }
-    const sentJson = prepared.chat ?? chatJson;
-    const ledger = counts.begin(sentJson, prepared, model);
+    const ledger = counts.begin(prepared, model);
     let answered: Answered | undefined;
     try {
       answered = await exchange(core, requests, {
@@ -225,7 +224,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", log.modelName(model.id), error));
     }
     const { ledgerEntry } = answered;
-    if (ledgerEntry !== undefined && requests.remember(ledgerEntry, prepared.question, reasoningRefused ? sentJson : undefined)) {
+    if (ledgerEntry !== undefined && requests.remember(ledgerEntry, prepared.question, reasoningRefused ? prepared.chat : undefined)) {
       vault.changed();
     }
     if (refused.length > 0) {

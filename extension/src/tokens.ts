@@ -3,22 +3,17 @@
 
 import type * as vscode from "vscode";
 
-import type {
-  ChatMessage,
-  ChatModel,
-  HistoryPeriod,
-  HistoryRow,
-  Part,
-  PreparedRequest,
-  StatusLine,
-} from "../../packages/loader/src/core.js";
+import type { ChatMessage, ChatModel, HistoryPeriod, HistoryRow, Part, StatusLine } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
+import type { Prepared } from "../../packages/loader/src/requests.js";
 import type { Tokens } from "../../packages/loader/src/tokens.js";
 import type { Log } from "./log.js";
 import { MemoryFiles } from "./memory-files.js";
 import { localized } from "./messages.js";
 import type { StatusBar } from "./notify.js";
 
+/** Most requests have left after this time, and few servers have answered. */
+const COUNT_AFTER_MS = 100;
 /** There is at most one write in this time. */
 const SAVE_AFTER_MS = 5_000;
 
@@ -50,13 +45,16 @@ export class TokenCounts {
     return typeof what === "string" ? tokens.countText(id, family, what) : tokens.countMessage(id, family, what);
   }
 
-  /** A request begins. `chat` is its JSON. The answer doesn't wait for the count. */
-  begin(chat: string, { conversationId, kind }: PreparedRequest, model: ChatModel): RequestLedger {
+  /** A request begins. It is counted when it has left, because counting would delay it. */
+  begin({ chat, conversationId, kind }: Prepared, model: ChatModel): RequestLedger {
     const id = crypto.randomUUID();
     const started = performance.now();
     // Requests for titles and the like say nothing about the conversation.
     const show = (line: StatusLine | null): void => (kind === "utility" ? undefined : this.status.show(line));
-    const begun = new Promise<void>((resolve) => setTimeout(resolve, 0)).then(async () => {
+    let count = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      count = resolve;
+    }).then(async () => {
       const tokens = await this.#load();
       const { family, maxInputTokens, prices, refused } = model;
       const about = { family, maxInputTokens, refused, ...(prices === null ? {} : { prices }) };
@@ -71,11 +69,13 @@ export class TokenCounts {
       return tokens;
     });
     begun.catch((error: unknown) => this.log.failure("error", "Usage could not be recorded", error));
+    setTimeout(count, COUNT_AFTER_MS);
     let firstPart: { isThinking: boolean; at: number } | undefined;
     return {
       part: ({ type }) => void (firstPart ??= { isThinking: type === "thinking", at: performance.now() }),
       end: async (entry) => {
         const ended = performance.now();
+        count();
         const tokens = await begun.catch(() => undefined);
         if (firstPart !== undefined) {
           tokens?.part(id, firstPart.isThinking, firstPart.at);

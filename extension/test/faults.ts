@@ -345,7 +345,7 @@ async function withExtension(sluice: Provider, tested: Case): Promise<Result & {
     isDemo: false,
     bearerFor: async () => matrix.key,
     fetch: (url: string, init: RequestInit) => {
-      body = String(init.body);
+      body = init.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : String(init.body);
       return run.fetch(url, init);
     },
   };

@@ -69,6 +69,11 @@ export interface Provider {
   onDidChangeLanguageModelChatInformation(listener: () => void): unknown;
 }
 
+/** Returns the body of a request, which is bytes, except for retries without some parameters. */
+export function textOf({ body }: RequestInit): string {
+  return body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body ?? "");
+}
+
 type Answer = Response | Error | undefined;
 
 export interface StartOptions {
@@ -98,7 +103,7 @@ export async function start(options: StartOptions = {}) {
   globalThis.fetch = async (input, init = {}): Promise<Response> => {
     const url = String(input);
     const headers = new Headers(init.headers);
-    const request: Sent = { url, key: headers.get("authorization"), headers, body: String(init.body ?? "") };
+    const request: Sent = { url, key: headers.get("authorization"), headers, body: textOf(init) };
     sent.push(request);
     const instead = await options.intercept?.(url, init);
     if (instead instanceof Error) {

@@ -6,10 +6,10 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 
-import type { Core, Output, PreparedRequest } from "../../packages/loader/src/core.js";
+import type { Core, Output } from "../../packages/loader/src/core.js";
 import { loadCore } from "../../packages/loader/src/core.js";
 import { exchange, get, MAX_ERROR_BODY, MAX_LIST_BODY, type SendOptions } from "../../packages/loader/src/http.js";
-import { loadRequests, type Requests } from "../../packages/loader/src/requests.js";
+import { loadRequests, type Prepared, type Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "../src/connections.js";
 import { keyed, modules, shown, start, streamed } from "./harness.js";
 import { fake } from "./vscode.js";
@@ -131,8 +131,9 @@ test("a list has to arrive in time, even if it keeps trickling in", async (conte
   assert.equal(transport, "headersTimeout");
 });
 
-const prepared: PreparedRequest = {
-  request: { method: "POST", url: "https://gateway.example/v1/responses", headers: [], body: "{}" },
+const prepared: Prepared = {
+  request: { method: "POST", url: "https://gateway.example/v1/responses", headers: [], body: "" },
+  body: new TextEncoder().encode("{}"),
   origin: "https://gateway.example",
   baseUrl: "https://gateway.example",
   model: "m",
@@ -141,7 +142,7 @@ const prepared: PreparedRequest = {
   marker: null,
   kind: "main",
   description: "m: conversation",
-  chat: null,
+  chat: new Uint8Array(),
   question: 0,
   optional: [],
   notes: [],

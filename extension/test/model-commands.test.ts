@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import * as vscode from "vscode";
 
-import { keyed, start } from "./harness.js";
+import { keyed, start, textOf } from "./harness.js";
 import { fake } from "./vscode.js";
 
 const LIST = [
@@ -68,7 +68,7 @@ test("what is set for a model reaches its requests and nothing else", async () =
     configuration: vercel,
     intercept: (url, init) => {
       if (url.endsWith("/responses")) {
-        bodies.push(JSON.parse(String(init.body)) as { [field: string]: unknown });
+        bodies.push(JSON.parse(textOf(init)) as { [field: string]: unknown });
       }
       return withList.intercept(url);
     },
@@ -180,7 +180,7 @@ test("an answer that reached its limit has a note that the model never sees", as
     ...keyed,
     intercept: (url, init) => {
       if (url.endsWith("/responses")) {
-        bodies.push(String(init.body));
+        bodies.push(textOf(init));
       }
       return undefined;
     },

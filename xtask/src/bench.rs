@@ -20,7 +20,7 @@ pub fn extension() -> Done {
     vscode::run(Some(vsix), Some("api"), false)?;
     println!();
     println!("   aims: activation by our own clock <= 50 ms, no delay of the event loop > 50 ms while 20 streams run");
-    println!("   the VSIX has {} KB (aim: <= 4000)", bytes / 1000);
+    println!("   the VSIX has {} KB (aim: <= 6000)", bytes / 1000);
     Ok(())
 }
 
@@ -45,6 +45,15 @@ pub fn all(quick: bool) -> Done {
     main.arg("--without-inline-never").arg(wasm::build_without_inline_never()?);
     run(main.args(adapter))?;
     run(&mut benchmark("tokens.mjs", modules.tokens(), "tokens.js"))?;
+    run(command("node")
+        .arg(root().join("bench/node/send.mjs"))
+        .arg("--core")
+        .arg(modules.core())
+        .arg("--requests")
+        .arg(modules.requests())
+        .arg("--loader")
+        .arg(javascript::compiled_loader().with_file_name(""))
+        .args(quick))?;
     let mut hostile = benchmark("hostile.mjs", modules.core(), "core.js");
     for (option, size) in [("--once", "524288"), ("--twice", "1048576"), ("--largest", "largest")] {
         hostile.arg(option).arg(export_hostile(size)?);

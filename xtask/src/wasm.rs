@@ -24,6 +24,11 @@ impl Modules {
         self.module("sluice-wasm")
     }
 
+    /// Returns the module that builds requests.
+    pub fn requests(&self) -> PathBuf {
+        self.module("sluice-requests-wasm")
+    }
+
     /// Returns the module that counts tokens.
     pub fn tokens(&self) -> PathBuf {
         self.module("sluice-tokens-wasm")

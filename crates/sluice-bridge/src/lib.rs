@@ -139,7 +139,7 @@ impl Answer {
         self.row(kind, &serde_json::to_string(value).unwrap_or_default());
     }
 
-    /// Adds a row of bytes. It must be the only row: text and bytes are decoded differently.
+    /// Adds a row of bytes. Rows of text must not follow: JavaScript finds text by its length in UTF-16 units.
     pub fn bytes_row(&mut self, bytes: &[u8]) {
         self.append(bytes);
         self.table.extend([BYTES, length(bytes.len()), 0]);

@@ -23,8 +23,8 @@ pub use outcome::{
 pub(crate) use part::SEPARATOR;
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ReplayItem, ReplayMessage, ThinkingReplay};
 pub use questions::{
-    CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest, RequestsQuestion,
-    TokensQuestion,
+    BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest,
+    RequestsQuestion, TokensQuestion,
 };
 pub use settings::{SettingProblem, Settings, ThinkingFallback};
 pub use tokens::TokenBreakdown;

@@ -89,8 +89,8 @@ pub use boundary::{
     Totals,
 };
 pub use boundary::{
-    CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest, RequestsQuestion,
-    TokensQuestion,
+    BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest,
+    RequestsQuestion, TokensQuestion,
 };
 pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,

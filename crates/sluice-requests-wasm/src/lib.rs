@@ -6,12 +6,11 @@
 
 use std::cell::RefCell;
 
-use sluice_bridge::to_json;
+use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
-    BadAddress, CatalogEvent, CatalogQuestion, CatalogView, ChatRequest, Counter, Endpoint, Failure, HttpRequest,
-    ModelCatalog, Parameter, PreparedRequest, Probe, Refresh, RequestsQuestion, Secrets, Vault, build_request,
-    check_key, connection_cause, log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session,
-    vercel_step,
+    BadAddress, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure, HttpRequest,
+    ModelCatalog, PreparedRequest, Probe, Refresh, RequestsQuestion, Secrets, Vault, check_key, connection_cause,
+    log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
@@ -37,9 +36,6 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(found) => to_json(&found),
             Err(BadAddress(problem)) => to_json(&problem),
         },
-        RequestsQuestion::BuildRequest { chat, base_url, without, now_ms } => {
-            to_json(&prepare(*chat, &parse(&base_url)?, &without, now_ms)?)
-        }
         RequestsQuestion::OpenVault { file, now_ms } => {
             VAULT.with_borrow_mut(|vault| vault.merge(Vault::read(file.as_bytes()), now_ms));
             to_json(&())
@@ -101,23 +97,45 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
     }
 }
 
+/// Turns a chat into a request. The first `length` bytes of the window are [`BuildRequest`] as JSON. Answers with the
+/// [`PreparedRequest`], then the body as bytes, then the JSON of the chat if the vault changed it. As parts of a JSON
+/// answer, the last two would be escaped and copied several times.
+#[unsafe(no_mangle)]
+pub extern "C" fn build_request(length: u32) {
+    sluice_bridge::with(|bridge| {
+        let prepared = bridge.read(length).and_then(prepare);
+        bridge.answer.clear();
+        match prepared {
+            Ok((prepared, body, chat)) => {
+                bridge.answer.json_row(ANSWER, &prepared);
+                bridge.answer.bytes_row(body.as_bytes());
+                if let Some(chat) = chat {
+                    bridge.answer.bytes_row(chat.as_bytes());
+                }
+            }
+            Err(problem) => bridge.answer.row(PROBLEM, &problem),
+        }
+        bridge.answer.publish([0; 2]);
+    });
+}
+
 fn parse(address: &str) -> Result<Endpoint, String> {
     // The shell asked the user whether the address may be used, if necessary.
     Endpoint::parse_confirmed(address).map_err(|problem| problem.to_string())
 }
 
-fn prepare(
-    mut chat: ChatRequest,
-    endpoint: &Endpoint,
-    without: &[Parameter],
-    now_ms: u64,
-) -> Result<PreparedRequest, String> {
+/// Returns a request without its body, the body, and the chat as JSON with what the vault added or removed, if it changed
+/// anything. This is what is sent and counted.
+fn prepare(question: BuildRequest) -> Result<(PreparedRequest, String, Option<String>), String> {
+    let BuildRequest { mut chat, base_url, without, now_ms } = question;
+    let endpoint = parse(&base_url)?;
     let is_restored = VAULT.with_borrow_mut(|vault| vault.restore(&mut chat, &endpoint.origin, now_ms));
-    let built = build_request(&chat, endpoint).without(without);
+    let mut built = sluice_core::build_request(&chat, &endpoint).without(&without);
+    let body = std::mem::take(&mut built.request.body);
     let restored = if is_restored { Some(to_json(&chat)?) } else { None };
-    let (origin, base_url) = (endpoint.origin.clone(), endpoint.base_url.clone());
     let question = question_id(&chat);
-    Ok(PreparedRequest { built, origin, base_url, model: chat.model, question, chat: restored })
+    let Endpoint { origin, base_url, .. } = endpoint;
+    Ok((PreparedRequest { built, origin, base_url, model: chat.model, question }, body, restored))
 }
 
 /// The catalog is in the snapshot that the shell keeps. It is restored, updated and queried.

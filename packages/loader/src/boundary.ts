@@ -1784,23 +1784,7 @@ export type CheckResult = "works" | "absent" | "failed" | "unknown";
 
 export type Topic = "address" | "encryption" | "proxy" | "models" | "key" | "answer" | "streaming" | "usage" | "cut" | "tools" | "parallelCalls" | "toolResults" | "toolImages" | "summaries" | "plainReasoning" | "encryptedReasoning" | "reasoningBack" | "phase" | "caching" | "limits" | "cancellation" | "errors";
 
-export type RequestsQuestion = { "parseEndpoint": string } | { "environment": Environment } | { "buildRequest": { 
-/**
- * The chat to send.
- */
-chat: ChatRequest, 
-/**
- * The endpoint to send it to.
- */
-baseUrl: string, 
-/**
- * Parameters to leave out.
- */
-without?: Array<Parameter>, 
-/**
- * Milliseconds since 1970.
- */
-nowMs?: number, } } | { "openVault": { 
+export type RequestsQuestion = { "parseEndpoint": string } | { "environment": Environment } | { "openVault": { 
 /**
  * The contents.
  */
@@ -1959,10 +1943,6 @@ model: string,
  * Identifies the question, for the vault.
  */
 question: number, 
-/**
- * The chat as JSON with what the vault added or removed, if it changed anything. This is what is sent and counted.
- */
-chat: string | null, 
 /**
  * What to send.
  */

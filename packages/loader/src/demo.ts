@@ -32,7 +32,7 @@ export class DemoGateway {
       method: init.method ?? "GET",
       path: pathname + search,
       headers: init.headers === undefined ? [] : [...new Headers(init.headers)],
-      body: typeof init.body === "string" ? init.body : "",
+      body: await new Response(init.body).text(),
     };
     instance.run((exports) => exports.respond(instance.writeText(JSON.stringify(request)), Date.now()));
     const handle = instance.extra(0);

@@ -18,7 +18,7 @@ interface ClientRequest {
   on(event: "error", listener: (error: Error) => void): void;
   once(event: "response", listener: (message: IncomingMessage) => void): void;
   once(event: "close", listener: () => void): void;
-  end(body: string | undefined): void;
+  end(body: string | Uint8Array | undefined): void;
   destroy(): void;
 }
 
@@ -92,7 +92,7 @@ export function directFetch(url: string, { method = "GET", headers, body, signal
       }
     });
     // Bodies come from the core and are text.
-    request.end(body as string | undefined);
+    request.end(body as string | Uint8Array | undefined);
   });
 }
 

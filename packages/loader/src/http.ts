@@ -1,8 +1,8 @@
 // Sends requests: a loop that carries out the actions of the core's exchange. Callers bring the `fetch`: in VS Code the
 // global one, so that its proxy and certificates apply, and for servers on this machine one without a proxy.
 
-import type { Core, Drain, Failure, HttpRequest, HttpResponse, Output, Pace, PreparedRequest, Report, Transport } from "./core.js";
-import type { Requests } from "./requests.js";
+import type { Core, Drain, Failure, HttpRequest, HttpResponse, Output, Pace, Report, Transport } from "./core.js";
+import type { Prepared, Requests } from "./requests.js";
 
 /** The time limit for a whole list of models, from the first byte sent to the last byte read. */
 const LIST_TIMEOUT_MS = 30_000;
@@ -28,7 +28,7 @@ export interface Server {
 
 export interface SendOptions {
   readonly server: Server;
-  readonly prepared: PreparedRequest;
+  readonly prepared: Prepared;
   readonly idleTimeoutMs: number;
   /** When text is passed on. Default: as it arrives. */
   readonly pace?: Pace;
@@ -196,7 +196,7 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
           // Another address has the same origin, so the key may go there.
           const url = action.url ?? request.url;
           const headers = withBearer(request, bearer);
-          const body = action.without.length === 0 ? request.body : requests.leaveOut(request.body, action.without);
+          const body = action.without.length === 0 ? prepared.body : requests.leaveOut(prepared.body, action.without);
           // The key must not follow a redirect.
           const sending = server.fetch(url, { method, headers, body, redirect: "manual", signal: controller.signal });
           const response = await waitFor(sending, action.timeoutMs, "connect");

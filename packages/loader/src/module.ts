@@ -76,9 +76,9 @@ export class Instance<Exports extends ModuleExports> {
     }
   }
 
-  /** Asks a question, which is JSON, and returns the answer. */
-  ask<T>(question: string, ask: (exports: Exports, length: number) => void): T {
-    this.run((exports) => ask(exports, this.writeText(question)));
+  /** Asks a question, which is JSON, possibly in several pieces, and returns the answer. */
+  ask<T>(question: string | readonly (string | Uint8Array)[], ask: (exports: Exports, length: number) => void): T {
+    this.run((exports) => ask(exports, typeof question === "string" ? this.writeText(question) : this.writeAll(question)));
     const text = this.text();
     if (this.kind(0) !== ANSWER) {
       throw new QuestionError(text);
@@ -91,6 +91,19 @@ export class Instance<Exports extends ModuleExports> {
     this.#makeRoom(bytes.length);
     this.#bytes.set(bytes, this.#windowAddress);
     return bytes.length;
+  }
+
+  /** Writes several pieces of text and bytes into the window, one after the other, and returns their length. */
+  writeAll(pieces: readonly (string | Uint8Array)[]): number {
+    const bytes = pieces.map((piece) => (typeof piece === "string" ? encoder.encode(piece) : piece));
+    const length = bytes.reduce((sum, piece) => sum + piece.length, 0);
+    this.#makeRoom(length);
+    let at = this.#windowAddress;
+    for (const piece of bytes) {
+      this.#bytes.set(piece, at);
+      at += piece.length;
+    }
+    return length;
   }
 
   /** Writes text into the window as UTF-8 and returns its length. Unpaired surrogates become U+FFFD. */
@@ -165,6 +178,18 @@ export class Instance<Exports extends ModuleExports> {
     this.#refreshViews();
     const address = this.#words[this.#header + ARENA]!;
     return this.#bytes.slice(address, address + this.#words[this.#header + ARENA_BYTES]!);
+  }
+
+  /** Returns a copy of each row of the last answer. */
+  rowsOfBytes(): Uint8Array<ArrayBuffer>[] {
+    const rows = this.rows;
+    const table = this.#words[this.#header + TABLE]! >>> 2;
+    let address = this.#words[this.#header + ARENA]!;
+    return Array.from({ length: rows }, (_, row) => {
+      const length = this.#words[table + row * 3 + 1]!;
+      address += length;
+      return this.#bytes.slice(address - length, address);
+    });
   }
 
   #makeRoom(length: number): void {

@@ -64,7 +64,7 @@ async function answer(test: ConnectionTest, chat: ChatRequest, stopsEarly: boole
   const options = { ...settings.chat, extraHeaders: settings.headers[origin] ?? {}, ...chat.options };
   const { report, ledgerEntry } = await exchange(test.core, requests, {
     server: connection,
-    prepared: requests.buildRequest(JSON.stringify({ ...chat, options }), baseUrl),
+    prepared: requests.buildRequest(new TextEncoder().encode(JSON.stringify({ ...chat, options })), baseUrl),
     idleTimeoutMs: STEP_TIMEOUT_MS,
     trace: false,
     cancellation: AbortSignal.any([cancellation, stop.signal]),

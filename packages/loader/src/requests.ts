@@ -22,14 +22,25 @@ import type {
   VercelSession,
   VercelStep,
 } from "./boundary.js";
-import { compile, Instance, type ModuleExports } from "./module.js";
+import { compile, Instance, type ModuleExports, QuestionError } from "./module.js";
+import { ANSWER } from "./numbers.js";
 
 interface RequestsExports extends ModuleExports {
   ask(length: number): void;
+  build_request(length: number): void;
 }
 
 /** JSON has no `undefined`, so a field that is undefined is the same as one that is missing. */
 type WithUndefined<T> = { [Field in keyof T]: T[Field] | undefined };
+
+/** A request that is ready to be sent. The field `body` of its `request` is empty. */
+export interface Prepared extends PreparedRequest {
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** The chat as JSON, with what the vault added or removed. This is what is sent and counted. */
+  readonly chat: Uint8Array;
+}
+
+const decoder = new TextDecoder();
 
 /** WebAssembly never releases memory, so an instance that one long conversation has enlarged is dropped. */
 const MAX_MEMORY = 64 << 20;
@@ -63,9 +74,16 @@ export class Requests {
   }
 
   /** Turns a chat, which is the JSON of a `ChatRequest`, into a request without the key, and without some parameters. */
-  buildRequest(chat: string, baseUrl: string, without: Parameter[] = []): PreparedRequest {
+  buildRequest(chat: Uint8Array, baseUrl: string, without: Parameter[] = []): Prepared {
+    const instance = this.#current();
     const rest = JSON.stringify({ baseUrl, without, nowMs: Date.now() });
-    return this.#askJson(`{"buildRequest":{"chat":${chat},${rest.slice(1)}}`);
+    instance.run((exports) => exports.build_request(instance.writeAll(['{"chat":', chat, `,${rest.slice(1)}`])));
+    const [answer, body = new Uint8Array(), restored = chat] = instance.rowsOfBytes();
+    const text = decoder.decode(answer);
+    if (instance.kind(0) !== ANSWER) {
+      throw new QuestionError(text);
+    }
+    return { ...(JSON.parse(text) as PreparedRequest), body, chat: restored };
   }
 
   /** Adds the contents of a file to the vault: what servers need back of earlier answers. */
@@ -78,8 +96,8 @@ export class Requests {
    * Keeps what the server needs back of an answer, whose ledger entry this is. If the server refused the reasoning in
    * the chat, that isn't sent again. Returns whether there is anything to save.
    */
-  remember(ledgerEntry: string, question: number, refusedChat?: string): boolean {
-    const refused = refusedChat === undefined ? "" : `,"refused":${refusedChat}`;
+  remember(ledgerEntry: string, question: number, refusedChat?: Uint8Array): boolean {
+    const refused = refusedChat === undefined ? "" : `,"refused":${decoder.decode(refusedChat)}`;
     return this.#askJson(`{"remember":{"entry":${ledgerEntry},"question":${question},"nowMs":${Date.now()}${refused}}}`);
   }
 
@@ -95,8 +113,8 @@ export class Requests {
   }
 
   /** Returns the body of a request without some parameters. */
-  leaveOut(body: string, parameters: Parameter[]): string {
-    return this.#ask({ leaveOut: { body, parameters } });
+  leaveOut(body: Uint8Array, parameters: Parameter[]): string {
+    return this.#ask({ leaveOut: { body: decoder.decode(body), parameters } });
   }
 
   /** Explains a response that isn't an answer. */

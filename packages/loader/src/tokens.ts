@@ -125,9 +125,9 @@ export class Tokens {
   }
 
   /** A request begins; `chat` is the JSON of its `ChatRequest`. Returns how many tokens it has, as far as known, and what to show. */
-  begin(id: string, conversation: string, chat: string, model: LedgerModel, now: number): Begun {
+  begin(id: string, conversation: string, chat: Uint8Array, model: LedgerModel, now: number): Begun {
     const rest = JSON.stringify({ id, conversation, model, now: Math.round(now) });
-    return this.#askJson(`{"begin":{"chat":${chat},${rest.slice(1)}}`);
+    return this.#askJson(['{"begin":{"chat":', chat, `,${rest.slice(1)}}`]);
   }
 
   /** The first part of an answer has arrived. */
@@ -153,7 +153,7 @@ export class Tokens {
     return this.#askJson(JSON.stringify(question));
   }
 
-  #askJson<T>(question: string): T {
+  #askJson<T>(question: string | readonly (string | Uint8Array)[]): T {
     return this.#use().ask(question, (exports, length) => exports.ask(length));
   }
 

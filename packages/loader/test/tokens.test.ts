@@ -9,6 +9,7 @@ import { fromEnvironment, wasmBytes } from "./support.js";
 
 const tokensBytes = new Uint8Array(readFileSync(fromEnvironment("SLUICE_TOKENS_WASM")));
 const tokens: Tokens = await loadTokens(tokensBytes);
+const encoded = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
 test("the module imports nothing, and the core has no vocabulary in it", () => {
   assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(tokensBytes)), []);
@@ -63,7 +64,7 @@ test("counts are corrected by what servers counted, for models of the family onl
   for (let at = 0; at < 20; at++) {
     // Of requests of one size, nobody could tell a factor from a prompt that the server adds.
     const value = `${at} ${text.repeat(1 + (at % 5))}`;
-    const chat = JSON.stringify({ model: "acme/m", messages: [{ role: "user", content: [{ type: "text", value }] }] });
+    const chat = encoded({ model: "acme/m", messages: [{ role: "user", content: [{ type: "text", value }] }] });
     const { estimate } = own.begin(`${at}`, "c", chat, { family: "acme" }, at);
     own.part(`${at}`, false, at);
     const input_tokens = Math.round(estimate.tokens * 1.2);
@@ -81,7 +82,7 @@ test("memory goes into files and comes back, whatever is in which", async () => 
   const used = async (): Promise<Uint8Array> => {
     const own = await loadTokens(tokensBytes);
     own.openMemory(key);
-    own.begin("1", "c", JSON.stringify({ model: "acme/m", messages: [] }), { family: "acme" }, 0);
+    own.begin("1", "c", encoded({ model: "acme/m", messages: [] }), { family: "acme" }, 0);
     own.end("1", JSON.stringify({ isAnswered: true }), 1);
     const file = own.saveMemory(undefined)!;
     own.memorySaved();

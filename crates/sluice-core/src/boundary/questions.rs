@@ -31,21 +31,6 @@ pub enum RequestsQuestion {
     /// What environment variables select: [`EnvironmentEndpoint`](crate::EnvironmentEndpoint), `null` if none of them are set, or
     /// a [`Message`](crate::Message) that says what is wrong with the address.
     Environment(Environment),
-    /// Turns a chat into a request: [`PreparedRequest`].
-    BuildRequest {
-        /// The chat to send.
-        chat: Box<ChatRequest>,
-        /// The endpoint to send it to.
-        base_url: String,
-        /// Parameters to leave out.
-        #[serde(default)]
-        #[cfg_attr(test, ts(as = "Option<Vec<Parameter>>", optional))]
-        without: Vec<Parameter>,
-        /// Milliseconds since 1970.
-        #[serde(default)]
-        #[cfg_attr(test, ts(as = "Option<u32>", optional))]
-        now_ms: u64,
-    },
     /// Adds the contents of a file to the [`Vault`](crate::Vault).
     OpenVault {
         /// The contents.
@@ -187,7 +172,24 @@ pub enum RequestsQuestion {
     },
 }
 
-/// A request that is ready to be sent, and everything that is needed to read its answer. It doesn't contain the key.
+/// Turns a chat into a request: [`PreparedRequest`].
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BuildRequest {
+    /// The chat to send.
+    pub chat: ChatRequest,
+    /// The endpoint to send it to.
+    pub base_url: String,
+    /// Parameters to leave out.
+    #[serde(default)]
+    pub without: Vec<Parameter>,
+    /// Milliseconds since 1970.
+    #[serde(default)]
+    pub now_ms: u64,
+}
+
+/// A request that is ready to be sent, and everything that is needed to read its answer. It doesn't contain the key. Its
+/// body, which is large, crosses beside it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PreparedRequest {
@@ -203,8 +205,6 @@ pub struct PreparedRequest {
     pub model: String,
     /// Identifies the question, for the vault.
     pub question: u32,
-    /// The chat as JSON with what the vault added or removed, if it changed anything. This is what is sent and counted.
-    pub chat: Option<String>,
 }
 
 /// A question about the models of an endpoint. The shell keeps the catalog's state, the snapshot.
