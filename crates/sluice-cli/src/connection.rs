@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 
 use sluice_client::{ApiKey, Client, Timeouts};
-use sluice_core::{Endpoint, Environment, EnvironmentEndpoint, KEY_VARIABLES};
+use sluice_core::{Consent, Endpoint, Environment, EnvironmentEndpoint, KEY_VARIABLES};
 use sluice_simulator::server::{Config, Simulator};
 
 use crate::model_cache::ModelCache;
@@ -70,12 +70,11 @@ impl Connection {
         }
         let address = base_url.clone().unwrap_or_default();
         let environment = Environment { base_url, keys: keys.keys().cloned().collect(), default_base_url: None };
-        let found = environment.endpoint().map_err(|error| match Endpoint::parse_confirmed(&address) {
-            // The user has to agree that nothing is encrypted.
-            Ok(_) => format!("{error} `sluice login --profile NAME {address}` asks you."),
-            Err(_) => error.to_string(),
-        })?;
+        let found = environment.endpoint().map_err(|error| error.to_string())?;
         let Some(EnvironmentEndpoint { endpoint, key, withheld, .. }) = found else { return Ok(None) };
+        if let Consent::Needed(message) = endpoint.consent(true) {
+            return Err(format!("{message} Use https, or agree to that with `sluice login --profile NAME {address}`."));
+        }
         if let Some(message) = withheld {
             tell!("sluice: {message}");
         }

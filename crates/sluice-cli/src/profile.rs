@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use sluice_client::{ApiKey, Client, Timeouts, private_file};
-use sluice_core::{Endpoint, KeyState, ModelCatalog, ModelSettings, Refresh, VERCEL, join_messages};
+use sluice_core::{Consent, Endpoint, KeyState, ModelCatalog, ModelSettings, Refresh, VERCEL, join_messages};
 
 use crate::complain;
 use crate::output::{self, tell};
@@ -156,6 +156,9 @@ impl Login {
             Some(ApiKey::for_origin(&key, &endpoint.origin).map_err(|error| error.to_string())?)
                 .map(|checked| (key.trim().to_owned(), checked))
         };
+        if let Consent::Refused(message) = endpoint.consent(key.is_some()) {
+            return Err(format!("{message} Nothing was saved."));
+        }
         let mut headers = known.headers;
         for header in &self.header {
             let (name, value) = header.split_once(':').ok_or_else(|| format!("{header:?} is not `NAME: VALUE`"))?;
@@ -182,16 +185,14 @@ impl Login {
     /// Checks the address, and asks whether it may be used if nothing is encrypted on the way there.
     fn parse(&self, address: &str) -> Result<Endpoint, String> {
         let endpoint = Endpoint::parse_confirmed(address).map_err(|problem| problem.to_string())?;
-        if !endpoint.is_unencrypted || self.unencrypted {
+        let Consent::Needed(message) = endpoint.consent(true) else { return Ok(endpoint) };
+        if self.unencrypted {
             return Ok(endpoint);
         }
-        let origin = &endpoint.origin;
         if !stdin().is_terminal() {
-            return Err(format!(
-                "nothing is encrypted on the way to {origin}; add --unencrypted to use it all the same"
-            ));
+            return Err(format!("{message} Add --unencrypted to use it all the same."));
         }
-        tell!("Nothing is encrypted on the way to {origin}: everybody in between can read the key and the chats.");
+        tell!("{message}");
         output::prompt("Use it all the same? (y/N)");
         let mut line = String::new();
         stdin().read_line(&mut line).map_err(|error| format!("cannot read the answer: {error}"))?;

@@ -52,7 +52,7 @@ impl Environment {
             return Ok(None);
         }
         let default_base_url = self.default_base_url.as_deref().filter(is_set).unwrap_or(VERCEL);
-        let endpoint = Endpoint::parse(base_url.unwrap_or(default_base_url))?;
+        let endpoint = Endpoint::parse_confirmed(base_url.unwrap_or(default_base_url))?;
         let key = found.filter(|name| *name == OWN_KEY || endpoint.is_vercel);
         let gateway = VERCEL.trim_end_matches("/v1");
         let withheld = found

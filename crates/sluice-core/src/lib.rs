@@ -119,7 +119,8 @@ pub use probe::{
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{
-    BadAddress, BuiltRequest, Effort, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request, purpose,
+    BadAddress, BuiltRequest, Consent, Effort, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request,
+    purpose,
 };
 pub use settings::read_settings;
 pub use surrogates::mend_surrogates;

@@ -205,7 +205,7 @@ messages! {
     AddressQuery = "The base URL must have no query and no fragment. It should look like {0}",
     AddressCredentials = "The base URL must not contain a user name or password. It should look like {0}",
     AddressPort = "The base URL has no proper port. It should look like {0}",
-    AddressNotHttps = "The base URL must be https, except on this machine (127.0.0.1, localhost). It should look like {0}",
+    AddressNotHttps = "The base URL must be https, except on this machine (127.0.0.1, localhost) and in private networks. It should look like {0}",
     AddressUnencrypted = "Nothing is encrypted on the way to {0}: everybody in between can read the key and the chats. Confirm that address before you use it, or use https.",
     AddressSegments = "The base URL must not have a path with empty segments or with dots for a segment. It should look like {0}",
     AddressEncoding = "The base URL has characters in its path that have to be percent-encoded. It should look like {0}",
@@ -213,6 +213,12 @@ messages! {
     AddressInternational = "The base URL has an international host name, which is not supported; use one in ASCII. It should look like {0}",
     AddressHost = "The base URL has no proper host name. It should look like {0}",
     AddressNumber = "The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1. It should look like {0}",
+
+    // What the user has to agree to before an address is used.
+    ConfirmUnencrypted = "Nothing is encrypted on the way to {0}: everybody in between can read the key and the chats.",
+    ConfirmUnencryptedWithoutKey = "Nothing is encrypted on the way to {0}: everybody in between can read the chats.",
+    ConfirmWithoutKey = "Chats will be sent to {0} without a key.",
+    KeyNeeded = "{0} needs a key.",
 
     // Keys in the environment.
     KeyWithheld = "{0} is not sent to {1}, only to {2}. To send a key, set {3}.",

@@ -13,7 +13,7 @@ mod parameter;
 mod prompt;
 mod tools;
 
-pub use endpoint::{BadAddress, Endpoint, VERCEL};
+pub use endpoint::{BadAddress, Consent, Endpoint, VERCEL};
 pub(crate) use extras::{extra_headers, is_reserved_field};
 pub use http_request::{BuiltRequest, build_request};
 pub(crate) use http_request::{reasoning_options, too_many_tools};

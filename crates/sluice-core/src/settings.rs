@@ -90,7 +90,7 @@ fn check(
     headers: &BTreeMap<String, BTreeMap<String, String>>,
     problems: &mut Vec<SettingProblem>,
 ) {
-    if let Err(BadAddress(message)) = Endpoint::parse(base_url) {
+    if let Err(BadAddress(message)) = Endpoint::parse_confirmed(base_url) {
         problems.push(SettingProblem { setting: "baseUrl", message });
     }
     for (setting, patterns) in [
@@ -106,7 +106,7 @@ fn check(
     problems.extend(overrides.into_iter().map(|message| SettingProblem { setting: "models.overrides", message }));
     for (address, headers) in headers {
         // Problems with the base URL itself are reported above.
-        if base_url != address && !address.is_empty() && Endpoint::parse(address).is_err() {
+        if base_url != address && !address.is_empty() && Endpoint::parse_confirmed(address).is_err() {
             let message = Message::new(MessageCode::HeaderAddress, [address, &"https://gateway.example"]);
             problems.push(SettingProblem { setting: "extraHeaders", message });
         } else {
@@ -125,7 +125,7 @@ fn headers_by_origin(
 ) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut found: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     let mut add = |address: &str, name: &str, value: &Value| {
-        let origin = Endpoint::parse(address).map_or_else(|_| address.to_owned(), |endpoint| endpoint.origin);
+        let origin = Endpoint::parse_confirmed(address).map_or_else(|_| address.to_owned(), |endpoint| endpoint.origin);
         let value = value.as_str().map_or_else(|| value.to_string(), |value| filled(value, environment));
         found.entry(origin).or_default().insert(name.to_owned(), value);
     };

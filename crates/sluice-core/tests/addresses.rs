@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use expect_test::expect;
 use proptest::prelude::*;
-use sluice_core::Endpoint;
+use sluice_core::{Consent, Endpoint};
 use url::Url;
 
 #[test]
@@ -75,6 +75,61 @@ fn addresses_without_encryption_must_be_confirmed() {
 }
 
 #[test]
+fn the_user_agrees_to_addresses_without_encryption_and_to_those_without_a_key() {
+    let mut lines = String::new();
+    for address in [
+        "http://127.0.0.1:11434/v1",
+        "https://demo.localhost",
+        "http://192.168.1.5:11434/v1",
+        "http://nas/v1",
+        "https://llm.example/v1",
+        "https://ai-gateway.vercel.sh/v1",
+    ] {
+        let endpoint = Endpoint::parse_confirmed(address).unwrap();
+        for (has_key, what) in [(true, "with a key"), (false, "without a key")] {
+            let consent = match endpoint.consent(has_key) {
+                Consent::NotNeeded => "used at once".to_owned(),
+                Consent::Needed(question) => format!("asks: {question}"),
+                Consent::Refused(reason) => format!("refused: {reason}"),
+            };
+            writeln!(lines, "{address} {what}: {consent}").unwrap();
+        }
+    }
+    expect![[r#"
+        http://127.0.0.1:11434/v1 with a key: used at once
+        http://127.0.0.1:11434/v1 without a key: used at once
+        https://demo.localhost with a key: used at once
+        https://demo.localhost without a key: used at once
+        http://192.168.1.5:11434/v1 with a key: asks: Nothing is encrypted on the way to http://192.168.1.5:11434: everybody in between can read the key and the chats.
+        http://192.168.1.5:11434/v1 without a key: asks: Nothing is encrypted on the way to http://192.168.1.5:11434: everybody in between can read the chats.
+        http://nas/v1 with a key: asks: Nothing is encrypted on the way to http://nas: everybody in between can read the key and the chats.
+        http://nas/v1 without a key: asks: Nothing is encrypted on the way to http://nas: everybody in between can read the chats.
+        https://llm.example/v1 with a key: used at once
+        https://llm.example/v1 without a key: asks: Chats will be sent to https://llm.example without a key.
+        https://ai-gateway.vercel.sh/v1 with a key: used at once
+        https://ai-gateway.vercel.sh/v1 without a key: refused: https://ai-gateway.vercel.sh needs a key.
+    "#]]
+    .assert_eq(&lines);
+}
+
+#[test]
+fn servers_on_this_machine_need_no_scheme() {
+    for (address, base_url) in [
+        ("localhost:11434", "http://localhost:11434"),
+        ("LOCALHOST/v1/", "http://localhost/v1"),
+        (" 127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
+    ] {
+        assert_eq!(Endpoint::parse(address).unwrap().base_url, base_url);
+    }
+    // Anything else could be meant for https.
+    for address in
+        ["192.168.1.5:11434", "nas:11434/v1", "localhost.example:1", "127.1:80", "localhost@evil.example", "::1"]
+    {
+        assert!(Endpoint::parse_confirmed(address).is_err(), "{address}");
+    }
+}
+
+#[test]
 fn invalid_base_urls_are_refused_with_a_reason() {
     let mut lines = String::new();
     for address in [
@@ -123,10 +178,10 @@ fn invalid_base_urls_are_refused_with_a_reason() {
         "": The base URL does not start with https://
         "example.com": The base URL does not start with https://
         "ftp://example.com": The base URL does not start with https://
-        "http://example.com": The base URL must be https, except on this machine (127.0.0.1, localhost)
-        "http://demo.localhost": The base URL must be https, except on this machine (127.0.0.1, localhost)
-        "http://127.0.0.1.example.com": The base URL must be https, except on this machine (127.0.0.1, localhost)
-        "http://127.1.evil": The base URL must be https, except on this machine (127.0.0.1, localhost)
+        "http://example.com": The base URL must be https, except on this machine (127.0.0.1, localhost) and in private networks
+        "http://demo.localhost": The base URL must be https, except on this machine (127.0.0.1, localhost) and in private networks
+        "http://127.0.0.1.example.com": The base URL must be https, except on this machine (127.0.0.1, localhost) and in private networks
+        "http://127.1.evil": The base URL must be https, except on this machine (127.0.0.1, localhost) and in private networks
         "https://user:key@example.com": The base URL must not contain a user name or password
         "https://example.com/v1?x=1": The base URL must have no query and no fragment
         "https://example.com/#a": The base URL must have no query and no fragment

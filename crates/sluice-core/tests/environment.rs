@@ -47,6 +47,17 @@ fn the_gateway_gets_any_of_the_keys() {
 }
 
 #[test]
+fn an_address_without_encryption_has_to_be_confirmed() {
+    check("http://nas:11434/v1", "", &[], expect!["no key to http://nas:11434/v1, to be confirmed"]);
+    check(
+        "http://nas:11434/v1",
+        "",
+        &["SLUICE_API_KEY"],
+        expect!["SLUICE_API_KEY to http://nas:11434/v1, to be confirmed"],
+    );
+}
+
+#[test]
 fn other_endpoints_get_their_own_key_only() {
     check(LOCAL, "", &KEY_VARIABLES, expect!["SLUICE_API_KEY to http://127.0.0.1:4000/v1"]);
     check("", OTHER, &["SLUICE_API_KEY"], expect!["SLUICE_API_KEY to https://other.example/v1"]);
@@ -88,7 +99,7 @@ fn an_address_elsewhere_has_to_be_confirmed_unless_the_user_set_it() {
         "",
         &["SLUICE_API_KEY"],
         expect![
-            "The base URL must be https, except on this machine (127.0.0.1, localhost). It should look like https://ai-gateway.vercel.sh/v1"
+            "The base URL must be https, except on this machine (127.0.0.1, localhost) and in private networks. It should look like https://ai-gateway.vercel.sh/v1"
         ],
     );
 }

@@ -25,7 +25,7 @@ fn settings_are_checked_without_a_request() {
     expect![[r#"
         caching: The setting sluice.caching has a value of the wrong type, so it is ignored.
         routing.order: The setting sluice.routing.order has a value of the wrong type, so it is ignored.
-        baseUrl: The base URL must be https, except on this machine (127.0.0.1, localhost). It should look like https://ai-gateway.vercel.sh/v1
+        baseUrl: The base URL must be https, except on this machine (127.0.0.1, localhost) and in private networks. It should look like https://ai-gateway.vercel.sh/v1
         models.hidden: The pattern `two words` has white space in it; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`, one id or pattern for each entry
         models.favourites: The pattern `!` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
         models.default: The pattern `acme/{a,b}` has characters that no id has; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`

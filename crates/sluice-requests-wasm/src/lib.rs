@@ -32,6 +32,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(endpoint) => to_json(&endpoint),
             Err(BadAddress(problem)) => to_json(&problem),
         },
+        RequestsQuestion::Consent { base_url, has_key } => to_json(&parse(&base_url)?.consent(has_key)),
         RequestsQuestion::Environment(environment) => match environment.endpoint() {
             Ok(found) => to_json(&found),
             Err(BadAddress(problem)) => to_json(&problem),

@@ -543,6 +543,8 @@ isVercel: boolean,
  */
 keysPage: string | null, };
 
+export type Consent = "notNeeded" | { "needed": Message } | { "refused": Message };
+
 export type Environment = { 
 /**
  * The value of `SLUICE_BASE_URL`.
@@ -1784,7 +1786,15 @@ export type CheckResult = "works" | "absent" | "failed" | "unknown";
 
 export type Topic = "address" | "encryption" | "proxy" | "models" | "key" | "answer" | "streaming" | "usage" | "cut" | "tools" | "parallelCalls" | "toolResults" | "toolImages" | "summaries" | "plainReasoning" | "encryptedReasoning" | "reasoningBack" | "phase" | "caching" | "limits" | "cancellation" | "errors";
 
-export type RequestsQuestion = { "parseEndpoint": string } | { "environment": Environment } | { "openVault": { 
+export type RequestsQuestion = { "parseEndpoint": string } | { "consent": { 
+/**
+ * The endpoint.
+ */
+baseUrl: string, 
+/**
+ * Whether a key would be sent.
+ */
+hasKey: boolean, } } | { "environment": Environment } | { "openVault": { 
 /**
  * The contents.
  */

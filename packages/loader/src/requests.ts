@@ -4,6 +4,7 @@ import type {
   CatalogQuestion,
   CatalogView,
   ChatMessage,
+  Consent,
   Endpoint,
   Environment,
   EnvironmentEndpoint,
@@ -66,6 +67,11 @@ export class Requests {
   /** Checks a base URL. If nothing may be sent there, the message says why. */
   parseEndpoint(address: string): Endpoint | Message {
     return this.#ask({ parseEndpoint: address });
+  }
+
+  /** Decides whether the user has to agree before anything is sent to an endpoint, with a key or without one. */
+  consent(baseUrl: string, hasKey: boolean): Consent {
+    return this.#ask({ consent: { baseUrl, hasKey } });
   }
 
   /** Returns the endpoint that the environment selects, if it does, or what is wrong with its address. Keys don't cross. */

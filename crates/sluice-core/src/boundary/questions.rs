@@ -28,6 +28,13 @@ pub enum RequestsQuestion {
     /// Checks a base URL: [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is wrong with it.
     /// An endpoint that is unencrypted must be confirmed by the user.
     ParseEndpoint(String),
+    /// Decides whether the user has to agree before anything is sent to an endpoint: [`Consent`](crate::Consent).
+    Consent {
+        /// The endpoint.
+        base_url: String,
+        /// Whether a key would be sent.
+        has_key: bool,
+    },
     /// What environment variables select: [`EnvironmentEndpoint`](crate::EnvironmentEndpoint), `null` if none of them are set, or
     /// a [`Message`](crate::Message) that says what is wrong with the address.
     Environment(Environment),

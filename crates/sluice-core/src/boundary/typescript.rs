@@ -16,7 +16,7 @@ use crate::models::{KeyCheck, KeyState, ListState};
 use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
-use crate::send::{Effort, Endpoint, Parameter};
+use crate::send::{Consent, Effort, Endpoint, Parameter};
 use crate::vercel::{
     NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
     VercelTeam,
@@ -55,6 +55,7 @@ fn typescript_types_are_fresh() {
         Routing::decl(&config),
         HttpRequest::decl(&config),
         Endpoint::decl(&config),
+        Consent::decl(&config),
         Environment::decl(&config),
         EnvironmentEndpoint::decl(&config),
         HttpResponse::decl(&config),

@@ -353,7 +353,7 @@ impl ModelCatalog {
             facts.entry(id.clone()).or_default().refused = self.refused(id, now);
         }
         let mut listed = read_models(&self.list).unwrap_or_default();
-        let origin = |address: &str| Endpoint::parse(address).map(|endpoint| endpoint.origin).ok();
+        let origin = |address: &str| Endpoint::parse_confirmed(address).map(|endpoint| endpoint.origin).ok();
         let ours = origin(&self.base_url);
         let added = settings.added.iter().filter(|(address, _)| ours.is_some() && origin(address) == ours);
         for id in added.flat_map(|(_, ids)| ids) {

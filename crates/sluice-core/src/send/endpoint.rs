@@ -46,6 +46,19 @@ impl fmt::Display for BadAddress {
 
 impl Error for BadAddress {}
 
+/// Whether the user has to agree before anything is sent to an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Consent {
+    /// They don't have to.
+    NotNeeded,
+    /// They have to agree to this once, for this origin.
+    Needed(Message),
+    /// Nothing can be sent there. The message says why.
+    Refused(Message),
+}
+
 /// The base URL of the Vercel AI Gateway, which is used unless another one is set.
 pub const VERCEL: &str = "https://ai-gateway.vercel.sh/v1";
 
@@ -64,6 +77,23 @@ impl Endpoint {
         }
     }
 
+    /// Decides whether the user has to agree before anything is sent here, with a key or without one. A server on this
+    /// machine is used without a question.
+    pub fn consent(&self, has_key: bool) -> Consent {
+        let code = match (self.is_unencrypted, has_key) {
+            (true, true) => MessageCode::ConfirmUnencrypted,
+            (true, false) => MessageCode::ConfirmUnencryptedWithoutKey,
+            (false, true) => return Consent::NotNeeded,
+            (false, false) if self.is_loopback => return Consent::NotNeeded,
+            // A service with a page for keys needs one.
+            (false, false) if self.keys_page.is_some() => {
+                return Consent::Refused(Message::new(MessageCode::KeyNeeded, [&self.origin]));
+            }
+            (false, false) => MessageCode::ConfirmWithoutKey,
+        };
+        Consent::Needed(Message::new(code, [&self.origin]))
+    }
+
     /// Checks a base URL. The error says what is wrong with it.
     pub fn parse(address: &str) -> Result<Self, BadAddress> {
         let endpoint = Self::parse_confirmed(address)?;
@@ -80,8 +110,12 @@ impl Endpoint {
         if address.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
             return refuse(MessageCode::AddressCharacters);
         }
-        let Some((scheme, rest)) = address.split_once("://") else {
-            return refuse(MessageCode::AddressScheme);
+        // Servers on this machine are often written without a scheme: `localhost:11434`.
+        let is_here = |host: &str| Host::parse(host).is_ok_and(|host| host.is_this_machine());
+        let (scheme, rest) = match address.split_once("://") {
+            Some(parts) => parts,
+            None if address.split([':', '/']).next().is_some_and(is_here) => ("http", address),
+            None => return refuse(MessageCode::AddressScheme),
         };
         let scheme = scheme.to_ascii_lowercase();
         if scheme != "https" && scheme != "http" {
