@@ -7,7 +7,7 @@ import type { Modules } from "../../packages/loader/src/modules.js";
 import { testConnection } from "../../packages/loader/src/probe.js";
 import { cardPage, cardText, verdict } from "./card-view.js";
 import type { Connection, Connections } from "./connections.js";
-import { addKey, noKeyYet, setDefault } from "./key-commands.js";
+import { addKey, addServer, noKeyYet, setDefault } from "./key-commands.js";
 import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
 import { localized, noteText, parseEndpoint } from "./messages.js";
@@ -42,6 +42,7 @@ export interface CommandServices {
 export function registerCommands(services: CommandServices): vscode.Disposable[] {
   const commands: { [name: string]: (services: CommandServices, connection?: Connection) => Promise<unknown> } = {
     addKey,
+    addServer,
     refreshModels,
     chooseDefaultModel,
     editModel,

@@ -1,5 +1,6 @@
 // Where requests go and with which key. A key belongs to the origin that it was entered for, or first used with, and to
-// those that the user confirmed.
+// those that the user confirmed. Without a key, and without encryption, an address is used after the user has agreed to that,
+// unless it is on this machine.
 
 import * as vscode from "vscode";
 
@@ -34,11 +35,11 @@ export type Known = { readonly label: string } & ({ readonly connection: Connect
 
 interface Problem {
   readonly problem: string;
-  /** Asks the user whether the key may be sent to an address. Returns whether it may. */
+  /** Asks the user whether an address may be used. Returns whether it may. */
   readonly confirm?: () => Promise<boolean>;
 }
 
-/** Remembers the origins that a key may be sent to, without storing the key itself. */
+/** Remembers the origins that a key may be sent to, without storing the key itself, and those that are used without a key. */
 const BINDINGS = "keyOrigins";
 const MAX_BINDINGS = 100;
 
@@ -81,18 +82,16 @@ export class Connections {
     return [...this.#known.values()];
   }
 
-  /** A key that the user entered in VS Code's own dialog. Throws the problem with it. */
-  async configured(configuration: { readonly [name: string]: unknown }): Promise<Connection | undefined> {
+  /** A server, and perhaps a key, that the user entered in VS Code's own dialog. Throws the problem with it. */
+  async configured(configuration: { readonly [name: string]: unknown }): Promise<Connection> {
     const { apiKey, baseUrl } = configuration;
-    if (typeof apiKey !== "string" || apiKey.trim() === "") {
-      return undefined;
-    }
+    const key = typeof apiKey === "string" && apiKey.trim() !== "" ? apiKey.trim() : undefined;
     const address = typeof baseUrl === "string" && baseUrl.trim() !== "" ? baseUrl : settingsBaseUrl();
     const endpoint = await this.#parse(vscode.l10n.t("Manage Models"), address);
-    const replaces = await this.#fingerprint(apiKey.trim());
+    const replaces = await this.#fingerprint(key);
     const name = new URL(endpoint.origin).host;
     const replacement = (await this.keys.list()).find((kept) => kept.replaces === replaces && kept.baseUrl === endpoint.baseUrl);
-    return this.#withKey(name, endpoint, replacement?.key ?? apiKey.trim(), {
+    return this.#withKey(name, endpoint, replacement?.key ?? key, {
       kept: replacement ?? { name, baseUrl: endpoint.baseUrl, replaces },
       isConfirmed: replacement !== undefined,
     });
@@ -114,15 +113,28 @@ export class Connections {
     return this.#found({ label: vscode.l10n.t("Demo"), endpoint, fingerprint: "demo", isDemo: true, fetch }, async () => undefined);
   }
 
-  /** A connection with a key that isn't kept yet. The user has just entered the key for this address. */
+  /** Asks the user whether an address may be used that they have just entered, if that is necessary. Throws if it can't be used. */
+  async agree({ baseUrl, origin }: Endpoint, key: string | undefined): Promise<boolean> {
+    const consent = (await this.modules.requests()).consent(baseUrl, key !== undefined);
+    if (consent === "notNeeded" || this.#origins(await this.#fingerprint(key)).includes(origin)) {
+      return true;
+    }
+    if ("refused" in consent) {
+      throw new Error(localized([consent.refused]));
+    }
+    const use = vscode.l10n.t("Use This Address");
+    return (await ask(localized([consent.needed]), use)) === use;
+  }
+
+  /** A connection with a key that isn't kept yet. The user has just entered the key for this address, and agreed to use it. */
   async entered(kept: KeptKey): Promise<Connection> {
     const { name: label, baseUrl, key } = kept;
     const endpoint = parseEndpoint(await this.modules.requests(), baseUrl);
     const fingerprint = await this.#fingerprint(key);
     if (key !== undefined) {
       this.log.hide(key);
-      await this.#bind(fingerprint, endpoint.origin);
     }
+    await this.#bind(fingerprint, endpoint.origin);
     return connection({ label, endpoint, fingerprint, kept, isTrial: true }, async () => key);
   }
 
@@ -180,10 +192,10 @@ export class Connections {
       this.#saidWithheld = problem;
       this.log.warn(problem);
     }
-    if (endpoint.isLoopback) {
+    if (problem === undefined || endpoint.isLoopback) {
       return this.#withKey(label, endpoint, undefined, {});
     }
-    return problem === undefined ? undefined : this.#refused(label, { problem });
+    return this.#refused(label, { problem });
   }
 
   /** Throws the problem with an address, and remembers it. */
@@ -203,8 +215,8 @@ export class Connections {
     return usable;
   }
 
-  #refused(label: string, problem: Problem): never {
-    this.#remember({ label, ...problem });
+  #refused(label: string, problem: Problem, which?: string): never {
+    this.#remember({ label, ...problem }, which);
     throw problem.confirm === undefined ? plainError(problem.problem) : new KnownError(problem.problem);
   }
 
@@ -224,29 +236,42 @@ export class Connections {
       if (!isHeaderSafe(key)) {
         this.#refused(label, { problem: unusableKey() });
       }
-      if (!isConfirmed) {
-        await this.#checkOrigin(label, key, endpoint, isFromEnvironment);
-      }
     }
     const fingerprint = await this.#fingerprint(key);
+    if (!isConfirmed) {
+      await this.#checkOrigin(label, endpoint, fingerprint, key !== undefined, isFromEnvironment);
+    }
     return this.#found({ label, endpoint, fingerprint, ...(kept && { kept }) }, async () => key);
   }
 
-  /** Throws if this key must not be sent to this origin. The user is told once, and can confirm the address there. */
-  async #checkOrigin(label: string, key: string, { origin, isLoopback }: Endpoint, isFromEnvironment: boolean): Promise<void> {
-    const fingerprint = await this.#fingerprint(key);
+  /** Throws if nothing may be sent to this origin with this key. The user is told once, and can confirm the address there. */
+  async #checkOrigin(
+    label: string,
+    { origin, baseUrl, isLoopback }: Endpoint,
+    fingerprint: string,
+    hasKey: boolean,
+    isFromEnvironment: boolean,
+  ): Promise<void> {
+    const consent = (await this.modules.requests()).consent(baseUrl, hasKey);
+    if (consent !== "notNeeded" && "refused" in consent) {
+      this.#refused(label, { problem: localized([consent.refused]) });
+    }
     const bound = this.#origins(fingerprint);
+    const needed = consent === "notNeeded" ? undefined : localized([consent.needed]);
     if (isLoopback || bound.includes(origin)) {
       return;
     }
-    if (bound.length === 0 && !isFromEnvironment) {
+    if (needed === undefined && bound.length === 0 && !isFromEnvironment) {
       return this.#bind(fingerprint, origin);
     }
-    const send = vscode.l10n.t("Send the Key There");
-    const question =
-      bound.length === 0
-        ? vscode.l10n.t("VS Code's environment specifies {0} as the address for your key.", origin)
-        : vscode.l10n.t("So far, this key was used with {0}. Now it would be sent to {1}.", bound.join(", "), origin);
+    const send = hasKey ? vscode.l10n.t("Send the Key There") : vscode.l10n.t("Use This Address");
+    const questions = needed === undefined ? [] : [needed];
+    if (hasKey && bound.length > 0) {
+      questions.unshift(vscode.l10n.t("So far, this key was used with {0}. Now it would be sent to {1}.", bound.join(", "), origin));
+    } else if (hasKey && isFromEnvironment) {
+      questions.unshift(vscode.l10n.t("VS Code's environment specifies {0} as the address for your key.", origin));
+    }
+    const question = questions.join(" ");
     const confirm = async (answer: Promise<string | undefined>): Promise<boolean> => {
       if ((await answer) !== send) {
         return false;
@@ -257,16 +282,14 @@ export class Connections {
     };
     if (!this.#told.has(`${fingerprint} ${origin}`)) {
       this.#told.add(`${fingerprint} ${origin}`);
-      this.log.warn(
-        `A key is not sent to ${origin}: ${bound.length === 0 ? "nobody confirmed that address" : `it belongs to ${bound.join(", ")}`}.`,
-      );
+      this.log.warn(`Nothing is sent to ${origin}, because nobody confirmed that address.`);
       void confirm(showWarning(`Sluice: ${question}`, send));
     }
     const problem = vscode.l10n.t(
-      'The key is not sent to {0}, because you have not confirmed that address for it. Run "Sluice: Refresh the Models" to confirm.',
+      'Nothing is sent to {0}, because you have not confirmed that address. Run "Sluice: Refresh the Models" to confirm.',
       origin,
     );
-    this.#refused(label, { problem, confirm: () => confirm(ask(question, send)) });
+    this.#refused(label, { problem, confirm: () => confirm(ask(question, send)) }, `${origin} ${fingerprint}`);
   }
 
   /** Earlier versions stored one origin for each key. */

@@ -26,7 +26,13 @@ export async function addKey(services: CommandServices, connection?: Connection)
   const others = real.flatMap((way) => ("connection" in way && !kept.includes(way.connection.kept!) ? [way.connection] : []));
   const rows = [
     { label: vscode.l10n.t("Add a Key"), icon: "add", run: () => enterKey(services) },
-    ...kept.map((one) => ({ label: one.name, icon: "key", description: one.baseUrl, run: () => change(services, one) })),
+    { label: vscode.l10n.t("Use a Local Server"), icon: "server", run: () => addServer(services) },
+    ...kept.map((one) => ({
+      label: one.name,
+      icon: one.key === undefined ? "server" : "key",
+      description: one.baseUrl,
+      run: () => change(services, one),
+    })),
     ...others.map((one) => ({
       label: one.label,
       icon: "key",
@@ -58,31 +64,66 @@ async function elsewhere({ signIn }: CommandServices, { label }: Connection): Pr
   );
 }
 
+/** Asks for the address of a server that needs no key, and for a key if it does need one. */
+export async function addServer(services: CommandServices): Promise<void> {
+  const { modules, connections, lists, keys } = services;
+  const requests = await modules.requests();
+  let kept: KeptKey | undefined;
+  let needsKey = false;
+  const entered = await input({
+    title: vscode.l10n.t("Use a Local Server"),
+    prompt: vscode.l10n.t("Type the address of a server, such as {0} for Ollama, and press Enter.", "localhost:11434"),
+    check: async (address) => {
+      const endpoint = parseEndpoint(requests, address);
+      if (!(await connections.agree(endpoint, undefined))) {
+        return { problem: vscode.l10n.t("Nothing was sent. Use https, or another address."), mayKeep: false };
+      }
+      const { baseUrl, origin } = endpoint;
+      const known = (await keys.list()).find((one) => one.baseUrl === baseUrl && one.key === undefined);
+      kept = known ?? { name: await freeName(services, new URL(origin).host), baseUrl };
+      const { list, refusal } = await lists.check(await connections.entered(kept));
+      needsKey = refusal !== undefined;
+      const note = list.models.length === 0 ? list.notes.at(-1) : undefined;
+      return needsKey || note === undefined ? undefined : { problem: noteText(note), mayKeep: true };
+    },
+  });
+  if (entered === undefined || kept === undefined) {
+    return;
+  }
+  if (needsKey) {
+    return enterKey(services, undefined, kept.baseUrl);
+  }
+  await keys.put(kept);
+  return ready(services, await connections.entered(kept));
+}
+
 /** Asks for a key until the server accepts it. */
-async function enterKey(services: CommandServices, before?: KeptKey): Promise<void> {
+async function enterKey(services: CommandServices, before?: KeptKey, address?: string): Promise<void> {
   const { modules, connections, lists, keys } = services;
   const requests = await modules.requests();
   const title = before === undefined ? vscode.l10n.t("Add a Key") : vscode.l10n.t("Change the Key");
-  let baseUrl = before?.baseUrl ?? settingsBaseUrl();
+  let baseUrl = before?.baseUrl ?? address ?? settingsBaseUrl();
   for (;;) {
     const endpoint = parseEndpoint(requests, baseUrl);
     const { host } = new URL(endpoint.origin);
     const kept = { ...(before ?? { name: await freeName(services, host) }), baseUrl: endpoint.baseUrl };
     const withKey = (key: string): KeptKey => (key === "" ? kept : { ...kept, key });
-    const address = { icon: "globe", tooltip: vscode.l10n.t("Use another address than {0}", endpoint.origin) };
+    const otherAddress = { icon: "globe", tooltip: vscode.l10n.t("Use another address than {0}", endpoint.origin) };
     const page = endpoint.keysPage;
     const open = { icon: "link-external", tooltip: vscode.l10n.t("Open the page with your keys") };
     const key = await input({
       title,
       prompt: vscode.l10n.t("Paste a key for {0} and press Enter. It is checked before it is kept.", host),
       isSecret: true,
-      buttons: [...(page === null ? [] : [open]), ...(before === undefined ? [address] : [])],
+      buttons: [...(page === null ? [] : [open]), ...(before === undefined ? [otherAddress] : [])],
       check: async (key) => {
-        if (key === "" ? !endpoint.isLoopback : !isHeaderSafe(key)) {
-          return { problem: key === "" ? vscode.l10n.t("Paste a key.") : unusableKey(), mayKeep: false };
+        if (key !== "" && !isHeaderSafe(key)) {
+          return { problem: unusableKey(), mayKeep: false };
         }
-        const connection = await connections.entered(withKey(key));
-        const [list, refusal] = await Promise.all([lists.refresh(connection), lists.refusal(connection)]);
+        if (!(await connections.agree(endpoint, withKey(key).key))) {
+          return { problem: vscode.l10n.t("Nothing was sent. Use https, or another address."), mayKeep: false };
+        }
+        const { list, refusal } = await lists.check(await connections.entered(withKey(key)));
         const note = list.models.length === 0 ? list.notes.at(-1) : undefined;
         const problem = refusal ?? (note && noteText(note));
         return problem === undefined ? undefined : { problem, mayKeep: refusal === undefined };
@@ -93,7 +134,7 @@ async function enterKey(services: CommandServices, before?: KeptKey): Promise<vo
     }
     if (key === open) {
       await vscode.env.openExternal(vscode.Uri.parse(page!));
-    } else if (key === address) {
+    } else if (key === otherAddress) {
       baseUrl = await enterAddress(services, baseUrl);
     } else {
       await keys.put(withKey(key as string), before);
@@ -220,11 +261,16 @@ export async function greet({ globalState }: vscode.ExtensionContext): Promise<v
   }
   await globalState.update("greeted", true);
   const add = vscode.l10n.t("Add a Key");
+  const local = vscode.l10n.t("Use a Local Server");
   const tour = vscode.l10n.t("Show Me Around");
-  const text = vscode.l10n.t("Sluice is installed. Its demo model is in the model picker of the chat; add a key to use real models.");
-  const chosen = await showInformation(text, add, tour);
+  const text = vscode.l10n.t(
+    "Sluice is installed. Its demo model is in the model picker of the chat. For real models, add a key, or use a server such as Ollama without one.",
+  );
+  const chosen = await showInformation(text, add, local, tour);
   if (chosen === add) {
     await vscode.commands.executeCommand("sluice.addKey");
+  } else if (chosen === local) {
+    await vscode.commands.executeCommand("sluice.addServer");
   } else if (chosen === tour) {
     await vscode.commands.executeCommand("sluice.openWalkthrough");
   }
@@ -236,8 +282,11 @@ export async function noKeyYet(): Promise<void> {
   const message = vscode.l10n.t(
     "Sluice: there is no key yet, so only the demo model is available. It answers inside VS Code and needs no connection.",
   );
-  const chosen = await showInformation(message, add, signIn);
-  if (chosen === signIn) {
+  const local = vscode.l10n.t("Use a Local Server");
+  const chosen = await showInformation(message, add, local, signIn);
+  if (chosen === local) {
+    await vscode.commands.executeCommand("sluice.addServer");
+  } else if (chosen === signIn) {
     await vscode.commands.executeCommand("sluice.signInWithVercelCli");
   } else if (chosen === add) {
     await vscode.commands.executeCommand("sluice.addKey");

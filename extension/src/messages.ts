@@ -12,14 +12,11 @@ export function localized(messages: readonly Message[], separator = " "): string
   return messages.map(({ code, args }) => vscode.l10n.t(MESSAGES[code], ...args)).join(separator);
 }
 
-/** Checks a base URL. Throws what is wrong with it. An address without encryption is wrong unless the user has confirmed it. */
-export function parseEndpoint(requests: Requests, address: string, isConfirmed: (origin: string) => boolean = () => false): Endpoint {
+/** Checks a base URL. Throws what is wrong with it. Before anything is sent there, `Connections.agree` asks the user if necessary. */
+export function parseEndpoint(requests: Requests, address: string): Endpoint {
   const parsed = requests.parseEndpoint(address);
   if ("code" in parsed) {
     throw new Error(localized([parsed]));
-  }
-  if (parsed.isUnencrypted && !isConfirmed(parsed.origin)) {
-    throw new Error(localized([{ code: "addressUnencrypted", args: [parsed.origin] }]));
   }
   return parsed;
 }

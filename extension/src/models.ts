@@ -30,6 +30,8 @@ export class ModelLists {
   readonly #catalogs = new Map<string, CatalogView>();
   readonly #enriched = new Set<string>();
   readonly #toldRefused = new Set<string>();
+  /** Why a server has refused to list its models with a key, or without one. */
+  readonly #listRefusals = new Map<string, string>();
   readonly #refreshing = new Map<string, Promise<CatalogView>>();
   /** The notes that were logged last. */
   readonly #logged = new Map<string, string>();
@@ -51,8 +53,7 @@ export class ModelLists {
       known = await this.learn(connection, undefined, file && new TextDecoder().decode(file));
     }
     if (known.state === "missing") {
-      // Some servers list their models for everybody, so the list doesn't show whether the key is valid.
-      const [list, refusal] = await Promise.all([this.refresh(connection), this.refusal(connection)]);
+      const { list, refusal } = await this.check(connection);
       if (refusal !== undefined) {
         this.keyRefused(connection, refusal);
         throw new KnownError(refusal);
@@ -78,8 +79,14 @@ export class ModelLists {
     return refresh;
   }
 
-  /** Asks the server whether it accepts the key. Returns the reason if it doesn't, and undefined if it doesn't say. */
-  async refusal(connection: Connection): Promise<string | undefined> {
+  /** Asks for the list, and whether the server accepts the key. Returns the reason if it doesn't. */
+  async check(connection: Connection): Promise<{ readonly list: CatalogView; readonly refusal: string | undefined }> {
+    // Some servers list their models for everybody, so the list doesn't show whether the key is valid.
+    const [list, refusal] = await Promise.all([this.refresh(connection), this.#creditsRefusal(connection)]);
+    return { list, refusal: refusal ?? this.#listRefusals.get(idOf(connection)) };
+  }
+
+  async #creditsRefusal(connection: Connection): Promise<string | undefined> {
     if (connection.isDemo) {
       return undefined;
     }
@@ -135,8 +142,11 @@ export class ModelLists {
     const requests = await this.modules.requests();
     const { listRequest } = await this.#ask(connection);
     const answer = await get(requests, connection, listRequest);
+    this.#listRefusals.delete(idOf(connection));
     if (!("transport" in answer) && answer.status === 401) {
-      this.keyRefused(connection, localized(requests.explainResponse(answer)));
+      const reason = localized(requests.explainResponse(answer));
+      this.#listRefusals.set(idOf(connection), reason);
+      this.keyRefused(connection, reason);
     }
     const known = await this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
     if (known.otherListRequest === null) {

@@ -77,7 +77,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const { connections } = this.services;
     if (configuration !== undefined) {
       const connection = await connections.configured(configuration);
-      const models = connection === undefined ? [] : this.#shown(connection, await this.#models(connection));
+      const models = this.#shown(connection, await this.#models(connection));
       this.#groupHasModels ||= models.length > 0;
       if (this.#groupHasModels && this.#demoIsOffered) {
         this.#changed.fire();

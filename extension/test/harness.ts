@@ -26,6 +26,8 @@ modules.push(["/extension/dist/gemma.vocabulary", readFileSync("../crates/sluice
 
 /** A server on this machine. Requests to it bypass `fetch`, so they are passed on to the `fetch` of the test here. */
 export const LOCAL = "https://127.0.0.1:4000";
+/** The origins of servers that don't exist, whose requests bypass `fetch`. A test can add more. */
+export const FAKED = new Set([LOCAL]);
 
 class LocalRequest extends NodeEvents {
   constructor(
@@ -51,7 +53,7 @@ class LocalRequest extends NodeEvents {
 
 http.ClientRequest = new Proxy(http.ClientRequest, {
   construct: (real, [url, init]: [URL, RequestInit]) =>
-    url.origin === LOCAL ? new LocalRequest(url, init) : Reflect.construct(real, [url, init]),
+    FAKED.has(url.origin) ? new LocalRequest(url, init) : Reflect.construct(real, [url, init]),
 });
 
 export interface Sent {

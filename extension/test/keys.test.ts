@@ -197,7 +197,7 @@ test("a key goes to a second address after the user has confirmed it, and to thi
   );
   await assert.rejects(
     provider.provideLanguageModelChatInformation({ silent: true, configuration: groups[1] }, {}),
-    /The key is not sent to .*two\.example, because you have not confirmed that address/,
+    /Nothing is sent to .*two\.example, because you have not confirmed that address/,
   );
   const [question, result] = await run("refreshModels", "Send the Key There");
   assert.equal(question, `warning: ${asked}`);

@@ -1,5 +1,5 @@
-// `fetch` for servers on this machine, without a proxy. Plain http is allowed for them only because nothing leaves the
-// machine, but VS Code's `fetch` would use a proxy: for 127.0.0.2 the one in `http.proxy` or HTTP_PROXY, and with some
+// `fetch` for servers on this machine and for plain http in private networks, without a proxy. For the former, plain http is
+// allowed only because nothing leaves the machine, but VS Code's `fetch` would use a proxy: for 127.0.0.2 the one in `http.proxy` or HTTP_PROXY, and with some
 // settings Node sends everything to the latter. VS Code patches `http.request` in the same way, but not the class
 // behind it.
 
