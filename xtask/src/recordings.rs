@@ -1,8 +1,10 @@
 //! `cargo xtask recordings DIR`: compares the core with an independent oracle on recorded streams.
 //!
-//! The oracle splits frames naively and uses only finished items (`output_item.done` and the terminal event), never
-//! deltas. The core is judged on the deltas that it streamed. If a server's deltas contradict its own finished text
-//! (some recordings were shortened by hand), the deltas are taken as correct, because they were already shown.
+//! The oracle splits frames naively and uses finished items (`output_item.done` and the terminal event). It uses deltas only
+//! for messages that never finish. The core is judged on the deltas that it streamed. If a server's deltas contradict its own
+//! finished text (some recordings were shortened by hand), the deltas are taken as correct, because they were already shown.
+//! The status of an answer is the one in its terminal event. A call counts if its arguments are a JSON object and it wasn't cut
+//! off.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -64,6 +66,7 @@ impl Expected {
         let body = String::from_utf8_lossy(body).replace("\r\n", "\n");
         let mut expected = Self { status: "truncated", ..Self::default() };
         let mut deltas: BTreeMap<u64, String> = BTreeMap::new();
+        let mut finished = Vec::new();
         let frames = body.split("\n\n").filter_map(|frame| {
             let data = frame.lines().find_map(|line| line.strip_prefix("data:"))?;
             serde_json::from_str::<Value>(data.trim()).ok()
@@ -76,48 +79,83 @@ impl Expected {
                 }
                 "response.output_item.done" => {
                     let index = event["output_index"].as_u64().unwrap_or_default();
-                    expected.add_item(&event["item"], &deltas.remove(&index).unwrap_or_default());
+                    expected.add_message(&event["item"], &deltas.remove(&index).unwrap_or_default());
+                    finished.push(event["item"].clone());
                 }
+                "response.completed" if event["response"]["status"] == "incomplete" => {
+                    expected.end("incomplete", &event)
+                }
+                "response.completed" if event["response"]["status"] == "failed" => expected.end("failed", &event),
                 "response.completed" => expected.end("completed", &event),
                 "response.incomplete" => expected.end("incomplete", &event),
                 "response.failed" | "error" => expected.end("failed", &event),
                 _ => {}
             }
             if expected.status != "truncated" {
+                // Some servers finish only the last of several calls, and list all of them at the end.
+                let last = event["response"]["output"].as_array().cloned().unwrap_or_default();
+                if finished.is_empty() {
+                    last.iter().for_each(|item| expected.add_message(item, ""));
+                }
+                let calls = |items: &[Value]| items.iter().filter(|item| item["type"] == "function_call").count();
+                if calls(&last) > calls(&finished) {
+                    finished = last;
+                }
                 break;
             }
         }
+        if expected.text.is_empty() {
+            // Messages that never finished.
+            deltas.values().for_each(|text| expected.add_text(text));
+        }
+        finished.iter().for_each(|item| expected.add_call(item));
         expected
     }
 
-    fn add_item(&mut self, item: &Value, deltas: &str) {
-        match item["type"].as_str() {
-            Some("message") => {
-                let parts = item["content"].as_array().into_iter().flatten();
-                let texts = parts.filter_map(|part| part["text"].as_str().or(part["refusal"].as_str()));
-                let finished: String = texts.collect();
-                let contradictory = !finished.starts_with(deltas);
-                self.contradictory |= contradictory;
-                let text = if contradictory { deltas } else { &finished };
-                // A blank line separates two messages.
-                if !self.text.is_empty() && !text.is_empty() {
-                    self.text.push_str("\n\n");
-                }
-                self.text.push_str(text);
-            }
-            Some("function_call") if item["status"] != "incomplete" => {
-                let field = |name: &str| item[name].as_str().unwrap_or_default();
-                let arguments = if field("arguments").trim().is_empty() { "{}" } else { field("arguments") };
-                let input = serde_json::from_str(arguments).unwrap_or_default();
+    fn add_message(&mut self, item: &Value, deltas: &str) {
+        if item["type"] != "message" {
+            return;
+        }
+        let parts = item["content"].as_array().into_iter().flatten();
+        let texts = parts.filter_map(|part| part["text"].as_str().or(part["refusal"].as_str()));
+        let finished: String = texts.collect();
+        let contradictory = !finished.starts_with(deltas);
+        self.contradictory |= contradictory;
+        self.add_text(if contradictory { deltas } else { &finished });
+    }
+
+    fn add_text(&mut self, text: &str) {
+        // A blank line separates two messages.
+        if !self.text.is_empty() && !text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(text);
+    }
+
+    fn add_call(&mut self, item: &Value) {
+        let field = |name: &str| item[name].as_str().unwrap_or_default();
+        let is_blank = field("arguments").trim().is_empty();
+        let is_unfinished = is_blank && item["status"] == "in_progress";
+        let is_cut_off = item["status"] == "incomplete" || (is_blank && self.status != "completed");
+        if item["type"] != "function_call" || is_cut_off {
+            return;
+        }
+        match serde_json::from_str(if is_blank { "{}" } else { field("arguments") }) {
+            Ok(input @ Value::Object(_)) if !is_unfinished => {
                 self.calls.push((format!("gw-{}", field("call_id")), field("name").to_owned(), input));
             }
+            // Without a call that the model needs, the answer isn't complete, whatever the server says.
+            _ if self.status == "completed" => self.status = "failed",
             _ => {}
         }
     }
 
     fn end(&mut self, status: &'static str, event: &Value) {
         self.status = status;
-        self.usage = event["response"]["usage"].clone();
+        // Chat completions have other names for the same counts.
+        let usage = event["response"]["usage"].to_string();
+        let usage = usage.replace("prompt_tokens", "input_tokens").replace("completion_tokens", "output_tokens");
+        self.usage = serde_json::from_str(&usage).unwrap_or_default();
     }
 }
 
