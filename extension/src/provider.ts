@@ -106,7 +106,9 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     }
     // A chat may still be using the demo when the other models arrive, so it is only hidden.
     const demo = await connections.demo();
-    const [model] = (await this.#models(demo)).filter(({ id }) => id === DEMO_MODEL);
+    // A server may have a model with the same id, which would get the demo's answers.
+    const isTaken = models.some(({ id }) => id === DEMO_MODEL);
+    const [model] = (await this.#models(demo)).filter(({ id }) => id === DEMO_MODEL && !isTaken);
     return [...models, ...(model === undefined ? [] : [{ ...information(model, demo), isUserSelectable: this.#demoIsOffered }])];
   }
 
