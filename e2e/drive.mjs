@@ -7,16 +7,20 @@ import { SERVER_STOPPED } from "./lib/vscode.mjs";
 import { api } from "./suites/api.mjs";
 import { chat } from "./suites/chat.mjs";
 import { commands } from "./suites/commands.mjs";
+import { foreign } from "./suites/foreign.mjs";
 import { hostile } from "./suites/hostile.mjs";
 import { key } from "./suites/key.mjs";
+import { local } from "./suites/local.mjs";
 import { proxy } from "./suites/proxy.mjs";
 import { sample } from "./suites/sample.mjs";
 import { start } from "./suites/start.mjs";
 import { thinking } from "./suites/thinking.mjs";
 import { web } from "./suites/web.mjs";
 
+/** Suites that need more than the embedded gateway. They run only if they are named. */
+const optional = { foreign };
 // The last suite also searches the files of all others for the key.
-const suites = { api, start, chat, thinking, commands, hostile, proxy, web, sample, key };
+const suites = { api, start, local, chat, thinking, commands, hostile, proxy, web, sample, key };
 
 /**
  * Failures of VS Code or of the browser that are known not to depend on the extension. Only these are worth a second
@@ -30,11 +34,11 @@ const NOT_OURS = [
 const setup = readSetup();
 /** @type {{ suite: string, reason: string }[]} */
 const repeated = [];
-if (setup.only && !(setup.only in suites)) {
+if (setup.only && !(setup.only in { ...suites, ...optional })) {
   console.error(`There is no suite called ${setup.only}; there are ${Object.keys(suites).join(", ")}.`);
   process.exit(1);
 }
-for (const [name, suite] of Object.entries(suites)) {
+for (const [name, suite] of Object.entries(setup.only ? { ...suites, ...optional } : suites)) {
   if (setup.only && setup.only !== name) continue;
   for (const attempt of [1, 2]) {
     const before = results.length;

@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
  * @property {string} tools where code-server, its Node and playwright-core are installed
  * @property {string} chromium the browser's program
  * @property {string} gateway the embedded gateway's base URL
+ * @property {Record<string, string>} imitated the base URLs of gateways that imitate other servers, by their names
  * @property {string} work where the runs write
  * @property {string} shots where the pictures go
  * @property {string[]} vsix
@@ -25,6 +26,7 @@ export function setup() {
       tools: { type: "string", default: "" },
       chromium: { type: "string", default: "" },
       gateway: { type: "string", default: "" },
+      imitated: { type: "string", multiple: true, default: [] },
       work: { type: "string", default: "" },
       vsix: { type: "string", multiple: true, default: [] },
       extension: { type: "string", multiple: true, default: [] },
@@ -38,5 +40,6 @@ export function setup() {
   const shots = path.join(values.work, "shots");
   // A signal ends the program normally, so that the processes it started are ended too.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
-  return { ...others, extensions, shots, key: "canary-5f2c9e71b84d" };
+  const imitated = Object.fromEntries(values.imitated.map((one) => one.split(/=(.*)/, 2)));
+  return { ...others, extensions, imitated, shots, key: "canary-5f2c9e71b84d" };
 }

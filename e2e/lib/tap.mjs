@@ -70,7 +70,8 @@ export async function startTap(upstream, { models = [], host = "127.0.0.1" } = {
     server.closeAllConnections();
     server.close();
   };
-  return { origin: `http://${host}:${port}`, url: `http://${host}:${port}/v1`, seen, close };
+  const origin = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return { origin, url: `${origin}/v1`, seen, close };
 }
 
 /** @param {http.IncomingMessage} reply @param {http.ServerResponse} response @param {ExtraModel[]} models */

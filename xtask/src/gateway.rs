@@ -28,8 +28,14 @@ pub struct Gateway {
 
 impl Gateway {
     pub fn start(sluice: &Path) -> Done<Self> {
+        Self::start_with(sluice, &[])
+    }
+
+    /// Starts a gateway with more arguments, such as `--as ollama`.
+    pub fn start_with(sluice: &Path, arguments: &[&str]) -> Done<Self> {
         let mut server = Command::new(sluice)
             .args(["serve", "--port", "0"])
+            .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("cannot run {}: {error}", sluice.display()))?;

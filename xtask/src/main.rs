@@ -83,8 +83,12 @@ enum Task {
     Persist,
     /// Run other SDKs against the embedded gateway; they are installed from npm
     Sdks,
-    /// Use a server that others wrote, which is installed from the registry of Python packages
-    Servers,
+    /// Use servers that others wrote, which are installed from the registry of Python packages
+    Servers {
+        /// Use only this server
+        #[arg(long)]
+        only: Option<String>,
+    },
     /// Run only the tests in a real VS Code
     Vscode {
         /// Run only this suite
@@ -145,7 +149,7 @@ fn main() -> ExitCode {
         Task::Load => program("load"),
         Task::Persist => program("persist"),
         Task::Sdks => gateway::check_with_sdks(),
-        Task::Servers => servers::check(),
+        Task::Servers { only } => servers::check(only.as_deref()),
         Task::Vscode { only, extension, keep } => vscode::run(extension, only.as_deref(), keep),
         Task::Fuzz { only, seconds } => fuzz::all(only.as_deref(), seconds),
     };

@@ -1,7 +1,6 @@
-//! `cargo xtask servers`: uses a server that others wrote through the real command line.
+//! `cargo xtask servers`: uses servers that others wrote through the real command line, and one of them in a real VS Code.
 //!
-//! `LiteLLM` is installed from `PyPI` into `target/`, which takes minutes the first time. Behind it is `servers/upstream.py`, a
-//! small chat-completions server that can be asked for every kind of answer.
+//! They are installed from `PyPI` into `target/`, which takes minutes the first time.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,81 +15,68 @@ use crate::Done;
 use crate::gateway;
 use crate::shell::{capture, command, root, run};
 
-const LITELLM: &str = "1.106.2";
-/// `LiteLLM` refuses to start without a key that looks random.
-const KEY: &str = "sk-0f3b6a1d9c7e5248b1a6d4e3f2c10987";
-/// How long `LiteLLM` may take to start.
+mod litellm;
+mod transformers;
+
+/// How long a server may take to start.
 const START: Duration = Duration::from_mins(5);
 
-pub fn check() -> Done {
+type Check = fn(&Path, PathBuf) -> Done;
+
+/// Runs the scenarios of all servers, or of one.
+pub fn check(only: Option<&str>) -> Done {
     let folder = root().join("target/servers");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let sluice = gateway::build()?;
-    let litellm = install(&folder)?;
-    let mut upstream = Server::start(command("python3").arg("xtask/servers/upstream.py"))?;
-    let port = upstream.line()?;
-    let (mut server, base_url) = start_litellm(&litellm, &folder, &port)?;
-    let user = User { sluice, home: folder.join("home"), base_url };
-    let _ = fs::remove_dir_all(&user.home);
-    for (name, scenario) in SCENARIOS {
-        scenario(&user).map_err(|problem| format!("LiteLLM, {name}: {problem}"))?;
-        println!("   ok: LiteLLM, {name}");
+    let all: [(&str, Check); 2] = [("litellm", litellm::check), ("transformers", transformers::check)];
+    if let Some(only) = only.filter(|only| !all.iter().any(|(name, _)| name == only)) {
+        return Err(format!("there is no server called {only}; there are {}", all.map(|(name, _)| name).join(", ")));
     }
-    cancellation(&user, &mut upstream).map_err(|problem| format!("LiteLLM, cancellation: {problem}"))?;
-    println!("   ok: LiteLLM, cancellation");
-    server.stop();
+    for (_, check) in all.iter().filter(|(name, _)| only.is_none_or(|only| only == *name)) {
+        check(&folder, sluice.clone())?;
+    }
     Ok(())
 }
 
-/// Installs `LiteLLM`, unless it is there already, and returns the program.
-fn install(folder: &Path) -> Done<PathBuf> {
-    let environment = folder.join(format!("litellm-{LITELLM}"));
-    let program = environment.join("bin/litellm");
+/// Installs packages into an environment of their own, unless they are there already. Returns the environment's programs.
+fn install(folder: &Path, packages: &[&str]) -> Done<PathBuf> {
+    let name: String = packages.join("-").chars().filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c)).collect();
+    let environment = folder.join(name);
     let marker = environment.join("installed");
     if !marker.exists() {
-        println!("   installing LiteLLM {LITELLM} from PyPI");
+        println!("   installing {} from PyPI", packages.join(", "));
+        let started = Instant::now();
         run(command("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-        let package = format!("litellm[proxy]=={LITELLM}");
-        run(Command::new(environment.join("bin/pip")).args(["install", "--quiet", &package]))?;
+        run(Command::new(environment.join("bin/pip")).args(["install", "--quiet"]).args(packages))?;
         fs::write(&marker, "").map_err(|error| format!("{}: {error}", marker.display()))?;
+        println!("   installed in {} s", started.elapsed().as_secs());
     }
-    Ok(program)
+    Ok(environment.join("bin"))
 }
 
-fn start_litellm(program: &Path, folder: &Path, upstream: &str) -> Done<(Server, String)> {
-    let config = folder.join("litellm.json");
-    let model = json!({
-        "model_name": "fake",
-        "litellm_params": {
-            // This provider has no Responses API of its own, so LiteLLM translates.
-            "model": "deepseek/fake",
-            "api_base": format!("http://127.0.0.1:{upstream}/v1"),
-            "api_key": "none",
-        },
-    });
-    let settings = json!({ "model_list": [model], "general_settings": { "master_key": KEY } });
-    fs::write(&config, settings.to_string()).map_err(|error| format!("{}: {error}", config.display()))?;
-    // The system chooses a free port. Another program could take it before LiteLLM does, which would be an error below.
+/// Returns a free port. Another program could take it before the server does, which would be an error then.
+fn free_port() -> Done<String> {
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    let port = free.map_err(|error| error.to_string())?.port().to_string();
-    let mut litellm = Command::new(program);
-    litellm.arg("--config").arg(&config).args(["--host", "127.0.0.1", "--port", &port]);
-    litellm.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").stderr(Stdio::null());
-    let mut server = Server::start(&mut litellm)?;
+    Ok(free.map_err(|error| error.to_string())?.port().to_string())
+}
+
+/// Starts a server and waits until it answers at `path`.
+fn start(program: &mut Command, port: &str, path: &str) -> Done<Server> {
+    let mut server = Server::start(program.stderr(Stdio::null()))?;
     server.discard_output();
     let started = Instant::now();
-    while !answers(&port) {
+    while !answers(port, path) {
         if server.has_ended() || started.elapsed() > START {
-            return Err(format!("LiteLLM did not start; try `{} --config {}`", program.display(), config.display()));
+            return Err(format!("the server did not start; try `{program:?}`"));
         }
         std::thread::sleep(Duration::from_millis(250));
     }
-    Ok((server, format!("http://127.0.0.1:{port}/v1")))
+    Ok(server)
 }
 
-fn answers(port: &str) -> bool {
+fn answers(port: &str, path: &str) -> bool {
     let Ok(mut stream) = TcpStream::connect(format!("127.0.0.1:{port}")) else { return false };
-    let request = "GET /health/liveliness HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n";
+    let request = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
     let mut answer = String::new();
     stream.write_all(request.as_bytes()).is_ok()
         && stream.read_to_string(&mut answer).is_ok()
@@ -102,14 +88,27 @@ struct User {
     sluice: PathBuf,
     home: PathBuf,
     base_url: String,
+    key: Option<&'static str>,
+    model: &'static str,
 }
 
 impl User {
+    /// A user who has never used Sluice.
+    fn new(sluice: PathBuf, folder: &Path, port: &str, key: Option<&'static str>, model: &'static str) -> Self {
+        let home = folder.join("home");
+        let _ = fs::remove_dir_all(&home);
+        Self { sluice, home, base_url: format!("http://127.0.0.1:{port}/v1"), key, model }
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.sluice);
         command.args(arguments).stdin(Stdio::null());
         command.env("SLUICE_HOME", &self.home).env("XDG_CACHE_HOME", &self.home);
-        command.env("SLUICE_BASE_URL", &self.base_url).env("SLUICE_API_KEY", KEY).env("SLUICE_MODEL", "fake");
+        command.env("SLUICE_BASE_URL", &self.base_url).env("SLUICE_MODEL", self.model);
+        match self.key {
+            Some(key) => command.env("SLUICE_API_KEY", key),
+            None => command.env_remove("SLUICE_API_KEY"),
+        };
         command
     }
 
@@ -133,17 +132,14 @@ impl User {
 
 type Scenario = fn(&User) -> Done;
 
-const SCENARIOS: [(&str, Scenario); 9] = [
-    ("list of models", |user| user.expect(&["models"], 0, &["fake"])),
-    ("chat", |user| user.expect(&["chat", "Hello"], 0, &["Yes, I am the upstream.", "completed", "20 tokens in"])),
-    ("tool loop", |user| with_tools(user, "What is the weather?", &["→ weather", "The tools say", "sunny"])),
-    ("parallel calls", |user| with_tools(user, "The weather, in parallel", &["Paris", "Rome", "sunny", "completed"])),
-    ("thinking", |user| user.expect(&["chat", "Think first"], 0, &["Let me see.", "Yes, I am the upstream."])),
-    ("length limit", |user| user.expect(&["chat", "--max-output", "16", "Count"], 0, &["incomplete"])),
-    ("an engine that dies", |user| user.expect(&["chat", "Count until you die"], 1, &["failed", "not completed"])),
-    ("a refusal", |user| user.expect(&["chat", "refuse"], 1, &["I refuse this request"])),
-    ("sluice doctor", doctor),
-];
+/// Runs the scenarios of a server.
+fn run_all(server: &str, scenarios: &[(&str, Scenario)], user: &User) -> Done {
+    for (name, scenario) in scenarios {
+        scenario(user).map_err(|problem| format!("{server}, {name}: {problem}"))?;
+        println!("   ok: {server}, {name}");
+    }
+    Ok(())
+}
 
 fn with_tools(user: &User, prompt: &str, texts: &[&str]) -> Done {
     fs::create_dir_all(&user.home).map_err(|error| error.to_string())?;
@@ -155,14 +151,12 @@ fn with_tools(user: &User, prompt: &str, texts: &[&str]) -> Done {
     user.expect(&["chat", "--tools", &file.to_string_lossy(), prompt], 0, texts)
 }
 
-/// The card says what is known about `LiteLLM`.
-fn doctor(user: &User) -> Done {
+/// The card says that all of this works.
+fn doctor(user: &User, topics: &[&str]) -> Done {
     let card = capture(user.command(&["doctor", "--json"]).stderr(Stdio::null()))?;
     let card: Value = serde_json::from_str(&card).map_err(|error| format!("{error}: {card}"))?;
-    for topic in
-        ["models", "key", "answer", "streaming", "usage", "tools", "parallelCalls", "toolResults", "cancellation"]
-    {
-        let check = card["checks"].as_array().into_iter().flatten().find(|check| check["topic"] == topic);
+    for topic in topics {
+        let check = card["checks"].as_array().into_iter().flatten().find(|check| check["topic"] == *topic);
         if check.is_none_or(|check| check["result"] != "works") {
             return Err(format!("{topic} should work, but the card says {card:#}"));
         }
@@ -170,23 +164,22 @@ fn doctor(user: &User) -> Done {
     Ok(())
 }
 
-/// Ctrl-C ends the answer, and the upstream notices.
-fn cancellation(user: &User, upstream: &mut Server) -> Done {
-    let mut chat = user.command(&["chat", "Count slowly"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let chat = chat.as_mut().map_err(|error| error.to_string())?;
+/// Starts an answer that doesn't end by itself, and waits for its first byte.
+fn begin(user: &User, prompt: &str) -> Done<Child> {
+    let chat = user.command(&["chat", prompt]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut chat = chat.map_err(|error| error.to_string())?;
     let mut first = [0];
     let output = chat.stdout.as_mut().ok_or("no output")?;
     output.read_exact(&mut first).map_err(|error| format!("no answer: {error}"))?;
+    Ok(chat)
+}
+
+/// Ctrl-C ends an answer.
+fn cancel(user: &User, prompt: &str) -> Done {
+    let chat = begin(user, prompt)?;
     run(Command::new("kill").args(["-INT", &chat.id().to_string()]))?;
-    let status = chat.wait().map_err(|error| error.to_string())?;
-    if status.code() != Some(130) {
-        return Err(format!("the chat ended with {status} instead of 130"));
-    }
-    // This blocks until the upstream has noticed.
-    match upstream.line()?.as_str() {
-        "cancelled" => Ok(()),
-        other => Err(format!("the upstream said {other:?}")),
-    }
+    let status = chat.wait_with_output().map_err(|error| error.to_string())?.status;
+    if status.code() == Some(130) { Ok(()) } else { Err(format!("the chat ended with {status} instead of 130")) }
 }
 
 /// A process that is stopped when this is dropped.

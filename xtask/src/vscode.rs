@@ -52,6 +52,20 @@ pub fn run(extension: Option<PathBuf>, only: Option<&str>, keep: bool) -> Done {
     }
 }
 
+/// Has a conversation in a real VS Code with a server that needs no key, as a new user would. Says so if this machine can't.
+pub fn converse(base_url: &str) -> Done {
+    let tools = match prepare()? {
+        Machine::Ready(tools) => tools,
+        Machine::Cannot(reason) => {
+            println!("   SKIPPED: a conversation in VS Code, because {reason}");
+            return Ok(());
+        }
+    };
+    let gateway = Gateway::start(&gateway::build()?)?;
+    let mut driver = tools.node("e2e/drive.mjs", &gateway, &extension::pack()?);
+    shell::run(driver.args(["--only", "foreign", "--imitated", &format!("foreign={base_url}")]))
+}
+
 /// Runs the tests in a real VS Code, with a packed extension or a folder that contains one. Returns what a summary has to
 /// mention: checks that were skipped, and suites that were repeated.
 pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> Done<Vec<String>> {
@@ -59,10 +73,14 @@ pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> 
     adapter::build()?;
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
+    let imitated = ["ollama", "llama.cpp"].map(|name| (name, Gateway::start_with(&sluice, &["--as", name])));
     let catalogue = capture(Command::new(&sluice).args(["serve", "--list-faults"]))?;
     let catalogue: Vec<&str> = catalogue.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let mut driver = tools.node("e2e/drive.mjs", &gateway, extension);
     driver.args(["--catalogue", &catalogue.join(",")]);
+    for (name, gateway) in &imitated {
+        driver.args(["--imitated", &format!("{name}={}", gateway.as_ref()?.url)]);
+    }
     if let Some(only) = only {
         driver.args(["--only", only]);
     }
