@@ -15,6 +15,7 @@ mod shell;
 mod test;
 mod tidy;
 mod tokens;
+mod vocabulary;
 mod vscode;
 mod wasm;
 
@@ -49,8 +50,10 @@ enum Task {
     Vsix,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
-    /// Compare our token counts with the servers' counts in recorded requests (*.req.json next to *.sse)
+    /// Compare our token counts with the servers' counts in recorded requests (*.jsonl, or *.req.json next to *.sse)
     Tokens { directory: PathBuf },
+    /// Build Gemini's vocabulary from a `tokenizer.json` of Gemma 3
+    Vocabulary { tokenizer: PathBuf },
     /// Measure speed against similar libraries, as ratios within one run
     Bench {
         /// Run fewer rounds for a quick overview
@@ -140,6 +143,7 @@ fn main() -> ExitCode {
         Task::Vsix => extension::report(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),
+        Task::Vocabulary { tokenizer } => vocabulary::build(&tokenizer),
         Task::Bench { extension: true, .. } => bench::extension(),
         Task::Bench { instructions: true, .. } => bench::instructions(),
         Task::Bench { quick, against: Some(commit), .. } => bench::compare(&commit, quick),

@@ -6,6 +6,7 @@
 
 mod anchored;
 mod judged;
+mod refit;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,30 +1,63 @@
 //! Compares our counts with recorded requests in `*.jsonl`: one object a line, with `family`, `kind`, `provider`, `api`,
 //! `core`, `source` (`repository:path`), `input_tokens` and `request`.
 //!
-//! The simple rules beside ours are fitted to the requests of all other repositories, so that no rule has seen the request
-//! that it is judged by.
+//! The simple rules beside ours, and our own factors in the column `refitted`, are fitted to the requests of all other
+//! repositories, so that no rule has seen the request that it is judged by.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use sluice_core::Counter;
 
+use super::refit::{self, Parts};
 use super::text_of;
 use crate::Done;
 
 /// The shares that were reached, by family and kind. They are compared only if the same requests are judged.
 const BASELINE: &str = "xtask/src/tokens/baseline.txt";
 const VOCABULARY: &str = "crates/sluice-core/data/gemma.vocabulary";
+/// The npm package that is compared, and where it is installed.
+const PEER: &str = "ai-tokenizer@1.0.6";
+const PEER_DIRECTORY: &str = "target/ai-tokenizer";
+const PEER_SCRIPT: &str = "xtask/src/tokens/ai-tokenizer.mjs";
+
+/// What we want to reach: the families and the kind, how far a count may be off (in tokens, or as a share), and in which share
+/// of the requests.
+const AIMS: [(&[&str], &str, f64, f64, f64); 14] = [
+    (&["openai"], "text", 3.0, 0.01, 0.97),
+    (&["openai"], "tools", 8.0, 0.03, 0.93),
+    (&["claude"], "text", 15.0, 0.05, 0.90),
+    (&["claude"], "tools", 0.0, 0.05, 0.85),
+    (&["claude", "openai"], "image", 0.0, 0.05, 0.50),
+    (&["claude new"], "text", 15.0, 0.10, 0.90),
+    (&["claude new"], "tools", 0.0, 0.05, 0.50),
+    (&["gemini", "gemini studio"], "text", 2.0, 0.01, 0.95),
+    (&["gemini", "gemini studio"], "tools", 0.0, 0.05, 0.70),
+    (&["gemini", "gemini studio"], "image", 0.0, 0.10, 0.90),
+    (&["deepseek", "qwen", "mistral", "llama", "kimi", "glm"], "text", 5.0, 0.02, 0.90),
+    (&["deepseek", "qwen", "mistral", "llama", "kimi", "glm"], "tools", 0.0, 0.10, 0.85),
+    (&["nova", "grok", "cohere"], "text", 15.0, 0.10, 0.80),
+    (&["nova", "grok", "cohere"], "tools", 0.0, 0.10, 0.80),
+];
+/// The share of requests that may be too low by more than 30 tokens and 10 %.
+const MOST_UNDER: f64 = 0.03;
 
 struct Judged {
-    group: String,
+    family: String,
+    kind: String,
     repository: String,
+    request: String,
     actual: f64,
     ours: f64,
+    parts: Parts,
     length: f64,
     o200k: f64,
+    /// What the npm package counts, if it knows the model.
+    peer: Option<f64>,
 }
 
 pub fn check(files: &[PathBuf]) -> Done {
@@ -32,19 +65,36 @@ pub fn check(files: &[PathBuf]) -> Done {
     if !Counter::load_vocabulary(&vocabulary) {
         return Err(format!("{VOCABULARY} is damaged"));
     }
-    let mut groups: BTreeMap<String, Vec<Judged>> = BTreeMap::new();
+    let mut all = Vec::new();
     for file in files {
         let text = fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         for line in text.lines() {
             let line: Value = serde_json::from_str(line).map_err(|error| format!("{}: {error}", file.display()))?;
-            if let Some(judged) = Judged::of(&line) {
-                groups.entry(judged.group.clone()).or_default().push(judged);
-            }
+            all.extend(Judged::of(&line));
         }
     }
+    if let Err(why) = count_with_peer(&mut all) {
+        println!("{PEER} can't be compared: {why}\n");
+    }
+    let mut groups: BTreeMap<String, Vec<Judged>> = BTreeMap::new();
+    for judged in all {
+        groups.entry(format!("{} {}", judged.family, judged.kind)).or_default().push(judged);
+    }
     println!(
-        "{:<18}{:>5}{:>9}{:>9}{:>7}{:>7}{:>9}{:>8}{:>7} | |median| of {:>10}{:>14}",
-        "", "n", "median", "|median|", "p90", "<=5%", "<=15|5%", "under", "repos", "length / k", "o200k x k"
+        "{:<20}{:>5}{:>9}{:>9}{:>7}{:>7}{:>9}{:>8}{:>7} | |median| of {:>10}{:>12}{:>12}{:>14} | aim",
+        "",
+        "n",
+        "median",
+        "|median|",
+        "p90",
+        "<=5%",
+        "<=15|5%",
+        "under",
+        "repos",
+        "refitted",
+        "length / k",
+        "o200k x k",
+        "ai-tokenizer"
     );
     let known = fs::read_to_string(BASELINE).unwrap_or_default();
     let mut reached = String::new();
@@ -63,10 +113,31 @@ pub fn check(files: &[PathBuf]) -> Done {
             });
             middle(&sorted(errors)).map_or("–".to_owned(), |error| format!("{:.1} %", error * 100.0))
         };
-        let repositories: std::collections::BTreeSet<&str> = group.iter().map(|one| one.repository.as_str()).collect();
+        let repositories: BTreeSet<&str> = group.iter().map(|one| one.repository.as_str()).collect();
+        let error = |counts: Vec<f64>| {
+            middle(&sorted(counts.into_iter())).map_or("–".to_owned(), |error| format!("{:.1} %", error * 100.0))
+        };
+        let refitted = repositories.iter().flat_map(|left_out| {
+            let others = group.iter().filter(|one| one.repository != *left_out).map(|one| one.parts);
+            let factors = refit::fit(&others.collect::<Vec<_>>());
+            let own = group.iter().filter(|one| one.repository == *left_out);
+            own.map(move |one| (one.parts.counted_with(factors) - one.actual).abs() / one.actual)
+        });
+        let refitted = error(if repositories.len() > 1 { refitted.collect() } else { Vec::new() });
+        let peer = group.iter().filter_map(|one| Some((one.peer? - one.actual).abs() / one.actual));
+        let peer = error(peer.collect());
+        let aim = AIMS.iter().find(|(families, kind, ..)| {
+            group.first().is_some_and(|one| families.contains(&one.family.as_str()) && one.kind == *kind)
+        });
+        let aim = aim.map_or(String::new(), |(_, _, tokens, rel, wanted)| {
+            let hit = share(&|one| (one.ours - one.actual).abs() <= (one.actual * rel).max(*tokens));
+            let verdict = if hit >= *wanted && under <= MOST_UNDER { "" } else { ", missed" };
+            let tokens = if *tokens > 0.0 { format!("{tokens} or ") } else { String::new() };
+            format!("{:.0} % within {tokens}{:.0} % of {:.0} %{verdict}", hit * 100.0, rel * 100.0, wanted * 100.0)
+        });
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         println!(
-            "{name:<18}{:>5}{:>9}{:>9}{:>7}{:>7}{:>9}{:>8}{:>7} |             {:>10}{:>14}",
+            "{name:<20}{:>5}{:>9}{:>9}{:>7}{:>7}{:>9}{:>8}{:>7} |             {refitted:>10}{:>12}{:>12}{peer:>14} | {aim}",
             group.len(),
             format!("{:+.1} %", middle(&errors).unwrap_or(0.0) * 100.0),
             format!("{:.1} %", middle(&distances).unwrap_or(0.0) * 100.0),
@@ -107,20 +178,61 @@ impl Judged {
         // The address of Google's own server decides how tools are counted.
         let server = if text("provider") == "google" { "https://generativelanguage.googleapis.com/" } else { "" };
         let counted = Counter::exact().for_server(server).request_body(request.to_string().as_bytes()).ok()?;
-        let provider = match (text("family"), text("provider")) {
-            ("gemini", "google") => " studio",
-            _ => "",
-        };
         let shown = text_of(request) + &request["tools"].to_string();
+        let family = match (text("family"), text("provider")) {
+            ("gemini", "google") => "gemini studio",
+            // The newer vocabulary.
+            ("claude", _)
+                if ["claude-4.7", "claude-4.8", "claude-5", "claude-opus-5"].contains(&&*counted.tokenizer) =>
+            {
+                "claude new"
+            }
+            (family, _) => family,
+        };
+        let actual = line["input_tokens"].as_f64().filter(|actual| *actual > 0.0)?;
+        let parts = Parts {
+            text: f64::from(counted.instructions + counted.messages + counted.reasoning + counted.format),
+            calls: f64::from(counted.tool_calls + counted.tool_results),
+            tools: f64::from(counted.tools),
+            fixed: f64::from(counted.framing + counted.images),
+            actual,
+        };
         Some(Self {
-            group: format!("{}{provider} {}", text("family"), text("kind")),
+            family: family.to_owned(),
+            kind: text("kind").to_owned(),
             repository: text("source").split(':').next().unwrap_or_default().to_owned(),
-            actual: line["input_tokens"].as_f64().filter(|actual| *actual > 0.0)?,
+            request: request.to_string(),
+            actual,
             ours: f64::from(counted.input_tokens),
+            parts,
             length: f64::from(u32::try_from(shown.chars().count()).ok()?),
             o200k: f64::from(Counter::exact().text("gpt-5", &shown)),
+            peer: None,
         })
     }
+}
+
+/// Counts all requests with the npm package, which is installed first.
+fn count_with_peer(all: &mut [Judged]) -> Done {
+    let run = |command: &mut Command| command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    if !Path::new(PEER_DIRECTORY).join("node_modules").exists() {
+        let install = ["install", "--no-audit", "--no-fund", "--silent", "--prefix", PEER_DIRECTORY, PEER];
+        let done = Command::new("npm").args(install).status().map_err(|error| error.to_string())?;
+        if !done.success() {
+            return Err(format!("npm can't install it ({done})"));
+        }
+    }
+    let directory = fs::canonicalize(PEER_DIRECTORY).map_err(|error| error.to_string())?;
+    let mut child = run(Command::new("node").arg(PEER_SCRIPT).arg(directory)).map_err(|error| error.to_string())?;
+    let mut input = child.stdin.take().ok_or("node has no input")?;
+    let requests: String = all.iter().map(|one| one.request.clone() + "\n").collect();
+    let writer = std::thread::spawn(move || input.write_all(requests.as_bytes()));
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    writer.join().map_err(|_| "the requests can't be written")?.map_err(|error| error.to_string())?;
+    for (one, line) in all.iter_mut().zip(String::from_utf8_lossy(&output.stdout).lines()) {
+        one.peer = line.parse().ok();
+    }
+    if output.status.success() { Ok(()) } else { Err(format!("{PEER_SCRIPT} failed")) }
 }
 
 /// Returns the `*.jsonl` files in a directory.
