@@ -189,7 +189,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (token.isCancellationRequested) {
       cancellation.abort();
     }
-    const ledger = counts.begin(prepared, model);
+    const ledger = counts.begin(prepared, model, connection.endpoint.origin);
     let answered: Answered | undefined;
     try {
       answered = await exchange(core, requests, {
@@ -262,11 +262,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   }
 
   async provideTokenCount(
-    { model }: SluiceModel,
+    { model, connection }: SluiceModel,
     text: string | vscode.LanguageModelChatRequestMessage,
     _token: vscode.CancellationToken,
   ): Promise<number> {
-    return this.services.counts.count(model, typeof text === "string" ? text : toMessage(text));
+    return this.services.counts.count(model, connection.endpoint.origin, typeof text === "string" ? text : toMessage(text));
   }
 
   /** Returns the extra headers for a server. Logs once if all headers in the settings are for other servers. */

@@ -35,18 +35,18 @@ export class TokenCounts {
   }
 
   /** VS Code asks thousands of times in a turn and waits each time, so nothing here waits once the module is loaded. */
-  async count({ id, family }: ChatModel, what: string | ChatMessage): Promise<number> {
+  async count({ id }: ChatModel, origin: string, what: string | ChatMessage): Promise<number> {
     const tokens = this.#tokens;
     if (tokens === undefined) {
       this.#load().catch((error: unknown) => this.log.failure("error", "Tokens cannot be counted exactly", error));
       return (await this.modules.requests()).estimateTokens(id, what);
     }
     this.#loadVocabulary(tokens, id);
-    return typeof what === "string" ? tokens.countText(id, family, what) : tokens.countMessage(id, family, what);
+    return typeof what === "string" ? tokens.countText(id, origin, what) : tokens.countMessage(id, origin, what);
   }
 
   /** A request begins. It is counted when it has left, because counting would delay it. */
-  begin({ chat, conversationId, kind }: Prepared, model: ChatModel): RequestLedger {
+  begin({ chat, conversationId, kind }: Prepared, model: ChatModel, origin: string): RequestLedger {
     const id = crypto.randomUUID();
     const started = performance.now();
     // Requests for titles and the like say nothing about the conversation.
@@ -56,8 +56,8 @@ export class TokenCounts {
       count = resolve;
     }).then(async () => {
       const tokens = await this.#load();
-      const { family, maxInputTokens, prices, refused } = model;
-      const about = { family, maxInputTokens, refused, ...(prices === null ? {} : { prices }) };
+      const { maxInputTokens, prices, refused } = model;
+      const about = { origin, maxInputTokens, refused, ...(prices === null ? {} : { prices }) };
       const { status, warning } = tokens.begin(id, conversationId ?? id, chat, about, started);
       show(status);
       if (warning !== null) {

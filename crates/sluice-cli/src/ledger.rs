@@ -45,13 +45,13 @@ impl ChatLedger {
         let listed = catalog.models(&settings, u64::from(today()) * SECONDS_PER_DAY).models;
         let model = match listed.into_iter().find(|listed| listed.id == model) {
             Some(listed) => LedgerModel {
-                family: listed.family,
+                origin: endpoint.origin.clone(),
                 max_input_tokens: (listed.limits_from != LimitsFrom::Assumed)
                     .then_some(u64::from(listed.max_input_tokens)),
                 prices: listed.prices,
                 refused: listed.refused,
             },
-            None => LedgerModel { family: model.to_owned(), ..LedgerModel::default() },
+            None => LedgerModel { origin: endpoint.origin.clone(), ..LedgerModel::default() },
         };
         let ledger = Some(Ledger::with_memory(Counter::exact(), memory));
         let clock = Instant::now();

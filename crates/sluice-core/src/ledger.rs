@@ -17,7 +17,7 @@ use crate::boundary::{
 };
 use crate::memory::Memory;
 use crate::send::{Parameter, Prompt, Purpose, purpose, reasoning_options};
-use crate::tokens::{Counter, InstallKey, Piece};
+use crate::tokens::{Calibration, Counter, InstallKey, Piece};
 use crate::usage::{History, UsageTracker, preflight};
 use tree::RequestTree;
 pub use tree::TreeNode;
@@ -45,9 +45,8 @@ struct Running {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct LedgerModel {
-    /// The model's family, see [`ChatModel::family`](crate::ChatModel::family). Correction factors are learned for each
-    /// family.
-    pub family: String,
+    /// The origin of the server. Correction factors are learned for each model of each server.
+    pub origin: String,
     /// How many tokens a request may have.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_input_tokens: Option<u64>,
@@ -137,8 +136,8 @@ impl Ledger {
 
     /// A request begins. `id` is any name that no other running request has.
     pub fn begin(&mut self, id: &str, conversation: &str, chat: ChatRequest, model: LedgerModel, now_ms: u64) -> Begun {
-        let prompt = Prompt::of(&chat);
-        let estimate = self.memory.estimate(&prompt, &model.family, &|piece| self.counter.piece(piece));
+        let prompt = Prompt::of(&chat).at(&model.origin);
+        let estimate = self.memory.estimate(&prompt, &|piece| self.counter.piece(piece));
         let warning = preflight(&chat.model, estimate.tokens, model.max_input_tokens);
         let Purpose { name: purpose, kind } = purpose(&chat);
         let effort = Parameter::effort_without(reasoning_options(&chat.options, kind).effort, &model.refused);
@@ -178,7 +177,7 @@ impl Ledger {
             let answer = entry.is_whole.then(|| ChatMessage { role: Role::Assistant, content: entry.answer.clone() });
             let counter = self.counter;
             let raw = |piece: Piece<'_>| counter.piece(piece);
-            self.memory.learn(&prompt, &model.family, answer.as_ref(), usage, &raw, today);
+            self.memory.learn(&prompt, answer.as_ref(), usage, &raw, today);
         }
         self.tree.end(&conversation, &used);
         Some(Ended {
@@ -188,22 +187,23 @@ impl Ledger {
         })
     }
 
-    /// Counts the tokens of a text and multiplies them by the correction factor of the model's family.
-    pub fn text_tokens(&self, model: &str, family: &str, text: &str) -> u32 {
-        self.corrected(family, self.counter.text(model, text))
+    /// Counts the tokens of a text and multiplies them by the correction factor of the model at the server.
+    pub fn text_tokens(&self, model: &str, origin: &str, text: &str) -> u32 {
+        self.corrected(&Calibration::scope(origin, model), self.counter.text(model, text))
     }
 
     /// Returns the tokens of one message: the server's count if there is one, otherwise our own count, corrected.
-    pub fn message_tokens(&self, model: &str, family: &str, message: &ChatMessage) -> u32 {
-        let (prompt, factor) = (Prompt::of_message(model, message), self.memory.calibration().factor(family));
+    pub fn message_tokens(&self, model: &str, origin: &str, message: &ChatMessage) -> u32 {
+        let prompt = Prompt::of_message(model, message).at(origin);
+        let factor = self.memory.calibration().factor(&Calibration::scope(origin, model));
         let estimate = self.memory.known().estimate_message(&prompt, factor, &|piece| self.counter.piece(piece));
         u32::try_from(estimate.tokens).unwrap_or(u32::MAX)
     }
 
-    /// Multiplies a raw count by the correction factor of a family of models, and rounds up.
+    /// Multiplies a raw count by the correction factor of a [scope](Calibration::scope), and rounds up.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]
-    pub fn corrected(&self, family: &str, raw: u32) -> u32 {
-        (f64::from(raw) * self.memory.calibration().factor(family)).ceil() as u32
+    pub fn corrected(&self, scope: &str, raw: u32) -> u32 {
+        (f64::from(raw) * self.memory.calibration().factor(scope)).ceil() as u32
     }
 
     /// Returns what the status bar shows for a conversation, if it had any request.

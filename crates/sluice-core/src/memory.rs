@@ -58,10 +58,10 @@ impl Memory {
         state
     }
 
-    /// Estimates the input tokens of a request. `family` selects the correction factor; `raw` counts a piece without
-    /// any correction.
-    pub fn estimate(&self, prompt: &Prompt, family: &str, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
-        self.known.estimate(prompt, self.calibration.factor(family), raw)
+    /// Estimates the input tokens of a request. `raw` counts a piece without any correction.
+    pub fn estimate(&self, prompt: &Prompt, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
+        let scope = Calibration::scope(&prompt.origin, &prompt.model);
+        self.known.estimate(prompt, self.calibration.factor(&scope), raw)
     }
 
     /// Learns from an answer: from the server's count, and from the message by which the next request will repeat the
@@ -69,15 +69,15 @@ impl Memory {
     pub fn learn(
         &mut self,
         prompt: &Prompt,
-        family: &str,
         answer: Option<&ChatMessage>,
         usage: &Usage,
         raw: &dyn Fn(Piece<'_>) -> u32,
         today: u32,
     ) {
-        let factor = self.calibration.factor(family);
+        let scope = Calibration::scope(&prompt.origin, &prompt.model);
+        let factor = self.calibration.factor(&scope);
         if let Some(answer) = answer {
-            let answer = Prompt::of_message(&prompt.model, answer);
+            let answer = Prompt::of_message(&prompt.model, answer).at(&prompt.origin);
             self.known.learn_reasoning(&answer, usage, today);
             // An answer's output tokens include more than the answer itself. If the model's vocabulary is public, our
             // own count is closer.
@@ -86,7 +86,7 @@ impl Memory {
             }
         }
         if let Some(measured) = self.known.learn(prompt, usage, factor, raw, today) {
-            self.calibration.learn(family, measured, today);
+            self.calibration.learn(&scope, measured, today);
         }
     }
 

@@ -187,6 +187,8 @@ messages! {
     TokensOf = "{0} of {1} tokens",
     AboutTokens = "about {0} tokens",
     AboutTokensOf = "about {0} of {1} tokens",
+    EstimatedCount = "estimated",
+    CountedByServer = "counted by the server",
     TokensIn = "{0} in",
     TokensInCached = "{0} in ({1} cached)",
     TokensOut = "{0} out",

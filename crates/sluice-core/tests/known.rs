@@ -340,7 +340,7 @@ fn the_factor_follows_measurements_that_agree() {
     let mut calibration = Calibration::default();
     assert!((calibration.factor("claude") - 1.0).abs() < 1e-9);
     let learn = |calibration: &mut Calibration, raw, actual| {
-        calibration.learn("claude", Measured { raw, actual }, TODAY);
+        calibration.learn("claude", Measured { raw, actual, requests: 1 }, TODAY);
         calibration.factor("claude")
     };
     // Close measurements move it by three tenths.
@@ -422,7 +422,7 @@ proptest! {
     fn the_factor_stays_in_bounds(measured in prop::collection::vec((any::<u32>(), any::<u32>()), 0..50)) {
         let mut calibration = Calibration::default();
         for (raw, actual) in measured {
-            calibration.learn("family", Measured { raw, actual }, TODAY);
+            calibration.learn("family", Measured { raw, actual, requests: 1 }, TODAY);
             prop_assert!((0.5..=2.0).contains(&calibration.factor("family")));
         }
     }

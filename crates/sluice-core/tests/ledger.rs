@@ -22,7 +22,7 @@ fn chat(texts: &[&str]) -> ChatRequest {
 }
 
 fn model() -> LedgerModel {
-    LedgerModel { family: "acme".to_owned(), max_input_tokens: Some(1_000), ..LedgerModel::default() }
+    LedgerModel { origin: "acme".to_owned(), max_input_tokens: Some(1_000), ..LedgerModel::default() }
 }
 
 fn answered(input: u64, output: u64, answer: &str) -> LedgerEntry {

@@ -16,6 +16,9 @@ fn raw(piece: Piece<'_>) -> u32 {
     text.map_or(3, |length| u32::try_from(length).unwrap())
 }
 
+/// The name of the factor for the chats below.
+const SCOPE: &str = " acme/one";
+
 fn chat(text: &str) -> Prompt {
     let content = vec![ChatPart::Text { value: format!("{text} {}", "and so on, ".repeat(20)) }];
     let messages = vec![ChatMessage { role: Role::User, content }];
@@ -33,7 +36,7 @@ fn continued(text: &str) -> Prompt {
 }
 
 fn is_exact(memory: &Memory, text: &str) -> bool {
-    let estimate = memory.estimate(&chat(text), "family", &raw);
+    let estimate = memory.estimate(&chat(text), &raw);
     estimate.tokens == estimate.known
 }
 
@@ -68,10 +71,10 @@ fn filled() -> (Memory, Vec<u8>) {
     let mut memory = Memory::new(KEY);
     for index in 0..6_u32 {
         let text = format!("question {index}");
-        memory.learn(&chat(&text), "family", None, &counted(260 + u64::from(index)), &raw, 100 + index);
+        memory.learn(&chat(&text), None, &counted(260 + u64::from(index)), &raw, 100 + index);
         memory.record(&used(&format!("acme/{}", index % 2), 10), 100 + index);
     }
-    memory.learn(&continued("question 0"), "family", None, &counted(730), &raw, 106);
+    memory.learn(&continued("question 0"), None, &counted(730), &raw, 106);
     let (bytes, state) = memory.save(None);
     memory.saved();
     assert_eq!(state, FileState::Missing);
@@ -86,7 +89,7 @@ fn same(one: &Memory, other: &Memory) -> bool {
 fn files_of_several_windows_add_up() {
     let file = |text: &str| {
         let mut memory = Memory::new(KEY);
-        memory.learn(&chat(text), "family", None, &counted(260), &raw, 100);
+        memory.learn(&chat(text), None, &counted(260), &raw, 100);
         memory.record(&used("acme/one", 10), 100);
         memory.save(None).0.unwrap()
     };
@@ -103,9 +106,9 @@ fn a_written_memory_is_read_back() {
     let (read, state) = Memory::read(KEY, Some(&bytes));
     assert_eq!(state, FileState::Good);
     assert!(same(&read, &memory));
-    assert_eq!(read.estimate(&chat("question 3"), "family", &raw).tokens, 263);
+    assert_eq!(read.estimate(&chat("question 3"), &raw).tokens, 263);
     assert!(is_exact(&read, "question 3"));
-    assert!((read.calibration().factor("family") - memory.calibration().factor("family")).abs() < 1e-12);
+    assert!((read.calibration().factor(SCOPE) - memory.calibration().factor(SCOPE)).abs() < 1e-12);
     assert_eq!(read.history().rows().map(|(_, _, totals)| totals.requests).sum::<u64>(), 6);
 }
 
@@ -185,10 +188,10 @@ fn invalid_contents_with_a_valid_checksum_start_empty() {
         assert!(same(&memory, &Memory::new(KEY)));
     }
     // The factor is out of range.
-    let name = body.windows(6).position(|window| window == b"family").unwrap();
+    let name = body.windows(SCOPE.len()).position(|window| window == SCOPE.as_bytes()).unwrap();
     for bad in [f64::NAN, f64::INFINITY, -1.0, 0.0, 2.1] {
         let mut altered = body.to_vec();
-        altered[name + 14..name + 22].copy_from_slice(&bad.to_le_bytes());
+        altered[name + SCOPE.len() + 8..name + SCOPE.len() + 16].copy_from_slice(&bad.to_le_bytes());
         assert_eq!(Memory::read(KEY, Some(&sealed(&altered))).1, FileState::Damaged, "{bad}");
     }
 }
@@ -210,7 +213,7 @@ fn windows_that_take_turns_lose_nothing() {
     let (mut file, mut windows) = (None, [Memory::new(KEY), Memory::new(KEY), Memory::new(KEY)]);
     for turn in 0..30_u32 {
         let memory = &mut windows[turn as usize % 3];
-        memory.learn(&chat(&format!("q {turn}")), "family", None, &counted(250), &raw, 5);
+        memory.learn(&chat(&format!("q {turn}")), None, &counted(250), &raw, 5);
         memory.record(&used("acme/one", 10), 5);
         if turn % 4 == 3 {
             // The write failed: nothing is marked as saved, and nothing is lost.
@@ -250,7 +253,7 @@ fn a_full_memory_fits_into_the_file() {
     let long = |number: u32| format!("{number} {}", "x".repeat(200));
     let mut memory = Memory::new(KEY);
     for index in 0..24_990_u32 {
-        memory.learn(&chat(&index.to_string()), &long(index), None, &counted(255), &raw, index);
+        memory.learn(&chat(&index.to_string()).at(&long(index)), None, &counted(255), &raw, index);
     }
     for model in 0..3000_u32 {
         memory.record(&used(&long(model), u64::MAX), model % 400);
@@ -266,10 +269,11 @@ fn a_full_memory_fits_into_the_file() {
 fn learned() -> impl Strategy<Value = Memory> {
     prop::collection::vec((0..6_u8, 200_u64..500, 0..4_u32, 0..3_u8), 0..12).prop_map(|lessons| {
         let mut memory = Memory::new(KEY);
-        for (text, count, day, family) in lessons {
-            memory.learn(&chat(&text.to_string()), &family.to_string(), None, &counted(count), &raw, day);
+        for (text, count, day, origin) in lessons {
+            let origin = origin.to_string();
+            memory.learn(&chat(&text.to_string()).at(&origin), None, &counted(count), &raw, day);
             let more = counted(count * 3 + u64::from(day) * 20);
-            memory.learn(&continued(&text.to_string()), &family.to_string(), None, &more, &raw, day);
+            memory.learn(&continued(&text.to_string()).at(&origin), None, &more, &raw, day);
         }
         memory
     })

@@ -268,7 +268,7 @@ fn the_tooltip_lists_the_details() {
     expect![[r#"
         Model: acme/one
         Thinking: as much as the model decides
-        Context: 52,000 of 128,000 tokens
+        Context: 52,000 of 128,000 tokens, counted by the server
         Last answer: 52,000 in (48,000 cached), 1,200 out (300 reasoning)
         Cost: $0.012
         Speed: first part after 0.8 s, 85 tokens/s

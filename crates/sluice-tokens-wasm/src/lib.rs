@@ -7,19 +7,19 @@
 use std::cell::RefCell;
 
 use sluice_bridge::{ANSWER, to_json};
-use sluice_core::{Counter, InstallKey, Ledger, Memory, TokensQuestion};
+use sluice_core::{Calibration, Counter, InstallKey, Ledger, Memory, TokensQuestion};
 
 #[derive(Debug)]
 struct State {
     ledger: Ledger,
-    /// The families that JavaScript knows by a number; see [`family`].
-    families: Vec<String>,
+    /// The scopes of correction factors that JavaScript knows by a number; see [`scope`].
+    scopes: Vec<String>,
 }
 
 thread_local! {
     /// Until a shell loads the memory of its installation, everything is hashed with a placeholder key.
     static STATE: RefCell<State> =
-        RefCell::new(State { ledger: Ledger::new(Counter::exact(), InstallKey([0; 16])), families: Vec::new() });
+        RefCell::new(State { ledger: Ledger::new(Counter::exact(), InstallKey([0; 16])), scopes: Vec::new() });
 }
 
 /// Answers the [`TokensQuestion`] in the first `length` bytes of the window.
@@ -39,8 +39,8 @@ fn answer(ledger: &mut Ledger, question: TokensQuestion) -> Result<String, Strin
         }
         TokensQuestion::End { id, entry, now, today } => to_json(&ledger.end(&id, &entry, now, today)),
         TokensQuestion::History(period) => to_json(&ledger.history().listed(period)),
-        TokensQuestion::Message { model, family, message } => {
-            to_json(&ledger.message_tokens(&model, &family, &message))
+        TokensQuestion::Message { model, origin, message } => {
+            to_json(&ledger.message_tokens(&model, &origin, &message))
         }
     }
 }
@@ -72,25 +72,27 @@ pub extern "C" fn load_vocabulary(length: u32) -> u32 {
     })
 }
 
-/// Returns a number for the family in the window, for [`corrected`].
+/// Returns a number for the server's origin and the model, two lines in the window, for [`corrected`].
 #[unsafe(no_mangle)]
-pub extern "C" fn family(length: u32) -> u32 {
-    with_text(length, |name| {
-        STATE.with_borrow_mut(|State { families, .. }| {
-            let known = families.iter().position(|known| known == name).unwrap_or_else(|| {
-                families.push(name.to_owned());
-                families.len() - 1
+pub extern "C" fn scope(length: u32) -> u32 {
+    with_text(length, |lines| {
+        let (origin, model) = lines.split_once('\n').unwrap_or(("", lines));
+        let scope = Calibration::scope(origin, model);
+        STATE.with_borrow_mut(|State { scopes, .. }| {
+            let known = scopes.iter().position(|known| *known == scope).unwrap_or_else(|| {
+                scopes.push(scope);
+                scopes.len() - 1
             });
             u32::try_from(known).unwrap_or(0)
         })
     })
 }
 
-/// Multiplies a raw count by the correction factor of a family of models.
+/// Multiplies a raw count by the correction factor of a [`scope`].
 #[unsafe(no_mangle)]
-pub extern "C" fn corrected(family: u32, count: u32) -> u32 {
-    STATE.with_borrow(|State { ledger, families }| {
-        families.get(family as usize).map_or(count, |family| ledger.corrected(family, count))
+pub extern "C" fn corrected(scope: u32, count: u32) -> u32 {
+    STATE.with_borrow(|State { ledger, scopes }| {
+        scopes.get(scope as usize).map_or(count, |scope| ledger.corrected(scope, count))
     })
 }
 

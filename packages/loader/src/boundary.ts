@@ -1421,10 +1421,9 @@ args: Array<string>, };
 
 export type LedgerModel = { 
 /**
- * The model's family, see [`ChatModel::family`](crate::ChatModel::family). Correction factors are learned for each
- * family.
+ * The origin of the server. Correction factors are learned for each model of each server.
  */
-family: string, 
+origin: string, 
 /**
  * How many tokens a request may have.
  */
@@ -2114,9 +2113,9 @@ today: number, } } | { "history": HistoryPeriod } | { "message": {
  */
 model: string, 
 /**
- * The family, whose correction factor is used.
+ * The origin of the server, whose correction factor is used.
  */
-family: string, 
+origin: string, 
 /**
  * The message to count.
  */

@@ -96,6 +96,8 @@ export const MESSAGES = {
   tokensOf: "{0} of {1} tokens",
   aboutTokens: "about {0} tokens",
   aboutTokensOf: "about {0} of {1} tokens",
+  estimatedCount: "estimated",
+  countedByServer: "counted by the server",
   tokensIn: "{0} in",
   tokensInCached: "{0} in ({1} cached)",
   tokensOut: "{0} out",

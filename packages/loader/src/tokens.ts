@@ -18,8 +18,8 @@ interface TokensExports extends ModuleExports {
   count_text(tokenizer: number, length: number): number;
   lacks_vocabulary(length: number): number;
   load_vocabulary(length: number): number;
-  family(length: number): number;
-  corrected(family: number, count: number): number;
+  scope(length: number): number;
+  corrected(scope: number, count: number): number;
   memory_open(length: number): void;
   memory_add(length: number): void;
   memory_save(length: number, hasFile: number): void;
@@ -34,9 +34,9 @@ const MAX_CACHED = 16_384;
 /** How the text of a model is counted. */
 interface ModelCounts {
   readonly model: string;
-  readonly familyName: string;
+  readonly origin: string;
   readonly tokenizer: number;
-  readonly family: number;
+  readonly scope: number;
   /** Counts without correction; models with the same tokenizer share them. */
   readonly cache: Cache;
 }
@@ -73,12 +73,12 @@ export class Tokens {
     return isValid;
   }
 
-  /** Counts the tokens of a text and applies the family's correction factor. Special tokens count as plain text. */
-  countText(model: string, family: string, text: string): number {
+  /** Counts the tokens of a text and applies the server's correction factor. Special tokens count as plain text. */
+  countText(model: string, origin: string, text: string): number {
     const instance = this.#use();
     let counts = this.#last;
-    if (counts?.model !== model || counts.familyName !== family) {
-      counts = this.#last = this.#model(instance, model, family);
+    if (counts?.model !== model || counts.origin !== origin) {
+      counts = this.#last = this.#model(instance, model, origin);
     }
     let count = counts.cache.get(text);
     if (count === undefined) {
@@ -88,12 +88,12 @@ export class Tokens {
         counts.cache.add(text, count);
       }
     }
-    return instance.exports.corrected(counts.family, count);
+    return instance.exports.corrected(counts.scope, count);
   }
 
   /** Returns the tokens of a message: the server's count if there is one, otherwise our own, corrected. */
-  countMessage(model: string, family: string, message: ChatMessage): number {
-    return this.#ask({ message: { model, family, message } });
+  countMessage(model: string, origin: string, message: ChatMessage): number {
+    return this.#ask({ message: { model, origin, message } });
   }
 
   /** Starts with an empty memory for an installation, whose key has 16 bytes. */
@@ -157,18 +157,18 @@ export class Tokens {
     return this.#use().ask(question, (exports, length) => exports.ask(length));
   }
 
-  #model(instance: Instance<TokensExports>, model: string, familyName: string): ModelCounts {
-    const key = `${model}\n${familyName}`;
+  #model(instance: Instance<TokensExports>, model: string, origin: string): ModelCounts {
+    const key = `${origin}\n${model}`;
     let counts = this.#models.get(key);
     if (counts === undefined) {
       const tokenizer = instance.run((exports) => exports.tokenizer(instance.writeText(model)));
-      const family = instance.run((exports) => exports.family(instance.writeText(familyName)));
+      const scope = instance.run((exports) => exports.scope(instance.writeText(key)));
       let cache = this.#caches.get(tokenizer);
       if (cache === undefined) {
         cache = new Cache();
         this.#caches.set(tokenizer, cache);
       }
-      counts = { model, familyName, tokenizer, family, cache };
+      counts = { model, origin, tokenizer, scope, cache };
       this.#models.set(key, counts);
     }
     return counts;

@@ -56,7 +56,7 @@ test("messages, with half a character too", () => {
   assert.equal(tokens.countText("gpt-5", "", "still here"), 2);
 });
 
-test("counts are corrected by what servers counted, for models of the family only", async () => {
+test("counts are corrected by what servers counted, for models of the same server only", async () => {
   const own = await loadTokens(tokensBytes);
   own.openMemory(new Uint8Array(16));
   const text = "The quick brown fox. ".repeat(400);
@@ -65,7 +65,7 @@ test("counts are corrected by what servers counted, for models of the family onl
     // Of requests of one size, nobody could tell a factor from a prompt that the server adds.
     const value = `${at} ${text.repeat(1 + (at % 5))}`;
     const chat = encoded({ model: "acme/m", messages: [{ role: "user", content: [{ type: "text", value }] }] });
-    const { estimate } = own.begin(`${at}`, "c", chat, { family: "acme" }, at);
+    const { estimate } = own.begin(`${at}`, "c", chat, { origin: "acme" }, at);
     own.part(`${at}`, false, at);
     const input_tokens = Math.round(estimate.tokens * 1.2);
     const usage = { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 };
@@ -82,7 +82,7 @@ test("memory goes into files and comes back, whatever is in which", async () => 
   const used = async (): Promise<Uint8Array> => {
     const own = await loadTokens(tokensBytes);
     own.openMemory(key);
-    own.begin("1", "c", encoded({ model: "acme/m", messages: [] }), { family: "acme" }, 0);
+    own.begin("1", "c", encoded({ model: "acme/m", messages: [] }), { origin: "acme" }, 0);
     own.end("1", JSON.stringify({ isAnswered: true }), 1);
     const file = own.saveMemory(undefined)!;
     own.memorySaved();

@@ -236,7 +236,7 @@ pub fn live_as_victim() -> bool {
 
 fn update(memory: &mut Memory, name: &str, number: u64) {
     let usage = Usage { input_tokens: Some(200 + number), output_tokens: Some(7), ..Usage::default() };
-    memory.learn(&prompt(name, number), "family", None, &usage, &raw, 20_000);
+    memory.learn(&prompt(name, number), None, &usage, &raw, 20_000);
     memory.record(&used(), 20_000);
 }
 
@@ -251,7 +251,7 @@ fn prompt(name: &str, number: u64) -> Prompt {
 }
 
 fn is_exact(memory: &Memory, prompt: &Prompt) -> bool {
-    let estimate = memory.estimate(prompt, "family", &raw);
+    let estimate = memory.estimate(prompt, &raw);
     estimate.tokens == estimate.known
 }
 

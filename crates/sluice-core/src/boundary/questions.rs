@@ -330,8 +330,8 @@ pub enum TokensQuestion {
     Message {
         /// The model, whose tokenizer is used.
         model: String,
-        /// The family, whose correction factor is used.
-        family: String,
+        /// The origin of the server, whose correction factor is used.
+        origin: String,
         /// The message to count.
         message: ChatMessage,
     },

@@ -53,7 +53,7 @@ pub(super) fn write(known: &KnownCounts, calibration: &Calibration, history: &Hi
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend(SCHEME.to_le_bytes());
     bytes.extend(count(known.entries.len()));
-    bytes.extend(count(calibration.families.len()));
+    bytes.extend(count(calibration.factors.len()));
     bytes.extend(count(history.rows().count()));
     for (hash, entry) in &known.entries {
         bytes.extend_from_slice(&hash.to_le_bytes());
@@ -61,7 +61,7 @@ pub(super) fn write(known: &KnownCounts, calibration: &Calibration, history: &Hi
         bytes.extend_from_slice(&entry.day.to_le_bytes());
         bytes.extend_from_slice(&entry.quality.0.to_le_bytes());
     }
-    for (name, factor) in &calibration.families {
+    for (name, factor) in &calibration.factors {
         write_name(&mut bytes, name);
         bytes.extend(factor.measurements.to_le_bytes());
         bytes.extend(factor.day.to_le_bytes());

@@ -13,6 +13,8 @@ use crate::wire::{Content, FunctionTool, InputItem};
 #[derive(Debug, PartialEq)]
 pub struct Prompt {
     pub(crate) model: String,
+    /// The origin of the server, if it is known. Servers count the same model in different ways.
+    pub(crate) origin: String,
     pub(crate) instructions: Option<String>,
     pub(crate) tools: Vec<FunctionTool>,
     pub(crate) items: Vec<InputItem>,
@@ -33,6 +35,13 @@ impl Prompt {
         let mut converted = ConvertedMessages::new(model, None);
         converted.push(message, &mut ToolNames::default());
         Self::new(model, Vec::new(), &converted.instructions, converted.items)
+    }
+
+    /// Returns the same prompt, sent to the server with this origin.
+    #[must_use]
+    pub fn at(mut self, origin: &str) -> Self {
+        origin.clone_into(&mut self.origin);
+        self
     }
 
     /// Also returns the names under which the tools are sent, and notes about everything that was left out or
@@ -68,7 +77,8 @@ impl Prompt {
 
     fn new(model: &str, tools: Vec<FunctionTool>, instructions: &[String], items: Vec<InputItem>) -> Self {
         let instructions = (!instructions.is_empty()).then(|| instructions.join("\n\n"));
-        Self { model: model.to_owned(), instructions, tools, items, must_call: false, thinks: false }
+        let (model, origin) = (model.to_owned(), String::new());
+        Self { model, origin, instructions, tools, items, must_call: false, thinks: false }
     }
 }
 

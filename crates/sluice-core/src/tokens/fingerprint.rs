@@ -14,7 +14,7 @@ use crate::send::Prompt;
 use crate::wire::{Content, InputItem, ItemOutput};
 
 /// The version of the hashes below. Raise it whenever they change, because counts with other hashes are useless.
-pub(crate) const SCHEME: u32 = 3;
+pub(crate) const SCHEME: u32 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprints {
@@ -76,8 +76,9 @@ impl Fingerprints {
             },
         };
         // Only the model that produced reasoning gets it back.
-        let model = if piece.reasoning().is_some() { "" } else { piece.model };
+        let (origin, model) = if piece.reasoning().is_some() { ("", "") } else { (piece.origin, piece.model) };
         let mut print = self.start(kind, model);
+        print.text(origin);
         match piece.content {
             PieceContent::Frame(frame) => {
                 for flag in [frame.has_tools, frame.has_instructions, frame.must_call, frame.thinks] {

@@ -70,6 +70,8 @@ pub struct Measured {
     pub raw: u32,
     /// What the server counted.
     pub actual: u32,
+    /// The number of requests that agree on it.
+    pub requests: u32,
 }
 
 /// The counts that servers have reported, keyed by hashes of the content.
@@ -351,15 +353,16 @@ impl KnownCounts {
         }
         let raw = uncounted.iter().fold(0_u32, |sum, piece| sum.saturating_add(piece.raw));
         // A first request says as much about the server's own prompt as about the tokenizer.
-        let actual = match prints.pieces.first() {
-            Some(_) if start > 0 => left,
+        let (actual, requests) = match prints.pieces.first() {
+            Some(_) if start > 0 => (left, 1),
             Some((frame, _)) if !has_frame => {
                 let slope = self.correct_frame(Start { frame: *frame, raw: f64::from(raw), actual: left })?;
-                f64::from(raw) * slope
+                (f64::from(raw) * slope, MIN_STARTS)
             }
             _ => return None,
         };
-        (raw >= MIN_MEASURED).then(|| Measured { raw, actual: whole(actual) })
+        let requests = u32::try_from(requests).unwrap_or(1);
+        (raw >= MIN_MEASURED).then(|| Measured { raw, actual: whole(actual), requests })
     }
 
     /// Corrects the cost of a frame. The first request with it can't tell a prompt of the server's own from a tokenizer
@@ -376,13 +379,22 @@ impl KnownCounts {
         }
         let pairs =
             alike.iter().enumerate().flat_map(|(index, one)| alike.iter().skip(index + 1).map(move |two| (one, two)));
-        let far = pairs.filter(|(one, two)| (one.raw - two.raw).abs() >= f64::from(MIN_MEASURED));
-        let slopes = far.map(|(one, two)| (one.actual - two.actual) / (one.raw - two.raw)).collect();
-        let slope = median(slopes).filter(|slope| (0.4..2.5).contains(slope))?;
-        let rest = median(alike.iter().map(|one| one.actual - one.raw * slope).collect())?;
+        // The more two requests differ, the more exact is the ratio.
+        let slopes = pairs.filter_map(|(one, two)| {
+            let distance = (one.raw - two.raw).abs();
+            let slope = (one.actual - two.actual) / (one.raw - two.raw);
+            (distance >= f64::from(MIN_MEASURED)).then_some((slope, distance))
+        });
+        let slope = median(slopes.collect()).filter(|slope| (0.4..2.5).contains(slope))?;
+        let rest = median(alike.iter().map(|one| (one.actual - one.raw * slope, 1.0)).collect())?;
         let entry = self.entries.get_mut(&start.frame)?;
-        entry.count = whole(f64::from(entry.count) + rest);
-        self.starts.retain(|other| other.frame != start.frame);
+        let corrected = whole(f64::from(entry.count) + rest);
+        let moved = f64::from(corrected) - f64::from(entry.count);
+        entry.count = corrected;
+        // What the frame costs more, everything else costs less.
+        for other in self.starts.iter_mut().filter(|other| other.frame == start.frame) {
+            other.actual -= moved;
+        }
         Some(slope)
     }
 
@@ -416,9 +428,16 @@ struct Uncounted {
     is_frame: bool,
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+/// Returns the median of values with weights.
+fn median(mut values: Vec<(f64, f64)>) -> Option<f64> {
+    values.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut before = 0.0;
+    let reaches_half = |(_, weight): &&(f64, f64)| {
+        before += weight;
+        before > half
+    };
+    values.iter().find(reaches_half).map(|(value, _)| *value)
 }
 
 /// Rounds costs to whole tokens. The running sum is rounded, so that the results add up to the whole.

@@ -17,6 +17,7 @@ use crate::wire::{Content, FunctionTool, InputItem};
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
     pub(super) model: &'a str,
+    pub(super) origin: &'a str,
     pub(super) content: PieceContent<'a>,
 }
 
@@ -82,13 +83,13 @@ impl Prompt {
             .chain(self.instructions.as_deref().map(PieceContent::Instructions));
         let items = self.items(self.tools.len()).enumerate();
         let items = items.filter(|(index, piece)| is_seen(*index, piece)).map(|(_, piece)| piece);
-        before.map(|content| Piece { model: &self.model, content }).chain(items).collect()
+        before.map(|content| Piece { model: &self.model, origin: &self.origin, content }).chain(items).collect()
     }
 
     /// Returns the pieces of one message, as in a request that offers several tools.
     pub(super) fn pieces_of_message(&self) -> Vec<Piece<'_>> {
         let instructions = self.instructions.as_deref().map(PieceContent::Instructions);
-        let instructions = instructions.map(|content| Piece { model: &self.model, content });
+        let instructions = instructions.map(|content| Piece { model: &self.model, origin: &self.origin, content });
         instructions.into_iter().chain(self.items(2)).collect()
     }
 
@@ -108,7 +109,7 @@ impl Prompt {
             };
             let is_lone = is_call(Some(index)) && !is_call(index.checked_sub(1)) && !is_call(Some(index + 1));
             let content = PieceContent::Item { item, called, is_lone_call: is_lone && offered_tools > 1 };
-            Piece { model: &self.model, content }
+            Piece { model: &self.model, origin: &self.origin, content }
         })
     }
 }
@@ -116,7 +117,8 @@ impl Prompt {
 impl Counter {
     /// Counts one piece.
     pub fn piece(self, piece: Piece<'_>) -> u32 {
-        let mut tally = Tally::new(self, piece.model);
+        let counter = if piece.origin.is_empty() { self } else { self.for_server(piece.origin) };
+        let mut tally = Tally::new(counter, piece.model);
         match piece.content {
             PieceContent::Frame(frame) => tally.frame(frame),
             PieceContent::Tool(tool) => tally.function_tool(tool),

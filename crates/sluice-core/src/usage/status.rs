@@ -64,7 +64,8 @@ pub(super) fn line(conversation: &ConversationUsage, open: &[&Open], kinds: Kind
             (None, true) => Message::new(MessageCode::AboutTokens, [&tokens]),
             (None, false) => Message::new(MessageCode::Tokens, [&tokens]),
         };
-        say(MessageCode::ContextLabel, vec![context]);
+        let by = if is_estimate { MessageCode::EstimatedCount } else { MessageCode::CountedByServer };
+        say(MessageCode::ContextLabel, vec![context, by.into()]);
     }
     if let Some(freed) = freed {
         say(MessageCode::FreedLabel, vec![Message::new(MessageCode::Tokens, [&grouped(freed)])]);
