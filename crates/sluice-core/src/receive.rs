@@ -19,6 +19,7 @@ mod long_line;
 mod messages;
 mod outcome;
 mod reasoning;
+mod repeated;
 mod sink;
 pub mod sse;
 mod streamed;
@@ -42,6 +43,7 @@ use crate::send::ToolNames;
 use crate::surrogates::{FirstHalf, join_surrogates};
 use assemble::Assembler;
 use decode::{Frame, decode, decode_delta};
+use repeated::Repeated;
 use sse::{SseEvent, SseParser};
 
 /// An answer that is being received.
@@ -53,6 +55,7 @@ use sse::{SseEvent, SseParser};
 #[derive(Clone, Debug)]
 pub struct ResponseStream {
     parser: SseParser,
+    repeated: Box<Repeated>,
     assembler: Assembler,
 }
 
@@ -119,15 +122,16 @@ impl ResponseStream {
     pub fn new(options: StreamOptions) -> Self {
         Self {
             parser: SseParser::taking_out_long_runs(options.limits.max_event_bytes),
+            repeated: Box::default(),
             assembler: Assembler::new(options),
         }
     }
 
     /// Handles the next bytes and returns the outputs that they complete. The buffer behind the iterator is reused.
     pub fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
-        let assembler = &mut self.assembler;
+        let Self { parser, repeated, assembler } = self;
         if assembler.verdict.is_none()
-            && let Err(error) = self.parser.push(body, &mut |event| handle_event(assembler, event))
+            && let Err(error) = parser.push(body, &mut |event| handle_event(assembler, repeated, event))
         {
             assembler.give_up(error);
         }
@@ -162,18 +166,25 @@ impl ResponseStream {
 
     #[inline(never)]
     fn handle_leftover(&mut self) {
-        let assembler = &mut self.assembler;
-        let leftover = self.parser.finish(&mut |event| handle_event(assembler, event));
+        let Self { parser, repeated, assembler } = self;
+        let leftover = parser.finish(&mut |event| handle_event(assembler, repeated, event));
         if leftover {
             assembler.sink.note(NoteKind::Leftover, "");
         }
     }
 }
 
-fn handle_event(assembler: &mut Assembler, event: SseEvent<'_>) {
+fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEvent<'_>) {
     let half = assembler.half.take();
+    if let Some(frame) = repeated.read(event) {
+        assembler.handle(frame);
+        return repeated.succeeded();
+    }
     match decode_delta(event) {
-        Some(frame) => assembler.handle(frame),
+        Some(frame) => {
+            assembler.handle(frame);
+            repeated.learn(event);
+        }
         None => handle_general(assembler, event, half),
     }
 }

@@ -5,12 +5,21 @@
 //! path. That path also defines what is correct: the tests below compare the two.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::memchr2;
 
 /// More fields than any delta has. An event with many more takes the general path whatever its length, so that its cost
 /// grows evenly with its length.
 const MAX_FIELDS: usize = 16;
+
+/// What differs between the deltas of one text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variable {
+    SequenceNumber,
+    Delta,
+    Obfuscation,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Delta<'a> {
@@ -23,8 +32,22 @@ pub(super) struct Delta<'a> {
     pub piece: Cow<'a, str>,
 }
 
+/// Where the variable fields of an event are, in their order, with the quotes of strings.
+pub(super) type Spans = Vec<(Variable, Range<usize>)>;
+
 /// Reads the event if it is an ordinary delta.
 pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
+    read_fields(data, |_, _| {})
+}
+
+/// Returns where the variable fields of an ordinary delta are.
+pub(super) fn find_variables(data: &[u8]) -> Option<Spans> {
+    let mut spans = Spans::new();
+    read_fields(data, |variable, span| spans.push((variable, span)))?;
+    Some(spans)
+}
+
+fn read_fields(data: &[u8], mut found: impl FnMut(Variable, Range<usize>)) -> Option<Delta<'_>> {
     if has_control_character(data) {
         return None;
     }
@@ -33,7 +56,15 @@ pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
     walk.expect(b'{')?;
     for _ in 0..MAX_FIELDS {
         walk.skip_spaces();
-        match walk.field()? {
+        let field = walk.field()?;
+        let start = data.len() - walk.rest.len();
+        let variable = match field {
+            Field::SequenceNumber => Some(Variable::SequenceNumber),
+            Field::Delta => Some(Variable::Delta),
+            Field::Obfuscation => Some(Variable::Obfuscation),
+            _ => None,
+        };
+        match field {
             Field::Type => event.name = walk.string()?,
             Field::SequenceNumber => event.sequence_number = Some(walk.number()?),
             Field::OutputIndex => event.output_index = Some(walk.number()?),
@@ -44,6 +75,9 @@ pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
             Field::Obfuscation => drop(walk.plain()?),
             Field::Logprobs => walk.empty_list()?,
         }
+        if let Some(variable) = variable {
+            found(variable, start..data.len() - walk.rest.len());
+        }
         if walk.expect(b',').is_none() {
             return (walk.rest == b"}").then_some(event);
         }
@@ -53,7 +87,7 @@ pub(super) fn read_delta(data: &[u8]) -> Option<Delta<'_>> {
 
 /// Raw control characters are not valid in JSON. Searching for them once, many bytes at a time, is cheaper than in each
 /// string.
-fn has_control_character(data: &[u8]) -> bool {
+pub(super) fn has_control_character(data: &[u8]) -> bool {
     let (blocks, rest) = data.as_chunks::<32>();
     #[expect(clippy::needless_bitwise_bool, reason = "the lazy operator is the branch this does without")]
     let in_block = |block: &[u8; 32]| block.iter().fold(false, |found, byte| found | (*byte < b' '));
@@ -74,8 +108,8 @@ enum Field {
 }
 
 /// The rest of the text. Every step consumes something from the front, or returns `None`.
-struct Walk<'a> {
-    rest: &'a [u8],
+pub(super) struct Walk<'a> {
+    pub rest: &'a [u8],
 }
 
 impl<'a> Walk<'a> {
@@ -113,7 +147,7 @@ impl<'a> Walk<'a> {
 
     /// Reads a string without escapes, as bytes.
     #[inline(never)]
-    fn plain(&mut self) -> Option<&'a [u8]> {
+    pub(super) fn plain(&mut self) -> Option<&'a [u8]> {
         self.expect(b'"')?;
         let plain = self.up_to_quote_or_escape()?;
         self.expect(b'"')?;
@@ -125,7 +159,7 @@ impl<'a> Walk<'a> {
     }
 
     #[inline(never)]
-    fn text(&mut self) -> Option<Cow<'a, str>> {
+    pub(super) fn text(&mut self) -> Option<Cow<'a, str>> {
         self.expect(b'"')?;
         let plain = str::from_utf8(self.up_to_quote_or_escape()?).ok()?;
         if self.expect(b'"').is_some() { Some(Cow::Borrowed(plain)) } else { self.unescaped(plain).map(Cow::Owned) }
@@ -172,7 +206,7 @@ impl<'a> Walk<'a> {
 
     /// Reads a number with at most 18 digits, so that it can't overflow, and without a leading zero, as in JSON.
     #[inline(never)]
-    fn number(&mut self) -> Option<u64> {
+    pub(super) fn number(&mut self) -> Option<u64> {
         let (mut number, mut digits) = (0, 0);
         for byte in self.rest.iter().take_while(|byte| byte.is_ascii_digit()).take(19) {
             number = number * 10 + u64::from(byte - b'0');

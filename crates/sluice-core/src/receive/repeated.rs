@@ -1,0 +1,214 @@
+//! A faster path for deltas that differ from the one before only in their text, their number and their padding, as nearly
+//! all deltas do.
+//!
+//! The bytes between these fields are compared with those of the earlier event. If they are equal, everything that was
+//! read from them still holds. For any other event this returns `None`, and it is read field by field (`delta.rs`), which
+//! also defines what is correct: the tests below compare the two.
+
+use std::borrow::Cow;
+
+use super::decode::{Decoded, Frame, decode_delta};
+use super::delta::{Spans, Variable, Walk, find_variables, has_control_character};
+use super::sse::SseEvent;
+use crate::wire::{Address, Channel, MAX_ID_BYTES, StreamEvent};
+
+/// Learning from an event costs as much as reading it, so a stream whose events differ in other ways is given up.
+const MAX_USELESS: u32 = 16;
+
+/// The last delta that was read field by field.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Repeated {
+    /// The value of its `event:` line, and its data. Without data, there is none.
+    line_name: Vec<u8>,
+    data: Vec<u8>,
+    variables: Spans,
+    meaning: Option<Meaning>,
+    /// How many events were learned since one was recognized.
+    useless: u32,
+}
+
+/// What the fields of a delta say that don't vary.
+#[derive(Clone, Debug)]
+struct Meaning {
+    name: String,
+    names_differ: bool,
+    output_index: Option<u64>,
+    item_id: Option<String>,
+    channel: Channel,
+    index: Option<u64>,
+}
+
+impl Repeated {
+    /// Reads an event that differs from the learned one only in its variable fields.
+    pub(super) fn read<'a>(&'a self, event: SseEvent<'a>) -> Option<Frame<'a>> {
+        let meaning = self.meaning.as_ref()?;
+        if event.name != self.line_name || event.data.len() > MAX_ID_BYTES || !event.long_runs.is_empty() {
+            return None;
+        }
+        let mut walk = Walk { rest: event.data };
+        let mut sequence_number = None;
+        let mut piece = Cow::Borrowed("");
+        let mut known = 0;
+        for (variable, span) in &self.variables {
+            walk.rest = walk.rest.strip_prefix(self.data.get(known..span.start)?)?;
+            known = span.end;
+            match variable {
+                Variable::SequenceNumber => sequence_number = Some(walk.number()?),
+                Variable::Delta => piece = without_control_characters(&mut walk, Walk::text)?,
+                Variable::Obfuscation => drop(without_control_characters(&mut walk, Walk::plain)?),
+            }
+        }
+        if walk.rest != self.data.get(known..)? {
+            return None;
+        }
+        let at = Address { output_index: meaning.output_index, item_id: meaning.item_id.as_deref().map(Cow::Borrowed) };
+        Some(Frame::Event(Decoded {
+            event: StreamEvent::Delta { at, channel: meaning.channel, index: meaning.index, delta: piece },
+            name: Cow::Borrowed(&meaning.name),
+            sequence_number,
+            names_differ: meaning.names_differ,
+        }))
+    }
+
+    /// An event was recognized.
+    pub(super) fn succeeded(&mut self) {
+        self.useless = 0;
+    }
+
+    /// Learns from an event that was read field by field.
+    #[inline(never)]
+    pub(super) fn learn(&mut self, event: SseEvent<'_>) {
+        self.meaning = None;
+        if self.useless == MAX_USELESS {
+            return;
+        }
+        self.useless += 1;
+        let (Some(variables), Some(Frame::Event(decoded))) = (find_variables(event.data), decode_delta(event)) else {
+            return;
+        };
+        let StreamEvent::Delta { at, channel, index, .. } = decoded.event else { return };
+        self.line_name.clear();
+        self.line_name.extend_from_slice(event.name);
+        self.data.clear();
+        self.data.extend_from_slice(event.data);
+        self.variables = variables;
+        self.meaning = Some(Meaning {
+            name: decoded.name.into_owned(),
+            names_differ: decoded.names_differ,
+            output_index: at.output_index,
+            item_id: at.item_id.map(Cow::into_owned),
+            channel,
+            index,
+        });
+    }
+}
+
+/// Reads a string in which there must be no raw control characters.
+fn without_control_characters<'a, T>(walk: &mut Walk<'a>, read: impl FnOnce(&mut Walk<'a>) -> Option<T>) -> Option<T> {
+    let before = walk.rest;
+    let value = read(walk)?;
+    let consumed = before.get(..before.len() - walk.rest.len())?;
+    (!has_control_character(consumed)).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Repeated;
+    use crate::receive::decode::decode_delta;
+    use crate::receive::sse::SseEvent;
+    use crate::wire::LongRuns;
+
+    /// Learns from one event and reads another. Returns whether it was recognized.
+    fn recognizes(learned: (&str, &str), read: (&str, &[u8])) -> bool {
+        let long_runs = LongRuns::default();
+        let event = |name: &'static str, data| SseEvent { name: name.as_bytes(), data, long_runs: &long_runs };
+        let leak = |name: &str| -> &'static str { Box::leak(name.to_owned().into_boxed_str()) };
+        let mut repeated = Repeated::default();
+        repeated.learn(event(leak(learned.0), learned.1.as_bytes()));
+        let event = event(leak(read.0), read.1);
+        let Some(frame) = repeated.read(event) else { return false };
+        assert_eq!(format!("{:?}", Some(frame)), format!("{:?}", decode_delta(event)), "the slower path");
+        true
+    }
+
+    fn text(number: &str, id: &str, delta: &str, padding: &str) -> String {
+        format!(
+            r#"{{"type":"response.output_text.delta","sequence_number":{number},"item_id":"{id}","output_index":0,"content_index":0,"delta":"{delta}","logprobs":[],"obfuscation":"{padding}"}}"#
+        )
+    }
+
+    #[test]
+    fn deltas_of_the_same_text_are_recognized() {
+        let first = text("9", "msg_1", " the", "a");
+        for other in [
+            text("10", "msg_1", " gate", "abc"),
+            text("0", "msg_1", "", ""),
+            text("123456789", "msg_1", r#"\"ü\n\\"#, "…"),
+        ] {
+            assert!(recognizes(("", &first), ("", other.as_bytes())), "{other}");
+        }
+        for other in [
+            text("10", "msg_2", " gate", "a"),
+            text("010", "msg_1", " gate", "a"),
+            text("", "msg_1", " gate", "a"),
+            text("1", "msg_1", "\\u00e9", "a"),
+            text("1", "msg_1", "a\tb", "a"),
+            text("1", "msg_1", "a", "\t"),
+            text("1", "msg_1", "a", r#"\""#),
+            text("1", "msg_1", r#"a","delta":"b"#, "a"),
+            format!("{} ", text("1", "msg_1", "a", "b")),
+            text("1", "msg_1", "a", "b").replace("\"content_index\":0", "\"content_index\":1"),
+        ] {
+            assert!(!recognizes(("", &first), ("", other.as_bytes())), "{other}");
+        }
+        assert!(!recognizes(("", &first), ("response.output_text.delta", first.as_bytes())), "another event line");
+        assert!(recognizes(("x", &first), ("x", first.as_bytes())), "which is noted each time");
+        let invalid: Vec<u8> = first.bytes().map(|byte| if byte == b'h' { 0xFF } else { byte }).collect();
+        assert!(!recognizes(("", &first), ("", &invalid)), "invalid UTF-8");
+        assert!(!recognizes(("", "{}"), ("", b"{}")), "not a delta");
+    }
+
+    #[test]
+    fn a_stream_of_changing_ids_is_given_up() {
+        let long_runs = LongRuns::default();
+        let mut repeated = Repeated::default();
+        for id in 0..100 {
+            let data = text("1", &id.to_string(), "a", "b");
+            repeated.learn(SseEvent { name: b"", data: data.as_bytes(), long_runs: &long_runs });
+        }
+        assert!(repeated.meaning.is_none());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_recognized_is_read_like_by_the_slower_path(
+            fields in prop::collection::vec(prop::sample::select(vec![
+                r#""type":"response.output_text.delta""#, r#""type":"response.function_call_arguments.delta""#,
+                r#""sequence_number":7"#, r#""item_id":"i""#, r#""item_id":"""#, r#""output_index":0"#,
+                r#""summary_index":1"#, r#""delta":"one""#, r#""delta":"""#, r#""logprobs":[]"#, r#""obfuscation":"x""#,
+                r#""sequence_number": 8"#,
+            ]), 1..8),
+            values in prop::array::uniform3(prop_oneof!["[0-9]{1,20}", r#""([a-z ü]|\\[nrtbf"/\\u])*""#, ".{0,3}"]),
+            at in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+        ) {
+            let [number, delta, padding] = values;
+            let learned = format!("{{{}}}", fields.join(","));
+            let other = fields.iter().map(|field| match field.split_once(':') {
+                Some((name @ "\"sequence_number\"", _)) => format!("{name}:{number}"),
+                Some((name @ "\"delta\"", _)) => format!("{name}:{delta}"),
+                Some((name @ "\"obfuscation\"", _)) => format!("{name}:{padding}"),
+                _ => (*field).to_owned(),
+            });
+            let mut other = format!("{{{}}}", other.collect::<Vec<_>>().join(",")).into_bytes();
+            recognizes(("", &learned), ("", &other));
+            let at = at.index(other.len());
+            other.splice(at..=at, [byte]);
+            recognizes(("", &learned), ("", &other));
+        }
+    }
+}
