@@ -1,10 +1,11 @@
 //! Builds `packages/stream-adapter` around the WebAssembly core, tests it, and checks it with the real AI SDK.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::gateway::{self, Gateway};
 use crate::shell::{capture, command, root, run};
+use crate::wasm::Modules;
 use crate::{Done, javascript, notices, wasm};
 
 fn package() -> PathBuf {
@@ -13,27 +14,38 @@ fn package() -> PathBuf {
 
 /// Builds the package and prints its size.
 pub fn build() -> Done {
-    build_around(&wasm::build()?.core())
+    build_around(&wasm::build()?)
 }
 
-pub fn build_around(module: &Path) -> Done {
+pub fn build_around(modules: &Modules) -> Done {
     javascript::install()?;
-    notices::write(&["sluice-wasm"], &[module.to_owned()], &package())?;
+    notices::write(&["sluice-wasm", "sluice-requests-wasm"], &[modules.core(), modules.requests()], &package())?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         fs::copy(root().join(licence), package().join(licence)).map_err(|error| format!("{licence}: {error}"))?;
     }
-    run(command("node").arg("scripts/build.mjs").arg(module).current_dir(package()))
+    run(command("node").arg("scripts/build.mjs").arg(modules.folder()).current_dir(package()))
 }
 
 /// Runs the package's own tests against the output of `build_around`.
 pub fn test() -> Done {
-    let tests =
-        ["adapter", "browser", "hostile", "random", "sample", "types"].map(|name| format!("test/{name}.test.mjs"));
+    let tests = ["adapter", "browser", "failures", "hostile", "messages", "random", "sample", "types"]
+        .map(|name| format!("test/{name}.test.mjs"));
     let options = ["--experimental-vm-modules", "--no-warnings", "--test", "--test-reporter=dot"];
     run(command("node").args(options).args(tests).current_dir(package()))?;
+    run(javascript::tool("publint/src/cli.js", &package()).arg("--strict"))?;
+    let types = ["--pack", ".", "--exclude-entrypoints", "./core.wasm", "--format", "ascii", "--quiet"];
+    run(javascript::tool("@arethetypeswrong/cli/dist/index.js", &package()).args(types))?;
     let packed =
         capture(command("npm").args(["pack", "--dry-run", "--json", "--ignore-scripts"]).current_dir(package()))?;
-    for file in [notices::FILE, "LICENSE-MIT", "LICENSE-APACHE", "README.md", "dist/index.mjs"] {
+    for file in [
+        notices::FILE,
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "README.md",
+        "CHANGELOG.md",
+        "dist/index.mjs",
+        "dist/core.wasm",
+    ] {
         if !packed.contains(&format!("\"{file}\"")) {
             return Err(format!("the npm package would not contain {file}"));
         }

@@ -32,7 +32,7 @@ pub fn all(quick: bool) -> Done {
         .args(quick))?;
     let modules = wasm::build()?;
     javascript::build()?;
-    adapter::build_around(&modules.core())?;
+    adapter::build_around(&modules)?;
     let benchmark = |script: &str, module: PathBuf, loader: &str| {
         let mut node = command("node");
         node.arg(root().join("bench/node").join(script)).arg("--wasm").arg(module).arg("--loader");

@@ -53,7 +53,7 @@ fn steps(summary: &mut Summary) -> Done {
     })?;
     summary.step("hostile input, counted", || run(meter::on(&wasm::build()?)?.arg("--brief")))?;
     summary.step("the adapter package", || {
-        adapter::build_around(&wasm::build()?.core())?;
+        adapter::build_around(&wasm::build()?)?;
         adapter::test()
     })?;
     summary.step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;

@@ -42,7 +42,6 @@ fn every_chunk_of_a_full_stream_is_read() {
             citations [{"url":"https://a.example/x","title":"A","sourceId":"s1"}]
             citations [{"title":"B","sourceId":"s2","mediaType":"application/pdf","filename":"b.pdf"}]
             data image/png iVBORw0KGgo=
-            call gw-call_1 read_file {"path":"a","n":12345678901234567890123}
             note RanElsewhere read_file
             replay rs_1 ThinkingReplay { model: Some("m-1"), origin: None, items: [Reasoning(ReasoningItem { id: Some("rs_1"), encrypted_content: Some("sealed"), summary: [], content: [], signature: None })] }
             Completed, m-1, resp_1, {"input_tokens":5,"output_tokens":3,"total_tokens":8,"input_tokens_details":null,"output_tokens_details":null}
@@ -83,7 +82,6 @@ fn every_chunk_of_a_ui_message_stream_is_read() {
             citations [{"title":"B","sourceId":"s2","mediaType":"text/plain"}]
             data image/png iVBORw0KGgo=
             data application/vnd.vercel.weather+json {"city":"Oslo","t":-3}
-            call gw-c1 f {"a":1}
             note RanElsewhere f
             Completed, {"input_tokens":7,"output_tokens":2,"total_tokens":9,"input_tokens_details":null,"output_tokens_details":null}
         "#]],

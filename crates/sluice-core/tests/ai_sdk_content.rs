@@ -259,7 +259,8 @@ fn plain_call_ids_are_left_as_the_sdk_wrote_them() {
         let chunk = format!(r#"{{"type":"tool-call","toolCallId":"{id}","toolName":"f","input":{{}}}}"#);
         outputs.extend(stream.push_chunk(&chunk));
     }
-    let (_, outcome) = stream.finish(BodyEnd::Eof);
+    let (rest, outcome) = stream.finish(BodyEnd::Eof);
+    outputs.extend(rest);
     expect![[r#"
         call call_1 f {}
         call ab-e63f991904833892 f {}

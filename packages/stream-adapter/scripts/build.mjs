@@ -1,53 +1,78 @@
-// node scripts/build.mjs MODULE: builds the package from its sources and the compiled core (`cargo xtask adapter`
-// passes its path). Writes dist/index.mjs and dist/index.cjs, which contain the core, and the types for both.
+// node scripts/build.mjs FOLDER: builds the package from its sources and the compiled modules in a folder (`cargo xtask
+// adapter` passes it). There are three entry points, each as an ES module and as CommonJS, with types:
+//
+//   index     the adapters, with the core in it
+//   slim      the adapters without the core, which is the file core.wasm
+//   messages  requests from VS Code's messages, with the requests module in it
 
 import { execFileSync } from "node:child_process";
-import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const wasm = process.argv[2];
-if (wasm === undefined) {
-  console.error("usage: node scripts/build.mjs MODULE  (cargo xtask adapter builds the module and calls this)");
+const folder = process.argv[2];
+if (folder === undefined) {
+  console.error("usage: node scripts/build.mjs FOLDER  (cargo xtask adapter builds the modules and calls this)");
   process.exit(2);
 }
 const root = resolve(import.meta.dirname, "..");
 const dist = join(root, "dist");
+const core = join(folder, "sluice_wasm.wasm");
+const base64 = (file) => JSON.stringify(readFileSync(file).toString("base64"));
 
-for (const [format, file] of [
-  ["esm", "index.mjs"],
-  ["cjs", "index.cjs"],
-]) {
-  await build({
-    entryPoints: [join(root, "src/index.ts")],
-    outfile: join(dist, file),
-    format,
-    bundle: true,
-    platform: "neutral",
-    target: "es2022",
-    external: ["vscode"],
-    define: { SLUICE_WASM_BASE64: JSON.stringify(readFileSync(wasm).toString("base64")) },
-    logLevel: "warning",
-  });
+rmSync(dist, { recursive: true, force: true });
+const ENTRIES = {
+  index: { source: "index.ts", define: { SLUICE_WASM_BASE64: base64(core) } },
+  slim: { source: "index.ts", define: { SLUICE_WASM_BASE64: '""' } },
+  messages: { source: "messages.ts", define: { SLUICE_REQUESTS_WASM_BASE64: base64(join(folder, "sluice_requests_wasm.wasm")) } },
+};
+for (const [name, { source, define }] of Object.entries(ENTRIES)) {
+  for (const [format, extension] of [
+    ["esm", "mjs"],
+    ["cjs", "cjs"],
+  ]) {
+    await build({
+      entryPoints: [join(root, "src", source)],
+      outfile: join(dist, `${name}.${extension}`),
+      format,
+      bundle: true,
+      minify: true,
+      platform: "neutral",
+      target: "es2022",
+      external: ["vscode"],
+      define,
+      logLevel: "warning",
+    });
+  }
 }
+copyFileSync(core, join(dist, "core.wasm"));
 
 const node = (script, ...args) => execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
 const require = createRequire(import.meta.url);
 const tsc = require.resolve("typescript/bin/tsc");
 execFileSync(process.execPath, [tsc], { cwd: root, stdio: "inherit" });
-node(
-  require.resolve("dts-bundle-generator/dist/bin/dts-bundle-generator.js"),
-  "--silent",
-  "--no-banner",
-  "--project",
-  "tsconfig.json",
-  "-o",
-  "dist/index.d.mts",
-  "src/index.ts",
-);
-writeFileSync(join(dist, "index.d.cts"), readFileSync(join(dist, "index.d.mts")));
+for (const name of ["index", "messages"]) {
+  node(
+    require.resolve("dts-bundle-generator/dist/bin/dts-bundle-generator.js"),
+    "--silent",
+    "--no-banner",
+    "--project",
+    "tsconfig.json",
+    "-o",
+    `dist/${name}.d.mts`,
+    `src/${name}.ts`,
+  );
+}
+for (const [from, to] of [
+  ["index.d.mts", "index.d.cts"],
+  ["index.d.mts", "slim.d.mts"],
+  ["index.d.mts", "slim.d.cts"],
+  ["messages.d.mts", "messages.d.cts"],
+]) {
+  copyFileSync(join(dist, from), join(dist, to));
+}
 
 // The sample finds the package as any extension would: in its node_modules.
 const installed = join(root, "sample/node_modules/@sluice/stream-adapter");
@@ -56,4 +81,6 @@ for (const name of ["package.json", "README.md", "dist"]) {
 }
 
 const size = (file) => `${(statSync(file).size / 1024).toFixed(0)} KiB, ${(gzipSync(readFileSync(file)).length / 1024).toFixed(0)} gzipped`;
-console.log(`@sluice/stream-adapter: ${size(join(dist, "index.mjs"))}; the core in it: ${size(wasm)}`);
+for (const file of ["index.mjs", "slim.mjs", "core.wasm", "messages.mjs"]) {
+  console.log(`@sluice/stream-adapter, ${file}: ${size(join(dist, file))}`);
+}

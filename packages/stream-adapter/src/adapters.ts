@@ -5,6 +5,9 @@ import type { ResponsePart } from "./parts.js";
 import { NO_USAGE, Session, type Settings, type StreamAdapterOptions, type StreamUsage } from "./session.js";
 import type { ByteSource, Cancellation, ChunkSource } from "./source.js";
 
+/** A source, a promise of one, or a function that makes one, whose signal is aborted when the caller cancels. */
+export type Start<Source> = Source | PromiseLike<Source> | ((signal: AbortSignal) => Source | PromiseLike<Source>);
+
 abstract class Adapter<Source> {
   readonly #settings: Settings;
   #outcome: Outcome | undefined;
@@ -28,7 +31,7 @@ abstract class Adapter<Source> {
    * stay valid.
    */
   async processStream<Part = ResponsePart>(
-    stream: Source | PromiseLike<Source>,
+    stream: Start<Source>,
     progress: { report(part: Part): void },
     token?: Cancellation,
   ): Promise<StreamUsage> {
@@ -43,10 +46,7 @@ abstract class Adapter<Source> {
   }
 
   /** Returns the same parts as an iterable. Leaving the loop early stops the stream. */
-  async *adaptStream<Part = ResponsePart>(
-    stream: Source | PromiseLike<Source>,
-    token?: Cancellation,
-  ): AsyncGenerator<Part, void, undefined> {
+  async *adaptStream<Part = ResponsePart>(stream: Start<Source>, token?: Cancellation): AsyncGenerator<Part, void, undefined> {
     const session = await this.#open(stream, token);
     try {
       for (;;) {

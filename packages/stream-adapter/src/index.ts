@@ -3,6 +3,7 @@
 //   source.ts   any source -> items, one after the other, cancellable
 //   session.ts  items -> the core (WebAssembly) -> outputs; the end -> resolve or reject
 //   parts.ts    the core's parts -> VS Code's classes
+//   error.ts    what it rejects with
 //   adapters.ts the two classes below
 
 export type {
@@ -18,7 +19,9 @@ export type {
   TokenDetails,
   Usage,
 } from "../../loader/src/core.js";
-export { OpenResponsesStreamAdapter, VSCodeStreamAdapter } from "./adapters.js";
+export { OpenResponsesStreamAdapter, type Start, VSCodeStreamAdapter } from "./adapters.js";
+export { SluiceStreamError } from "./error.js";
 export type { ResponsePart, VSCodeClasses } from "./parts.js";
 export type { AdapterLogger, StreamAdapterOptions, StreamUsage } from "./session.js";
 export type { ByteSource, Cancellation, ChunkSource } from "./source.js";
+export { useCore } from "./wasm.js";

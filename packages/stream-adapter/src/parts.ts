@@ -43,9 +43,9 @@ export async function lookUpVSCode(): Promise<VSCodeClasses> {
   try {
     // This is an ES module in the extension host. Bundlers must not try to resolve it.
     const name = "vscode";
-    return (await import(name)) as VSCodeClasses;
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as VSCodeClasses;
   } catch {
-    throw new Error("VS Code's classes were not found. Hand them in: new VSCodeStreamAdapter({ vscode }).");
+    throw new Error("VS Code's classes were not found. Pass the module as an option: { vscode }.");
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { bytesOf, chunkToJson } from "../../loader/src/chunks.js";
 import type { Core, Exchange, ExchangeOptions, Note, Outcome, Output, Pace } from "../../loader/src/core.js";
+import { SluiceStreamError } from "./error.js";
 import { lookUpVSCode, PartMaker, type VSCodeClasses } from "./parts.js";
 import { type Cancellation, type Item, type Items, isCancelled, itemsOf, onCancel, quietly, unlessCancelled } from "./source.js";
 import { theCore } from "./wasm.js";
@@ -67,6 +68,8 @@ export class Session {
   readonly #isResponse: boolean;
   readonly #cancellation: Cancellation | undefined;
   readonly #encoder = new TextEncoder();
+  /** Why there is no stream. */
+  readonly #cause: unknown;
   /** Ends the wait for an item. */
   #wake: (() => void) | undefined;
   /** The next item, while text is reported that has waited for its time. */
@@ -82,7 +85,11 @@ export class Session {
   private constructor(core: Core, vscode: VSCodeClasses, settings: Settings, source: unknown, cancellation?: Cancellation) {
     const options: ExchangeOptions = { dialect: settings.dialect, pace: settings.pace, stream: { plainCallIds: !settings.prefixCallIds } };
     this.#isResponse = isResponse(source);
-    if (isResponse(source)) {
+    if (source instanceof Unreachable) {
+      this.#exchange = core.openExchange({ ...options, origin: "the server", maxAttempts: 1 });
+      this.#exchange.handleConnectionError("connect", source.code);
+      this.#cause = source.error;
+    } else if (isResponse(source)) {
       // The caller made the request, so it isn't sent again.
       const origin = URL.canParse(source.url) ? new URL(source.url).origin : "";
       this.#exchange = core.openExchange({ ...options, origin, maxAttempts: 1 });
@@ -92,7 +99,7 @@ export class Session {
     }
     this.#parts = new PartMaker(vscode, settings.enableReasoning, (message) => this.#log("warn", message));
     this.#settings = settings;
-    this.#items = itemsOf(isResponse(source) ? (source.body ?? []) : source);
+    this.#items = itemsOf(isResponse(source) ? (source.body ?? NOTHING) : source instanceof Unreachable ? NOTHING : source);
     this.#cancellation = cancellation;
     this.#stopListening = onCancel(cancellation, () => {
       this.#items.stop();
@@ -101,16 +108,21 @@ export class Session {
   }
 
   static async open(source: unknown, settings: Settings, cancellation?: Cancellation): Promise<Session> {
-    const given = unlessCancelled(source, cancellation, NOTHING);
+    const started = start(source, cancellation);
+    const given = unlessCancelled(started, cancellation, NOTHING).catch((error: unknown) => {
+      // A request that was aborted together with the answer hasn't failed.
+      return isCancelled(cancellation) ? NOTHING : new Unreachable(error);
+    });
     const [core, vscode, stream] = await Promise.all([theCore(), settings.vscode ?? lookUpVSCode(), given]);
     if (stream === NOTHING) {
       // Nothing reads it later.
       quietly(async () => {
-        const late = await source;
+        const late = await started;
         itemsOf(isResponse(late) ? late.body : late).stop();
       });
     }
-    return new Session(core, vscode, settings, stream, cancellation);
+    const isWhole = settings.dialect === "openResponses" && isWholeResponse(stream);
+    return new Session(core, vscode, settings, isWhole ? jsonResponse(stream) : stream, cancellation);
   }
 
   /** Reads the whole stream. Throws if the answer doesn't end properly. */
@@ -196,7 +208,7 @@ export class Session {
     if (this.#exchange.action.type === "read") {
       return true;
     }
-    this.#finish(report);
+    this.#finish(report, this.#cause);
     return false;
   }
 
@@ -263,7 +275,8 @@ export class Session {
   #note(note: Note, item: unknown): void {
     this.#notes++;
     if (this.#notes <= MAX_NOTES) {
-      this.#log(LOUD.has(note.kind) ? "warn" : "debug", `${EXPLAINED[note.kind] ?? note.kind}: ${note.detail}`);
+      const detail = note.detail === "" ? "" : `: ${note.detail}`;
+      this.#log(LOUD.has(note.kind) ? "warn" : "debug", `${EXPLAINED[note.kind] ?? note.kind}${detail}`);
     } else if (this.#notes === MAX_NOTES + 1) {
       this.#log("warn", "more notes about this answer are not logged");
     }
@@ -289,7 +302,7 @@ export class Session {
     }
     if (ending.type === "cancelled" && this.#cancellation !== undefined && !isCancelled(this.#cancellation)) {
       // The SDK was aborted, and not by the caller of this stream.
-      throw failed("The answer was aborted.", outcome, cause);
+      throw new SluiceStreamError("The answer was aborted.", outcome, cause);
     }
     if (ending.type === "rejected" && ending.kind === null) {
       // The server completed the answer. Whether an unusual one is acceptable is up to the caller.
@@ -297,7 +310,11 @@ export class Session {
     } else if (ending.type === "rejected") {
       const words = cause === undefined || this.#isResponse || outcome.status !== "truncated" ? "" : firstLine(cause);
       // The provider's author decides what to advise; `failure` has what we would.
-      throw failed(words === "" ? (outcome.error?.message ?? ending.message) : `The answer broke off: ${words}`, outcome, cause);
+      throw new SluiceStreamError(
+        words === "" ? (outcome.error?.message ?? ending.message) : `The answer broke off: ${words}`,
+        outcome,
+        cause,
+      );
     }
   }
 
@@ -337,11 +354,37 @@ const EXPLAINED: Partial<Record<Note["kind"], string>> = {
   takenBack: "parts that VS Code has already cannot be taken back",
 };
 
-/** Plain, short, and without a stack, because VS Code shows it to the user. */
-function failed(message: string, outcome: Outcome, cause: unknown): Error {
-  const error = cause === undefined ? new Error(message) : new Error(message, { cause });
-  error.stack = `Error: ${message}`;
-  return Object.assign(error, { outcome, failure: outcome.error });
+/** A source that never became a stream, such as a request without a connection. */
+class Unreachable {
+  readonly code: string | undefined;
+
+  constructor(readonly error: unknown) {
+    const code = field(field(error, "cause"), "code") ?? field(error, "code");
+    this.code = typeof code === "string" ? code : undefined;
+  }
+}
+
+/** Calls a source that is a function with a signal that the caller's cancellation aborts. */
+function start(source: unknown, cancellation: Cancellation | undefined): unknown {
+  if (typeof source !== "function") {
+    return source;
+  }
+  const controller = new AbortController();
+  onCancel(cancellation, () => controller.abort());
+  return (async () => (source as (signal: AbortSignal) => unknown)(controller.signal))();
+}
+
+/** Returns whether this is a whole Open Responses response, as an object or as JSON. */
+function isWholeResponse(source: unknown): boolean {
+  if (typeof source === "string") {
+    return source.trimStart().startsWith("{");
+  }
+  return field(source, "object") === "response" && Array.isArray(field(source, "output"));
+}
+
+function jsonResponse(source: unknown): Response {
+  const body = typeof source === "string" ? source : JSON.stringify(source);
+  return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
 /** Returns the first line of an error's message, shortened if necessary. */

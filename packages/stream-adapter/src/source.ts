@@ -8,8 +8,11 @@ export type Cancellation =
 
 type Body = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
 
-/** A `Response`, its body, or any chunks of one. Events that are already parsed (openai SDK) work too. */
-export type ByteSource = Response | Body | AsyncIterable<object>;
+/**
+ * A `Response`, its body, or any chunks of one. Events that are already parsed (openai SDK) work too, and so does a whole
+ * response that wasn't streamed, as an object or as JSON.
+ */
+export type ByteSource = Response | Body | AsyncIterable<object> | string | { readonly object: "response" };
 
 /** AI SDK chunks: `result.fullStream`, `result.toUIMessageStream()`, the result itself, or a UI message stream's bytes. */
 export type ChunkSource =

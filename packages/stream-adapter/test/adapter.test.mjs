@@ -79,13 +79,14 @@ describe("VSCodeStreamAdapter", () => {
     assert.deepEqual(parts, [
       { thinking: "Hmm" },
       { text: "Hello" },
-      { call: "read_file", id: "call_1", input: { path: "a" } },
       { data: "image/png", content: [137, 80] },
       {
         data: "application/vnd.vscode.citation+json",
         content: { type: "citation", sourceType: "url", sourceId: "1", url: "https://a.example", title: "A" },
       },
       { data: "application/vnd.vercel.note+json", content: { a: [1] } },
+      // Calls come at the end of their step.
+      { call: "read_file", id: "call_1", input: { path: "a" } },
     ]);
     assert.deepEqual(usage, { inputTokens: 10, outputTokens: 5 });
   });
@@ -214,7 +215,7 @@ describe("VSCodeStreamAdapter", () => {
         () => assert.fail("resolved"),
         (thrown) => thrown,
       );
-      assert.equal(thrown.constructor, Error);
+      assert.ok(esm.SluiceStreamError.is(thrown));
       assert.equal(thrown.message, expected);
       assert.ok(!thrown.stack.includes("\n"));
       assert.equal(parts.length, 1);
@@ -306,7 +307,7 @@ describe("VSCodeStreamAdapter", () => {
   });
 
   test("without VS Code's classes the error says what to do", async () => {
-    await assert.rejects(read([finish], { vscode: undefined }), /Hand them in: new VSCodeStreamAdapter\(\{ vscode \}\)/);
+    await assert.rejects(read([finish], { vscode: undefined }), /Pass the module as an option: \{ vscode \}/);
   });
 
   test("one adapter reads many streams, even at the same time", async () => {

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { OpenResponsesStreamAdapter, VSCodeStreamAdapter } from "../dist/index.mjs";
+import { OpenResponsesStreamAdapter, SluiceStreamError, VSCodeStreamAdapter } from "../dist/index.mjs";
 import { quiet, shown, vscode } from "./vscode.mjs";
 
 /** Reads a stream, and returns how it ended and what was logged. It never rejects. */
@@ -180,7 +180,7 @@ describe("chunks that cannot be read", () => {
       ]) {
         const { parts, error, outcome, logged } = await outcomeOf(stream);
         assert.equal(outcome.status, "failed");
-        assert.equal(error.constructor, Error);
+        assert.ok(SluiceStreamError.is(error), `${error}`);
         assert.ok(error.message.length < 200, error.message);
         assert.deepEqual(parts, stream.length === 3 ? [{ text: "a" }] : []);
         assert.ok(!`${error.message}${JSON.stringify(logged)}`.includes("SECRET"));
@@ -433,7 +433,7 @@ describe("sources", () => {
     ];
     for (const source of sources) {
       const { error, outcome } = await outcomeOf(source);
-      assert.equal(error.constructor, Error);
+      assert.ok(SluiceStreamError.is(error), `${error}`);
       assert.equal(outcome.status, "truncated");
     }
     for (const stop of [thrower(new Error("no")), rejecter(new Error("no"))]) {
@@ -442,9 +442,11 @@ describe("sources", () => {
     }
     const itself = {};
     itself.fullStream = itself;
-    for (const source of [itself, null, undefined, Symbol("s"), () => {}, revoked()]) {
+    for (const source of [itself, null, undefined, Symbol("s"), () => {}]) {
       assert.equal((await outcomeOf(source)).error.constructor.name, "TypeError");
     }
+    // Not even a promise can be made of it, so it counts as a request that failed.
+    assert.ok(SluiceStreamError.is((await outcomeOf(revoked())).error));
   });
 
   test("one hostile stream does not end the others", async () => {

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { VSCodeStreamAdapter } from "../dist/index.mjs";
+import { SluiceStreamError, VSCodeStreamAdapter } from "../dist/index.mjs";
 import { LanguageModelToolCallPart, quiet, shown, vscode } from "./vscode.mjs";
 
 const finish = { type: "finish", finishReason: "stop" };
@@ -150,7 +150,7 @@ test("any chunks end with an outcome, and the error is short plain text", async 
       shown(parts);
       assert.ok(outcome !== undefined);
       if (error !== undefined) {
-        assert.equal(error.constructor, Error);
+        assert.ok(SluiceStreamError.is(error), `${error}`);
         assert.ok(!error.stack.includes("\n"));
       }
     }),

@@ -61,7 +61,16 @@ test("the sample answers", async () => {
     await provider.provideLanguageModelChatResponse(model, messages, { tools }, { report: (part) => parts.push(part) });
     assert.deepEqual(shown(parts.slice(0, -1)), [{ text: "Hi" }]);
     assert.equal(parts.at(-1).mimeType, "usage");
-    assert.deepEqual(asked[0].input, [{ type: "message", role: "user", content: "Hello" }]);
+    assert.deepEqual(asked[0].input, [{ type: "message", role: "user", content: [{ type: "input_text", text: "Hello" }] }]);
+    // The next turn has the call and its result, with the id that the server knows.
+    const call = { callId: "gw-call_1", name: "f", input: { a: 1 } };
+    const result = { callId: "gw-call_1", content: [new LanguageModelTextPart("done")] };
+    const turn = [...messages, { role: 2, content: [call] }, { role: 1, content: [result] }];
+    await provider.provideLanguageModelChatResponse(model, turn, { tools }, { report() {} });
+    assert.deepEqual(asked[1].input.slice(1), [
+      { type: "function_call", call_id: "call_1", name: "f", arguments: '{"a":1}' },
+      { type: "function_call_output", call_id: "call_1", output: "done" },
+    ]);
     assert.equal(await provider.provideTokenCount(model, "12345678"), 2);
   } finally {
     Module._load = load;

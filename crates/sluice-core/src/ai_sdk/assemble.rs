@@ -113,6 +113,7 @@ impl Assembler {
 
     pub(super) fn outputs(&mut self) -> Drain<'_, Output> {
         if self.verdict.is_some() {
+            self.calls.report_held(&mut self.sink);
             self.sink.sum_up_notes();
         }
         self.sink.outputs.drain(..)
@@ -271,6 +272,8 @@ impl Assembler {
             Some("length") => Verdict::Incomplete(Some("max_output_tokens".to_owned())),
             Some("content-filter") => Verdict::Incomplete(Some("content_filter".to_owned())),
             Some("error") => Verdict::Failed(Failure::from_stream(None, None)),
+            // If a provider's stream just ends, the SDK adds `finish` with one of these reasons.
+            Some("other" | "unknown") if !self.open_blocks.is_empty() => Verdict::CutOff("eof"),
             _ => Verdict::Completed,
         };
         self.finished = Some(verdict);
@@ -315,6 +318,8 @@ impl Assembler {
             self.calls.drop_open(&mut self.sink);
         } else if self.finished.is_some() {
             self.settle("broken");
+        } else {
+            self.calls.report_held(&mut self.sink);
         }
     }
 

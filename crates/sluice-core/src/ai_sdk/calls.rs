@@ -57,6 +57,9 @@ pub(super) struct Calls {
     /// The newest call with each id.
     by_id: BTreeMap<String, usize>,
     reported: BTreeMap<String, Reported>,
+    /// The complete calls of this step: position, name and input. They are reported at its end, because the SDK may run
+    /// them itself (tools with `execute`); VS Code runs calls only after the answer, so nothing is lost.
+    held: Vec<(usize, String, String)>,
     vscode_ids: Taken,
     tool_names: ToolNames,
     plain_ids: bool,
@@ -191,7 +194,8 @@ impl Calls {
         }
     }
 
-    /// A tool ran elsewhere. If its call was also reported to VS Code, a note tells the developer.
+    /// A tool ran elsewhere, so its call isn't reported. If that has already happened, in an earlier step, the same note
+    /// tells the developer.
     pub(super) fn ran(&mut self, id: Option<&str>, sink: &mut Sink) {
         let slot = id.and_then(|id| self.by_id.get(id).copied());
         let call = slot.and_then(|slot| self.list.get_mut(slot));
@@ -221,6 +225,21 @@ impl Calls {
     pub(super) fn end_step(&mut self, sink: &mut Sink) {
         while let Some(slot) = self.changed.pop_first() {
             self.report_streamed(slot, sink);
+        }
+        self.report_held(sink);
+    }
+
+    /// Reports the complete calls that nobody else has run.
+    pub(super) fn report_held(&mut self, sink: &mut Sink) {
+        for (slot, name, input_json) in std::mem::take(&mut self.held) {
+            let Some(call) = self.list.get(slot) else { continue };
+            sink.release(input_json.len());
+            if call.ran_elsewhere {
+                continue;
+            }
+            let call_id = call_id::to_vscode(&call.id, self.plain_ids, &mut self.vscode_ids);
+            let name = self.tool_names.from_server(&name).map_or(name.clone(), str::to_owned);
+            sink.part(Part::ToolCall { call_id, name, input_json });
         }
     }
 
@@ -328,8 +347,7 @@ impl Calls {
         if !is_whole {
             known.awaits_whole = Some((name.clone(), hash));
         }
-        let call_id = call_id::to_vscode(&id, self.plain_ids, &mut self.vscode_ids);
-        let name = self.tool_names.from_server(&name).map_or(name.clone(), str::to_owned);
-        sink.part(Part::ToolCall { call_id, name, input_json: input.json });
+        sink.retain(input.json.len());
+        self.held.push((slot, name, input.json));
     }
 }
