@@ -148,7 +148,7 @@ fn with_tools(user: &User, prompt: &str, texts: &[&str]) -> Done {
     let tool =
         json!({ "name": "weather", "description": "The weather", "inputSchema": schema, "command": ["echo", "sunny"] });
     fs::write(&file, json!({ "tools": [tool] }).to_string()).map_err(|error| error.to_string())?;
-    user.expect(&["chat", "--tools", &file.to_string_lossy(), prompt], 0, texts)
+    user.expect(&["chat", "--yes", "--tools", &file.to_string_lossy(), prompt], 0, texts)
 }
 
 /// The card says that all of this works.

@@ -6,8 +6,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::Value;
 
+use crate::config::Config;
+use crate::conversations::Conversation;
 use crate::human::Detail;
+use crate::options;
+use crate::profile;
 use crate::prompt::{FirstQuestion, PromptArguments};
 use crate::session::{Session, Setup};
 use crate::talk::talk;
@@ -53,18 +58,45 @@ struct Question {
     /// Print one JSON object per line: parts, notes, results of tools, and finally the outcome
     #[arg(long)]
     json: bool,
+    /// Continue the last conversation
+    #[arg(short, long = "continue")]
+    continues: bool,
+    /// Continue the conversation whose id starts like this; `sluice log` lists them
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// Don't keep the conversation
+    #[arg(long)]
+    no_log: bool,
     /// The thinking effort: none, minimal, low, medium, high, xhigh, max
     #[arg(long)]
     effort: Option<String>,
     /// The maximum number of tokens in the answer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(16..))]
     max_output: Option<u64>,
+    /// Any field of the request, such as temperature=0.2
+    #[arg(short, long = "option", value_name = "NAME=VALUE", value_parser = options::option)]
+    options: Vec<(String, Value)>,
+    /// What the answer has to look like: a JSON schema in a file, or fields such as `name, age int, tags [str]`
+    #[arg(long, value_name = "FILE|FIELDS")]
+    schema: Option<String>,
+    /// Print only the last code block of the answer
+    #[arg(short = 'x', long, conflicts_with = "json")]
+    extract: bool,
+    /// Use a template: the file NAME.md in the directory `templates` next to the settings, or the file that is named
+    #[arg(short, long, value_name = "NAME")]
+    template: Option<String>,
     /// Tools to offer: {"tools": [{"name", "description", "inputSchema", "command": […]}]}
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    /// Run every tool without asking
+    #[arg(short, long)]
+    yes: bool,
     /// The time limit for each command of a tool
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     tool_timeout: Duration,
+    /// Print Markdown as it is, also on a terminal
+    #[arg(long)]
+    plain: bool,
     /// Show how long the model thought instead of what it thought
     #[arg(long)]
     fold_thinking: bool,
@@ -101,26 +133,56 @@ impl Question {
     }
 
     fn open(self, capture: Option<PathBuf>, profile: Option<&str>) -> Result<(FirstQuestion, Session), String> {
-        let tools = self.tools.as_deref().map(Tools::read).transpose()?.unwrap_or_default();
-        let question = self.prompt.read(self.quiet)?;
+        let config = Config::load()?;
+        let mut tools = self.tools.as_deref().map(Tools::read).transpose()?.unwrap_or_default();
+        if self.yes {
+            tools.allow_all();
+        }
+        let schema = self.schema.as_deref().map(options::schema).transpose()?;
+        let template = self.template.as_deref().map(template).transpose()?;
+        let earlier = match self.id {
+            Some(id) => Some(Conversation::find(Some(&id))?),
+            None if self.continues => Some(Conversation::find(None)?),
+            None => None,
+        };
+        let question = self.prompt.read(template.as_deref(), self.quiet)?;
+        // An earlier conversation has instructions of its own.
+        let system = self.system.or_else(|| config.system.filter(|_| earlier.is_none()));
         let setup = Setup {
             model: self.model,
-            system: self.system,
-            max_output_tokens: self.max_output,
-            reasoning_effort: self.effort,
+            default_model: config.model,
+            system,
+            max_output_tokens: self.max_output.or(config.max_output),
+            reasoning_effort: self.effort.or(config.effort),
+            options: config.option.into_iter().chain(self.options).collect(),
+            schema,
             tools,
             tool_timeout: self.tool_timeout,
             json: self.json,
             detail: Detail {
                 notes: self.verbose,
+                events: false,
                 quiet: self.quiet,
-                folds_thinking: self.fold_thinking,
-                ..Detail::default()
+                folds_thinking: self.fold_thinking || config.fold_thinking.unwrap_or_default(),
+                extracts: self.extract,
+                plain: self.plain || config.plain.unwrap_or_default(),
             },
             capture,
+            earlier,
+            keeps: !self.no_log && config.log.unwrap_or(true),
         };
         Ok((question, Session::open(setup, profile)?))
     }
+}
+
+/// Reads a template. `$input` in it is where the prompt goes; without it, the prompt comes last.
+fn template(name: &str) -> Result<String, String> {
+    let named = profile::directory().join("templates").join(format!("{name}.md"));
+    let path = if named.is_file() { named } else { PathBuf::from(name) };
+    std::fs::read_to_string(&path).map_err(|error| {
+        let templates = profile::directory().join("templates");
+        format!("there is no template {name:?} in {}, and no such file: {error}", templates.display())
+    })
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

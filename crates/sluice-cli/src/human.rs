@@ -11,6 +11,8 @@ use sluice_core::{Empty, NoteKind, Outcome, Output, Part, Status};
 
 use crate::Printer;
 use crate::json::without_white_space;
+use crate::markdown::Markdown;
+use crate::options::last_code_block;
 use crate::spent::Spent;
 use crate::text::{RunningText, one_line};
 use crate::tools::Answered;
@@ -35,6 +37,10 @@ pub struct Detail {
     pub quiet: bool,
     /// Show how long the model thought instead of what it thought.
     pub folds_thinking: bool,
+    /// Print the last code block of the answer instead of the answer.
+    pub extracts: bool,
+    /// Print Markdown as it is, also on a terminal.
+    pub plain: bool,
 }
 
 pub struct Human {
@@ -50,6 +56,10 @@ pub struct Human {
     answer_open: bool,
     aside_open: bool,
     text: RunningText,
+    /// The answer, if it is printed at its end.
+    held: String,
+    /// Shows Markdown, if the answer goes to a terminal.
+    markdown: Option<Markdown>,
     spent: Spent,
 }
 
@@ -57,7 +67,8 @@ impl Human {
     /// For a chat: only the answer goes to standard output.
     pub fn for_chat(detail: Detail) -> Self {
         let is_shared = io::stdout().is_terminal() && io::stderr().is_terminal();
-        Self { aside: Some(stderr()), is_shared, ..Self::for_replay(detail) }
+        let markdown = if detail.plain || detail.extracts { None } else { markdown() };
+        Self { aside: Some(stderr()), is_shared, markdown, ..Self::for_replay(detail) }
     }
 
     /// For a replay: everything goes to standard output.
@@ -71,17 +82,37 @@ impl Human {
             answer_open: false,
             aside_open: false,
             text: RunningText::default(),
+            held: String::new(),
+            markdown: None,
             spent: Spent::default(),
         }
     }
 
     fn answer(&mut self, text: &str) -> io::Result<()> {
         let text = self.text.next(text);
+        if self.detail.extracts {
+            self.held.push_str(&text);
+            return Ok(());
+        }
+        if let Some(markdown) = &mut self.markdown {
+            let drawn = markdown.push(&text);
+            self.answer_open = markdown.is_open();
+            // It moves the cursor, also if there are no colours.
+            return io::stdout().write_all(drawn.as_bytes());
+        }
         if let Some(last) = text.chars().last() {
             self.answer_open = last != '\n';
             write!(self.out, "{text}")?;
         }
         Ok(())
+    }
+
+    /// Ends what is drawn of the answer, because something else follows on the screen.
+    fn end_drawing(&mut self) -> io::Result<()> {
+        let Some(markdown) = &mut self.markdown else { return Ok(()) };
+        let drawn = markdown.finish();
+        self.answer_open = false;
+        io::stdout().write_all(drawn.as_bytes())
     }
 
     /// Returns where everything but the answer goes. Errors there don't end an answer, because it can still be printed.
@@ -110,6 +141,7 @@ impl Human {
 
     /// Ends the last line if it isn't complete.
     fn new_line(&mut self) -> io::Result<()> {
+        self.end_drawing()?;
         let is_open = self.aside_open || (self.is_shared && self.answer_open);
         self.aside_open = false;
         if self.is_shared {
@@ -213,6 +245,11 @@ impl Printer for Human {
     fn outcome(&mut self, outcome: &Outcome, elapsed: Duration) -> io::Result<()> {
         self.end_thinking()?;
         self.new_line()?;
+        if self.detail.extracts {
+            let block = last_code_block(&std::mem::take(&mut self.held));
+            write!(self.out, "{block}")?;
+            self.answer_open = !block.is_empty() && !block.ends_with('\n');
+        }
         if std::mem::take(&mut self.answer_open) {
             writeln!(self.out)?;
         }
@@ -250,6 +287,17 @@ impl Printer for Human {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Returns what shows Markdown, if standard output is a terminal that can do that.
+fn markdown() -> Option<Markdown> {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+    if is_dumb || !io::stdout().is_terminal() {
+        return None;
+    }
+    let (width, height) = terminal_size::terminal_size_of(io::stdout())?;
+    let has_colour = AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+    Some(Markdown::new(width.0.into(), height.0.into(), has_colour))
 }
 
 /// How much of a tool's result is shown.

@@ -6,23 +6,30 @@
 mod attach;
 mod capture;
 mod chat;
+mod commands;
+mod config;
 mod connection;
+mod conversations;
 mod count;
 mod decode;
 mod dialect;
 mod doctor;
+mod editor;
 mod human;
 mod interrupts;
 mod json;
-mod keyboard;
 mod ledger;
+mod log;
+mod markdown;
 mod mask;
 mod model_cache;
 mod model_table;
 mod models;
+mod options;
 mod output;
 mod profile;
 mod prompt;
+mod render;
 mod serve;
 mod session;
 mod spent;
@@ -43,6 +50,9 @@ use sluice_core::{Outcome, Output, Status};
 use output::tell;
 use tools::Answered;
 
+/// The version and the commit that it was built from, if that is known.
+const VERSION: &str = env!("SLUICE_VERSION");
+
 /// Talk to any Open Responses endpoint from the terminal.
 ///
 /// `sluice login` saves an endpoint and its key. Variables take precedence over it: the endpoint is then the Vercel AI
@@ -50,7 +60,7 @@ use tools::Answered;
 /// `AI_GATEWAY_API_KEY` or `VERCEL_OIDC_TOKEN`. Without any of these, the embedded gateway is used: a demo on this machine
 /// that needs no account.
 #[derive(Debug, Parser)]
-#[command(name = "sluice", version, arg_required_else_help = true)]
+#[command(name = "sluice", version = VERSION, arg_required_else_help = true)]
 struct Arguments {
     /// Use the endpoint that `sluice login --profile NAME` saved
     #[arg(short, long, value_name = "NAME", global = true, env = "SLUICE_PROFILE")]
@@ -67,6 +77,9 @@ enum Command {
     Count(count::Count),
     Usage(usage::Usage),
     Decode(decode::Decode),
+    Log(log::Log),
+    Show(log::Show),
+    Config(config::ConfigCommand),
     Capture(chat::Capture),
     Login(profile::Login),
     /// Forget the endpoint in `--profile`, or the default one, and its key
@@ -77,6 +90,10 @@ enum Command {
     /// Print completions for a shell
     Completions {
         shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write the pages of all commands to a directory
+    Man {
+        directory: Option<std::path::PathBuf>,
     },
 }
 
@@ -105,6 +122,9 @@ async fn run() -> io::Result<ExitCode> {
         Command::Count(count) => count.run(),
         Command::Usage(usage) => usage.run(),
         Command::Decode(decode) => decode.run(),
+        Command::Log(log) => log.run(),
+        Command::Show(show) => show.run(),
+        Command::Config(config) => config.run(),
         Command::Capture(capture) => capture.run(profile).await,
         Command::Login(login) => login.run(profile).await,
         Command::Logout => Ok(profile::log_out(profile)),
@@ -114,6 +134,20 @@ async fn run() -> io::Result<ExitCode> {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "sluice", &mut script);
             io::stdout().write_all(&script)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man { directory: Some(directory) } => {
+            let written = std::fs::create_dir_all(&directory)
+                .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory));
+            Ok(match written {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => complain(&format!("cannot write to {}: {error}", directory.display())),
+            })
+        }
+        Command::Man { directory: None } => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            io::stdout().write_all(&page)?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -93,12 +93,16 @@ impl Profiles {
     }
 }
 
-/// Returns the file with all profiles: in `SLUICE_HOME`, or where programs of this system keep their settings.
 fn file() -> PathBuf {
+    directory().join("profiles.json")
+}
+
+/// Returns `SLUICE_HOME`, or the directory in which programs of this system keep their settings.
+pub fn directory() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let absolute = |name: &str| set(name).filter(|path| path.is_absolute());
     let home = || std::env::home_dir().unwrap_or_else(std::env::temp_dir);
-    let directory = if let Some(home) = set("SLUICE_HOME") {
+    if let Some(home) = set("SLUICE_HOME") {
         home
     } else if let Some(config) = absolute("XDG_CONFIG_HOME") {
         config.join("sluice")
@@ -108,8 +112,7 @@ fn file() -> PathBuf {
         home().join("Library/Application Support/sluice")
     } else {
         home().join(".config/sluice")
-    };
-    directory.join("profiles.json")
+    }
 }
 
 /// Save an endpoint and its key, under the name in `--profile` or as the default.

@@ -8,6 +8,7 @@ use sluice_core::ChatPart;
 
 use crate::attach;
 use crate::output::tell;
+use crate::talk::edit;
 
 #[derive(Debug, Default, Args)]
 pub struct PromptArguments {
@@ -17,6 +18,9 @@ pub struct PromptArguments {
     /// A file to send with the question: text, an image or a PDF
     #[arg(short, long = "file", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Write the prompt in the editor that VISUAL or EDITOR names
+    #[arg(short, long)]
+    edit: bool,
     /// An image to send with the question
     #[arg(long = "image", value_name = "FILE")]
     images: Vec<PathBuf>,
@@ -33,7 +37,7 @@ pub enum FirstQuestion {
 
 impl PromptArguments {
     /// Reads everything that the first question consists of.
-    pub fn read(&self, is_quiet: bool) -> Result<FirstQuestion, String> {
+    pub fn read(&self, template: Option<&str>, is_quiet: bool) -> Result<FirstQuestion, String> {
         let is_terminal = stdin().is_terminal();
         let is_wanted = self.words.iter().any(|word| word == "-");
         let piped = if !is_terminal || is_wanted {
@@ -44,11 +48,16 @@ impl PromptArguments {
         if piped.as_ref().is_some_and(Vec::is_empty) && !is_quiet && is_pipe() {
             tell!("sluice: standard input is an empty pipe.");
         }
-        self.combine(piped, is_terminal && !is_wanted)
+        if self.edit {
+            let text = edit(&self.words.join(" "))?;
+            return Self { words: vec![text], files: self.files.clone(), images: self.images.clone(), edit: false }
+                .combine(piped, template, false);
+        }
+        self.combine(piped, template, is_terminal && !is_wanted)
     }
 
     /// `piped` is what standard input had, if it was read.
-    fn combine(&self, piped: Option<Vec<u8>>, can_talk: bool) -> Result<FirstQuestion, String> {
+    fn combine(&self, piped: Option<Vec<u8>>, template: Option<&str>, can_talk: bool) -> Result<FirstQuestion, String> {
         let mut parts = Vec::new();
         for path in &self.files {
             parts.push(attach::file(path)?);
@@ -65,6 +74,13 @@ impl PromptArguments {
             Some(Ok(attached)) => parts.push(attached),
             Some(Err(message)) => return Err(message),
             None => {}
+        }
+        if let Some(template) = template {
+            text = if template.contains("$input") {
+                template.replace("$input", &text)
+            } else {
+                format!("{template}\n\n{text}")
+            };
         }
         if text.trim().is_empty() {
             if was_given && parts.is_empty() {
@@ -102,7 +118,7 @@ mod tests {
     fn check(words: &[&str], piped: Option<&str>, expected: &str) {
         let arguments =
             PromptArguments { words: words.iter().map(|word| (*word).to_owned()).collect(), ..Default::default() };
-        let question = arguments.combine(piped.map(|text| text.as_bytes().to_vec()), piped.is_none());
+        let question = arguments.combine(piped.map(|text| text.as_bytes().to_vec()), None, piped.is_none());
         let shown = match question {
             Ok(FirstQuestion::Ask(parts)) => match parts.as_slice() {
                 [ChatPart::Text { value }] => value.clone(),

@@ -1,28 +1,32 @@
 //! A conversation with a model: questions, answers, and the calls of tools in between.
 
 use std::cell::Cell;
-use std::io::{self, BufReader, IsTerminal, stdin};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use serde_json::{Map, Value};
 use sluice_client::Event;
 use sluice_core::{
-    ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, NoteKind, Outcome, Output, Part, Report, Role, Status,
-    join_messages,
+    ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, FailureKind, ModelSettings, NoteKind, Outcome, Output,
+    Part, Refresh, Report, Role, Status, join_messages, similar_models,
 };
 use tokio::sync::Notify;
 
 use crate::Printer;
 use crate::capture::CaptureFile;
 use crate::connection::Connection;
+use crate::conversations::Conversation;
+use crate::editor::{Editor, Typed};
 use crate::human::{Detail, Human};
 use crate::interrupts::Interrupts;
 use crate::json::JsonLines;
-use crate::keyboard::Keyboard;
-use crate::ledger::ChatLedger;
+use crate::ledger::{self, ChatLedger};
 use crate::mask::Masked;
+use crate::options;
 use crate::output::{reader_is_gone, tell};
+use crate::spent::Spent;
 use crate::spinner::Spinner;
 use crate::tools::{Call, MAX_CALLS, Tools};
 
@@ -32,66 +36,94 @@ const MAX_TOOL_ROUNDS: usize = 25;
 /// What a conversation is set up with.
 pub struct Setup {
     pub model: Option<String>,
+    /// The model of the settings, which applies unless the endpoint has one of its own.
+    pub default_model: Option<String>,
     pub system: Option<String>,
     pub max_output_tokens: Option<u64>,
     pub reasoning_effort: Option<String>,
+    /// Other fields of the request.
+    pub options: Map<String, Value>,
+    /// What the answer has to look like.
+    pub schema: Option<Value>,
     pub tools: Tools,
     pub tool_timeout: Duration,
     pub json: bool,
     pub detail: Detail,
     pub capture: Option<PathBuf>,
+    /// The conversation to continue.
+    pub earlier: Option<Conversation>,
+    /// Whether the conversation is kept.
+    pub keeps: bool,
 }
 
 pub struct Session {
     connection: Connection,
     request: ChatRequest,
+    schema: Option<Value>,
     tools: Tools,
     tool_timeout: Duration,
-    keyboard: Option<Keyboard>,
+    editor: Option<Editor>,
     interrupts: Interrupts,
     capture: Option<CaptureFile>,
     capture_failed: bool,
     ledger: ChatLedger,
     json: bool,
     detail: Detail,
+    spent: Spent,
+    /// Where the conversation is kept, if it is.
+    kept: Option<Conversation>,
 }
 
 impl Session {
     pub fn open(setup: Setup, profile: Option<&str>) -> Result<Self, String> {
         let connection = Connection::open(profile)?;
-        let model = setup.model.filter(|model| !model.trim().is_empty()).or_else(|| connection.default_model());
-        let model = model.ok_or("name a model with -m; `sluice models` lists them")?;
+        let earlier_model = setup.earlier.as_ref().map(|earlier| earlier.model.clone());
+        let named = setup.model.filter(|model| !model.trim().is_empty());
+        let model = named.or(earlier_model).or_else(|| connection.default_model()).or(setup.default_model);
+        let model =
+            model.ok_or("name a model with -m; `sluice models` lists them, `sluice config model ID` keeps one")?;
         let capture = setup.capture.as_deref().map(CaptureFile::start).transpose();
         let capture = capture.map_err(|error| format!("cannot write the capture: {error}"))?;
-        let system = setup.system.map(|value| message(Role::System, vec![ChatPart::Text { value }]));
-        let request = ChatRequest {
+        let mut extra_body = setup.options;
+        if let Some(schema) = &setup.schema {
+            extra_body.insert("text".to_owned(), options::answer_format(schema));
+        }
+        let mut request = ChatRequest {
             model,
-            messages: system.into_iter().collect(),
+            messages: setup.earlier.as_ref().map(|earlier| earlier.messages.clone()).unwrap_or_default(),
             tools: setup.tools.definitions(),
             options: ChatOptions {
                 max_output_tokens: setup.max_output_tokens,
                 reasoning_effort: setup.reasoning_effort,
                 automatic_caching: true,
+                extra_body,
                 ..ChatOptions::default()
             },
             ..ChatRequest::default()
         };
-        let keyboard = stdin().is_terminal().then(|| Keyboard::new(BufReader::new(stdin())));
+        if let Some(system) = setup.system {
+            set_system(&mut request.messages, system);
+        }
         let interrupts = Interrupts::listen(!setup.tools.is_empty());
         let interrupts = interrupts.map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
         let ledger = ChatLedger::open(&connection.client, &request.model);
+        let new = || Conversation::new(&request.model, &connection.client.endpoint().origin);
+        let kept = setup.keeps.then(|| setup.earlier.unwrap_or_else(new));
         Ok(Self {
             connection,
             request,
+            schema: setup.schema,
             tools: setup.tools,
             tool_timeout: setup.tool_timeout,
-            keyboard,
+            editor: None,
             interrupts,
             capture,
             capture_failed: false,
             ledger,
             json: setup.json,
             detail: setup.detail,
+            spent: Spent::default(),
+            kept,
         })
     }
 
@@ -99,12 +131,78 @@ impl Session {
         &self.request.model
     }
 
-    /// Returns the line that the user types, or nothing at the end of the input and after Ctrl-C.
-    pub async fn line(&mut self) -> Option<String> {
-        let keyboard = self.keyboard.as_mut()?;
-        tokio::select! {
-            line = keyboard.line() => line,
-            () = self.interrupts.next() => None,
+    pub fn set_model(&mut self, model: &str) {
+        model.clone_into(&mut self.request.model);
+        self.ledger = ChatLedger::open(&self.connection.client, model);
+    }
+
+    pub fn messages(&self) -> &[ChatMessage] {
+        &self.request.messages
+    }
+
+    pub fn spent(&self) -> &Spent {
+        &self.spent
+    }
+
+    /// Returns the instructions for the model.
+    pub fn system(&self) -> Option<&str> {
+        let first = self.request.messages.first().filter(|message| message.role == Role::System)?;
+        first.content.iter().find_map(|part| match part {
+            ChatPart::Text { value } => Some(value.as_str()),
+            _ => None,
+        })
+    }
+
+    pub fn set_system(&mut self, text: &str) {
+        set_system(&mut self.request.messages, text.to_owned());
+    }
+
+    /// Forgets the last question and everything after it. Returns its text.
+    pub fn undo(&mut self) -> Option<String> {
+        let messages = &mut self.request.messages;
+        let is_question = |message: &ChatMessage| {
+            message.role == Role::User
+                && !message.content.iter().any(|part| matches!(part, ChatPart::ToolResult { .. }))
+        };
+        let at = messages.iter().rposition(is_question)?;
+        let texts = messages.split_off(at).swap_remove(0).content.into_iter().rev().filter_map(|part| match part {
+            ChatPart::Text { value } => Some(value),
+            _ => None,
+        });
+        texts.into_iter().next().or_else(|| Some(String::new()))
+    }
+
+    /// Forgets everything but the instructions. What was kept stays in its file.
+    pub fn clear(&mut self) {
+        self.request.messages.retain(|message| message.role == Role::System);
+        if let Some(kept) = &mut self.kept {
+            *kept = Conversation::new(&self.request.model, &kept.origin);
+        }
+    }
+
+    /// Returns what the user types, or nothing if there is no terminal. Ctrl-C may also arrive as a signal, while the
+    /// editor isn't reading yet.
+    pub async fn question(&mut self) -> Option<Typed> {
+        self.open_editor();
+        let editor = self.editor.as_mut()?;
+        Some(tokio::select! {
+            typed = editor.question() => typed,
+            () = self.interrupts.next() => Typed::Interrupted,
+        })
+    }
+
+    /// Opens the line editor, if there is a terminal.
+    fn open_editor(&mut self) {
+        if self.editor.is_none() {
+            let endpoint = self.connection.client.endpoint();
+            let (catalog, _) = self.connection.model_cache().load(endpoint);
+            let models =
+                catalog.models(&ModelSettings::default(), 0).models.into_iter().map(|model| model.id).collect();
+            let directory = ledger::directory();
+            let history = self.kept.as_ref().and_then(|_| {
+                sluice_client::private_file::create_directory(&directory).ok().map(|()| directory.join("history"))
+            });
+            self.editor = Editor::open(history, models);
         }
     }
 
@@ -113,8 +211,39 @@ impl Session {
         if self.capture_failed && code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
     }
 
-    /// Runs one turn: the question, and as many rounds of tool calls as it takes. There is one outcome.
+    /// Runs one turn and keeps the conversation.
     pub async fn ask(&mut self, content: Vec<ChatPart>) -> io::Result<Status> {
+        let mut status = self.turn(content).await?;
+        let is_answered = self.request.messages.iter().any(|message| message.role == Role::Assistant);
+        if let Some(kept) = self.kept.as_mut().filter(|_| is_answered) {
+            kept.messages.clone_from(&self.request.messages);
+            kept.model.clone_from(&self.request.model);
+            if let Err(message) = kept.save(self.connection.client.key()) {
+                tell!("sluice: {message}");
+            }
+        }
+        if let (Some(schema), Status::Completed) = (&self.schema, status)
+            && let Err(problem) = self.checked_answer(schema)
+        {
+            tell!("sluice: the answer doesn't fit the schema: {problem}");
+            status = Status::Failed;
+        }
+        Ok(status)
+    }
+
+    fn checked_answer(&self, schema: &Value) -> Result<(), String> {
+        let parts = self.request.messages.last().map(|message| message.content.as_slice()).unwrap_or_default();
+        let texts = parts.iter().filter_map(|part| match part {
+            ChatPart::Text { value } => Some(value.as_str()),
+            _ => None,
+        });
+        let answer =
+            serde_json::from_str(&texts.collect::<String>()).map_err(|error| format!("it is not JSON: {error}"))?;
+        options::check(&answer, schema, "it")
+    }
+
+    /// The question, and as many rounds of tool calls as it takes. There is one outcome.
+    async fn turn(&mut self, content: Vec<ChatPart>) -> io::Result<Status> {
         self.request.messages.push(message(Role::User, content));
         let mut printer: Box<dyn Printer> =
             if self.json { Box::new(JsonLines::new()) } else { Box::new(Human::for_chat(self.detail)) };
@@ -147,8 +276,9 @@ impl Session {
                 let ChatPart::ToolCall { call_id, name, input_json } = call else { continue };
                 let call = Call { id: call_id, name, input_json };
                 let answered = if number < MAX_CALLS {
-                    let Self { tools, tool_timeout, keyboard, interrupts, .. } = self;
-                    tools.answer(&call, *tool_timeout, keyboard.as_mut(), interrupts.next()).await
+                    self.open_editor();
+                    let Self { tools, tool_timeout, editor, interrupts, .. } = self;
+                    tools.answer(&call, *tool_timeout, editor.as_mut(), interrupts.next()).await
                 } else {
                     Some(call.one_too_many())
                 };
@@ -258,10 +388,14 @@ impl Session {
                 tell!("· context: {}", join_messages(&status.text, " · "));
             }
         }
+        self.spent.add(&report.outcome);
+        if report.outcome.error.as_ref().is_some_and(|failure| failure.kind == FailureKind::ModelNotFound) {
+            self.suggest_model().await;
+        }
         if let Some(elsewhere) = &report.elsewhere {
             tell!("sluice: {}", elsewhere.message);
         }
-        if !*json {
+        if !self.json {
             match (&report.outcome.error, &report.ending) {
                 (Some(failure), _) => tell!("sluice: {}", failure.next),
                 (None, Ending::Rejected { message, .. }) => tell!("sluice: {message}"),
@@ -269,6 +403,36 @@ impl Session {
             }
         }
         Ok(report)
+    }
+}
+
+impl Session {
+    /// Names models whose ids are similar to the one that doesn't exist.
+    async fn suggest_model(&self) {
+        let Connection { client, .. } = &self.connection;
+        let (mut catalog, _) = self.connection.model_cache().load(client.endpoint());
+        let ids = |catalog: &sluice_core::ModelCatalog| -> Vec<String> {
+            catalog.models(&ModelSettings::default(), 0).models.into_iter().map(|model| model.id).collect()
+        };
+        if ids(&catalog).is_empty() && matches!(client.refresh_models(&mut catalog).await, Refresh::Kept(_)) {
+            return;
+        }
+        // The list is useful later; that it can't be kept doesn't matter here.
+        let _ = self.connection.model_cache().save(&catalog);
+        let ids = ids(&catalog);
+        let similar = similar_models(&self.request.model, ids.iter().map(String::as_str));
+        if !similar.is_empty() {
+            tell!("sluice: did you mean {}?", similar.join(", "));
+        }
+    }
+}
+
+/// Sets or replaces the instructions, which are the first message.
+fn set_system(messages: &mut Vec<ChatMessage>, text: String) {
+    let system = message(Role::System, vec![ChatPart::Text { value: text }]);
+    match messages.first_mut() {
+        Some(first) if first.role == Role::System => *first = system,
+        _ => messages.insert(0, system),
     }
 }
 

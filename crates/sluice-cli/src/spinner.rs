@@ -16,7 +16,8 @@ impl Spinner {
 
     /// Starts a spinner in front of a short text.
     pub fn labelled(label: &str) -> Self {
-        if !stderr().is_terminal() {
+        let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+        if !stderr().is_terminal() || is_dumb {
             return Self(None);
         }
         let label = label.to_owned();

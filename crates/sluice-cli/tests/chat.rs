@@ -134,7 +134,7 @@ fn standard_output_is_the_answer_and_nothing_else() {
     let quiet = bench.run(&["chat", "-q", "-m", "sluice/reasoning"], b"Hello there");
     assert_eq!((stdout(&quiet), stderr(&quiet)), (stdout(&output), ""));
 
-    let tools = bench.run(&["chat", "-m", "sluice/tools", "--tools", "tools.json", "run {}"], b"");
+    let tools = bench.run(&["chat", "-m", "sluice/tools", "--tools", "tools.json", "-y", "run {}"], b"");
     assert!(!stdout(&tools).contains(['→', '←']) && !stdout(&tools).contains("completed"), "{}", stdout(&tools));
     assert!(stderr(&tools).contains("→ run {}") && stderr(&tools).contains("← run: done"), "{}", stderr(&tools));
     assert_eq!(stderr(&tools).matches("completed").count(), 1, "{}", stderr(&tools));
@@ -150,7 +150,8 @@ fn json_has_calls_results_and_one_outcome() {
     let bench = Bench::new("json");
     let tools = json!({"tools": [{"name": "run", "description": "", "command": ["echo", "done"]}]});
     fs::write(bench.directory.join("tools.json"), tools.to_string()).unwrap();
-    let output = bench.run(&["chat", "--json", "-m", "sluice/tools", "--tools", "tools.json", "run {\"a\": 1}"], b"");
+    let output =
+        bench.run(&["chat", "--json", "-m", "sluice/tools", "--tools", "tools.json", "-y", "run {\"a\": 1}"], b"");
     let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     kinds.dedup();

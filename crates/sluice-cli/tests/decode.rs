@@ -182,8 +182,8 @@ const FULL_STREAM: [&str; 5] = [
 fn ai_sdk_chunks_in_every_framing_print_the_same() {
     let expected = expect![[r#"
         {"type":"text","value":"Hi"}
-        {"type":"toolCall","callId":"gw-c","name":"f","input":{"n":12345678901234567890123}}
         {"type":"note","kind":"unknownEvent","detail":"unheard-of"}
+        {"type":"toolCall","callId":"gw-c","name":"f","input":{"n":12345678901234567890123}}
         {"type":"outcome","status":"completed","reason":null,"error":null,"empty":null,"responseId":null,"model":null,"usage":{"input_tokens":5,"output_tokens":3,"total_tokens":8,"input_tokens_details":null,"output_tokens_details":null},"gateway":null,"retrySafe":false}
         exit 0
     "#]];

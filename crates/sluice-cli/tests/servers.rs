@@ -74,7 +74,8 @@ fn every_request_of_a_capture_has_its_own_files() {
     let place = Place::new("capture", "litellm");
     let tools = r#"{"tools": [{"name": "read_level", "inputSchema": {"type": "object"}, "command": ["echo", "3 m"]}]}"#;
     std::fs::write(place.directory.join("tools.json"), tools).unwrap();
-    let arguments = ["chat", "--capture", "it.sse", "-m", "sluice/tools", "--tools", "tools.json", "read_level"];
+    let arguments =
+        ["chat", "--yes", "--capture", "it.sse", "-m", "sluice/tools", "--tools", "tools.json", "read_level"];
     let output = place.run(&place.simulator.url(), &arguments);
     assert!(output.status.success(), "{}", told(&output));
     for (file, word) in [("it.sse", "read_level"), ("it.sse.2", " said")] {

@@ -35,7 +35,7 @@ impl Bench {
         ]});
         fs::write(self.directory.join("tools.json"), tools.to_string()).unwrap();
         let chat = ["chat", "-m", "sluice/tools", "--tools", "tools.json"];
-        let mut command = support::sluice(&self.directory, &[&chat, arguments, &["-"]].concat());
+        let mut command = support::sluice(&self.directory, &[&chat, arguments, &["--yes", "-"]].concat());
         command
             .env("SLUICE_BASE_URL", self.simulator.url())
             .env("AI_GATEWAY_API_KEY", "canary-gateway")

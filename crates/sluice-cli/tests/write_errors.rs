@@ -56,7 +56,7 @@ fn every_subcommand_reports_write_errors() {
     let commands: &[(i32, &[&str])] = &[
         (0, &["chat", "-m", "sluice/echo", "Hello"]),
         (0, &["chat", "--json", "-m", "sluice/echo", "Hello"]),
-        (0, &["chat", "-m", "sluice/tools", "--tools", "tools.json", "run {}"]),
+        (0, &["chat", "-m", "sluice/tools", "--tools", "tools.json", "-y", "run {}"]),
         (0, &["capture", "/dev/null", "-m", "sluice/echo", "Hello"]),
         (0, &["models"]),
         (0, &["models", "--json", "--refresh"]),

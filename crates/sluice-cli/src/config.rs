@@ -1,0 +1,176 @@
+//! `sluice config`: what applies to every chat unless an option says otherwise.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sluice_client::private_file;
+
+use crate::complain;
+use crate::options::option_value;
+use crate::output::tell;
+use crate::profile;
+use crate::text::one_line;
+
+/// A longer file isn't ours.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Show or change what applies to every chat.
+///
+/// Names: model, system, effort, max-output, log, plain, fold-thinking, and option.NAME for any field of a request.
+#[derive(Debug, Args)]
+pub struct ConfigCommand {
+    /// What to show or change; everything is shown without it
+    name: Option<String>,
+    /// The new value
+    value: Option<String>,
+    /// Forget the value
+    #[arg(long, conflicts_with = "value", requires = "name")]
+    unset: bool,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Config {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
+    /// Whether conversations are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<bool>,
+    /// Whether Markdown is printed as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plain: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fold_thinking: Option<bool>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub option: BTreeMap<String, Value>,
+}
+
+impl Config {
+    pub fn load() -> Result<Self, String> {
+        let file = file();
+        let problem = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
+        match private_file::read(&file, MAX_FILE) {
+            Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|error| problem(&error)),
+            Ok(None) => Ok(Self::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(Self::default()),
+            Err(error) => Err(problem(&error)),
+        }
+    }
+
+    fn save(&self) -> Result<(), String> {
+        let file = file();
+        let write = || -> io::Result<()> {
+            private_file::create_directory(file.parent().unwrap_or(&file))?;
+            let json = serde_json::to_string_pretty(self)? + "\n";
+            private_file::replace(&file, &file.with_extension("new"), json.as_bytes())
+        };
+        write().map_err(|error| format!("cannot write {}: {error}", file.display()))
+    }
+
+    /// Sets a value, or forgets it.
+    fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+        let switch = |value: Option<&str>| match value {
+            None => Ok(None),
+            Some("on" | "true" | "yes") => Ok(Some(true)),
+            Some("off" | "false" | "no") => Ok(Some(false)),
+            Some(other) => Err(format!("{name} is on or off, not {other:?}")),
+        };
+        let text = || value.map(str::to_owned);
+        match name {
+            "model" => self.model = text(),
+            "system" => self.system = text(),
+            "effort" => self.effort = text(),
+            "max-output" => {
+                let number = value.map(|value| value.parse().ok().filter(|number| *number >= 16));
+                self.max_output = number.map(|number| number.ok_or("max-output is a number from 16")).transpose()?;
+            }
+            "log" => self.log = switch(value)?,
+            "plain" => self.plain = switch(value)?,
+            "fold-thinking" => self.fold_thinking = switch(value)?,
+            _ => match (name.strip_prefix("option.").filter(|name| !name.is_empty()), value) {
+                (Some(name), Some(value)) => {
+                    self.option.insert(name.to_owned(), option_value(value));
+                }
+                (Some(name), None) => {
+                    self.option.remove(name);
+                }
+                (None, _) => return Err(format!("there is no setting {name:?}; `sluice config --help` lists them")),
+            },
+        }
+        Ok(())
+    }
+
+    /// Returns every value that is set, by its name.
+    fn values(&self) -> BTreeMap<String, String> {
+        let shown = |value: &Value| match value {
+            Value::Bool(value) => if *value { "on" } else { "off" }.to_owned(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return BTreeMap::new() };
+        let mut values = BTreeMap::new();
+        for (name, value) in fields {
+            match (name.as_str(), &value) {
+                ("option", Value::Object(options)) => {
+                    values.extend(options.iter().map(|(name, value)| (format!("option.{name}"), shown(value))));
+                }
+                _ => {
+                    values.insert(name, shown(&value));
+                }
+            }
+        }
+        values
+    }
+}
+
+impl ConfigCommand {
+    pub fn run(self) -> io::Result<ExitCode> {
+        let mut config = match Config::load() {
+            Ok(config) => config,
+            Err(message) => return Ok(complain(&message)),
+        };
+        let mut out = io::stdout();
+        match (&self.name, &self.value) {
+            (None, _) => {
+                let values = config.values();
+                if values.is_empty() {
+                    tell!("Nothing is set. `sluice config model ID` sets the model, for example.");
+                }
+                for (name, value) in values {
+                    writeln!(out, "{} = {}", one_line(&name), one_line(&value))?;
+                }
+            }
+            (Some(name), None) if !self.unset => {
+                // A name that doesn't exist is an error even if it is only asked for.
+                if let Err(message) = config.clone().set(name, None) {
+                    return Ok(complain(&message));
+                }
+                match config.values().get(name) {
+                    Some(value) => writeln!(out, "{}", one_line(value))?,
+                    None => return Ok(ExitCode::FAILURE),
+                }
+            }
+            (Some(name), value) => {
+                if let Err(message) = config.set(name, value.as_deref()).and_then(|()| config.save()) {
+                    return Ok(complain(&message));
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn file() -> PathBuf {
+    profile::directory().join("config.json")
+}

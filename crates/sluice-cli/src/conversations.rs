@@ -1,0 +1,148 @@
+//! Conversations that are kept, so that `sluice chat -c` can continue one and `sluice log` can find it. Each is a file
+//! that only its owner can read. The oldest are deleted when there are too many.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sluice_client::{ApiKey, private_file};
+use sluice_core::{ChatMessage, ChatPart, Role};
+
+use crate::ledger;
+
+/// How many conversations are kept, and how many bytes all of them may have.
+const MAX_CONVERSATIONS: usize = 500;
+const MAX_TOTAL: u64 = 200 << 20;
+/// A longer file isn't ours.
+const MAX_FILE: u64 = 64 << 20;
+
+/// A conversation with everything that is needed to continue it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    pub id: String,
+    /// Seconds since 1970.
+    pub updated: u64,
+    pub model: String,
+    /// Where it took place. Reasoning is only sent back there.
+    pub origin: String,
+    pub messages: Vec<ChatMessage>,
+}
+
+impl Conversation {
+    /// Starts a conversation. Its id grows with time.
+    pub fn new(model: &str, origin: &str) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let id = base36(u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
+        Self { id, updated: now.as_secs(), model: model.to_owned(), origin: origin.to_owned(), messages: Vec::new() }
+    }
+
+    /// Returns the start of the first question.
+    pub fn title(&self) -> String {
+        let questions = self.messages.iter().filter(|message| message.role == Role::User);
+        let texts = questions.flat_map(|message| &message.content).filter_map(|part| match part {
+            ChatPart::Text { value } if !value.starts_with("<file ") => Some(value),
+            _ => None,
+        });
+        let words = texts.flat_map(|text| text.split_whitespace()).take(40).collect::<Vec<_>>().join(" ");
+        words.chars().take(100).collect()
+    }
+
+    /// Returns whether the words are all in the conversation.
+    pub fn contains(&self, words: &[String]) -> bool {
+        let texts = self.messages.iter().flat_map(|message| &message.content).filter_map(|part| match part {
+            ChatPart::Text { value } => Some(value.to_lowercase()),
+            _ => None,
+        });
+        let text = texts.collect::<Vec<_>>().join("\n") + "\n" + &self.model.to_lowercase() + "\n" + &self.id;
+        words.iter().all(|word| text.contains(&word.to_lowercase()))
+    }
+
+    /// Writes the conversation without the key, and deletes the oldest ones if there are too many.
+    pub fn save(&mut self, key: Option<&ApiKey>) -> Result<(), String> {
+        self.updated = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let directory = directory();
+        let file = directory.join(format!("{}.json", self.id));
+        let write = || -> io::Result<()> {
+            private_file::create_directory(&directory)?;
+            let temporary = file.with_extension(format!("{}.new", std::process::id()));
+            let json = serde_json::to_string(self)?;
+            let secrets = key.map(ApiKey::secrets).unwrap_or_default();
+            private_file::replace(&file, &temporary, secrets.mask_values(&json).as_bytes())
+        };
+        write().map_err(|error| format!("cannot keep the conversation in {}: {error}", file.display()))?;
+        drop_old();
+        Ok(())
+    }
+
+    /// Finds a conversation by the start of its id; the last one if there is none.
+    pub fn find(id: Option<&str>) -> Result<Self, String> {
+        let ids = ids();
+        let found: Vec<&String> = ids.iter().filter(|known| known.starts_with(id.unwrap_or_default())).collect();
+        match (id, found.as_slice()) {
+            (None, []) => Err("there is no conversation yet".to_owned()),
+            // The last one to be continued, not the last one to be started.
+            (None, _) => latest().ok_or_else(|| "there is no conversation yet".to_owned()),
+            (Some(id), []) => Err(format!("there is no conversation {id}; `sluice log` lists them")),
+            (Some(_), [one]) => Self::load(one),
+            (Some(id), _) => Err(format!("several conversations start with {id}; `sluice log` lists them")),
+        }
+    }
+
+    pub fn load(id: &str) -> Result<Self, String> {
+        let file = directory().join(format!("{id}.json"));
+        let problem = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
+        let bytes = private_file::read(&file, MAX_FILE).map_err(|error| problem(&error))?;
+        let bytes = bytes.ok_or_else(|| problem(&"it is gone"))?;
+        serde_json::from_slice(&bytes).map_err(|error| problem(&error))
+    }
+
+    /// Deletes the conversation's file.
+    pub fn delete(&self) -> Result<(), String> {
+        let file = directory().join(format!("{}.json", self.id));
+        fs::remove_file(&file).map_err(|error| format!("cannot delete {}: {error}", file.display()))
+    }
+}
+
+/// Returns the ids of all conversations, those that were started last first.
+pub fn ids() -> Vec<String> {
+    let entries = fs::read_dir(directory()).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut ids: Vec<String> = names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect();
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    ids
+}
+
+/// Returns the conversation that was continued last.
+fn latest() -> Option<Conversation> {
+    let modified = |id: &String| fs::metadata(directory().join(format!("{id}.json"))).and_then(|file| file.modified());
+    let id = ids().into_iter().max_by_key(|id| modified(id).unwrap_or(UNIX_EPOCH))?;
+    Conversation::load(&id).ok()
+}
+
+fn drop_old() {
+    let mut total = 0;
+    for (number, id) in ids().into_iter().enumerate() {
+        let file = directory().join(format!("{id}.json"));
+        total += fs::metadata(&file).map_or(0, |file| file.len());
+        if number >= MAX_CONVERSATIONS || total > MAX_TOTAL {
+            // It may be gone already.
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+fn directory() -> PathBuf {
+    ledger::directory().join("conversations")
+}
+
+fn base36(mut number: u64) -> String {
+    let mut digits = Vec::new();
+    while number > 0 || digits.is_empty() {
+        digits.push(char::from_digit(u32::try_from(number % 36).unwrap_or_default(), 36).unwrap_or('0'));
+        number /= 36;
+    }
+    digits.iter().rev().collect()
+}

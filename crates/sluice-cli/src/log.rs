@@ -1,0 +1,105 @@
+//! `sluice log` and `sluice show`: the conversations that are kept.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use sluice_core::date;
+
+use crate::commands::transcript;
+use crate::complain;
+use crate::conversations::{self, Conversation};
+use crate::output::tell;
+use crate::text::{self, RunningText, one_line};
+
+/// List conversations, or search in them.
+#[derive(Debug, Args)]
+pub struct Log {
+    /// Words that a conversation must contain
+    words: Vec<String>,
+    /// How many to list
+    #[arg(short, long, value_name = "N", default_value = "20")]
+    number: usize,
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+    /// Delete the listed conversations
+    #[arg(long)]
+    delete: bool,
+}
+
+/// Show a conversation; the last one if none is named.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The start of an id, as `sluice log` prints it
+    id: Option<String>,
+    /// Print the conversation as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Log {
+    pub fn run(self) -> io::Result<ExitCode> {
+        let found = conversations::ids().into_iter().filter_map(|id| match Conversation::load(&id) {
+            Ok(conversation) => Some(conversation),
+            Err(message) => {
+                tell!("sluice: {message}");
+                None
+            }
+        });
+        let mut found: Vec<Conversation> = found.filter(|found| found.contains(&self.words)).collect();
+        found.sort_by_key(|conversation| std::cmp::Reverse(conversation.updated));
+        found.truncate(self.number);
+        if found.is_empty() {
+            tell!("There is no such conversation.");
+        }
+        let mut out = anstream::stdout();
+        let width = terminal_size::terminal_size_of(io::stdout()).map_or(usize::MAX, |(width, _)| width.0.into());
+        for conversation in found {
+            let Conversation { id, updated, model, .. } = &conversation;
+            let title = conversation.title();
+            if self.json {
+                let line = serde_json::json!({"id": id, "updated": updated, "model": model, "title": title});
+                writeln!(out, "{}", text::json(&line.to_string()))?;
+            } else {
+                let line = format!("{id}  {}  {model}  {title}", when(*updated));
+                writeln!(out, "{}", one_line(&line).chars().take(width).collect::<String>())?;
+            }
+            if self.delete
+                && let Err(message) = conversation.delete()
+            {
+                return Ok(complain(&message));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Show {
+    pub fn run(self) -> io::Result<ExitCode> {
+        let conversation = match Conversation::find(self.id.as_deref()) {
+            Ok(conversation) => conversation,
+            Err(message) => return Ok(complain(&message)),
+        };
+        let mut out = io::stdout();
+        if self.json {
+            writeln!(out, "{}", text::json(&serde_json::to_string(&conversation)?))?;
+        } else {
+            let text = transcript(&conversation.messages);
+            write!(out, "{}", RunningText::default().next(&text))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Returns a time as a date, or as a time of day in UTC if it is less than a day ago.
+fn when(updated: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    if now.saturating_sub(updated) < 86_400 {
+        let (hours, minutes) = (updated / 3600 % 24, updated / 60 % 60);
+        format!("{hours:02}:{minutes:02} UTC ")
+    } else {
+        date(u32::try_from(updated / 86_400).unwrap_or(u32::MAX))
+    }
+}
