@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// One sentence, or one label, for people. Its [`Display`](fmt::Display) output is English.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,9 +52,8 @@ pub fn join_messages(messages: &[Message], separator: &str) -> String {
 macro_rules! messages {
     ($($code:ident = $english:literal,)*) => {
         /// Every sentence and label that the core has for people.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-        #[serde(rename_all = "camelCase")]
-        #[cfg_attr(test, derive(ts_rs::TS))]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[cfg_attr(test, derive(ts_rs::TS), ts(rename_all = "camelCase"))]
         #[non_exhaustive]
         pub enum MessageCode {
             $(#[doc = $english] $code,)*
@@ -70,8 +69,24 @@ macro_rules! messages {
                     $(Self::$code => $english,)*
                 }
             }
+
+            fn name(self) -> &'static str {
+                match self {
+                    $(Self::$code => stringify!($code),)*
+                }
+            }
         }
     };
+}
+
+/// Writes the name in camel case. Derived code would have a branch for each name, which takes six kilobytes of
+/// WebAssembly.
+impl Serialize for MessageCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut name = self.name().to_owned();
+        name.get_mut(..1).map(str::make_ascii_lowercase);
+        serializer.serialize_str(&name)
+    }
 }
 
 messages! {

@@ -8,7 +8,7 @@ mod look;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::boundary::{Failure, Note, Outcome, TokenDetails, Usage};
 use crate::exchange::{Ending, Report};
@@ -179,10 +179,7 @@ impl Secrets {
         }
     }
 
-    fn mask_fields<Map>(&self, fields: &mut Map)
-    where
-        Map: Default + IntoIterator<Item = (String, Value)> + Extend<(String, Value)>,
-    {
+    fn mask_fields(&self, fields: &mut Map<String, Value>) {
         let masked = std::mem::take(fields).into_iter().map(|(mut name, mut value)| {
             self.mask_in_place(&mut name);
             self.mask_value(&mut value);

@@ -240,7 +240,6 @@ fn every_form_of_retry_after_is_read() {
     // A date in the far future still means a wait.
     for far in [
         "99999999999",
-        "1e300",
         "9".repeat(400).as_str(),
         "Fri, 31 Dec 9999 23:59:59 GMT",
         "Fri, 31 Dec 99999999999999999999999 23:59:59 GMT",
@@ -249,10 +248,16 @@ fn every_form_of_retry_after_is_read() {
         assert_eq!(after(&[("retry-after", "1"), ("retry-after-ms", "99999999999999")]), Some(366 * 86_400_000));
     }
     assert_eq!(after(&[("retry-after", "0.0001")]), Some(0));
+    assert_eq!(after(&[("retry-after", "007.0309")]), Some(7_030));
+    assert_eq!(after(&[("retry-after", "7"), ("retry-after-ms", "250.9")]), Some(250));
     for nonsense in [
         "-5",
         "-99999999999",
         "+5",
+        "1e300",
+        ".",
+        "1.",
+        "1.5.5",
         "soon",
         "NaN",
         "inf",

@@ -89,7 +89,9 @@ pub extern "C" fn exchange_head(length: u32, now_ms: f64) {
         now: u64,
     }
     tell(length, now_ms, |exchange, json| {
-        let head = serde_json::from_slice(json).unwrap_or(Head { status: 500, headers: Vec::new(), now: 0 });
+        // All JSON in this module is read from text, so that it needs only one instance of the parser.
+        let head = serde_json::from_str(str::from_utf8(json).unwrap_or_default());
+        let head = head.unwrap_or(Head { status: 500, headers: Vec::new(), now: 0 });
         exchange.handle_head(head.status, head.headers, head.now);
     });
 }

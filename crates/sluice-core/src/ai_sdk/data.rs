@@ -8,7 +8,7 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::fields::RawFields;
 use crate::boundary::{Citation, NoteKind, Part};
@@ -63,7 +63,8 @@ impl Data {
                     if let Some(named) = named.and_then(|named| media_type(&named)) {
                         reference.insert("mediaType".to_owned(), named.into());
                     }
-                    json_part("application/vnd.vercel.file+json", &Value::Object(reference).to_string(), sink);
+                    let json = serde_json::to_string(&reference).unwrap_or_default();
+                    json_part("application/vnd.vercel.file+json", &json, sink);
                 }
                 _ => sink.note(NoteKind::IgnoredContent, "file"),
             },

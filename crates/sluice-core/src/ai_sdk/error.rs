@@ -15,8 +15,8 @@ impl Failure {
     /// Makes a failure from an `error` chunk: `error` in `fullStream`, `errorText` in UI message streams.
     pub(super) fn from_chunk(chunk: &RawFields<'_>) -> Self {
         match chunk.json(&["error", "errorText"]) {
-            // Each error is parsed again for every level around it, so the inner ones may have as many bytes as all of it, or a
-            // few more if they are small.
+            // An inner error is parsed once for every error around it. To keep the time linear, all inner errors together may
+            // have only a few more bytes than the outermost one.
             Some(json) => Self::from_error(json, MAX_DEPTH, json.len() + MAX_BYTES),
             None => Self::from_stream(None, None),
         }
@@ -43,7 +43,8 @@ impl Failure {
             let headers =
                 headers.iter().filter_map(|(name, json)| Some((name.to_owned(), start(&string(json)?).to_owned())));
             // A date would be useless without a clock.
-            let headers = headers.filter(|(name, value)| name != "retry-after" || value.parse::<f64>().is_ok());
+            let is_number = |value: &str| value.starts_with(|c: char| c.is_ascii_digit());
+            let headers = headers.filter(|(name, value)| name != "retry-after" || is_number(value));
             let response = HttpResponse { status, headers: headers.collect(), body: start(&body).to_owned() };
             return Self::from_http(&response, 0);
         }

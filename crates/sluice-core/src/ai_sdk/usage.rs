@@ -1,6 +1,6 @@
 //! Converts token counts from the names of versions 4 to 7 of the SDK to those of Open Responses.
 
-use std::collections::BTreeMap;
+use serde_json::Map;
 
 use super::fields::RawFields;
 use crate::boundary::{TokenDetails, Usage};
@@ -44,13 +44,13 @@ fn read(usage: &RawFields<'_>) -> Option<Usage> {
         total_tokens: count(&["totalTokens"]).or_else(sum),
         input_tokens_details: details([("cached_tokens", cached), ("cache_write_tokens", written)]),
         output_tokens_details: details([("reasoning_tokens", reasoning)]),
-        more: BTreeMap::new(),
+        more: Map::new(),
     };
     (usage != Usage::default()).then_some(usage)
 }
 
 fn details<const N: usize>(counts: [(&str, Option<u64>); N]) -> Option<TokenDetails> {
-    let mut said = BTreeMap::new();
+    let mut said = Map::new();
     said.extend(counts.into_iter().filter_map(|(name, count)| Some((name.to_owned(), count?.into()))));
     (!said.is_empty()).then_some(TokenDetails(said))
 }
@@ -78,6 +78,6 @@ pub(super) fn add(total: Option<Usage>, step: Usage) -> Usage {
         total_tokens: sum(total.total_tokens, step.total_tokens),
         input_tokens_details: sum_details(total.input_tokens_details, step.input_tokens_details),
         output_tokens_details: sum_details(total.output_tokens_details, step.output_tokens_details),
-        more: BTreeMap::new(),
+        more: Map::new(),
     }
 }

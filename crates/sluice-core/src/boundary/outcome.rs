@@ -1,9 +1,7 @@
 //! How an answer ended and what that means.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::message::Message;
 use crate::send::Parameter;
@@ -202,14 +200,14 @@ pub struct Usage {
     /// Fields that the protocol doesn't define.
     #[serde(flatten)]
     #[cfg_attr(test, ts(skip))]
-    pub more: BTreeMap<String, Value>,
+    pub more: Map<String, Value>,
 }
 
 /// A breakdown such as `{"cached_tokens": 12}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(type = "{ [name: string]: unknown }"))]
-pub struct TokenDetails(pub BTreeMap<String, Value>);
+pub struct TokenDetails(pub Map<String, Value>);
 
 impl TokenDetails {
     /// Returns the count with this name.

@@ -188,10 +188,10 @@ fn numbers(message: &str) -> Vec<Number> {
             other => (1, other),
         };
         let before = message.get(..start).and_then(|before| before.chars().next_back());
-        let joins = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let joins = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
         let is_word = before.is_some_and(|c| joins(c) || c == '-')
-            || scale > 1 && next.is_some_and(char::is_alphanumeric)
-            || scale == 1 && next.is_some_and(char::is_alphabetic);
+            || scale > 1 && next.is_some_and(|c| c.is_ascii_alphanumeric())
+            || scale == 1 && next.is_some_and(|c| c.is_ascii_alphabetic());
         let counts_characters = after.trim_start().starts_with("character");
         let tokens = digits.replace([',', '_'], "").parse::<u64>().ok().and_then(|tokens| tokens.checked_mul(scale));
         if let Some(tokens) = tokens.filter(|tokens| !is_word && !counts_characters && *tokens >= MIN_TOKENS) {

@@ -64,23 +64,28 @@ fn wait_message(ms: u64) -> Message {
     }
 }
 
-/// Reads when to try again: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date. A negative number, or
-/// something that isn't a number, is ignored. A number of any size is a wait.
+/// Reads when to try again: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date. Anything else is ignored,
+/// including negative numbers. A number of any size is a wait.
 pub(super) fn retry_after_ms<'a>(header: impl Fn(&str) -> Option<&'a str>, now: u64) -> Option<u64> {
-    let milliseconds = |text: &str, factor: f64| {
-        let text = text.trim();
-        // Rust would also parse `inf`, `NaN` and `+1`.
-        let value: f64 = text.starts_with(|c: char| c.is_ascii_digit() || c == '.').then(|| text.parse().ok())??;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as saturates")]
-        Some(((value * factor) as u64).min(MAX_WAIT_MS))
-    };
-    if let Some(exact) = header("retry-after-ms").and_then(|text| milliseconds(text, 1.0)) {
-        return Some(exact);
+    if let Some(exact) = header("retry-after-ms").and_then(|text| thousandths(text.trim())) {
+        return Some((exact / 1000).min(MAX_WAIT_MS));
     }
     // LiteLLM passes on the headers of its providers under other names.
     let text = header("retry-after").or_else(|| header("llm_provider-retry-after"))?;
-    milliseconds(text, 1000.0)
-        .or_else(|| Some(http_date(text)?.saturating_sub(now).saturating_mul(1000).min(MAX_WAIT_MS)))
+    let wait_ms = thousandths(text.trim()).or_else(|| Some(http_date(text)?.saturating_sub(now).saturating_mul(1000)));
+    Some(wait_ms?.min(MAX_WAIT_MS))
+}
+
+/// Reads a number such as `7` or `1.5`, in thousandths. The standard library's parser for floating-point numbers would add
+/// ten kilobytes of tables to the WebAssembly module.
+fn thousandths(number: &str) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let fraction = fraction.bytes().chain(*b"000").take(3).fold(0, |sum, digit| 10 * sum + u64::from(digit - b'0'));
+    Some(whole.parse().unwrap_or(u64::MAX).saturating_mul(1000).saturating_add(fraction))
 }
 
 /// Converts a date such as `Sun, 06 Nov 1994 08:49:37 GMT` to seconds since 1970.

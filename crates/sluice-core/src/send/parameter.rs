@@ -281,8 +281,8 @@ fn is_about_reasoning(failure: &Failure) -> bool {
         "thinking_blocks",
     ];
     let is_refusal = matches!(failure.kind, FailureKind::BadRequest | FailureKind::ModelNotFound);
-    let message = failure.message.to_lowercase();
-    let names = |phrase: &&str| message.contains(&phrase.to_lowercase());
+    let message = failure.message.to_ascii_lowercase();
+    let names = |phrase: &&str| message.contains(&phrase.to_ascii_lowercase());
     is_refusal && (failure.code.as_deref() == Some("invalid_encrypted_content") || PHRASES.iter().any(names))
 }
 
@@ -291,7 +291,7 @@ fn is_about_reasoning(failure: &Failure) -> bool {
 fn tool_limit(message: &str, sent: u32) -> Option<u32> {
     const LIMITS: [&str; 9] =
         ["too many", "too long", "maximum", "at most", "more than", "up to", "limit", "exceed", "allowed"];
-    let message = message.to_lowercase();
+    let message = message.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     // The name or the description of a single tool can be too long, too.
     let is_about_one = says(&["tools[", "tools.", "character", "string"]);
@@ -322,7 +322,7 @@ fn is_named(message: &str, path: &str) -> bool {
         let before = message.get(..at).and_then(|text| text.chars().next_back());
         let after = message.get(at + path.len()..).and_then(|text| text.chars().next());
         let is_quoted = matches!((before, after), (Some('\'' | '"' | '`'), Some('\'' | '"' | '`')));
-        let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
         is_quoted || !(is_word || goes_on(before) || goes_on(after))
     })
 }

@@ -84,14 +84,13 @@ fn read_usage(mut fields: Map<String, Value>) -> Option<Usage> {
         [["input_tokens_details", "prompt_tokens_details"], ["output_tokens_details", "completion_tokens_details"]]
             .map(|names| {
                 let details = |name: &str| match fields.remove(name)? {
-                    Value::Object(details) => Some(TokenDetails(details.into_iter().collect())),
+                    Value::Object(details) => Some(TokenDetails(details)),
                     _ => None,
                 };
                 names.map(details).into_iter().flatten().next()
             });
     input_tokens.or(output_tokens).or(total_tokens)?;
-    let more = fields.into_iter().collect();
-    Some(Usage { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details, more })
+    Some(Usage { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details, more: fields })
 }
 
 /// Returns a non-negative integer, such as an index or a token count. Servers in languages with a single number type
