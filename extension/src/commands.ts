@@ -162,11 +162,8 @@ async function testConnections(services: CommandServices): Promise<void> {
     log.info(`Test of ${connection.endpoint.origin}: ${topic}: ${result}.`);
     log.trace(`Test of ${label}: ${topic}: ${localized(detail)}`);
   }
-  if (card.model !== null && card.refused.length > 0) {
-    await lists.learn(connection, { refused: [card.model, card.refused] });
-  }
-  if (card.model !== null && card.overflow !== null) {
-    await lists.learn(connection, { overflowed: [card.model, card.overflow] });
+  if (card.model !== null) {
+    await lists.learnFrom(connection, card.model, card);
   }
   await showCard(services, label, card);
 }

@@ -3,9 +3,10 @@
 
 import * as vscode from "vscode";
 
-import type { CatalogEvent, CatalogView } from "../../packages/loader/src/core.js";
-import { get } from "../../packages/loader/src/http.js";
+import type { CatalogEvent, CatalogView, HttpResponse, Report } from "../../packages/loader/src/core.js";
+import { get, type NoAnswer } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
+import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
@@ -21,6 +22,12 @@ export interface Refusal {
 /** A server and its key. */
 function idOf({ endpoint, fingerprint }: Connection): string {
   return `${endpoint.baseUrl} ${fingerprint}`;
+}
+
+/** Returns the reason if a response says that the key isn't valid. */
+function refusalIn(requests: Requests, answer: HttpResponse | NoAnswer): string | undefined {
+  const check = "transport" in answer ? undefined : requests.checkKey(answer);
+  return check?.state === "refused" ? localized(check.text) : undefined;
 }
 
 export class ModelLists {
@@ -92,9 +99,7 @@ export class ModelLists {
     }
     const requests = await this.modules.requests();
     const { creditsRequest } = requests.catalog({ baseUrl: connection.endpoint.baseUrl, settings: {} });
-    const answer = await get(requests, connection, creditsRequest);
-    // Other refusals are about the credit, or about this request.
-    return "transport" in answer || answer.status !== 401 ? undefined : localized(requests.explainResponse(answer));
+    return refusalIn(requests, await get(requests, connection, creditsRequest));
   }
 
   /** A server said that a key isn't valid. A message says so once for each key. */
@@ -143,10 +148,10 @@ export class ModelLists {
     const { listRequest } = await this.#ask(connection);
     const answer = await get(requests, connection, listRequest);
     this.#listRefusals.delete(idOf(connection));
-    if (!("transport" in answer) && answer.status === 401) {
-      const reason = localized(requests.explainResponse(answer));
-      this.#listRefusals.set(idOf(connection), reason);
-      this.keyRefused(connection, reason);
+    const refusal = refusalIn(requests, answer);
+    if (refusal !== undefined) {
+      this.#listRefusals.set(idOf(connection), refusal);
+      this.keyRefused(connection, refusal);
     }
     const known = await this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
     if (known.otherListRequest === null) {
@@ -154,6 +159,13 @@ export class ModelLists {
     }
     const other = await get(requests, connection, known.otherListRequest);
     return "transport" in other ? known : this.learn(connection, { otherListReceived: other });
+  }
+
+  /** Remembers what an answer or a test has shown about a model. */
+  async learnFrom(connection: Connection, model: string, { refused, overflow }: Pick<Report, "refused" | "overflow">): Promise<void> {
+    if (refused.length > 0 || overflow !== null) {
+      await this.learn(connection, { answered: { model, refused, overflow } });
+    }
   }
 
   /** Returns what is known about the models, after something happened. */

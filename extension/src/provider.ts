@@ -217,7 +217,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       // Whatever happened, the status bar must not continue to say that a request is running.
       ledger.end(answered?.ledgerEntry).catch((error: unknown) => log.failure("error", "Usage could not be recorded", error));
     }
-    const { ending, usage, outcome, refused, reasoningRefused, overflow, elsewhere } = answered.report;
+    const { ending, usage, outcome, reasoningRefused, elsewhere } = answered.report;
     if (elsewhere !== null && !this.#elsewhere.has(baseUrl)) {
       this.#elsewhere.set(baseUrl, elsewhere.baseUrl);
       void showWarning(`Sluice: ${localized([elsewhere.message])}`);
@@ -229,12 +229,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (ledgerEntry !== undefined && requests.remember(ledgerEntry, prepared.question, reasoningRefused ? prepared.chat : undefined)) {
       vault.changed();
     }
-    if (refused.length > 0) {
-      await lists.learn(connection, { refused: [model.id, refused] });
-    }
-    if (overflow !== null) {
-      await lists.learn(connection, { overflowed: [model.id, overflow] });
-    }
+    await lists.learnFrom(connection, model.id, answered.report);
     if (ending.type === "cancelled") {
       throw new vscode.CancellationError();
     }

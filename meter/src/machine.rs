@@ -63,7 +63,7 @@ impl Machine {
             Input::WholeAnswer => self.whole(200, &json!([["content-type", "application/json"]]), body, fuel),
             Input::ErrorBody => {
                 let decided = self.whole(500, &json!([]), body, fuel)?;
-                let learned = self.catalog(&[json!({"overflowed": ["acme/m", text()]})], fuel)?;
+                let learned = self.catalog(&[json!({"answered": {"model": "acme/m", "refused": [], "overflow": text()}})], fuel)?;
                 Ok(decided.and(learned))
             }
             Input::Masked => {

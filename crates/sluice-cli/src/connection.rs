@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_client::{ApiKey, Client, Timeouts};
-use sluice_core::{Consent, Endpoint, Environment, EnvironmentEndpoint, KEY_VARIABLES};
+use sluice_core::{Consent, Endpoint, Environment, EnvironmentEndpoint, KEY_VARIABLES, Parameter};
 use sluice_simulator::server::{Config, Simulator};
 
 use crate::model_cache::ModelCache;
@@ -49,7 +50,7 @@ impl Connection {
         }
         let usual = Environment { base_url: variable("SLUICE_BASE_URL")?, keys: Vec::new(), default_base_url: None };
         let usual = usual.endpoint().ok().flatten().map(|found| found.endpoint.origin);
-        // The variable that fits any endpoint is meant for the one in `SLUICE_BASE_URL`.
+        // `SLUICE_API_KEY` is meant for the endpoint in `SLUICE_BASE_URL`.
         let may_use = |name: &str| name != "SLUICE_API_KEY" || usual.as_ref() == Some(&confirmed.origin);
         let connection = Self::of_environment(Some(address.to_owned()), may_use)?;
         connection.ok_or_else(|| format!("{address} can't be used"))
@@ -87,6 +88,21 @@ impl Connection {
     /// The embedded gateway has another address every time and responds immediately.
     pub fn model_cache(&self) -> ModelCache {
         if self.embedded.is_some() { ModelCache::none() } else { ModelCache::of(self.client.endpoint()) }
+    }
+
+    /// Remembers what an answer or a test has shown about a model, so that the next run knows it.
+    pub fn learn(&self, model: &str, refused: &[Parameter], overflow: Option<&str>) {
+        if refused.is_empty() && overflow.is_none() {
+            return;
+        }
+        let cache = self.model_cache();
+        let (mut catalog, _) = cache.load(self.client.endpoint());
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        if catalog.learn_from(model, refused, overflow, now)
+            && let Err(problem) = cache.save(&catalog)
+        {
+            tell!("sluice: {problem}");
+        }
     }
 
     /// The model to use if none is specified.

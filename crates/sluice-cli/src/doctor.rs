@@ -3,7 +3,6 @@
 use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
@@ -65,24 +64,11 @@ impl Doctor {
             })
             .await;
         spinner.stop();
-        remember(&card, &connection);
+        if let Some(model) = &card.model {
+            connection.learn(model, &card.refused, card.overflow.as_deref());
+        }
         if self.json { print_json(&card) } else { print_card(&card) }?;
         Ok(if card.failed().is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-    }
-}
-
-/// Keeps what later requests to this model need to know.
-fn remember(card: &Card, connection: &Connection) {
-    let Some(model) = &card.model else { return };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let cache = connection.model_cache();
-    let (mut catalog, _) = cache.load(connection.client.endpoint());
-    let is_refusal_new = catalog.learn_refused(model, &card.refused, now);
-    let limit = card.overflow.as_ref().and_then(|message| catalog.learn(model, message, now));
-    if (is_refusal_new || limit.is_some())
-        && let Err(problem) = cache.save(&catalog)
-    {
-        tell!("sluice: {problem}");
     }
 }
 

@@ -7,8 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use sluice_client::{Client, Store, StoreError};
 use sluice_core::{
-    Begun, ChatRequest, Counter, Endpoint, Estimate, Ledger, LedgerEntry, LedgerModel, LimitsFrom, ModelSettings,
-    Report, StatusLine,
+    Begun, ChatRequest, Counter, Estimate, Ledger, LedgerEntry, LedgerModel, LimitsFrom, ModelSettings, StatusLine,
 };
 
 use crate::model_cache::ModelCache;
@@ -33,7 +32,7 @@ pub struct ChatLedger {
 }
 
 impl ChatLedger {
-    /// Opens the ledger for requests to a model, about which it knows what `sluice models` last saw.
+    /// Opens the ledger for requests to a model. The model's limits and prices come from the cached list of models.
     pub fn open(client: &Client, model: &str) -> Self {
         let endpoint = client.endpoint();
         let (store, memory, error) = Store::open(directory());
@@ -95,21 +94,6 @@ impl ChatLedger {
         }
         self.ledger = Some(ledger);
         Some(begun.estimate)
-    }
-
-    /// Remembers the parameters that the server refused and the limit that it named, so that the next run knows them.
-    pub fn learn(endpoint: &Endpoint, model: &str, report: &Report) {
-        if report.refused.is_empty() && report.overflow.is_none() {
-            return;
-        }
-        let cache = ModelCache::of(endpoint);
-        let (mut catalog, _) = cache.load(endpoint);
-        let now = u64::from(today()) * SECONDS_PER_DAY;
-        let mut is_news = catalog.learn_refused(model, &report.refused, now);
-        is_news |= report.overflow.as_ref().is_some_and(|message| catalog.learn(model, message, now).is_some());
-        if is_news && let Err(message) = cache.save(&catalog) {
-            tell!("sluice: {message}");
-        }
     }
 
     /// Returns what the status bar of an editor would show.

@@ -372,7 +372,7 @@ impl Session {
         let printed = printed.and_then(|()| printer.flush());
         let Self { connection, request, ledger, detail, json, .. } = self;
         let estimate = ledger.end(&report.entry);
-        ChatLedger::learn(connection.client.endpoint(), &request.model, &report);
+        connection.learn(&request.model, &report.refused, report.overflow.as_deref());
         if let Some(error) = &capture_error {
             tell!("sluice: cannot write the capture: {error}. It is not complete.");
             self.capture_failed = true;

@@ -406,8 +406,8 @@ fn a_key_is_checked_by_asking_for_its_credit() {
         200 Accepted: Accepted. Credit left: $95.5
         200 Accepted: Accepted.
         401 Refused: No such key. Enter a valid API key.
-        402 Refused: HTTP 402: There is no credit left. Add credit or raise the budget.
-        403 Refused: HTTP 403: The server forbids this. Ask for access, or choose another model.
+        402 Unknown: HTTP 402: There is no credit left. Add credit or raise the budget.
+        403 Unknown: HTTP 403: The server forbids this. Ask for access, or choose another model.
         404 Unknown: This server can't check a key (HTTP 404); the next step will show whether it works.
         503 Unknown: This server can't check a key (HTTP 503); the next step will show whether it works.
     "#]]

@@ -151,8 +151,11 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
     };
     let mut notes: Vec<_> = note.into_iter().collect();
     let refresh = match event {
-        Some(CatalogEvent::Refused(id, parameters)) if catalog.learn_refused(&id, &parameters, now) => Refresh::Changed,
-        None | Some(CatalogEvent::Refused(..)) => Refresh::Unchanged,
+        Some(CatalogEvent::Answered { model, refused, overflow }) => {
+            let is_news = catalog.learn_from(&model, &refused, overflow.as_deref(), now);
+            if is_news { Refresh::Changed } else { Refresh::Unchanged }
+        }
+        None => Refresh::Unchanged,
         Some(CatalogEvent::ListReceived(response)) => {
             other_list_request = catalog.other_list_request(&response);
             catalog.handle_list(&response, now)
@@ -162,10 +165,6 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
             catalog.handle_list_failure(&Failure::from_transport(transport, &endpoint.origin), now)
         }
         Some(CatalogEvent::EndpointsReceived(id, response)) => catalog.handle_endpoints(&id, &response, now),
-        Some(CatalogEvent::Overflowed(id, message)) => match catalog.learn(&id, &message, now) {
-            Some(_) => Refresh::Changed,
-            None => Refresh::Unchanged,
-        },
     };
     let list = catalog.models(&settings, now);
     let changed = refresh == Refresh::Changed;

@@ -729,7 +729,7 @@ refused: Array<Parameter>,
  */
 reasoningRefused: boolean, 
 /**
- * The message of an error that told the size of the model's window, even if the request was then accepted with
+ * The message of an error that revealed the size of the model's window, even if the request was then accepted with
  * less. [`ModelCatalog::learn`](crate::ModelCatalog::learn) reads it.
  */
 overflow: string | null, 
@@ -2015,7 +2015,19 @@ about?: string,
  */
 extraHeaders?: { [key in string]: string }, };
 
-export type CatalogEvent = { "listReceived": HttpResponse } | { "otherListReceived": HttpResponse } | { "listFailed": Transport } | { "endpointsReceived": [string, HttpResponse] } | { "overflowed": [string, string] } | { "refused": [string, Array<Parameter>] };
+export type CatalogEvent = { "listReceived": HttpResponse } | { "otherListReceived": HttpResponse } | { "listFailed": Transport } | { "endpointsReceived": [string, HttpResponse] } | { "answered": { 
+/**
+ * The model's id.
+ */
+model: string, 
+/**
+ * See [`Report::refused`](crate::Report::refused).
+ */
+refused: Array<Parameter>, 
+/**
+ * See [`Report::overflow`](crate::Report::overflow).
+ */
+overflow: string | null, } };
 
 export type CatalogView = { 
 /**

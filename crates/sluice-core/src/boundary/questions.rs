@@ -249,10 +249,15 @@ pub enum CatalogEvent {
     ListFailed(Transport),
     /// There was a response to the request for a model's providers.
     EndpointsReceived(String, HttpResponse),
-    /// A request to a model ended with this message, because the conversation was too long.
-    Overflowed(String, String),
-    /// The server refused these parameters in a request to a model, and accepted the request without them.
-    Refused(String, Vec<Parameter>),
+    /// A chat with a model has ended, or a test of it.
+    Answered {
+        /// The model's id.
+        model: String,
+        /// See [`Report::refused`](crate::Report::refused).
+        refused: Vec<Parameter>,
+        /// See [`Report::overflow`](crate::Report::overflow).
+        overflow: Option<String>,
+    },
 }
 
 /// What is known about an endpoint's models. A shell keeps the snapshot; a known list is never lost.

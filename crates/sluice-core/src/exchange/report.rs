@@ -32,7 +32,7 @@ pub struct Report {
     /// Whether the server accepted the request only without the reasoning in it. Don't send the same reasoning again.
     #[serde(rename = "reasoningRefused")]
     pub reasoning_refused: bool,
-    /// The message of an error that told the size of the model's window, even if the request was then accepted with
+    /// The message of an error that revealed the size of the model's window, even if the request was then accepted with
     /// less. [`ModelCatalog::learn`](crate::ModelCatalog::learn) reads it.
     pub overflow: Option<String>,
     /// Set if there is no API at the base URL, but at another one of the same origin, which answered.

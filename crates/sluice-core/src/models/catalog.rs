@@ -302,6 +302,13 @@ impl ModelCatalog {
         }
     }
 
+    /// Remembers what an answer or a test has shown about a model: the parameters that its server refuses, and an error
+    /// message that reveals its limit. Returns whether that is news.
+    pub fn learn_from(&mut self, id: &str, refused: &[Parameter], overflow: Option<&str>, now: u64) -> bool {
+        let is_refusal_new = self.learn_refused(id, refused, now);
+        overflow.is_some_and(|message| self.learn(id, message, now).is_some()) || is_refusal_new
+    }
+
     /// Learns a model's limit from an error message. Returns the limit if it is new.
     pub fn learn(&mut self, id: &str, message: &str, now: u64) -> Option<u32> {
         let tokens = overflow_numbers(message)?.limit_tokens.and_then(plausible_window)?;

@@ -48,7 +48,9 @@ pub fn check_key(response: &HttpResponse, now: u64) -> KeyCheck {
             };
             KeyCheck { state: KeyState::Accepted, text: vec![text] }
         }
-        401..=403 => KeyCheck { state: KeyState::Refused, text: Failure::from_http(response, now).text },
+        401 => KeyCheck { state: KeyState::Refused, text: Failure::from_http(response, now).text },
+        // These are about the credit, or about this request.
+        402 | 403 => KeyCheck { state: KeyState::Unknown, text: Failure::from_http(response, now).text },
         status => {
             KeyCheck { state: KeyState::Unknown, text: vec![Message::new(MessageCode::KeyNotChecked, [&status])] }
         }
