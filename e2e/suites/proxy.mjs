@@ -1,5 +1,5 @@
-// A proxy that VS Code is told to use, by its settings and by its environment, sees neither the key nor a prompt for an endpoint
-// on this machine, and nothing at all of the demo.
+// VS Code is configured to use a proxy, by its settings and by its environment. The proxy must see neither the key nor a prompt for
+// an endpoint on this machine, and nothing at all of the demo.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";

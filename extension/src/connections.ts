@@ -47,7 +47,7 @@ export class Connections {
   readonly #known = new Map<string, Known>();
   readonly #looked = new vscode.EventEmitter<void>();
   readonly #confirmed = new vscode.EventEmitter<void>();
-  /** The keys and addresses that the user was told about. */
+  /** The keys and origins about which there was a message. */
   readonly #told = new Set<string>();
   #salt: Promise<string> | undefined;
   /** The last warning about a key that isn't sent. VS Code asks for models often. */
@@ -244,7 +244,7 @@ export class Connections {
     return this.#found({ label, endpoint, fingerprint, ...(kept && { kept }) }, async () => key);
   }
 
-  /** Throws if nothing may be sent to this origin with this key. The user is told once, and can confirm the address there. */
+  /** Throws if nothing may be sent to this origin with this key. A message says so once and lets the user confirm it. */
   async #checkOrigin(
     label: string,
     { origin, baseUrl, isLoopback }: Endpoint,

@@ -62,7 +62,7 @@ export class Reporter {
     }
   }
 
-  /** Adds a note of ours below the answer. It isn't sent to the model with the next question. */
+  /** Adds a note by Sluice below the answer. It isn't sent to the model with the next question. */
   note(text: string): void {
     this.#report(new vscode.LanguageModelTextPart(`${NOTE}*${text}*`));
   }

@@ -13,7 +13,7 @@ export function hostProcess(): HostProcess {
   return (globalThis as { process?: HostProcess }).process ?? { env: {} };
 }
 
-/** Nothing of Node is used if there is no Node. */
+/** Only called if the host is Node. */
 declare function require(name: "node:fs"): { chmodSync(path: string, mode: number): void };
 
 /** Makes a folder accessible to its owner only. In a browser, and on Windows, it is so already. */

@@ -66,7 +66,7 @@ export class Log {
     this.trace(`${what}: ${String(error)}`);
   }
 
-  /** Logs how a request ended. If it failed, `message` is what the user is told, and `retryMs` when it is sent again. */
+  /** Logs how a request ended. If it failed, the user sees `message`. If it is sent again, that happens after `retryMs`. */
   outcome(model: string, outcome: LoggedOutcome, message?: string, retryMs?: number): void {
     const more = { ...(message !== undefined && { message }), ...(retryMs !== undefined && { retryMs }) };
     const [line, quote] = this.#core?.logOutcome({ model, outcome, ...more }) ?? [outcome.status, null];

@@ -245,7 +245,7 @@ export function registerProvider<T extends vscode.LanguageModelChatInformation>(
   } satisfies vscode.LanguageModelChatProvider<T>);
 }
 
-/** A page of ours that an error leads to. No server has any influence on it. */
+/** The page that an error links to. Its address is built in, so no server can choose it. */
 export interface HelpPage {
   readonly label: string;
   readonly url: string;
@@ -272,7 +272,7 @@ export function plainError(message: string): Error {
   return error;
 }
 
-/** An error for the chat that the user was already told about in a notification. */
+/** An error for the chat about which there already was a notification. */
 export class KnownError extends Error {
   override readonly stack = "";
 }

@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 import { toBase64 } from "../../packages/loader/src/base64.js";
 import type { ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, ThinkingReplay } from "../../packages/loader/src/core.js";
 
-/** Begins a note of ours below an answer. The character after the empty line is invisible and nobody writes it. */
+/** Begins a note by Sluice below an answer. The character after the empty line is invisible, and models don't write it. */
 export const NOTE = "\n\n\u2063";
 /** The metadata key under which a thinking part stores what the model needs back. */
 export const REPLAY = "sluice";

@@ -12,7 +12,7 @@ import type { Log } from "./log.js";
 
 /** There is at most one write in this time. */
 const SAVE_AFTER_MS = 2_000;
-/** A file that nobody has finished writing for so long was left behind. */
+/** A temporary file that is older than this was left behind by a window that crashed. */
 const LEFT_BEHIND_MS = 3_600_000;
 
 export class VaultFiles {

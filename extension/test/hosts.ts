@@ -96,7 +96,7 @@ type Item =
   | { type: "function_call"; call_id: string; name: string; arguments: string }
   | { type: "function_call_output"; call_id: string; output: string };
 
-/** The core agent host: reads an answer at its end, and keeps of thinking its text and one string. */
+/** The core agent host: reads an answer when it is complete, and keeps the text of thinking and one string with it. */
 export class AgentHost {
   readonly #input: Item[] = [];
   usage: { prompt_tokens?: number; completion_tokens?: number } | undefined;

@@ -185,7 +185,7 @@ fn cancel(user: &User, prompt: &str) -> Done {
 /// A process that is stopped when this is dropped.
 struct Server {
     process: Child,
-    /// `None` if nobody is interested in it.
+    /// `None` if the output isn't read.
     output: Option<BufReader<ChildStdout>>,
 }
 

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 
 use crate::text::one_line;
 
-/// The exit code that shells report for a program that SIGPIPE ended, because nothing reads its output any more, as
-/// after `| head`.
+/// The exit code that shells report for a program that was ended by SIGPIPE because its output is no longer read, for
+/// example after `| head`.
 const CLOSED_PIPE: u8 = 141;
 
 /// Writes a line to standard error. The line may contain text of any origin.

@@ -13,9 +13,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
-/// The most bytes that are kept of standard output, and of standard error. It is more than any model wants to read.
+/// The maximum number of bytes that are kept of standard output, and of standard error. No model needs more.
 const MAX_OUTPUT: usize = 1 << 20;
-/// How long a process may take to end after it was told to.
+/// How long a process may take to end after the first signal.
 const GRACE: Duration = Duration::from_secs(1);
 
 pub struct Finished {

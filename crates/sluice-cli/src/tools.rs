@@ -185,7 +185,7 @@ async fn run(
     let mut command = Command::new(program);
     command.args(arguments);
     for (name, _) in env::vars_os() {
-        // Names of variables are case-insensitive on Windows, and nothing else needs such a name.
+        // Names of variables are case-insensitive on Windows.
         if KEY_VARIABLES.iter().any(|key| name.eq_ignore_ascii_case(key)) {
             command.env_remove(name);
         }

@@ -21,23 +21,23 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Replaces a file atomically: a concurrent reader sees the old one or the new one, never half of one. It is first
-/// written to `beside`, in the same directory; a file that a crash left there is removed.
-pub fn replace(path: &Path, beside: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::remove_file(beside) {
+/// written to `temporary`, in the same directory; a file that a crash left there is removed.
+pub fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::remove_file(temporary) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let write = || {
         // A file or link that another user has created since then is an error.
-        let mut file = open(beside, OpenOptions::new().write(true).create_new(true))?;
+        let mut file = open(temporary, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(bytes)?;
         file.sync_all()?;
         drop(file);
-        fs::rename(beside, path)
+        fs::rename(temporary, path)
     };
     let written = write();
     if written.is_err() {
-        let _ = fs::remove_file(beside);
+        let _ = fs::remove_file(temporary);
     }
     written
 }

@@ -369,7 +369,7 @@ async fn a_refused_parameter_is_left_out_from_then_on() {
         refused.push(first.respond(&question, pending(), &mut |_| {}).await.refused);
     }
     assert_eq!(refused, [vec![Parameter::Store], vec![]]);
-    // What one client learned, the next can be told.
+    // Another client can be given what the first one learned.
     let second = client(&url, None, PATIENT);
     second.leave_out("acme/m", &refused[0]);
     assert_eq!(second.respond(&question, pending(), &mut |_| {}).await.outcome.status, Status::Completed);

@@ -52,9 +52,9 @@ const PROTOCOL_TERMS: [&str; 36] = [
 /// The longest id of a model that is logged.
 const LONGEST_ID: usize = 100;
 
-/// Describes how a request to a model ended, or why it is sent again. The first line has no word that a server chose. The
-/// second one, if there is anything to quote, has what the user is told and what the server calls it; it is for a level
-/// at which servers may be quoted.
+/// Describes how a request to a model ended, or why it is sent again. The first line
+/// contains no word that a server chose. The second one, if there is anything to quote, contains the message for the user
+/// and the server's own error code, so it must only be logged at a level at which servers may be quoted.
 pub fn log_outcome(
     model: &str,
     outcome: &LoggedOutcome,

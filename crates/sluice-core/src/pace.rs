@@ -4,7 +4,7 @@
 //!
 //! 1. The extension host forwards parts 30 ms after the last one, or when there are 31.
 //! 2. The window estimates how fast the answer arrives, in words per second: all words divided by the time that they took.
-//!    Of the time between two updates it counts at most 250 ms, or at most 1000 ms if the second one brings more than ten
+//!    A pause between two updates counts as at most 250 ms, or as at most 1000 ms if the second update has more than ten
 //!    words.
 //! 3. At each update, and every 50 ms while there is more, it shows as many further words as the estimated rate (at least
 //!    40 words per second) allows for the time since it last showed one, rounded down. The rest of that time is lost.
@@ -52,11 +52,11 @@ const SINGLE_RATE: f64 = 31.0;
 const FAST_RATE: f64 = 120.0;
 /// How long a fast answer does without pauses, in milliseconds for each word per second.
 const FAST_FOR_MS: f64 = 20.0;
-/// The most words of an update that ends a pause.
+/// An update that ends a pause has at most this many words.
 const FEW_WORDS: u64 = 10;
-/// The first estimate counts if there are ten words; so long does the second piece wait for them.
+/// The Chat view makes its first estimate from ten words. The second piece waits this long for them.
 const START_MS: u64 = 270;
-/// The rate is that of the last one to two of these intervals.
+/// The rate is measured over the last one to two intervals of this length.
 const RATE_MS: u64 = 500;
 
 /// The pause at a medium rate: the shortest one after which the estimate is high enough to show everything before the next.
@@ -76,7 +76,7 @@ pub(crate) struct Pacer {
     pace: Pace,
     /// Text or thinking that has arrived and has not been returned.
     pending: Option<Part>,
-    /// The words of all text so far, and of what was returned of it.
+    /// The words of all text that has arrived, and of the text that was returned.
     arrived: Words,
     returned: Words,
     /// When the first text was returned, and when anything was last returned.

@@ -12,13 +12,13 @@ use crate::models::{Overrides, Pattern};
 use crate::send::{BadAddress, Endpoint, VERCEL, extra_headers};
 
 const IDLE_TIMEOUT_S: f64 = 600.0;
-/// The limit of silence is never shorter than ten seconds or longer than an hour.
+/// The shortest and the longest idle timeout that a setting can choose.
 const IDLE_TIMEOUTS_S: [f64; 2] = [10.0, 3600.0];
 
 /// Reads the settings of VS Code under `sluice`, as JSON. Nothing here needs a server: whether a pattern matches any model
 /// is only known with the list of models.
 ///
-/// `environment` has the variables that headers may name: `${env:NAME}` in a value stands for one.
+/// The values of headers may refer to the variables in `environment` as `${env:NAME}`.
 pub fn read_settings(values: &Map<String, Value>, environment: &BTreeMap<String, String>) -> Settings {
     let mut read = Reader { values, problems: Vec::new() };
     let base_url = read.optional("baseUrl").unwrap_or_else(|| VERCEL.to_owned());

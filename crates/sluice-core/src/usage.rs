@@ -33,7 +33,7 @@ pub struct UsageTracker {
     kinds: Kinds,
 }
 
-/// The number of requests beside the conversations.
+/// The number of requests of each kind that aren't part of a conversation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kinds {
     utility: u64,

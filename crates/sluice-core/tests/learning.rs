@@ -90,7 +90,7 @@ fn said(role: Role, text: String) -> ChatMessage {
     ChatMessage { role, content: vec![ChatPart::Text { value: text }] }
 }
 
-/// Returns a text of so many words, which differ from seed to seed.
+/// Returns a text of `count` words, which depend on the seed.
 fn words(seed: u64, count: usize) -> String {
     const WORDS: [&str; 16] = [
         "the",

@@ -62,7 +62,7 @@ test("counts are corrected by what servers counted, for models of the same serve
   const text = "The quick brown fox. ".repeat(400);
   const before = own.countText("acme/m", "acme", text);
   for (let at = 0; at < 20; at++) {
-    // Of requests of one size, nobody could tell a factor from a prompt that the server adds.
+    // If all requests had the same size, a factor couldn't be distinguished from a prompt that the server adds.
     const value = `${at} ${text.repeat(1 + (at % 5))}`;
     const chat = encoded({ model: "acme/m", messages: [{ role: "user", content: [{ type: "text", value }] }] });
     const { estimate } = own.begin(`${at}`, "c", chat, { origin: "acme" }, at);

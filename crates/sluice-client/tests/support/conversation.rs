@@ -160,7 +160,7 @@ pub enum Stop {
     Broken,
 }
 
-/// What lies between a model and a chat.
+/// The program between a model and a chat, which keeps the conversation.
 pub enum Host {
     /// Keeps everything, as the command line does.
     Keeps,

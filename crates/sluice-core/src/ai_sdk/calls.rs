@@ -16,7 +16,7 @@ use crate::receive::{ArgumentsText, Object, Sink, protocol_word};
 use crate::send::ToolNames;
 use crate::wire::string;
 
-/// No tool has a longer name. A longer one is cut, and still doesn't name a tool.
+/// The longest name of a tool. A longer one is cut to this length, and no tool has that name either.
 const MAX_NAME_CHARS: usize = 256;
 /// The memory that a call takes in addition to its input, id and name.
 const OVERHEAD: usize = 1024;

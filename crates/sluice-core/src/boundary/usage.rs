@@ -84,7 +84,7 @@ pub enum RequestKind {
     Summary,
     /// For example, a title or a commit message.
     Utility,
-    /// A question or an edit of the user beside the conversation: inline chat, the terminal, the search view.
+    /// A question or an edit that isn't part of a conversation: inline chat, the terminal, the search view.
     Inline,
 }
 

@@ -67,7 +67,7 @@ const CALLS_NO_TOOLS: [&str; 15] = [
     "o1-preview",
 ];
 
-/// Members of a family that sees images, which don't.
+/// Models that can't see images although the rest of their family can.
 const SEES_NO_IMAGES: [&str; 7] =
     ["o1-mini", "o1-preview", "o3-mini", "claude-3-5-haiku", "claude-3.5-haiku", "gemma-3-1b", "gemma3:1b"];
 

@@ -18,7 +18,7 @@ pub(crate) struct TokenLimits {
     pub window: u32,
     pub input: u32,
     pub output: u32,
-    /// The limit for the answer that a request may state. `None` if nobody has stated one, because servers refuse a request
+    /// The limit for the answer that a request may state. `None` if it is unknown, because servers refuse a request
     /// for more than they have.
     pub sent_output: Option<u32>,
     pub from: LimitsFrom,

@@ -27,7 +27,8 @@ impl Words {
         }
     }
 
-    /// Returns the end of the first `count` words of a further text and the words until there, if the text has more.
+    /// Returns where the first `count` words of the text that follows end, and the state at that point. Returns `None` if the
+    /// text has no more words than that.
     pub(super) fn few(self, text: &str, count: u64) -> Option<(usize, Self)> {
         let mut until = self;
         for (at, c) in text.char_indices() {

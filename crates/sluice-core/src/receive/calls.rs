@@ -70,7 +70,7 @@ pub(super) struct Calls {
     plain_ids: bool,
 }
 
-/// No tool has a longer name. A longer one is cut, and still doesn't name a tool.
+/// The longest name of a tool. A longer one is cut to this length, and no tool has that name either.
 const MAX_NAME_CHARS: usize = 256;
 
 #[derive(Clone, Copy, Debug)]

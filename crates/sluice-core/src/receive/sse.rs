@@ -103,7 +103,7 @@ const ALWAYS_READABLE: usize = 256 << 10;
 const SCANNED_AT_ONCE: usize = 64 << 10;
 /// Buffers that have grown larger release their memory.
 const KEPT_CAPACITY: usize = 64 << 10;
-/// No event has a longer name. A longer one is cut, and still doesn't name an event.
+/// The longest name of an event. A longer one is cut to this length, and no event has that name either.
 const MAX_NAME_BYTES: usize = 256;
 
 /// Splits the bytes of a body into events, in whatever chunks they arrive.

@@ -298,7 +298,7 @@ fn tool_limit(message: &str, sent: u32) -> Option<u32> {
     if !says(&["tools", "functions", "function declarations"]) || !says(&LIMITS) || is_about_one {
         return None;
     }
-    // A number in a name is no limit, and neither is the number that was sent.
+    // A number in a name isn't a limit, and neither is the number that was sent.
     let numbers = |text: &str| -> Vec<u32> {
         let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')' | '=' | '/'));
         let number = |word: &str| word.trim_matches(['.', '\'', '"', '`', '<', '>', '≤']).parse().ok();

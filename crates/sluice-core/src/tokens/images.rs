@@ -161,7 +161,7 @@ enum Rule {
         side: f64,
         longest: f64,
     },
-    /// Squares of the same cost, at most so many.
+    /// The image is cut into squares of the same cost, up to a maximum number.
     Squares {
         side: f64,
         tokens: u32,
