@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 
+import { KEY_VARIABLES } from "../../packages/loader/src/boundary.js";
 import { isHeaderSafe } from "../../packages/loader/src/http.js";
 import type { CommandServices } from "./commands.js";
 import { type Connection, unusableKey } from "./connections.js";
@@ -60,7 +61,10 @@ async function elsewhere({ signIn }: CommandServices, { label }: Connection): Pr
     return;
   }
   void showInformation(
-    vscode.l10n.t("Sluice: this key is in the environment variable AI_GATEWAY_API_KEY. Change it there, then restart VS Code."),
+    vscode.l10n.t(
+      "Sluice: this key is in VS Code's environment, in one of the variables {0}. Change it there, then restart VS Code.",
+      KEY_VARIABLES.join(", "),
+    ),
   );
 }
 

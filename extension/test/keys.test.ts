@@ -262,3 +262,9 @@ test("a server that doesn't answer doesn't keep the demo from the picker", async
   }
   assert.equal((await provider.provideLanguageModelChatInformation({ silent: true, ...keyed }, {}))[0]!.id, "acme/one");
 });
+
+test("a key from the environment is changed there, whichever variable has it", async () => {
+  const { run } = await start({ environment: { SLUICE_API_KEY: "environment-canary-key" } });
+  const seen = await run("addKey", "$(key) Environment");
+  assert.match(seen.at(-1)!, /^info: Sluice: this key is in VS Code's environment, in one of the variables SLUICE_API_KEY, /);
+});
