@@ -1,6 +1,6 @@
 //! `sluice count`: counts the tokens of a text or a whole request.
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,6 +33,10 @@ pub struct Count {
 }
 
 const DEFAULT_MODEL: &str = "openai/gpt-5";
+/// How much text is counted at once. Counting takes about thirty times as much memory.
+const PIECE: usize = 1 << 20;
+/// Editors write it at the start of a file; it isn't part of the text.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Gemini's vocabulary. It is read only if one of its models is counted.
 static GEMMA: &[u8] = include_bytes!("../../sluice-core/data/gemma.vocabulary");
@@ -45,19 +49,25 @@ impl Count {
         }
         let source = self.file.as_deref().filter(|_| !from_pipe);
         let shown = source.map_or_else(|| "standard input".to_owned(), |file| file.display().to_string());
-        let mut bytes = Vec::new();
-        let read = match source {
-            Some(file) => fs::read(file).map(|read| bytes = read),
-            None => io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
+        let opened: io::Result<Box<dyn Read>> = match source {
+            Some(file) => File::open(file).map(|file| Box::new(file) as Box<dyn Read>),
+            None => Ok(Box::new(io::stdin().lock())),
         };
-        if let Err(error) = read {
-            return Ok(complain(&format!(
-                "cannot read {shown}: {error}. Give the path of a file, or - for standard input."
-            )));
-        }
-        // The byte order mark that editors write isn't part of the text.
-        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-        let line = if self.request { self.of_request(bytes, &shown) } else { Ok(self.of_text(bytes, &shown)) };
+        let line = opened.and_then(|mut input| {
+            if !self.request {
+                return self.of_text(&mut input, &shown).map(Ok);
+            }
+            let mut bytes = Vec::new();
+            input.read_to_end(&mut bytes)?;
+            Ok(self.of_request(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes), &shown))
+        });
+        let line = match line {
+            Ok(line) => line,
+            Err(error) => {
+                let advice = "Give the path of a file, or - for standard input.";
+                return Ok(complain(&format!("cannot read {shown}: {error}. {advice}")));
+            }
+        };
         match line {
             Ok(line) => {
                 writeln!(io::stdout(), "{}", if self.json { text::json(&line) } else { line.into() })?;
@@ -67,20 +77,38 @@ impl Count {
         }
     }
 
-    fn of_text(&self, bytes: &[u8], shown: &str) -> String {
-        let text = String::from_utf8_lossy(bytes);
-        if matches!(text, std::borrow::Cow::Owned(_)) {
-            tell!("sluice: {shown} is not UTF-8; invalid bytes are counted as \u{FFFD}");
-        }
+    /// Counts a text of any length, one piece after the other. Each cut changes the count by a token at most.
+    fn of_text(&self, input: &mut dyn Read, shown: &str) -> io::Result<String> {
         let model = self.model.as_deref().unwrap_or(DEFAULT_MODEL);
         if Counter::lacks_vocabulary(model) {
             Counter::load_vocabulary(GEMMA);
         }
-        let tokens = Counter::exact().text(model, &text);
+        let counter = Counter::exact();
+        let (mut tokens, mut characters, mut length, mut is_damaged) = (0_u64, 0_u64, 0, false);
+        let mut waiting = Vec::new();
+        loop {
+            let room = u64::try_from(PIECE - waiting.len()).unwrap_or_default();
+            let is_last = input.take(room).read_to_end(&mut waiting)? == 0 || waiting.len() < PIECE;
+            if length == 0 && waiting.starts_with(BYTE_ORDER_MARK) {
+                waiting.drain(..BYTE_ORDER_MARK.len());
+            }
+            let end = if is_last { waiting.len() } else { cut(&waiting) };
+            let text = String::from_utf8_lossy(&waiting[..end]);
+            is_damaged |= matches!(text, std::borrow::Cow::Owned(_));
+            tokens += u64::from(counter.text(model, &text));
+            characters += text.chars().count() as u64;
+            length += end;
+            waiting.drain(..end);
+            if is_last {
+                break;
+            }
+        }
+        if is_damaged {
+            tell!("sluice: {shown} is not UTF-8; invalid bytes are counted as \u{FFFD}");
+        }
         let about = Counter::about(model);
-        let characters = text.chars().count();
         if self.json {
-            return json!({
+            return Ok(json!({
                 "tokens": tokens,
                 "model": model,
                 "tokenizer": about.tokenizer,
@@ -88,19 +116,19 @@ impl Count {
                 "uncertainty": about.uncertainty,
                 "basis": about.basis,
                 "characters": characters,
-                "bytes": bytes.len(),
+                "bytes": length,
             })
-            .to_string();
+            .to_string());
         }
         let how = if about.own_vocabulary { "" } else { ", estimated" };
         let model = one_line(model);
-        format!(
+        Ok(format!(
             "{} tokens ± {} % ({model}{how}; {} characters)\n  {}",
-            grouped(tokens.into()),
+            grouped(tokens),
             about.uncertainty,
-            grouped(characters as u64),
+            grouped(characters),
             about.basis
-        )
+        ))
     }
 
     fn of_request(&self, bytes: &[u8], shown: &str) -> Result<String, String> {
@@ -129,6 +157,14 @@ impl Count {
         }
         Ok(table(&counted))
     }
+}
+
+/// Returns where to cut a piece of a longer text: after its last line, else after its last word, else between two
+/// characters.
+fn cut(piece: &[u8]) -> usize {
+    let after = |is_end: fn(&u8) -> bool| piece.iter().rposition(is_end).map(|at| at + 1);
+    let whole = piece.iter().rposition(|byte| byte & 0xC0 != 0x80).filter(|at| *at > 0);
+    after(|byte| *byte == b'\n').or_else(|| after(u8::is_ascii_whitespace)).or(whole).unwrap_or(piece.len())
 }
 
 fn table(counted: &TokenBreakdown) -> String {

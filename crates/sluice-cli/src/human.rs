@@ -2,11 +2,14 @@
 //! to standard error, so that a pipe or a file gets the answer only. `sluice decode` prints everything to standard output.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, stderr, stdout};
 use anstyle::{AnsiColor, Style};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sluice_core::{Empty, NoteKind, Outcome, Output, Part, Status};
 
 use crate::Printer;
@@ -195,7 +198,10 @@ impl Printer for Human {
                 self.line(TOOL, &format!("→ {name} {}  ({call_id})", without_white_space(input_json)))
             }
             Output::Part(Part::Data { mime_type, base64 }) => {
-                self.line(DATA, &format!("▣ {mime_type}, {} bytes", base64.trim_end_matches('=').len() * 3 / 4))
+                let size = base64.trim_end_matches('=').len() * 3 / 4;
+                let saved = if self.aside.is_some() { save_image(mime_type, base64) } else { None };
+                let saved = saved.map(|saved| format!(" → {saved}")).unwrap_or_default();
+                self.line(DATA, &format!("▣ {mime_type}, {size} bytes{saved}"))
             }
             Output::Part(Part::Citations { citations, .. }) => citations.iter().try_for_each(|citation| {
                 let name = citation.title.as_deref().or(citation.filename.as_deref());
@@ -287,6 +293,25 @@ impl Printer for Human {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// Saves an image that the model made in the current directory, without overwriting anything. Returns its name, or why it
+/// can't be saved.
+fn save_image(mime_type: &str, base64: &str) -> Option<String> {
+    let kind = mime_type.strip_prefix("image/")?;
+    let extension = if kind.chars().all(|c| c.is_ascii_alphanumeric()) && kind.len() < 6 { kind } else { "image" };
+    let bytes = STANDARD_NO_PAD.decode(base64.trim_end_matches('=')).ok()?;
+    for number in 1..10_000 {
+        let name = format!("sluice-image-{number}.{extension}");
+        match File::create_new(&name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => {
+                let written = created.and_then(|mut file| file.write_all(&bytes));
+                return Some(written.map_or_else(|error| format!("cannot save it: {error}"), |()| name));
+            }
+        }
+    }
+    None
 }
 
 /// Returns what shows Markdown, if standard output is a terminal that can do that.

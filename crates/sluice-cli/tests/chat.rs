@@ -200,3 +200,14 @@ fn the_answer_streams_and_a_closed_pipe_ends_the_request() {
     check(&[], "Hi");
     check(&["--json"], "{\"type\":\"text\",\"value\":\"Hi\"}\n");
 }
+
+#[test]
+fn images_that_the_model_makes_are_saved() {
+    let bench = Bench::new("images");
+    for number in 1..=2 {
+        let output = bench.run(&["chat", "-m", "sluice/image", "Draw"], b"");
+        let name = format!("sluice-image-{number}.png");
+        assert!(stderr(&output).contains(&name), "{}", stderr(&output));
+        assert!(fs::read(bench.directory.join(name)).unwrap().starts_with(b"\x89PNG"));
+    }
+}

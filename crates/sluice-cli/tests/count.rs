@@ -7,6 +7,7 @@ mod support;
 use std::path::Path;
 
 use expect_test::{Expect, expect};
+use serde_json::Value;
 
 fn check(arguments: &[&str], input: &[u8], expected: Expect) {
     let arguments = [&["count"], arguments].concat();
@@ -137,4 +138,22 @@ fn what_cannot_be_counted_is_reported() {
             exit 0
         "#]],
     );
+}
+
+#[test]
+fn a_long_text_is_counted_in_pieces() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let count = |name: &str, text: &str| -> Value {
+        let file = directory.join(name);
+        std::fs::write(&file, text).unwrap();
+        let output = support::run(&mut support::sluice(directory, &["count", "--json", &file.to_string_lossy()]), b"");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let words = count("words.txt", &"word ".repeat(700_000));
+    let tokens = words["tokens"].as_u64().unwrap();
+    assert!((700_000..=700_010).contains(&tokens), "{words}");
+    assert_eq!((&words["characters"], &words["bytes"]), (&3_500_000.into(), &3_500_000.into()));
+    // Characters are never split.
+    let wide = count("wide.txt", &"水".repeat(400_000));
+    assert_eq!((&wide["characters"], &wide["bytes"]), (&400_000.into(), &1_200_000.into()));
 }
