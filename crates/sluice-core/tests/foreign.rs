@@ -7,7 +7,7 @@ mod support;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sluice_core::{Failure, FailureKind, HttpResponse, Outcome, Output};
+use sluice_core::{Action, Exchange, ExchangeOptions, Failure, FailureKind, HttpResponse, Outcome, Output, Part};
 use support::wire::frame;
 use support::*;
 
@@ -232,6 +232,63 @@ fn a_surrogate_pair_that_is_split_over_two_deltas_is_joined() {
         Completed
     "#]],
     );
+}
+
+/// vLLM and `transformers serve` with Qwen's models: thinking that is turned off consists of two line breaks.
+#[test]
+fn thinking_of_white_space_only_is_not_shown() {
+    let delta = |text: &str| json!({"type": "response.reasoning_text.delta", "output_index": 0, "delta": text});
+    check(
+        &[
+            reasoning_added(0),
+            delta("\n"),
+            delta("\n"),
+            done(0, &reasoning_item(0, &[], &["\n\n"])),
+            text_delta(1, "Sunny."),
+            json!({"type": "response.completed", "response": {"status": "completed"}}),
+        ],
+        expect![[r#"
+            {"type":"text","value":"Sunny."}
+            {"type":"thinking","value":"","id":"item_0","replay":{"model":null,"items":[{"reasoning":{"id":"item_0","content":["\n\n"]}},{"message":{"bytes":6,"hash":1713824838}}]}}
+            Completed
+        "#]],
+    );
+}
+
+/// LiteLLM answers with the name of the model behind an alias. Its reasoning belongs to the model that was asked for, because
+/// that is the one that gets it back.
+#[test]
+fn reasoning_belongs_to_the_model_that_was_asked_for() {
+    let sealed = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"});
+    let events = [
+        json!({"type": "response.created", "response": {"id": "r", "model": "claude-sonnet-4-5-20250929"}}),
+        done(0, &sealed),
+        json!({"type": "response.completed", "response": {"status": "completed", "model": "claude-sonnet-4-5-20250929"}}),
+    ];
+    let body: String = events.iter().map(frame).collect();
+    let options = ExchangeOptions {
+        base_url: "http://127.0.0.1:4000/v1".to_owned(),
+        origin: "http://127.0.0.1:4000".to_owned(),
+        model: "claude-think".to_owned(),
+        ..ExchangeOptions::default()
+    };
+    let mut exchange = Exchange::new(options);
+    let mut found = None;
+    loop {
+        match exchange.poll(0) {
+            Action::Send { .. } => {
+                exchange.handle_head(200, vec![("content-type".to_owned(), "text/event-stream".to_owned())], 0);
+                exchange.handle_bytes(body.as_bytes());
+                exchange.handle_end();
+            }
+            Action::Output(Output::Part(Part::Thinking { replay: Some(replay), .. })) => found = Some(replay),
+            Action::End(_) => break,
+            _ => {}
+        }
+    }
+    let replay = found.unwrap();
+    assert_eq!(replay.model.as_deref(), Some("claude-think"));
+    assert_eq!(replay.origin.as_deref(), Some("http://127.0.0.1:4000"));
 }
 
 /// `responses-proxy` passes on the counts as chat completions spell them.
