@@ -105,7 +105,9 @@ async function newUser(setup, steps) {
     await step("the test shows what the server can do", async () => {
       await view.command("Notifications: Clear All Notifications");
       await view.command("Sluice: Test the Connection");
-      if (nas !== undefined) await page.locator(".quick-input-list .monaco-list-row", { hasText: ollama.origin }).first().click();
+      // Addresses contain invisible characters, so that they aren't links.
+      const port = new URL(ollama.origin).port;
+      if (nas !== undefined) await page.locator(".quick-input-list .monaco-list-row", { hasText: port }).first().click();
       const card = page.frameLocator("iframe.webview").frameLocator("#active-frame").locator("body");
       await card.locator("tr", { hasText: "Errors" }).waitFor();
       assert.match(await card.locator("tr", { has: page.locator('th:text-is("Answer")') }).innerText(), /^✓/);
@@ -119,7 +121,7 @@ async function newUser(setup, steps) {
 }
 
 /**
- * Groups in Manage Models without a key. What the user confirmed is remembered after a reload.
+ * Groups in Manage Models without a key.
  * @param {import('../lib/setup.mjs').Setup} setup @param {(page: any) => (name: string, body: () => unknown) => Promise<void>} steps
  */
 async function groups(setup, steps) {
@@ -128,10 +130,9 @@ async function groups(setup, steps) {
   const nas = host === undefined ? undefined : await startTap(setup.imitated["ollama"] ?? "", { host });
   const chatGroups = nas === undefined ? [] : [{ vendor: "sluice", name: "NAS", baseUrl: nas.url }];
   const server = await startServer({ ...setup, folder: path.join(setup.work, "groups"), chatGroups });
-  const options = { ...setup, toasts: true };
-  let window = await openWindow(server, options);
-  let view = new Chat(window.page);
-  let step = steps(window.page);
+  const window = await openWindow(server, { ...setup, toasts: true });
+  const view = new Chat(window.page);
+  const step = steps(window.page);
   const toast = (/** @type {string} */ text) => window.page.locator(".notification-toast", { hasText: text });
   const asks = "Nothing is encrypted on the way to";
   try {
@@ -143,7 +144,6 @@ async function groups(setup, steps) {
       await step("and lists its models once they have agreed", async () => {
         await toast(asks).getByText("Use This Address", { exact: true }).click();
         await until("the models are requested", () => nas.seen.some(({ path }) => path === "/v1/models"));
-        await view.pick("sluice/echo");
       });
     }
     await step("a group is added in VS Code's own dialog without a key", async () => {
@@ -152,24 +152,9 @@ async function groups(setup, steps) {
       await until("the models are requested", () => llama.seen.some(({ path }) => path === "/v1/models"));
       await view.closeModels();
     });
-    await step("it answers", async () => {
-      await view.open();
-      await view.pick("sluice/echo");
-      assert.match(await view.ask("Hello, llama"), /llama/);
+    await check("local", "no key is sent", () => {
       const all = [...llama.seen, ...(nas?.seen ?? [])];
-      assert.ok(all.some(({ path, status }) => path === "/v1/responses" && status === 200));
-      assert.ok(all.every(({ headers }) => headers.authorization === undefined));
-    });
-    await window.close();
-    window = await openWindow(server, options);
-    view = new Chat(window.page);
-    step = steps(window.page);
-    await step("nothing is asked again after a restart", async () => {
-      const before = [llama, nas].map((tap) => tap?.seen.length ?? 0);
-      await view.pick("sluice/echo");
-      await view.ask("Hello again");
-      assert.equal(await toast(asks).count(), 0);
-      assert.ok([llama, nas].some((tap, index) => (tap?.seen.length ?? 0) > (before[index] ?? 0)));
+      assert.ok(all.length > 0 && all.every(({ headers }) => headers.authorization === undefined));
     });
   } finally {
     await finish(setup, server, window);
