@@ -167,7 +167,7 @@ fn models_counts_and_files_are_printed_safely() {
     let (shown, _) = sluice(&directory, &url, &["count", "--request", "--json", "-"], &request.to_string());
     check_json("count", &shown, 1);
     let (shown, _) = sluice(&directory, &url, &["count", "-m", HOSTILE], "Hello");
-    check("count", &shown, &["1 tokens ± 15 % (a", "2 tokens ± 15 % (a", "  everything"]);
+    check("count", &shown, &["1 tokens ± 15 % (a", "2 tokens ± 15 % (a", "  text, messages, calls, tools: "]);
 
     for input in [HOSTILE, &format!("{{\"{HOSTILE}"), &format!("[\"{HOSTILE}")] {
         let (shown, errors) = sluice(&directory, &url, &["decode", "-"], input);
