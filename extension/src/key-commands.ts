@@ -206,14 +206,15 @@ async function ready(services: CommandServices, connection: Connection): Promise
   if (model === undefined) {
     return;
   }
-  if (!hasDefault()) {
+  const before = defaultModel();
+  if (before === undefined) {
     await setDefault(model.id);
   }
   const start = vscode.l10n.t("Start Chatting");
   const other = vscode.l10n.t("Choose Another Model");
   const works = vscode.l10n.t('The connection "{0}" works; {1} of its models can chat.', connection.label, models.length);
   const starts = vscode.l10n.t("New chats start with {0}.", model.name);
-  const text = ["Sluice:", works, ...(isDefault(model.id) ? [starts] : [])].join(" ");
+  const text = ["Sluice:", works, ...((before ?? model.id) === model.id ? [starts] : [])].join(" ");
   const chosen = await showInformation(text, start, other);
   if (chosen === start) {
     await vscode.commands.executeCommand("workbench.action.chat.open", { query: "", modelSelector: { vendor: "sluice", id: model.id } });
@@ -222,12 +223,9 @@ async function ready(services: CommandServices, connection: Connection): Promise
   }
 }
 
-function isDefault(id: string): boolean {
-  return vscode.workspace.getConfiguration("chat").get("defaultModel") === id;
-}
-
-function hasDefault(): boolean {
-  return Boolean(vscode.workspace.getConfiguration("chat").inspect("defaultModel")?.globalValue);
+/** Returns the model that the user's new chats start with. */
+function defaultModel(): unknown {
+  return vscode.workspace.getConfiguration("chat").inspect("defaultModel")?.globalValue || undefined;
 }
 
 /** Makes new chats start with a suitable model once there is one, whichever way its key came. Afterwards it is up to the user. */
@@ -237,7 +235,7 @@ export async function chooseDefault({ globalState }: vscode.ExtensionContext, mo
     return;
   }
   await globalState.update("choseDefault", true);
-  if (!hasDefault()) {
+  if (defaultModel() === undefined) {
     await setDefault(suitable.id);
   }
 }
