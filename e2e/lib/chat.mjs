@@ -204,7 +204,7 @@ export class Chat {
     await details.waitFor({ state: "hidden" });
   }
 
-  /** Starts a new conversation with the same model. */
+  /** Starts a new conversation, perhaps with another model. */
   async startAfresh() {
     await this.page.locator('.part.auxiliarybar .codicon-plus[aria-label^="New Chat"]:visible').first().click();
     await until("the conversation is empty", async () => (await this.length()) === 0);

@@ -1,5 +1,6 @@
-// Thinking in the Chat view, with models that are as strict about it as the real ones: it is shown without any setting, the
-// effort is what the user chose, and the server accepts what comes back after ten rounds of tools and a change of models.
+// Thinking in the Chat view, with models that are as strict about it as the real ones: it is shown without any setting,
+// and the server accepts what comes back after ten rounds of tools and changes of models. What happens after a reload, and for
+// each effort, is tested in extension/test/reasoning.test.ts.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
@@ -18,6 +19,8 @@ const SHOWN = {
   "DeepSeek-like": ["There are 0 results."],
   "vLLM-like": ["There are 0 results."],
 };
+const idOf = (/** @type {string} */ name) => `sluice/${name.toLowerCase()}`;
+
 /** @param {import('../lib/setup.mjs').Setup} setup */
 export async function thinking(setup) {
   const tap = await startTap(setup.gateway);
@@ -52,8 +55,7 @@ export async function thinking(setup) {
         const answer = await view.ask("Call nothing 0 times");
         assert.match(answer, /Here is what I found/);
         assert.deepEqual(await view.thinking(), shown);
-        const { reasoning } = asked(`sluice/${name.toLowerCase()}`).at(-1)?.body ?? {};
-        assert.deepEqual(reasoning, { summary: "auto" }, "nobody chose an effort");
+        assert.deepEqual(asked(idOf(name)).at(-1)?.body.reasoning, { summary: "auto" }, "nobody chose an effort");
       });
     }
     await step("two messages of an answer are two paragraphs", async () => {
@@ -64,41 +66,36 @@ export async function thinking(setup) {
       assert.equal(paragraphs.length, 2, JSON.stringify(paragraphs));
       assert.match(paragraphs.join("\n"), /^I will look at it first \(\w+\)\.\nHere is what I found/);
     });
-    let before = tap.seen.length;
-    const accepted = () => {
-      const requests = tap.seen.slice(before).filter((seen) => seen.body?.tools?.length);
+    /** Checks that the server has accepted the requests of an answer, and returns the reasoning in the last one. */
+    const accepted = (/** @type {string} */ name, /** @type {number} */ since) => {
+      const requests = tap.seen.slice(since).filter((seen) => seen.body?.tools?.length);
       assert.ok(requests.length > 0);
-      assert.deepEqual([...new Set(requests.map((seen) => seen.status))], [200]);
-      before = tap.seen.length;
+      assert.deepEqual([...new Set(requests.map((seen) => seen.status))], [200], name);
+      const last = asked(idOf(name)).at(-1)?.body.input;
+      return last.filter((/** @type {any} */ item) => item.type === "reasoning");
     };
-    const reasoning = () =>
-      asked("sluice/openai-like")
-        .at(-1)
-        ?.body.input.filter((/** @type {any} */ item) => item.type === "reasoning");
-    await step("ten rounds of tools keep the reasoning", async () => {
+    await step("ten rounds of tools keep the reasoning of each model", async () => {
       await view.startAfresh();
-      await view.pick("OpenAI-like");
-      const answer = await view.ask(`Call read_file 10 times on ${notes}`);
-      assert.match(answer, /Here is what I found/);
-      accepted();
-      assert.equal(reasoning().length, 10);
+      for (const name of Object.keys(SHOWN)) {
+        const since = tap.seen.length;
+        await view.pick(name);
+        const answer = await view.ask(`Call read_file 10 times on ${notes}`);
+        assert.match(answer, /Here is what I found/);
+        // A model gets its own reasoning, and nobody else's.
+        assert.equal(accepted(name, since).length, 10, name);
+      }
     });
-    await step("another model gets none of it, and the first one all of it", async () => {
-      await view.pick("DeepSeek-like");
-      await view.ask(`Call read_file 1 times on ${notes}`);
-      accepted();
-      const foreign = asked("sluice/deepseek-like")
-        .at(-1)
-        ?.body.input.filter((/** @type {any} */ item) => item.encrypted_content);
-      assert.deepEqual(foreign, []);
-      await view.pick("OpenAI-like");
-      const answer = await view.ask(`Call read_file 2 times on ${notes}`);
-      assert.doesNotMatch(answer, /stopped early/);
-      accepted();
-      assert.equal(reasoning().length, 13);
+    await step("each model still has it after changes of models", async () => {
+      for (const name of Object.keys(SHOWN)) {
+        const since = tap.seen.length;
+        await view.pick(name);
+        const answer = await view.ask(`Call read_file 1 times on ${notes}`);
+        assert.doesNotMatch(answer, /stopped early/);
+        assert.equal(accepted(name, since).length, 12, name);
+      }
     });
     await step("it is kept in a private folder", async () => {
-      await until("it is saved", () => kept().some((text) => text.split('"encrypted_content"').length > 13));
+      await until("it is saved", () => kept().some((text) => text.includes('"encrypted_content"')));
       assert.equal(fs.statSync(vault).mode & 0o777, 0o700, "others can read it");
     });
     await step("one command deletes it", async () => {
