@@ -85,9 +85,14 @@ impl Connection {
         Ok(Some(Self { client: client(endpoint, key.transpose()?)?, embedded: None, model: None }))
     }
 
-    /// The embedded gateway has another address every time and responds immediately.
+    /// Returns whether the embedded gateway answers. It has another address every time.
+    pub fn is_embedded(&self) -> bool {
+        self.embedded.is_some()
+    }
+
+    /// The embedded gateway responds immediately, so its models aren't cached.
     pub fn model_cache(&self) -> ModelCache {
-        if self.embedded.is_some() { ModelCache::none() } else { ModelCache::of(self.client.endpoint()) }
+        if self.is_embedded() { ModelCache::none() } else { ModelCache::of(self.client.endpoint()) }
     }
 
     /// Remembers what an answer or a test has shown about a model, so that the next run knows it.

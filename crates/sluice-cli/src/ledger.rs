@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use sluice_client::{Client, Store, StoreError};
+use sluice_client::{Store, StoreError};
 use sluice_core::{
     Begun, ChatRequest, Counter, Estimate, Ledger, LedgerEntry, LedgerModel, LimitsFrom, ModelSettings, StatusLine,
 };
 
+use crate::connection::Connection;
 use crate::model_cache::ModelCache;
 use crate::output::tell;
 
@@ -33,8 +34,11 @@ pub struct ChatLedger {
 
 impl ChatLedger {
     /// Opens the ledger for requests to a model. The model's limits and prices come from the cached list of models.
-    pub fn open(client: &Client, model: &str) -> Self {
+    pub fn open(connection: &Connection, model: &str) -> Self {
+        let client = &connection.client;
         let endpoint = client.endpoint();
+        // The embedded gateway has another address every time, but always counts in the same way.
+        let origin = if connection.is_embedded() { String::new() } else { endpoint.origin.clone() };
         let (store, memory, error) = Store::open(directory());
         let (catalog, _) = ModelCache::of(endpoint).load(endpoint);
         client.leave_out(model, &catalog.refused(model, u64::from(today()) * SECONDS_PER_DAY));
@@ -44,13 +48,13 @@ impl ChatLedger {
         let listed = catalog.models(&settings, u64::from(today()) * SECONDS_PER_DAY).models;
         let model = match listed.into_iter().find(|listed| listed.id == model) {
             Some(listed) => LedgerModel {
-                origin: endpoint.origin.clone(),
+                origin,
                 max_input_tokens: (listed.limits_from != LimitsFrom::Assumed)
                     .then_some(u64::from(listed.max_input_tokens)),
                 prices: listed.prices,
                 refused: listed.refused,
             },
-            None => LedgerModel { origin: endpoint.origin.clone(), ..LedgerModel::default() },
+            None => LedgerModel { origin, ..LedgerModel::default() },
         };
         let ledger = Some(Ledger::with_memory(Counter::exact(), memory));
         let clock = Instant::now();

@@ -106,7 +106,7 @@ impl Session {
         }
         let interrupts = Interrupts::listen(!setup.tools.is_empty());
         let interrupts = interrupts.map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
-        let ledger = ChatLedger::open(&connection.client, &request.model);
+        let ledger = ChatLedger::open(&connection, &request.model);
         let new = || Conversation::new(&request.model, &connection.client.endpoint().origin);
         let kept = setup.keeps.then(|| setup.earlier.unwrap_or_else(new));
         Ok(Self {
@@ -133,7 +133,7 @@ impl Session {
 
     pub fn set_model(&mut self, model: &str) {
         model.clone_into(&mut self.request.model);
-        self.ledger = ChatLedger::open(&self.connection.client, model);
+        self.ledger = ChatLedger::open(&self.connection, model);
     }
 
     pub fn messages(&self) -> &[ChatMessage] {

@@ -369,7 +369,8 @@ fn the_conversation_id_comes_from_the_caller_then_vscode_then_our_marker_then_is
 #[test]
 fn a_summary_request_keeps_its_tools_but_may_not_call_them() {
     let choice = |question: &str| {
-        let built = build(json!({"model": "acme/m-1", "messages": [user(question)], "tools": [{"name": "look"}]}));
+        let messages = json!([user("Hi"), assistant(json!([{"type": "text", "value": "Hello."}])), user(question)]);
+        let built = build(json!({"model": "acme/m-1", "messages": messages, "tools": [{"name": "look"}]}));
         let body: Value = serde_json::from_str(&built.request.body).unwrap();
         format!("{} {}", body["tools"].as_array().unwrap().len(), body["tool_choice"])
     };
