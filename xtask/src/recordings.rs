@@ -83,7 +83,7 @@ impl Expected {
                     finished.push(event["item"].clone());
                 }
                 "response.completed" if event["response"]["status"] == "incomplete" => {
-                    expected.end("incomplete", &event)
+                    expected.end("incomplete", &event);
                 }
                 "response.completed" if event["response"]["status"] == "failed" => expected.end("failed", &event),
                 "response.completed" => expected.end("completed", &event),
@@ -95,7 +95,9 @@ impl Expected {
                 // Some servers finish only the last of several calls, and list all of them at the end.
                 let last = event["response"]["output"].as_array().cloned().unwrap_or_default();
                 if finished.is_empty() {
-                    last.iter().for_each(|item| expected.add_message(item, ""));
+                    for item in &last {
+                        expected.add_message(item, "");
+                    }
                 }
                 let calls = |items: &[Value]| items.iter().filter(|item| item["type"] == "function_call").count();
                 if calls(&last) > calls(&finished) {
@@ -106,9 +108,13 @@ impl Expected {
         }
         if expected.text.is_empty() {
             // Messages that never finished.
-            deltas.values().for_each(|text| expected.add_text(text));
+            for text in deltas.values() {
+                expected.add_text(text);
+            }
         }
-        finished.iter().for_each(|item| expected.add_call(item));
+        for item in &finished {
+            expected.add_call(item);
+        }
         expected
     }
 

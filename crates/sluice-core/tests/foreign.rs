@@ -255,7 +255,7 @@ fn thinking_of_white_space_only_is_not_shown() {
     );
 }
 
-/// LiteLLM answers with the name of the model behind an alias. Its reasoning belongs to the model that was asked for, because
+/// `LiteLLM` answers with the name of the model behind an alias. Its reasoning belongs to the model that was asked for, because
 /// that is the one that gets it back.
 #[test]
 fn reasoning_belongs_to_the_model_that_was_asked_for() {
