@@ -154,7 +154,8 @@ async function build(messages: readonly RequestMessage[], { model, baseUrl, tool
   if (!("baseUrl" in endpoint)) {
     throw new TypeError(`This is not a base URL that requests can be sent to: ${baseUrl}`);
   }
-  return JSON.parse(module.buildRequest(chat, baseUrl).request.body) as Body;
+  const { body } = module.buildRequest(new TextEncoder().encode(chat), baseUrl);
+  return JSON.parse(new TextDecoder().decode(body)) as Body;
 }
 
 function toMessage({ role, content }: RequestMessage): ChatMessage {
