@@ -78,7 +78,7 @@ export async function startHostile() {
     if (request.url?.startsWith("/broken/")) return failure(400, MESSAGES[0]);
     if (request.url === "/v1/models") return list === undefined ? json(200, { object: "list", data: MODELS }) : failure(400, list);
     if (request.url === "/v1/credits")
-      return credits === undefined ? json(200, { balance: "[a](command:b)", total_used: "0" }) : failure(402, credits);
+      return credits === undefined ? json(200, { balance: "[a](command:b)", total_used: "0" }) : failure(401, credits);
     if (request.url !== "/v1/responses") return failure(404, MESSAGES[0]);
     if (busy !== undefined) {
       response.setHeader("retry-after", "5");
