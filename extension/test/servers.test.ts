@@ -65,7 +65,7 @@ test("a server's own model with the demo's id answers instead of the demo", asyn
   const message = { role: 1, content: [new vscode.LanguageModelTextPart("hello")], name: undefined };
   const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) };
   await provider.provideLanguageModelChatResponse(models[0], [message], { toolMode: 1 }, { report: () => undefined }, token);
-  assert.equal(sent.at(-1)!.url, "http://localhost:8787/v1/responses");
+  assert(sent.some(({ url }) => url === "http://localhost:8787/v1/responses"));
 });
 
 test("an address without encryption is used after the user has agreed once", async () => {
