@@ -319,7 +319,7 @@ function provider(): Provider {
     modules,
     vault: { open: () => modules.requests(), changed: () => undefined },
     log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
-    lists: { onDidChange: () => undefined, keyRefused: () => undefined, enrich: async () => undefined, learn: async () => undefined },
+    lists: { onDidChange: () => undefined, keyRefused: () => undefined, enrich: async () => undefined, learnFrom: async () => undefined },
     counts: { begin: () => ({ part: () => undefined, end: async () => undefined }) },
     status: {
       retrying: () => {
