@@ -8,16 +8,13 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sluice_client::private_file;
 
 use crate::complain;
 use crate::options::option_value;
 use crate::output::tell;
 use crate::profile;
+use crate::settings_file;
 use crate::text::one_line;
-
-/// A longer file isn't ours.
-const MAX_FILE: u64 = 1 << 20;
 
 /// Show or change what applies to every chat.
 ///
@@ -58,24 +55,11 @@ pub struct Config {
 
 impl Config {
     pub fn load() -> Result<Self, String> {
-        let file = file();
-        let problem = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
-        match private_file::read(&file, MAX_FILE) {
-            Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|error| problem(&error)),
-            Ok(None) => Ok(Self::default()),
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(Self::default()),
-            Err(error) => Err(problem(&error)),
-        }
+        settings_file::load(&file())
     }
 
     fn save(&self) -> Result<(), String> {
-        let file = file();
-        let write = || -> io::Result<()> {
-            private_file::create_directory(file.parent().unwrap_or(&file))?;
-            let json = serde_json::to_string_pretty(self)? + "\n";
-            private_file::replace(&file, &file.with_extension("new"), json.as_bytes())
-        };
-        write().map_err(|error| format!("cannot write {}: {error}", file.display()))
+        settings_file::save(&file(), self)
     }
 
     /// Sets a value, or forgets it.

@@ -32,6 +32,7 @@ mod prompt;
 mod render;
 mod serve;
 mod session;
+mod settings_file;
 mod spent;
 mod spinner;
 mod talk;

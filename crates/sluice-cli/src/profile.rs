@@ -10,17 +10,16 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use sluice_client::{ApiKey, Client, Timeouts, private_file};
+use sluice_client::{ApiKey, Client, Timeouts};
 use sluice_core::{Consent, Endpoint, KeyState, ModelCatalog, ModelSettings, Refresh, VERCEL, join_messages};
 
 use crate::complain;
 use crate::output::{self, tell};
+use crate::settings_file;
 use crate::text::one_line;
 
 /// The profile that is used if none is named.
 pub const DEFAULT: &str = "default";
-/// A longer file isn't ours.
-const MAX_FILE: u64 = 1 << 20;
 
 /// A named endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,26 +69,11 @@ pub struct Profiles {
 
 impl Profiles {
     pub fn load() -> Result<Self, String> {
-        let file = file();
-        let problem = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
-        match private_file::read(&file, MAX_FILE) {
-            Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|error| problem(&error)),
-            Ok(None) => Ok(Self::default()),
-            // Without a directory there are no profiles. A chat works without one, and says what is wrong with it.
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(Self::default()),
-            Err(error) => Err(problem(&error)),
-        }
+        settings_file::load(&file())
     }
 
     fn save(&self) -> Result<(), String> {
-        let file = file();
-        let write = || -> io::Result<()> {
-            private_file::create_directory(file.parent().unwrap_or(&file))?;
-            let mut json = serde_json::to_vec_pretty(self)?;
-            json.push(b'\n');
-            private_file::replace(&file, &file.with_extension("new"), &json)
-        };
-        write().map_err(|error| format!("cannot write {}: {error}", file.display()))
+        settings_file::save(&file(), self)
     }
 }
 

@@ -1,0 +1,34 @@
+//! A small JSON file in the directory for settings, which only its owner can read.
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sluice_client::private_file;
+
+/// A longer file isn't ours.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Reads a file. One that doesn't exist has the default value.
+pub fn load<T: DeserializeOwned + Default>(file: &Path) -> Result<T, String> {
+    let problem = |error: &dyn Display| format!("cannot read {}: {error}", file.display());
+    match private_file::read(file, MAX_FILE) {
+        Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|error| problem(&error)),
+        Ok(None) => Ok(T::default()),
+        // Without a directory there are no settings. A chat works without one, and says what is wrong with it.
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(T::default()),
+        Err(error) => Err(problem(&error)),
+    }
+}
+
+/// Replaces a file at once, so that no reader finds half of it.
+pub fn save(file: &Path, value: &impl Serialize) -> Result<(), String> {
+    let write = || -> io::Result<()> {
+        private_file::create_directory(file.parent().unwrap_or(file))?;
+        let json = serde_json::to_string_pretty(value)? + "\n";
+        private_file::replace(file, &file.with_extension("new"), json.as_bytes())
+    };
+    write().map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
