@@ -216,7 +216,7 @@ proptest! {
         let mut ledger = ledger();
         let system = said(Role::System, words(seed, 1_500));
         let server = server.for_first(&chat(model, vec![system.clone(), said(Role::User, words(seed, 500))]));
-        // Nobody could tell a factor from a prompt of the server by requests of one size.
+        // The sizes differ: if they were equal, a factor couldn't be distinguished from a prompt that the server adds.
         let size = |request: u64| usize::try_from(300 + ((seed >> request) & 0xFF) + 137 * request).unwrap();
         for request in 0..10 {
             let chat = chat(model, vec![system.clone(), said(Role::User, words(seed ^ (request + 1), size(request)))]);
