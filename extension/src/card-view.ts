@@ -80,7 +80,7 @@ export function cardPage(label: string, card: Card, redact: (text: string) => st
 <p class="verdict${isBad ? " failed" : ""}">${text(verdict(label, card))}</p>
 <table>${rows.join("\n")}</table>
 ${list === "" ? "" : `<h2>${heading}</h2>${list}`}
-<p class="cost">${escaped(vscode.l10n.t("{0} requests, {1} tokens", card.requests, card.tokens))}</p>
+<p class="cost">${escaped(vscode.l10n.t("Requests: {0}, tokens: {1}", card.requests, card.tokens))}</p>
 </body>
 </html>`;
 }

@@ -96,7 +96,7 @@ async function refreshModels({ connections, lists, refreshProvider }: CommandSer
     return noKeyYet();
   }
   const count = catalogs.reduce((sum, { models }) => sum + models.length, 0);
-  void showInformation(vscode.l10n.t("Sluice: {0} models can chat.", count));
+  void showInformation(`Sluice: ${count === 1 ? vscode.l10n.t("1 model can chat.") : vscode.l10n.t("{0} models can chat.", count)}`);
 }
 
 async function chooseDefaultModel({ connections, lists }: CommandServices): Promise<void> {

@@ -84,7 +84,10 @@ test("translations are complete and keep placeholders, code and commands", () =>
       .filter((name) => /^package\.nls\..+\.json$/.test(name))
       .map((name): [string, string] => ["package.nls.json", name]),
   ];
-  assert(pairs.some(([, file]) => file.endsWith(".de.json")));
+  for (const language of ["de", "zh-cn"]) {
+    const files = pairs.map(([, file]) => file).filter((file) => file.endsWith(`.${language}.json`));
+    assert.deepEqual(files, [`l10n/bundle.l10n.${language}.json`, `package.nls.${language}.json`]);
+  }
   for (const [original, file] of pairs) {
     const english = read(original);
     const translated = read(file);
@@ -93,4 +96,13 @@ test("translations are complete and keep placeholders, code and commands", () =>
       assert.deepEqual(holes(text), holes(english[key]!), `${file}: ${key}`);
     }
   }
+});
+
+test("a text about several things has a singular", () => {
+  const english = new Set(Object.keys(read("l10n/bundle.l10n.json")));
+  const plural = /\{\d\} (more )?(model|request|sub-agent|entrie|answer|file|image|message|server|key|tool|conversation)s\b/;
+  const several = [...english].filter((text) => plural.test(text) && !/more than \{/.test(text));
+  assert(several.length > 2);
+  const lonely = several.filter((text) => !english.has(text.replace(plural, "1 $1$2")));
+  assert.deepEqual(lonely, [], 'add a text that begins with "1", or reword: "Requests: {0}"');
 });

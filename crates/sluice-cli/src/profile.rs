@@ -202,10 +202,10 @@ fn read_key(endpoint: &Endpoint) -> Result<String, String> {
 async fn check(client: &Client) -> Result<String, String> {
     let mut catalog = ModelCatalog::new(client.endpoint());
     let models = match client.refresh_models(&mut catalog).await {
-        Refresh::Changed | Refresh::Unchanged => {
-            let list = catalog.models(&ModelSettings::default(), 0).models.len();
-            format!("{list} models can chat.")
-        }
+        Refresh::Changed | Refresh::Unchanged => match catalog.models(&ModelSettings::default(), 0).models.len() {
+            1 => "1 model can chat.".to_owned(),
+            count => format!("{count} models can chat."),
+        },
         Refresh::Kept(note) => return Err(format!("{} Nothing was saved.", note.detail)),
     };
     // A list may be public, so it says nothing about the key.

@@ -255,10 +255,10 @@ messages! {
     EverythingHidden = "The rules hide every model, so none is hidden; take one back with `!creator/model`",
 
     // The list of models.
-    ListTooLong = "The list is too long: its last {0} entries are left out",
-    ListUnreadable = "Left out because they have no usable id or cannot be read: {0} entries",
+    ListTooLong = "The list is too long. Entries left out at its end: {0}",
+    ListUnreadable = "Entries left out because they have no usable id or cannot be read: {0}",
     ListedTwice = "{0} is listed twice",
-    MoreListedTwice = "{0} more models are listed twice",
+    MoreListedTwice = "Further models that are listed twice: {0}",
     KeptListTooLarge = "The kept list of models is too large; it will be fetched again",
     KeptListDamaged = "The kept list of models is damaged; it will be fetched again",
     KeptListOfAnotherVersion = "The kept list of models is of another version; it will be fetched again",

@@ -29,7 +29,7 @@ fn long_lists_are_shortened_with_a_note() {
     let (catalog, list) = listed(&body);
     assert_eq!(list.models.len(), 5_000);
     expect![[r#"
-        The list is too long: its last 123 entries are left out
+        The list is too long. Entries left out at its end: 123
     "#]]
     .assert_eq(&notes(&list));
     // The same holds if the list comes from a snapshot, and if it arrives again.
@@ -55,7 +55,7 @@ fn one_bad_entry_affects_no_other() {
         let ids: Vec<&str> = list.models.iter().map(|model| model.id.as_str()).collect();
         assert_eq!(ids, ["a/b", "a/c"]);
         expect![[r#"
-            Left out because they have no usable id or cannot be read: 6 entries
+            Entries left out because they have no usable id or cannot be read: 6
         "#]]
         .assert_eq(&notes(&list));
     }
@@ -66,7 +66,7 @@ fn the_number_of_notes_is_bounded() {
     let body = json!((0..1_000).map(|id| json!({ "id": format!("a/{}", id / 2) })).collect::<Value>()).to_string();
     let (_, list) = listed(&body);
     assert_eq!((list.models.len(), list.notes.len()), (500, 11));
-    assert_eq!(list.notes[10].detail, "490 more models are listed twice");
+    assert_eq!(list.notes[10].detail, "Further models that are listed twice: 490");
 }
 
 #[test]

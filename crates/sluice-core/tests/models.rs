@@ -102,7 +102,7 @@ fn only_chat_models_are_listed() {
             video: google/veo-3.0
             image: google/imagen-4.0
             reranking: cohere/rerank-v3.5
-            note: Left out because they have no usable id or cannot be read: 4 entries
+            note: Entries left out because they have no usable id or cannot be read: 4
             note: a/language is listed twice"#]],
     );
 }
