@@ -56,8 +56,8 @@ export class TokenCounts {
       count = resolve;
     }).then(async () => {
       const tokens = await this.#load();
-      const { maxInputTokens, prices, refused } = model;
-      const about = { origin, maxInputTokens, refused, ...(prices === null ? {} : { prices }) };
+      const { maxInputTokens, contextWindow, prices, refused } = model;
+      const about = { origin, maxInputTokens, contextWindow, refused, ...(prices === null ? {} : { prices }) };
       const { status, warning } = tokens.begin(id, conversationId ?? id, chat, about, started);
       show(status);
       if (warning !== null) {

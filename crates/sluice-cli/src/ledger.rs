@@ -51,6 +51,7 @@ impl ChatLedger {
                 origin,
                 max_input_tokens: (listed.limits_from != LimitsFrom::Assumed)
                     .then_some(u64::from(listed.max_input_tokens)),
+                context_window: (listed.limits_from != LimitsFrom::Assumed).then_some(u64::from(listed.context_window)),
                 prices: listed.prices,
                 refused: listed.refused,
             },

@@ -66,7 +66,7 @@ fn what_a_server_refuses_is_remembered_between_runs() {
     assert_eq!(requests, [2, 1]);
     // The refusal named the window.
     let last = place.run(&place.simulator.url(), &arguments);
-    assert!(told(&last).contains("context: 5/112k"), "{}", told(&last));
+    assert!(told(&last).contains("context: 6/128k"), "{}", told(&last));
 }
 
 #[test]

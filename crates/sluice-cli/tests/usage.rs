@@ -44,7 +44,7 @@ fn record(home: &Path, requests: &[(u32, &str, &str, Option<&str>)]) {
             kind: RequestKind::Main,
             effort: None,
             estimate: None,
-            max_input_tokens: None,
+            context_window: None,
         };
         tracker.open(start, 0);
         tracker.first_part("", false, 700);
@@ -248,7 +248,7 @@ fn chat_warns_about_a_full_window_and_sends_the_request() {
     run(&["models"], "");
     let said = ask();
     assert!(said.contains("sluice/long's input limit"), "{said}");
-    assert!(said.contains("/112k · "), "{said}");
+    assert!(said.contains("/128k · "), "{said}");
 }
 
 #[test]

@@ -31,6 +31,9 @@ pub struct Ledger {
     tree: RequestTree,
     /// The requests that have begun but not ended, by id.
     running: BTreeMap<String, Running>,
+    /// The conversation that the user probably sees. Editors don't say which one is visible, but a question is asked in
+    /// one that is. An agent may continue another one in the background.
+    visible: String,
 }
 
 #[derive(Debug)]
@@ -50,6 +53,9 @@ pub struct LedgerModel {
     /// How many tokens a request may have.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
     pub max_input_tokens: Option<u64>,
+    /// How many tokens a request and its answer may have together.
+    #[cfg_attr(test, ts(as = "Option<u32>"))]
+    pub context_window: Option<u64>,
     /// The prices, for servers that don't report costs.
     pub prices: Option<Prices>,
     /// The parameters that are not sent, see [`ChatModel::refused`](crate::ChatModel::refused).
@@ -69,7 +75,7 @@ pub struct Begun {
     pub purpose: &'static str,
     /// A warning for the user before the request is sent.
     pub warning: Option<Preflight>,
-    /// The status line, if this conversation has one.
+    /// The status line of the conversation that the user probably sees.
     pub status: Option<StatusLine>,
 }
 
@@ -110,7 +116,7 @@ impl LedgerEntry {
 pub struct Ended {
     /// What the request used.
     pub used: RequestUsage,
-    /// The status line, if this conversation has one.
+    /// The status line of the conversation that the user probably sees.
     pub status: Option<StatusLine>,
     /// The sums of its conversation.
     pub conversation: Option<Totals>,
@@ -131,7 +137,7 @@ impl Ledger {
     /// Returns a ledger with this memory.
     pub fn with_memory(counter: Counter, memory: Memory) -> Self {
         let (tracker, tree, running) = (UsageTracker::default(), RequestTree::default(), BTreeMap::new());
-        Self { counter, memory, tracker, tree, running }
+        Self { counter, memory, tracker, tree, running, visible: String::new() }
     }
 
     /// A request begins. `id` is any name that no other running request has.
@@ -141,6 +147,12 @@ impl Ledger {
         let warning = preflight(&chat.model, estimate.tokens, model.max_input_tokens);
         let Purpose { name: purpose, kind } = purpose(&chat);
         let effort = Parameter::effort_without(reasoning_options(&chat.options, kind).effort, &model.refused);
+        let mut since_answer = chat.messages.iter().rev().take_while(|message| message.role != Role::Assistant);
+        let is_tool_round =
+            since_answer.any(|message| message.content.iter().any(|part| matches!(part, ChatPart::ToolResult { .. })));
+        if kind == RequestKind::Main && (self.visible.is_empty() || !is_tool_round) {
+            conversation.clone_into(&mut self.visible);
+        }
         let start = RequestStart {
             id: id.to_owned(),
             conversation: conversation.to_owned(),
@@ -148,12 +160,12 @@ impl Ledger {
             kind,
             effort,
             estimate: Some(estimate.tokens),
-            max_input_tokens: model.max_input_tokens,
+            context_window: model.context_window,
         };
         self.tracker.open(start, now_ms);
         self.tree.begin(conversation, id, self.memory.known().chain(&prompt));
         self.running.insert(id.to_owned(), Running { prompt, model, conversation: conversation.to_owned() });
-        Begun { estimate, kind, purpose, warning, status: self.tracker.status(conversation) }
+        Begun { estimate, kind, purpose, warning, status: self.tracker.status(&self.visible) }
     }
 
     /// A part of the answer has been delivered. Only the first one counts.
@@ -182,7 +194,7 @@ impl Ledger {
         self.tree.end(&conversation, &used);
         Some(Ended {
             used,
-            status: self.tracker.status(&conversation),
+            status: self.tracker.status(&self.visible),
             conversation: self.tracker.conversation(&conversation),
         })
     }

@@ -69,7 +69,7 @@ struct ConversationUsage {
 struct Counted {
     number: u64,
     input_tokens: u64,
-    max_input_tokens: Option<u64>,
+    context_window: Option<u64>,
     usage: RequestUsage,
 }
 
@@ -207,7 +207,7 @@ impl ConversationUsage {
         self.counted = Some(Counted {
             number: open.number,
             input_tokens,
-            max_input_tokens: open.start.max_input_tokens,
+            context_window: open.start.context_window,
             usage: usage.clone(),
         });
     }

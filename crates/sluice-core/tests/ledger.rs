@@ -114,3 +114,36 @@ fn the_requests_of_a_conversation_are_a_tree() {
         "#]],
     );
 }
+
+#[test]
+fn the_status_line_stays_with_the_chat_in_which_the_user_asked_last() {
+    let mut ledger = ledger();
+    let window = LedgerModel { context_window: Some(1_000), ..model() };
+    let mut request = |id: &str, conversation: &str, chat: ChatRequest, tokens: u64, expected: Expect| {
+        ledger.begin(id, conversation, chat, window.clone(), 0);
+        let ended = ledger.end(id, &answered(tokens, 10, "Fine."), 1, TODAY).unwrap();
+        expected.assert_eq(&sluice_core::join_messages(&ended.status.unwrap().text, " · "));
+    };
+    let round = || {
+        let mut round = chat(&["Look.", ""]);
+        round.messages[1].content =
+            vec![ChatPart::ToolCall { call_id: "c".to_owned(), name: "look".to_owned(), input_json: "{}".to_owned() }];
+        let result = ChatPart::ToolResult { call_id: "c".to_owned(), content: Vec::new(), is_error: false };
+        round.messages.push(ChatMessage { role: Role::User, content: vec![result] });
+        // VS Code may add a reminder.
+        round.messages.push(said(Role::User, "Go on."));
+        round
+    };
+    request("1", "agent", chat(&["Look."]), 100, expect!["110/1k · 11 %"]);
+    request("2", "agent", round(), 200, expect!["210/1k · 21 %"]);
+    request("3", "other", chat(&["And you?"]), 300, expect!["310/1k · 31 %"]);
+    // The agent continues in the background.
+    request("4", "agent", round(), 400, expect!["310/1k · 31 %"]);
+    request("5", "agent", chat(&["Look.", "Done.", "Thanks."]), 500, expect!["510/1k · 51 %"]);
+    // Requests beside the conversation don't replace it.
+    let mut title = chat(&["Please write a brief title for the following request:"]);
+    title
+        .messages
+        .insert(0, said(Role::System, "You are an expert in crafting pithy titles for chatbot conversations."));
+    request("6", "title", title, 600, expect!["510/1k · 51 %"]);
+}

@@ -53,7 +53,7 @@ fn used(model: &str, input: u64) -> RequestUsage {
         kind: RequestKind::Main,
         effort: None,
         estimate: None,
-        max_input_tokens: None,
+        context_window: None,
     };
     tracker.open(start, 0);
     tracker.first_part("1", false, 10);

@@ -16,7 +16,7 @@ fn start(id: &str, kind: RequestKind, estimate: Option<u64>) -> RequestStart {
         kind,
         effort: None,
         estimate,
-        max_input_tokens: Some(128_000),
+        context_window: Some(128_000),
     }
 }
 
@@ -28,7 +28,7 @@ fn counted(input: u64, output: u64) -> RequestEnd {
 /// Runs a main request that the server counts as `input`.
 fn turn(tracker: &mut UsageTracker, id: &str, input: u64) {
     tracker.open(start(id, RequestKind::Main, Some(input + 10)), 0);
-    tracker.finish(id, &counted(input, 100), 1000);
+    tracker.finish(id, &counted(input, 0), 1000);
 }
 
 fn text(tracker: &UsageTracker) -> String {
@@ -48,12 +48,12 @@ fn the_estimate_is_shown_before_and_the_count_after() {
     check_text(&tracker, expect!["~51.0k/128k · 40 % [Normal, Answering]"]);
     tracker.first_part("1", false, 400);
     tracker.finish("1", &counted(52_000, 700), 4000);
-    check_text(&tracker, expect!["52.0k/128k · 41 % [Normal, Idle]"]);
+    check_text(&tracker, expect!["52.7k/128k · 41 % [Normal, Idle]"]);
     tracker.open(start("2", RequestKind::Main, Some(53_000)), 5000);
     check_text(&tracker, expect!["~53.0k/128k · 41 % [Normal, Answering]"]);
     // After a failed request, the last count is still shown.
     tracker.finish("2", &RequestEnd::default(), 6000);
-    check_text(&tracker, expect!["52.0k/128k · 41 % [Normal, Idle]"]);
+    check_text(&tracker, expect!["52.7k/128k · 41 % [Normal, Idle]"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn windows_of_every_size_are_formatted() {
         (None, expect!["4.1k tokens [Normal, Idle]"]),
     ] {
         let mut tracker = UsageTracker::default();
-        tracker.open(RequestStart { max_input_tokens: limit, ..start("1", RequestKind::Main, None) }, 0);
+        tracker.open(RequestStart { context_window: limit, ..start("1", RequestKind::Main, None) }, 0);
         check_text(&tracker, expect!["… [Normal, Answering]"]);
         tracker.finish("1", &counted(4096, 1), 1000);
         check_text(&tracker, expected);
@@ -268,7 +268,7 @@ fn the_tooltip_lists_the_details() {
     expect![[r#"
         Model: acme/one
         Thinking: as much as the model decides
-        Context: 52,000 of 128,000 tokens, counted by the server
+        Context: 53,200 of 128,000 tokens, counted by the server
         Last answer: 52,000 in (48,000 cached), 1,200 out (300 reasoning)
         Cost: $0.012
         Speed: first part after 0.8 s, 85 tokens/s

@@ -1429,6 +1429,10 @@ origin: string,
  */
 maxInputTokens?: number, 
 /**
+ * How many tokens a request and its answer may have together.
+ */
+contextWindow?: number, 
+/**
  * The prices, for servers that don't report costs.
  */
 prices?: Prices, 
@@ -1455,7 +1459,7 @@ purpose: string,
  */
 warning: Preflight | null, 
 /**
- * The status line, if this conversation has one.
+ * The status line of the conversation that the user probably sees.
  */
 status: StatusLine | null, };
 
@@ -1465,7 +1469,7 @@ export type Ended = {
  */
 used: RequestUsage, 
 /**
- * The status line, if this conversation has one.
+ * The status line of the conversation that the user probably sees.
  */
 status: StatusLine | null, 
 /**

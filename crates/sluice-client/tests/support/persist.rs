@@ -263,7 +263,7 @@ pub fn used() -> RequestUsage {
         kind: RequestKind::Main,
         effort: None,
         estimate: None,
-        max_input_tokens: None,
+        context_window: None,
     };
     let mut tracker = UsageTracker::default();
     tracker.open(start, 0);

@@ -65,8 +65,8 @@ pub struct RequestStart {
     pub effort: Option<String>,
     /// The estimated number of input tokens.
     pub estimate: Option<u64>,
-    /// The model's input limit.
-    pub max_input_tokens: Option<u64>,
+    /// How many tokens a request and its answer may have together.
+    pub context_window: Option<u64>,
 }
 
 /// The purpose of a request. Only `main` shows how full the conversation is.

@@ -11,7 +11,8 @@ const WARNING_PERCENT: u64 = 75;
 const ERROR_PERCENT: u64 = 90;
 
 /// Returns the status line. It shows the estimate of the running main request, or else the server's last count, or else
-/// the estimate of a request that was never counted.
+/// the estimate of a request that was never counted. Like the ring in VS Code's chat, it compares the input and the
+/// output of a request with the context window.
 pub(super) fn line(conversation: &ConversationUsage, open: &[&Open], kinds: Kinds) -> StatusLine {
     let main = open.iter().filter(|open| open.start.kind == RequestKind::Main).min_by_key(|open| Reverse(open.number));
     let counted = conversation.counted.as_ref();
@@ -21,8 +22,11 @@ pub(super) fn line(conversation: &ConversationUsage, open: &[&Open], kinds: Kind
     });
     let guessed = running.map(|main| &main.start).or(conversation.guessed.as_ref());
     let (tokens, limit, is_estimate) = match (guessed, counted) {
-        (Some(start), _) => (start.estimate, start.max_input_tokens, true),
-        (None, Some(counted)) => (Some(counted.input_tokens), counted.max_input_tokens, false),
+        (Some(start), _) => (start.estimate, start.context_window, true),
+        (None, Some(counted)) => {
+            let used = counted.input_tokens.saturating_add(counted.usage.output_tokens.unwrap_or(0));
+            (Some(used), counted.context_window, false)
+        }
         (None, None) => (None, None, false),
     };
 
@@ -40,6 +44,7 @@ pub(super) fn line(conversation: &ConversationUsage, open: &[&Open], kinds: Kind
     let shrinking = || tokens.zip(counted).and_then(|(tokens, counted)| freed(counted.input_tokens, tokens));
     let freed = if is_estimate { shrinking() } else { None }.or(conversation.freed.map(|freed| freed.tokens));
     text.extend(freed.map(|freed| plain(&format!("↓{}", fixed_count(freed)))));
+    text.extend(cost(&conversation.totals));
 
     let mut tooltip = Vec::new();
     let mut say = |label: MessageCode, value: Vec<Message>| tooltip.push(TooltipLine { label: label.into(), value });
@@ -154,9 +159,12 @@ fn totalled(totals: &Totals, in_and_out: [Message; 2]) -> Vec<Message> {
         1 => MessageCode::OneRequest.into(),
         many => Message::new(MessageCode::Requests, [&grouped(many)]),
     };
+    [requests].into_iter().chain(in_and_out).chain(cost(totals)).collect()
+}
+
+fn cost(totals: &Totals) -> Option<Message> {
     let code = if totals.unpriced > 0 { MessageCode::AndMore } else { MessageCode::Plain };
-    let cost = (totals.cost.0 > 0).then(|| Message::new(code, [&totals.cost]));
-    [requests].into_iter().chain(in_and_out).chain(cost).collect()
+    (totals.cost.0 > 0).then(|| Message::new(code, [&totals.cost]))
 }
 
 fn plain(text: &dyn ToString) -> Message {
