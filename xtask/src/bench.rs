@@ -1,16 +1,17 @@
 //! `cargo xtask bench`: runs the native benchmarks, then those in Node. The benchmarks install the other libraries
 //! themselves.
 
-mod against;
+mod compare;
 mod instructions;
 
 use std::fs;
 use std::path::PathBuf;
 
+use crate::gateway::{self, Gateway};
 use crate::shell::{cargo, command, root, run};
 use crate::{Done, adapter, extension, javascript, vscode, wasm};
 
-pub use against::compare;
+pub use compare::compare;
 pub use instructions::instructions;
 
 /// Measures the extension's budgets in a real VS Code. The API suite checks the results.
@@ -24,12 +25,27 @@ pub fn extension() -> Done {
     Ok(())
 }
 
+/// Measures when words are on the screen of a real VS Code.
+pub fn screen(quick: bool) -> Done {
+    let tools = match vscode::prepare()? {
+        vscode::Machine::Ready(tools) => tools,
+        vscode::Machine::Cannot(reason) => return Err(reason),
+    };
+    let gateway = Gateway::start(&gateway::build()?)?;
+    let mut driver = tools.node("e2e/screen.mjs", &gateway, &extension::pack()?);
+    if quick {
+        driver.args(["--only", "quick"]);
+    }
+    run(&mut driver)
+}
+
 pub fn all(quick: bool) -> Done {
     let quick: &[&str] = if quick { &["--quick"] } else { &[] };
     run(cargo()
         .args(["run", "--quiet", "--locked", "--release", "--manifest-path", "bench/Cargo.toml", "--target-dir"])
         .args(["target/bench", "--"])
         .args(quick))?;
+    instructions()?;
     let modules = wasm::build()?;
     javascript::build()?;
     adapter::build_around(&modules)?;

@@ -60,13 +60,16 @@ enum Task {
         #[arg(long)]
         quick: bool,
         /// Measure an older commit as well and print both
-        #[arg(long, visible_alias = "compare", value_name = "COMMIT")]
-        against: Option<String>,
+        #[arg(long, value_name = "COMMIT")]
+        compare: Option<String>,
         /// Count instead the instructions that the native core spends on one event, with Valgrind
-        #[arg(long, conflicts_with_all = ["quick", "against", "extension"])]
+        #[arg(long, conflicts_with_all = ["quick", "compare", "extension"])]
         instructions: bool,
+        /// Measure instead when words are on the screen of a real VS Code, beside its own provider
+        #[arg(long, conflicts_with_all = ["compare", "extension", "instructions"])]
+        screen: bool,
         /// Measure instead what the extension costs a real VS Code
-        #[arg(long, conflicts_with_all = ["quick", "against"])]
+        #[arg(long, conflicts_with_all = ["quick", "compare"])]
         extension: bool,
     },
     /// Count what hostile input costs, in instructions and bytes
@@ -146,7 +149,8 @@ fn main() -> ExitCode {
         Task::Vocabulary { tokenizer } => vocabulary::build(&tokenizer),
         Task::Bench { extension: true, .. } => bench::extension(),
         Task::Bench { instructions: true, .. } => bench::instructions(),
-        Task::Bench { quick, against: Some(commit), .. } => bench::compare(&commit, quick),
+        Task::Bench { quick, screen: true, .. } => bench::screen(quick),
+        Task::Bench { quick, compare: Some(commit), .. } => bench::compare(&commit, quick),
         Task::Bench { quick, .. } => bench::all(quick),
         Task::Meter { pairs, large } => meter::all(pairs, large),
         Task::Faults => program("faults"),

@@ -1,4 +1,4 @@
-//! `cargo xtask bench --against COMMIT`: runs the benchmarks of an older commit and ours, and prints their figures side by
+//! `cargo xtask bench --compare COMMIT`: runs the benchmarks of an older commit and ours, and prints their figures side by
 //! side. Each figure is a ratio within its own run, and the commits take turns, so a busy machine affects both alike.
 
 use std::fs;
