@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use sluice_client::{ApiKey, Client, private_file};
-use sluice_core::{BuiltRequest, ChatRequest, Secrets, build_request};
+use sluice_client::{Client, private_file};
+use sluice_core::{BuiltRequest, ChatRequest, build_request};
 
 pub struct CaptureFile {
     body: File,
@@ -39,7 +39,7 @@ impl CaptureFile {
         redact(&mut body, "");
         let shown = serde_json::json!({"method": request.method, "url": request.url, "body": body});
         let text = serde_json::to_string_pretty(&shown)? + "\n";
-        private_file::create_named(Path::new(&path))?.write_all(secrets(client).mask(&text).as_bytes())
+        private_file::create_named(Path::new(&path))?.write_all(client.secrets().mask(&text).as_bytes())
     }
 
     /// Writes the stream up to the last complete line. Secrets are masked in complete lines only, because one may start
@@ -57,10 +57,9 @@ impl CaptureFile {
 
     /// Writes a last line without a line ending.
     pub fn finish(&mut self, client: &Client) -> io::Result<()> {
-        let secrets = secrets(client);
         // Bytes that aren't UTF-8 may be the reason for the capture.
         for chunk in std::mem::take(&mut self.line).utf8_chunks() {
-            self.body.write_all(secrets.mask(chunk.valid()).as_bytes())?;
+            self.body.write_all(client.secrets().mask(chunk.valid()).as_bytes())?;
             self.body.write_all(chunk.invalid())?;
         }
         Ok(())
@@ -73,10 +72,6 @@ fn create(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
     private_file::create_named(path)
-}
-
-fn secrets(client: &Client) -> Secrets {
-    client.key().map(ApiKey::secrets).unwrap_or_default()
 }
 
 /// Keeps the structure: numbers, types, roles and field names. Replaces every text that the user or the model wrote.

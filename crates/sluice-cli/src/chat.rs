@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::config::Config;
+use crate::connection::Selection;
 use crate::conversations::Conversation;
 use crate::human::Detail;
 use crate::options;
@@ -109,20 +110,20 @@ struct Question {
 }
 
 impl Chat {
-    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
-        self.question.run(self.capture, profile).await
+    pub async fn run(self, selection: &Selection) -> io::Result<ExitCode> {
+        self.question.run(self.capture, selection).await
     }
 }
 
 impl Capture {
-    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
-        self.question.run(Some(self.file), profile).await
+    pub async fn run(self, selection: &Selection) -> io::Result<ExitCode> {
+        self.question.run(Some(self.file), selection).await
     }
 }
 
 impl Question {
-    async fn run(self, capture: Option<PathBuf>, profile: Option<&str>) -> io::Result<ExitCode> {
-        match self.open(capture, profile) {
+    async fn run(self, capture: Option<PathBuf>, selection: &Selection) -> io::Result<ExitCode> {
+        match self.open(capture, selection) {
             Ok((FirstQuestion::Ask(content), mut session)) => {
                 let status = session.ask(content).await?;
                 Ok(session.exit_code(exit_code(status)))
@@ -132,7 +133,7 @@ impl Question {
         }
     }
 
-    fn open(self, capture: Option<PathBuf>, profile: Option<&str>) -> Result<(FirstQuestion, Session), String> {
+    fn open(self, capture: Option<PathBuf>, selection: &Selection) -> Result<(FirstQuestion, Session), String> {
         let config = Config::load()?;
         let mut tools = self.tools.as_deref().map(Tools::read).transpose()?.unwrap_or_default();
         if self.yes {
@@ -171,7 +172,7 @@ impl Question {
             earlier,
             keeps: !self.no_log && config.log.unwrap_or(true),
         };
-        Ok((question, Session::open(setup, profile)?))
+        Ok((question, Session::open(setup, selection)?))
     }
 }
 

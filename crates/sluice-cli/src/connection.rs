@@ -5,12 +5,35 @@ use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_client::{ApiKey, Client, Timeouts};
-use sluice_core::{Consent, Endpoint, Environment, EnvironmentEndpoint, KEY_VARIABLES, Parameter};
+use sluice_core::{Consent, Endpoint, Environment, EnvironmentEndpoint, KEY_VARIABLES, Parameter, header_problem};
 use sluice_simulator::server::{Config, Simulator};
 
 use crate::model_cache::ModelCache;
 use crate::output::tell;
 use crate::profile::{self, Profile, Profiles};
+
+/// What the arguments say about the endpoint.
+pub struct Selection {
+    pub profile: Option<String>,
+    /// Headers to send in this run, to the endpoint that is selected.
+    pub headers: BTreeMap<String, String>,
+}
+
+impl Selection {
+    /// Reads headers such as `x-team: blue`. A value may be a secret, so no message contains one.
+    pub fn new(profile: Option<&str>, headers: &[String]) -> Result<Self, String> {
+        let mut read = BTreeMap::new();
+        for header in headers {
+            let (name, value) = header.split_once(':').ok_or("a header is written as --header 'NAME: VALUE'")?;
+            let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
+            if let Some(problem) = header_problem(&name, value) {
+                return Err(problem.to_string());
+            }
+            read.insert(name, value.to_owned());
+        }
+        Ok(Self { profile: profile.map(str::to_owned), headers: read })
+    }
+}
 
 /// A client, and the embedded gateway if the client talks to it.
 pub struct Connection {
@@ -22,7 +45,11 @@ pub struct Connection {
 
 impl Connection {
     /// Opens the connection of a profile. Without one, the environment decides, then the default profile.
-    pub fn open(profile: Option<&str>) -> Result<Self, String> {
+    pub fn open(selection: &Selection) -> Result<Self, String> {
+        Ok(Self::find(selection.profile.as_deref())?.with_headers(&selection.headers))
+    }
+
+    fn find(profile: Option<&str>) -> Result<Self, String> {
         if let Some(name) = profile {
             let profiles = Profiles::load()?.profiles;
             let missing = || format!("there is no profile {name:?}; `sluice profiles` lists them");
@@ -42,7 +69,11 @@ impl Connection {
     }
 
     /// Opens a connection to an address. A key goes to the origin that it was entered or set for only.
-    pub fn open_at(address: &str) -> Result<Self, String> {
+    pub fn open_at(address: &str, selection: &Selection) -> Result<Self, String> {
+        Ok(Self::find_at(address)?.with_headers(&selection.headers))
+    }
+
+    fn find_at(address: &str) -> Result<Self, String> {
         let confirmed = Endpoint::parse_confirmed(address).map_err(|error| error.to_string())?;
         let is_here = |profile: &Profile| profile.endpoint().is_ok_and(|endpoint| endpoint.origin == confirmed.origin);
         if let Some(profile) = Profiles::load()?.profiles.into_values().find(is_here) {
@@ -56,10 +87,16 @@ impl Connection {
         connection.ok_or_else(|| format!("{address} can't be used"))
     }
 
+    /// Headers of the arguments take precedence over those of the profile.
+    fn with_headers(self, headers: &BTreeMap<String, String>) -> Self {
+        Self { client: self.client.with_headers(headers.clone()), ..self }
+    }
+
     fn of_profile(profile: &Profile) -> Result<Self, String> {
         let endpoint = profile.endpoint()?;
         let key = profile.key_for(&endpoint)?;
-        let client = client(endpoint, key)?.with_headers(profile.headers.clone());
+        let headers = profile.headers_for(&endpoint);
+        let client = client(endpoint, key)?.with_headers(headers);
         Ok(Self { client, embedded: None, model: profile.model.clone() })
     }
 

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use sluice_client::{ApiKey, private_file};
-use sluice_core::{ChatMessage, ChatPart, Role};
+use sluice_client::private_file;
+use sluice_core::{ChatMessage, ChatPart, Role, Secrets};
 
 use crate::ledger;
 
@@ -60,8 +60,8 @@ impl Conversation {
         words.iter().all(|word| text.contains(&word.to_lowercase()))
     }
 
-    /// Writes the conversation without the key, and deletes the oldest ones if there are too many.
-    pub fn save(&mut self, key: Option<&ApiKey>) -> Result<(), String> {
+    /// Writes the conversation without secrets, and deletes the oldest ones if there are too many.
+    pub fn save(&mut self, secrets: &Secrets) -> Result<(), String> {
         self.updated = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let directory = directory();
         let file = directory.join(format!("{}.json", self.id));
@@ -69,7 +69,6 @@ impl Conversation {
             private_file::create_directory(&directory)?;
             let temporary = file.with_extension(format!("{}.new", std::process::id()));
             let json = serde_json::to_string(self)?;
-            let secrets = key.map(ApiKey::secrets).unwrap_or_default();
             private_file::replace(&file, &temporary, secrets.mask_values(&json).as_bytes())
         };
         write().map_err(|error| format!("cannot keep the conversation in {}: {error}", file.display()))?;

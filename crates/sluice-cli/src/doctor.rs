@@ -10,7 +10,7 @@ use serde_json::json;
 use sluice_core::{Card, Check, CheckResult, Endpoint, Probe, ProbeStep, grouped, join_messages};
 
 use crate::complain;
-use crate::connection::Connection;
+use crate::connection::{Connection, Selection};
 use crate::output::tell;
 use crate::spinner::Spinner;
 use crate::text::{self, one_line};
@@ -42,10 +42,10 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
+    pub async fn run(self, selection: &Selection) -> io::Result<ExitCode> {
         let connection = match self.url.as_deref() {
-            Some(url) => Connection::open_at(url),
-            None => Connection::open(profile),
+            Some(url) => Connection::open_at(url, selection),
+            None => Connection::open(selection),
         };
         let connection = match connection {
             Ok(connection) => connection,

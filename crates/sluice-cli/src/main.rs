@@ -48,6 +48,7 @@ use std::time::Duration;
 use clap::{CommandFactory, Parser, Subcommand};
 use sluice_core::{Outcome, Output, Status};
 
+use connection::Selection;
 use output::tell;
 use tools::Answered;
 
@@ -66,6 +67,9 @@ struct Arguments {
     /// Use the endpoint that `sluice login --profile NAME` saved
     #[arg(short, long, value_name = "NAME", global = true, env = "SLUICE_PROFILE")]
     profile: Option<String>,
+    /// Send this header with every request, such as `x-team: blue`; can be repeated, and `sluice login` saves it
+    #[arg(long = "header", value_name = "NAME: VALUE", global = true)]
+    headers: Vec<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -116,18 +120,22 @@ async fn run() -> io::Result<ExitCode> {
         }
     };
     let profile = arguments.profile.as_deref().filter(|name| !name.is_empty());
+    let selection = match Selection::new(profile, &arguments.headers) {
+        Ok(selection) => selection,
+        Err(message) => return Ok(complain(&message)),
+    };
     match arguments.command {
-        Command::Chat(chat) => chat.run(profile).await,
-        Command::Models(models) => models.run(profile).await,
-        Command::Doctor(doctor) => doctor.run(profile).await,
+        Command::Chat(chat) => chat.run(&selection).await,
+        Command::Models(models) => models.run(&selection).await,
+        Command::Doctor(doctor) => doctor.run(&selection).await,
         Command::Count(count) => count.run(),
         Command::Usage(usage) => usage.run(),
         Command::Decode(decode) => decode.run(),
         Command::Log(log) => log.run(),
         Command::Show(show) => show.run(),
         Command::Config(config) => config.run(),
-        Command::Capture(capture) => capture.run(profile).await,
-        Command::Login(login) => login.run(profile).await,
+        Command::Capture(capture) => capture.run(&selection).await,
+        Command::Login(login) => login.run(&selection).await,
         Command::Logout => Ok(profile::log_out(profile)),
         Command::Profiles => profile::list(),
         Command::Serve(serve) => serve.run().await,

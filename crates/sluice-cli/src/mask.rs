@@ -1,11 +1,10 @@
-//! Masks the key in what a model says, before it is printed. What is sent back to the model and what tools get is
+//! Masks the key and the values of headers in what a model says, before it is printed. What is sent back to the model and what tools get is
 //! unchanged.
 
 use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
-use sluice_client::ApiKey;
 use sluice_core::{Citation, Outcome, Output, Part, Secrets};
 
 use crate::Printer;
@@ -14,15 +13,14 @@ use crate::tools::Answered;
 /// A printer that never prints the key, not even if it arrives in pieces.
 pub struct Masked {
     printer: Box<dyn Printer>,
-    key: ApiKey,
     secrets: Secrets,
     /// The end of the last text or thinking part, if the key may have started in it. It is not printed yet.
     held: Option<Part>,
 }
 
 impl Masked {
-    pub fn new(printer: Box<dyn Printer>, key: &ApiKey) -> Self {
-        Self { printer, key: key.clone(), secrets: key.secrets(), held: None }
+    pub fn new(printer: Box<dyn Printer>, secrets: Secrets) -> Self {
+        Self { printer, secrets, held: None }
     }
 
     fn print(&mut self, mut part: Part) -> io::Result<()> {
@@ -116,7 +114,7 @@ impl Printer for Masked {
 impl Masked {
     /// Splits off the end of a text if the key may have started there.
     fn hold_back(&self, text: &mut String) -> Option<String> {
-        let held = self.key.begun_at_end(text);
+        let held = self.secrets.begun_at_end(text);
         (held > 0).then(|| text.split_off(text.len() - held))
     }
 }
@@ -128,8 +126,7 @@ mod tests {
     use std::time::Duration;
 
     use expect_test::{Expect, expect};
-    use sluice_client::ApiKey;
-    use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, StreamOptions};
+    use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, Secrets, StreamOptions};
 
     use super::{Answered, Masked, Printer};
 
@@ -169,9 +166,9 @@ mod tests {
     /// Parts in parentheses are thinking, those with braces are calls.
     #[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
     fn check(pieces: &[&str], expected: Expect) {
-        let key = ApiKey::for_origin("canary-0123456789", "https://a.example").unwrap();
+        let secrets = Secrets::new(["canary-0123456789", "header-value"]);
         let shown = Arc::default();
-        let mut masked = Masked::new(Box::new(Shown(Arc::clone(&shown))), &key);
+        let mut masked = Masked::new(Box::new(Shown(Arc::clone(&shown))), secrets);
         for piece in pieces {
             let thought = piece.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
             let value = (*piece).to_owned();
@@ -195,6 +192,7 @@ mod tests {
         check(&["It is can", "ary-01", "23456789."], expect!["It is |[hidden].|"]);
         check(&["c", "a", "n", "ary-012345678", "9"], expect!["[hidden]|"]);
         check(&["(can)", "(ary-0123456789)", "canary-0123456789"], expect!["([hidden])|[hidden]|"]);
+        check(&["It is head", "er-value."], expect!["It is |[hidden].|"]);
         check(&["call{\"key\":\"canary-0123456789\"}"], expect![[r#"call{"key":"[hidden]"}|"#]]);
     }
 

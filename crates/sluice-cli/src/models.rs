@@ -11,7 +11,7 @@ use sluice_core::{
 };
 
 use crate::complain;
-use crate::connection::Connection;
+use crate::connection::{Connection, Selection};
 use crate::model_table::{Row, print_table};
 use crate::output::tell;
 use crate::text;
@@ -35,8 +35,8 @@ pub struct Models {
 }
 
 impl Models {
-    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
-        let connection = match Connection::open(profile) {
+    pub async fn run(self, selection: &Selection) -> io::Result<ExitCode> {
+        let connection = match Connection::open(selection) {
             Ok(connection) => connection,
             Err(message) => return Ok(complain(&message)),
         };

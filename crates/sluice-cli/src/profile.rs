@@ -14,6 +14,7 @@ use sluice_client::{ApiKey, Client, Timeouts};
 use sluice_core::{Consent, Endpoint, KeyState, ModelCatalog, ModelSettings, Refresh, VERCEL, join_messages};
 
 use crate::complain;
+use crate::connection::Selection;
 use crate::output::{self, tell};
 use crate::settings_file;
 use crate::text::one_line;
@@ -26,7 +27,7 @@ pub const DEFAULT: &str = "default";
 #[serde(rename_all = "camelCase", default)]
 pub struct Profile {
     pub base_url: String,
-    /// The key, and the origin that it may be sent to.
+    /// The key, and the origin that it and the headers may be sent to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,6 +58,16 @@ impl Profile {
             return Ok(None);
         }
         ApiKey::for_origin(key, &endpoint.origin).map(Some).map_err(|error| error.to_string())
+    }
+
+    /// Returns the headers if they may be sent to this endpoint. Like the key, they belong to one origin.
+    pub fn headers_for(&self, endpoint: &Endpoint) -> BTreeMap<String, String> {
+        let origin = self.key_origin.clone().or_else(|| self.endpoint().ok().map(|own| own.origin));
+        if self.headers.is_empty() || origin.as_ref() == Some(&endpoint.origin) {
+            return self.headers.clone();
+        }
+        tell!("sluice: the headers of this profile are not sent to {}; add them with --header", endpoint.origin);
+        BTreeMap::new()
     }
 }
 
@@ -110,9 +121,6 @@ pub struct Login {
     /// The model to use if none is named
     #[arg(short, long)]
     model: Option<String>,
-    /// A header to send with every request, such as `x-team: blue`
-    #[arg(long, value_name = "NAME: VALUE")]
-    header: Vec<String>,
     /// Agree that nothing is encrypted if the URL starts with http:// and is in a private network
     #[arg(long)]
     unencrypted: bool,
@@ -120,14 +128,15 @@ pub struct Login {
 
 impl Login {
     /// Without a name, this becomes the profile that is used if none is named.
-    pub async fn run(self, profile: Option<&str>) -> io::Result<ExitCode> {
-        Ok(match self.log_in(profile.unwrap_or(DEFAULT).to_owned()).await {
+    pub async fn run(self, selection: &Selection) -> io::Result<ExitCode> {
+        Ok(match self.log_in(selection).await {
             Ok(()) => ExitCode::SUCCESS,
             Err(message) => complain(&message),
         })
     }
 
-    async fn log_in(self, name: String) -> Result<(), String> {
+    async fn log_in(self, selection: &Selection) -> Result<(), String> {
+        let name = selection.profile.clone().unwrap_or_else(|| DEFAULT.to_owned());
         if name.is_empty() || name.chars().any(|c| !(c.is_ascii_alphanumeric() || "-_.".contains(c))) {
             return Err("a profile's name has only letters, digits, -, _ and .".to_owned());
         }
@@ -146,17 +155,14 @@ impl Login {
         if let Consent::Refused(message) = endpoint.consent(key.is_some()) {
             return Err(format!("{message} Nothing was saved."));
         }
-        let mut headers = known.headers;
-        for header in &self.header {
-            let (name, value) = header.split_once(':').ok_or_else(|| format!("{header:?} is not `NAME: VALUE`"))?;
-            headers.insert(name.trim().to_ascii_lowercase(), value.trim().to_owned());
-        }
+        let mut headers = known.headers_for(&endpoint);
+        headers.extend(selection.headers.clone());
         let client = Client::new(endpoint.clone(), key.as_ref().map(|(_, key)| key.clone()), Timeouts::default());
         let client = client.map_err(|error| error.to_string())?.with_headers(headers.clone());
         let found = check(&client).await?;
         let profile = Profile {
             base_url: endpoint.base_url.clone(),
-            key_origin: key.as_ref().map(|_| endpoint.origin.clone()),
+            key_origin: Some(endpoint.origin.clone()),
             key: key.map(|(key, _)| key),
             model: self.model.or(known.model),
             headers,
@@ -209,7 +215,7 @@ async fn check(client: &Client) -> Result<String, String> {
         Refresh::Kept(note) => return Err(format!("{} Nothing was saved.", note.detail)),
     };
     // A list may be public, so it says nothing about the key.
-    if client.key().is_some()
+    if client.has_key()
         && let Ok(checked) = client.check_key().await
         && checked.state == KeyState::Refused
     {

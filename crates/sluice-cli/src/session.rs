@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use crate::Printer;
 use crate::capture::CaptureFile;
-use crate::connection::Connection;
+use crate::connection::{Connection, Selection};
 use crate::conversations::Conversation;
 use crate::editor::{Editor, Typed};
 use crate::human::{Detail, Human};
@@ -75,8 +75,8 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn open(setup: Setup, profile: Option<&str>) -> Result<Self, String> {
-        let connection = Connection::open(profile)?;
+    pub fn open(setup: Setup, selection: &Selection) -> Result<Self, String> {
+        let connection = Connection::open(selection)?;
         let earlier_model = setup.earlier.as_ref().map(|earlier| earlier.model.clone());
         let named = setup.model.filter(|model| !model.trim().is_empty());
         let model = named.or(earlier_model).or_else(|| connection.default_model()).or(setup.default_model);
@@ -218,7 +218,7 @@ impl Session {
         if let Some(kept) = self.kept.as_mut().filter(|_| is_answered) {
             kept.messages.clone_from(&self.request.messages);
             kept.model.clone_from(&self.request.model);
-            if let Err(message) = kept.save(self.connection.client.key()) {
+            if let Err(message) = kept.save(self.connection.client.secrets()) {
                 tell!("sluice: {message}");
             }
         }
@@ -247,8 +247,9 @@ impl Session {
         self.request.messages.push(message(Role::User, content));
         let mut printer: Box<dyn Printer> =
             if self.json { Box::new(JsonLines::new()) } else { Box::new(Human::for_chat(self.detail)) };
-        if let Some(key) = self.connection.client.key() {
-            printer = Box::new(Masked::new(printer, key));
+        let secrets = self.connection.client.secrets();
+        if !secrets.is_empty() {
+            printer = Box::new(Masked::new(printer, secrets.clone()));
         }
         let started = Instant::now();
         for round in 1.. {

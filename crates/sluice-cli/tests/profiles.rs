@@ -92,6 +92,97 @@ fn each_profile_has_its_own_endpoint_key_model_and_headers() {
 }
 
 #[test]
+fn every_command_sends_the_headers_of_its_arguments() {
+    let user = User::new("headers");
+    let server = Simulator::start(Config::recording()).unwrap();
+    let url = server.url();
+    let settings = [("SLUICE_BASE_URL", url.as_str()), ("SLUICE_MODEL", "sluice/echo")];
+    let headers = ["--header", "X-Team: blue", "--header", "x-org:acme"];
+    let capture = user.home.join("stream.sse").display().to_string();
+    for command in [
+        vec!["chat", "Hello"],
+        vec!["capture", &capture, "Hello"],
+        vec!["models", "--refresh"],
+        vec!["doctor"],
+        vec!["doctor", &url],
+        vec!["login", &url],
+    ] {
+        let before = server.requests().len();
+        let (code, _, said) = user.run(&[&command[..], &headers].concat(), "", &settings);
+        let requests = server.requests();
+        assert!(code == Some(0) && requests.len() > before, "{command:?}: {said}");
+        for request in &requests[before..] {
+            assert_eq!(
+                (request.header("x-team"), request.header("x-org")),
+                (Some("blue"), Some("acme")),
+                "{command:?}"
+            );
+        }
+    }
+    // A header of the arguments takes the place of the profile's, for this run.
+    user.run(&["-p", "work", "login", &url, "--header", "x-team: red", "-m", "sluice/echo"], "", &[]);
+    for (header, sent) in [(vec!["--header", "x-team: green"], "green"), (vec![], "red")] {
+        user.run(&[vec!["-p", "work", "chat", "Hello"], header].concat(), "", &[]);
+        assert_eq!(server.requests().last().unwrap().header("x-team"), Some(sent));
+    }
+}
+
+#[test]
+fn a_header_that_cannot_be_sent_is_an_error() {
+    let user = User::new("wrong-headers");
+    for (wrong, why) in [
+        ("canary-0123456789", "--header 'NAME: VALUE'"),
+        (": canary-0123456789", "its name has characters"),
+        ("x team: canary-0123456789", "its name has characters"),
+        ("authorization: Bearer canary-0123456789", "Sluice sets it"),
+        ("x-team: ", "its value is empty"),
+        ("x-team: canary-0123456789\u{fc}", "printable ASCII"),
+        ("x-team: canary-0123456789\nx-injected: 1", "printable ASCII"),
+    ] {
+        let (code, _, said) = user.run(&["models", "--header", wrong], "", &[]);
+        assert_eq!((code, said.contains(why), said.contains("canary")), (Some(2), true, false), "{wrong:?}: {said}");
+    }
+}
+
+#[test]
+fn the_value_of_a_header_is_masked_like_a_key() {
+    let user = User::new("masked-headers");
+    let server = Simulator::start(Config::recording()).unwrap();
+    let url = server.url();
+    let settings = [("SLUICE_BASE_URL", url.as_str()), ("SLUICE_MODEL", "sluice/echo")];
+    let headers = ["x-api-key: canary-0123456789", "x-title: My Application", "http-referer: https://app.example/"];
+    let headers: Vec<&str> = headers.iter().flat_map(|header| ["--header", header]).collect();
+    let capture = user.home.join("stream.sse");
+    let ask = ["capture", capture.to_str().unwrap(), "canary-0123456789 of My Application at https://app.example/"];
+    let (code, answer, said) = user.run(&[&ask[..], &headers].concat(), "", &settings);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(answer.contains("[hidden] of My Application at https://app.example/"), "{answer}");
+    let mut files = vec![capture];
+    files.extend(fs::read_dir(user.home.join("conversations")).unwrap().map(|file| file.unwrap().path()));
+    assert!(files.len() > 1);
+    for text in files.iter().map(|file| fs::read_to_string(file).unwrap()).chain([answer, said]) {
+        assert!(!text.contains("canary-0123456789"), "{text}");
+    }
+}
+
+#[test]
+fn a_header_stays_with_its_origin() {
+    let user = User::new("moved-headers");
+    let first = Simulator::start(Config::recording()).unwrap();
+    let second = Simulator::start(Config::recording()).unwrap();
+    let team = |server: &Simulator| server.requests().iter().any(|request| request.header("x-team").is_some());
+    assert_eq!(user.run(&["login", &first.url(), "--header", "x-team: blue"], "", &[]).0, Some(0));
+    // Somebody changes the address in the file, or the user saves another endpoint under the same name.
+    let moved = fs::read_to_string(user.file()).unwrap().replacen(&first.url(), &second.url(), 1);
+    fs::write(user.file(), moved).unwrap();
+    let (_, _, said) = user.run(&["models", "--refresh"], "", &[]);
+    assert!(said.contains("the headers of this profile are not sent to"), "{said}");
+    assert_eq!(user.run(&["login", &second.url()], "", &[]).0, Some(0));
+    user.run(&["doctor", &second.url(), "-m", "sluice/echo"], "", &[]);
+    assert_eq!((team(&first), team(&second)), (true, false));
+}
+
+#[test]
 fn a_key_that_the_server_refuses_is_not_saved() {
     let user = User::new("refused");
     let server = locked("right-key");

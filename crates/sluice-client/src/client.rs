@@ -23,7 +23,7 @@ use crate::{ApiKey, SetupError};
 /// The maximum size of a list of models, in bytes.
 const MAX_LIST_BODY: usize = 8 << 20;
 
-/// Why there is no response, and the code of the cause, as [`connection_cause`](sluice_core::connection_cause) reads it.
+/// Why there is no response, and the code of the cause for [`connection_cause`](sluice_core::connection_cause).
 pub(crate) type NoResponse = (Transport, Option<&'static str>);
 
 /// A client for one endpoint. A clone shares its connections.
@@ -95,29 +95,33 @@ impl Client {
     pub fn new(endpoint: Endpoint, key: Option<ApiKey>, timeouts: Timeouts) -> Result<Self, SetupError> {
         let http = http(&endpoint, timeouts).build().map_err(SetupError)?;
         let secrets = key.as_ref().map(ApiKey::secrets).unwrap_or_default();
-        let (refused, elsewhere, headers) = (Arc::default(), Arc::default(), BTreeMap::new());
-        Ok(Self { http, endpoint, key, secrets, timeouts, refused, elsewhere, headers })
+        let (refused, elsewhere) = Default::default();
+        Ok(Self { http, endpoint, key, secrets, timeouts, refused, elsewhere, headers: BTreeMap::new() })
     }
 
-    /// Returns a client that sends these headers with every request: to models, for lists, and for everything else. Headers
-    /// that Sluice sets itself, and those that aren't valid, are left out. Their values are masked like the key.
+    /// Returns a client that also sends these headers with every request. A header takes the place of one that was set
+    /// before; those that Sluice sets itself or that aren't valid are left out. Their values are masked like the key.
     #[must_use]
-    pub fn with_headers(mut self, headers: BTreeMap<String, String>) -> Self {
-        let key = self.key.as_ref().map(ApiKey::secret);
-        self.secrets = Secrets::new(headers.values().map(String::as_str).chain(key));
-        self.headers = headers;
+    pub fn with_headers(mut self, headers: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.headers.extend(headers);
+        let values = self.headers.values().flat_map(|value| Secrets::in_header(value));
+        self.secrets = Secrets::new(values.chain(self.key.as_ref().map(ApiKey::secret)));
         self
+    }
+
+    /// Returns whether the client has a key.
+    pub fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// Returns what masks the key and the values of headers in everything that is shown or stored of an answer.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// Asks the server whether it accepts the key. Not every server says.
     pub async fn check_key(&self) -> Result<KeyCheck, Failure> {
-        let response = self.get(ModelCatalog::new(&self.endpoint).credits_request()).await?;
-        Ok(check_key(&response, now()))
-    }
-
-    /// Returns the key, so that it can be masked in whatever of an answer is shown or stored.
-    pub fn key(&self) -> Option<&ApiKey> {
-        self.key.as_ref()
+        Ok(check_key(&self.get(ModelCatalog::new(&self.endpoint).credits_request()).await?, now()))
     }
 
     /// Returns the endpoint that the requests go to.
@@ -135,9 +139,8 @@ impl Client {
     }
 
     /// Sends a chat and reports the answer as it arrives, until the answer ends or `cancel` completes. Dropping the
-    /// future closes the connection too.
-    ///
-    /// The core's [`Exchange`] makes all decisions; this is the loop that carries them out.
+    /// future closes the connection too. The core's [`Exchange`] makes all decisions; this is the loop that carries them
+    /// out.
     ///
     /// The key is masked in notes, failures and the report, but not in parts and bytes, which are passed on as the server
     /// sent them: a tool must get exactly the input that the model gave.
@@ -295,7 +298,7 @@ impl Client {
         response.map_err(|(transport, _)| Failure::from_transport(transport, &self.endpoint.origin))
     }
 
-    /// Does the same with or without the key. An error has the code of its cause, if that is known.
+    /// Does the same with or without the key.
     pub(crate) async fn fetch(&self, request: HttpRequest, with_key: bool) -> Result<HttpResponse, NoResponse> {
         let request = request.with_headers(&self.headers);
         let whole = async {

@@ -48,16 +48,6 @@ impl ApiKey {
     pub fn secrets(&self) -> Secrets {
         Secrets::new([&*self.secret])
     }
-
-    /// Returns how many bytes at the end of a text may be the beginning of the key. The text that follows decides.
-    pub fn begun_at_end(&self, text: &str) -> usize {
-        let (key, text) = (self.secret.as_bytes(), text.as_bytes());
-        let longest = text.len().min(key.len().saturating_sub(1));
-        (1..=longest)
-            .rev()
-            .find(|length| text[text.len() - length..].eq_ignore_ascii_case(&key[..*length]))
-            .unwrap_or(0)
-    }
 }
 
 impl fmt::Debug for ApiKey {
@@ -81,16 +71,6 @@ mod tests {
             assert!(key.bearer_for(other).is_none(), "{other}");
         }
         assert_eq!(format!("{key:?}"), "ApiKey(… for https://a.example)");
-    }
-
-    #[test]
-    fn a_key_may_start_at_the_end_of_a_text() {
-        let key = ApiKey::for_origin("aab-aac", "https://a.example").unwrap();
-        for (text, length) in
-            [("", 0), ("b", 0), ("xa", 1), ("xaa", 2), ("aaa", 2), ("AAB-", 4), ("aab-aa", 6), ("aab-aac", 0), ("é", 0)]
-        {
-            assert_eq!(key.begun_at_end(text), length, "{text}");
-        }
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]

@@ -22,7 +22,7 @@ impl Client {
         on_step: &mut (dyn FnMut(&ProbeStep, &Card) + Send),
     ) -> Card {
         let base_url = self.endpoint().base_url.clone();
-        let has_key = self.key().is_some();
+        let has_key = self.has_key();
         let options = ProbeOptions { base_url, model, has_key, proxy, now: now(), ..ProbeOptions::default() };
         let mut probe = Probe::new(options);
         loop {

@@ -120,7 +120,7 @@ pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
 pub use secrets::Secrets;
 pub use send::{
     BadAddress, BuiltRequest, Consent, Effort, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request,
-    purpose,
+    header_problem, purpose,
 };
 pub use settings::read_settings;
 pub use surrogates::mend_surrogates;

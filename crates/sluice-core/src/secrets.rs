@@ -89,6 +89,31 @@ impl Secrets {
         home::without_home_folders(&self.without(found, text))
     }
 
+    /// Returns what of a header's value may be a key: the value itself if it is one word, otherwise the words with digits and
+    /// what follows `Bearer` or `Basic`. Some servers want the address and the name of the user's application in headers, and
+    /// a model may mention those.
+    pub fn in_header(value: &str) -> Vec<&str> {
+        let words: Vec<&str> = value.split(' ').filter(|word| !word.is_empty()).collect();
+        let is_announced = |at: usize| {
+            let before = at.checked_sub(1).and_then(|before| words.get(before));
+            before.is_some_and(|word| look::is_scheme(word))
+        };
+        let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+        let is_credential =
+            |at: usize, word: &str| !word.contains("://") && (words.len() == 1 || is_announced(at) || has_digit(word));
+        words.iter().enumerate().filter(|(at, word)| is_credential(*at, word)).map(|(_, word)| *word).collect()
+    }
+
+    /// Returns whether there is nothing to mask by its value.
+    pub fn is_empty(&self) -> bool {
+        self.needles.is_empty()
+    }
+
+    /// Returns how many bytes at the end of a text may be the beginning of a known value. The text that follows decides.
+    pub fn begun_at_end(&self, text: &str) -> usize {
+        self.needles.iter().map(|needle| needle.begun_at_end(text.as_bytes())).max().unwrap_or(0)
+    }
+
     /// Returns the text with these ranges and the known values masked.
     fn without<'a>(&self, mut found: Vec<Range<usize>>, text: &'a str) -> Cow<'a, str> {
         find::spellings(text, &self.needles, &mut found);

@@ -116,6 +116,26 @@ fn short_values_and_schemes_are_not_secrets() {
 }
 
 #[test]
+fn a_value_may_start_at_the_end_of_a_text() {
+    let secrets = Secrets::new(["aab-aac-x", "zebra-42", "short"]);
+    for (text, length) in [
+        ("", 0),
+        ("b", 0),
+        ("xa", 1),
+        ("xaa", 2),
+        ("aaa", 2),
+        ("AAB-", 4),
+        ("aab-aac-", 8),
+        ("aab-aac-x", 0),
+        ("ZEB", 3),
+        ("sho", 0),
+        ("é", 0),
+    ] {
+        assert_eq!(secrets.begun_at_end(text), length, "{text}");
+    }
+}
+
+#[test]
 fn all_server_text_is_masked() {
     let secrets = Secrets::new([KEY]);
     let headers = vec![("x-request-id".to_owned(), format!("id {KEY}"))];

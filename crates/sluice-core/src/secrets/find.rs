@@ -21,7 +21,14 @@ pub(super) struct Needle {
     bytes: Vec<u8>,
     /// For every prefix, the length of the longest other prefix that it ends with.
     borders: Vec<usize>,
-    in_base64: bool,
+    spelling: Spelling,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    Plain,
+    Hex,
+    Base64,
 }
 
 impl Needle {
@@ -35,12 +42,13 @@ impl Needle {
             let encoded = STANDARD_NO_PAD.encode(bytes);
             encoded.as_bytes().get((before * 8).div_ceil(6)..whole).map(<[u8]>::to_vec)
         });
-        let plain = [secret.as_bytes().to_ascii_lowercase(), hex.into_bytes()].map(|bytes| Self::new(&bytes, false));
-        plain.into_iter().chain(base64.map(|bytes| Self::new(&bytes, true)).collect::<Vec<_>>())
+        let plain = Self::new(&secret.as_bytes().to_ascii_lowercase(), Spelling::Plain);
+        let others = base64.map(|bytes| Self::new(&bytes, Spelling::Base64)).collect::<Vec<_>>();
+        [plain, Self::new(hex.as_bytes(), Spelling::Hex)].into_iter().chain(others)
     }
 
-    fn new(bytes: &[u8], in_base64: bool) -> Self {
-        let mut needle = Self { borders: Vec::with_capacity(bytes.len()), bytes: Vec::new(), in_base64 };
+    fn new(bytes: &[u8], spelling: Spelling) -> Self {
+        let mut needle = Self { borders: Vec::with_capacity(bytes.len()), bytes: Vec::new(), spelling };
         for (at, byte) in bytes.iter().enumerate() {
             let border = if at == 0 { 0 } else { needle.step(needle.borders.last().copied().unwrap_or(0), *byte) };
             needle.borders.push(border);
@@ -62,11 +70,20 @@ impl Needle {
         }
     }
 
+    /// Returns how many bytes at the end of a text are the beginning of the plain value, but not all of it.
+    pub(super) fn begun_at_end(&self, text: &[u8]) -> usize {
+        if self.spelling != Spelling::Plain {
+            return 0;
+        }
+        let end = text.get((text.len() + 1).saturating_sub(self.bytes.len())..).unwrap_or_default();
+        end.iter().fold(0, |matched, byte| self.step(matched, byte.to_ascii_lowercase()))
+    }
+
     fn find(&self, text: &[Unit], found: &mut Vec<Range<usize>>) {
         let mut matched = 0;
         for (at, unit) in text.iter().enumerate() {
             let byte = match unit.byte {
-                byte if !self.in_base64 => byte.to_ascii_lowercase(),
+                byte if self.spelling != Spelling::Base64 => byte.to_ascii_lowercase(),
                 // The alphabet for URLs.
                 b'-' => b'+',
                 b'_' => b'/',
@@ -79,7 +96,7 @@ impl Needle {
             }
             let mut first = at + 1 - matched;
             let mut last = at;
-            if self.in_base64 {
+            if self.spelling == Spelling::Base64 {
                 // The characters around it contain parts of the secret's first and last bytes.
                 let is_inside = |at: usize| text.get(at).is_some_and(|unit| is_base64(unit.byte));
                 first = first

@@ -50,28 +50,35 @@ pub(crate) fn extra_headers(
     let mut sent: Vec<(String, String)> = Vec::new();
     for (name, value) in extra {
         let name = name.to_ascii_lowercase();
-        let problem = if !is_header_name(&name) {
-            MessageCode::HeaderNameInvalid
-        } else if OUR_HEADERS.contains(&name.as_str())
-            || RESERVED_HEADERS.contains(&name.as_str())
-            || name.starts_with("proxy-")
-        {
-            MessageCode::HeaderReserved
-        } else if sent.iter().any(|(taken, _)| *taken == name) {
-            MessageCode::HeaderSetTwice
-        } else if value.is_empty() {
-            MessageCode::HeaderEmpty
-        } else if !is_header_value(value) {
-            MessageCode::HeaderValueInvalid
-        } else {
-            sent.push((name, value.clone()));
-            continue;
-        };
-        // The value may be a secret, so it isn't shown.
-        let message = Message::new(problem, [&plain_line(&name, 60)]);
-        problems.push(SettingProblem { setting: "extraHeaders", message });
+        let is_taken = sent.iter().any(|(taken, _)| *taken == name);
+        let set_twice = || is_taken.then(|| about(MessageCode::HeaderSetTwice, &name));
+        match header_problem(&name, value).or_else(set_twice) {
+            Some(message) => problems.push(SettingProblem { setting: "extraHeaders", message }),
+            None => sent.push((name, value.clone())),
+        }
     }
     sent
+}
+
+/// Returns why a header with this name in lower case can't be sent, if it can't.
+pub fn header_problem(name: &str, value: &str) -> Option<Message> {
+    let problem = if !is_header_name(name) {
+        MessageCode::HeaderNameInvalid
+    } else if OUR_HEADERS.contains(&name) || RESERVED_HEADERS.contains(&name) || name.starts_with("proxy-") {
+        MessageCode::HeaderReserved
+    } else if value.is_empty() {
+        MessageCode::HeaderEmpty
+    } else if !is_header_value(value) {
+        MessageCode::HeaderValueInvalid
+    } else {
+        return None;
+    };
+    Some(about(problem, name))
+}
+
+/// The value may be a secret, so it isn't part of the message.
+fn about(problem: MessageCode, name: &str) -> Message {
+    Message::new(problem, [&plain_line(name, 60)])
 }
 
 /// Returns the fields to add to the request body. Names that start with `_` are VS Code's and are never sent.
