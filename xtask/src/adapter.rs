@@ -19,7 +19,12 @@ pub fn build() -> Done {
 
 pub fn build_around(modules: &Modules) -> Done {
     javascript::install()?;
-    notices::write(&["sluice-wasm", "sluice-requests-wasm"], &[modules.core(), modules.requests()], &package())?;
+    notices::write(
+        &["sluice-wasm", "sluice-requests-wasm"],
+        wasm::TARGET,
+        &[modules.core(), modules.requests()],
+        &package(),
+    )?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         fs::copy(root().join(licence), package().join(licence)).map_err(|error| format!("{licence}: {error}"))?;
     }

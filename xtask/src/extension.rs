@@ -26,13 +26,16 @@ pub fn pack() -> Done<PathBuf> {
         copy(module, &dist)?;
     }
     copy(&root().join("crates/sluice-core/data/gemma.vocabulary"), &dist)?;
-    notices::write(&wasm::PACKAGES, &modules, &extension)?;
+    notices::write(&wasm::PACKAGES, wasm::TARGET, &modules, &extension)?;
     fs::copy(root().join("LICENSE-MIT"), extension.join("LICENSE.txt"))
         .map_err(|error| format!("LICENSE-MIT: {error}"))?;
     let vsix = root().join("target/sluice.vsix");
     run(javascript::tool("@vscode/vsce/vsce", &extension)
         .args(["package", "--no-dependencies", "--allow-missing-repository", "--out"])
-        .arg(&vsix))?;
+        .arg(&vsix)
+        // All packed files have this time (in 1980, the earliest that archives can have), so that two builds have the
+        // same bytes.
+        .env("SOURCE_DATE_EPOCH", "315619200"))?;
     notices::check_packed(&vsix, &format!("extension/{}", notices::FILE))?;
     Ok(vsix)
 }

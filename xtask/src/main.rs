@@ -3,6 +3,7 @@
 mod adapter;
 mod bench;
 mod demo;
+mod dist;
 mod extension;
 mod fuzz;
 mod gateway;
@@ -48,6 +49,8 @@ enum Task {
     Adapter,
     /// Build the VS Code extension and pack it: target/sluice.vsix
     Vsix,
+    /// Make everything that a release consists of, and try each artefact out: target/dist
+    Dist,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
     /// Compare our token counts with the servers' counts in recorded requests (*.jsonl, or *.req.json next to *.sse)
@@ -144,6 +147,7 @@ fn main() -> ExitCode {
         Task::Wasm => wasm::build_and_report(),
         Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Vsix => extension::report(),
+        Task::Dist => dist::all(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),
         Task::Vocabulary { tokenizer } => vocabulary::build(&tokenizer),

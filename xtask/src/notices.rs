@@ -1,5 +1,5 @@
 //! Generates THIRD-PARTY-NOTICES.txt: the licences of everything that is linked into the WebAssembly modules of a
-//! package. These licences must be included in every copy.
+//! package, or into a program. These licences must be included in every copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,14 +25,15 @@ const STANDARD_LIBRARY: [(&str, &str); 4] = [
 const MIT: &str = include_str!("../../LICENSE-MIT");
 const APACHE: &str = include_str!("../../LICENSE-APACHE");
 
-/// Writes the notices for these packages, and checks that they cover every crate that is named in the modules.
-pub fn write(packages: &[&str], modules: &[PathBuf], folder: &Path) -> Done {
-    let notices = text(packages)?;
-    for module in modules {
-        let bytes = fs::read(module).map_err(|error| format!("cannot read {}: {error}", module.display()))?;
+/// Writes the notices for these packages, built for this target, and checks that they cover every crate that is named
+/// in what was built.
+pub fn write(packages: &[&str], target: &str, built: &[PathBuf], folder: &Path) -> Done {
+    let notices = text(packages, target)?;
+    for file in built {
+        let bytes = fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
         let missing: Vec<String> = crates_named_in(&bytes).into_iter().filter(|name| !covers(&notices, name)).collect();
         if !missing.is_empty() {
-            return Err(format!("{FILE} doesn't cover {}, which {} contains", missing.join(", "), module.display()));
+            return Err(format!("{FILE} doesn't cover {}, which {} contains", missing.join(", "), file.display()));
         }
     }
     let file = folder.join(FILE);
@@ -46,8 +47,8 @@ pub fn check_packed(archive: &Path, path: &str) -> Done {
     if is_there { Ok(()) } else { Err(format!("{} doesn't contain {path}", archive.display())) }
 }
 
-fn text(packages: &[&str]) -> Done<String> {
-    let linked = linked_crates(packages)?;
+fn text(packages: &[&str], target: &str) -> Done<String> {
+    let linked = linked_crates(packages, target)?;
     let metadata = capture(cargo().args(["metadata", "--locked", "--format-version", "1"]))?;
     let metadata: Value = serde_json::from_str(&metadata).map_err(|error| format!("cargo metadata: {error}"))?;
     // Crates of the same project often share one text.
@@ -57,8 +58,9 @@ fn text(packages: &[&str]) -> Done<String> {
         let (Some(name), Some(version), Some(manifest)) = (name, version, manifest) else { continue };
         let title = format!("{name} {version}");
         let folder = Path::new(manifest).parent().unwrap_or(Path::new(manifest));
-        // The crate isn't linked, but the core's build script takes vocabularies from it.
-        if name == "tiktoken" && packages.contains(&"sluice-tokens-wasm") {
+        // The crate isn't linked, but the core's build script takes vocabularies from it. Programs contain them; of the
+        // modules, only the one that counts tokens does.
+        if name == "tiktoken" && (target != TARGET || packages.contains(&"sluice-tokens-wasm")) {
             let titles = ["the vocabularies cl100k_base and o200k_base".to_owned()];
             by_text.entry(licence_of_vocabularies(folder)?).or_default().extend(titles);
             let apache = format!("Copyright 2024 Google LLC. Only the pieces, in another form.\n\n{APACHE}");
@@ -99,10 +101,10 @@ fn text(packages: &[&str]) -> Done<String> {
 }
 
 /// Returns names and versions of the third-party crates that are compiled into these packages.
-fn linked_crates(packages: &[&str]) -> Done<BTreeSet<String>> {
+pub fn linked_crates(packages: &[&str], target: &str) -> Done<BTreeSet<String>> {
     let tree = capture(
         cargo()
-            .args(["tree", "--locked", "--target", TARGET, "--edges", "normal,no-proc-macro"])
+            .args(["tree", "--locked", "--target", target, "--edges", "normal,no-proc-macro"])
             .args(["--prefix", "none", "--format", "{p}"])
             .args(packages.iter().flat_map(|package| ["--package", package])),
     )?;
@@ -161,15 +163,19 @@ fn crates_named_in(module: &[u8]) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::{covers, crates_named_in, linked_crates, text};
-    use crate::wasm::PACKAGES;
+    use crate::wasm::{PACKAGES, TARGET};
 
     #[test]
     fn every_linked_crate_has_its_licence() {
-        let packages: [&[&str]; 2] = [&PACKAGES, &["sluice-wasm"]];
-        for packages in packages {
-            let notices = text(packages).unwrap();
-            assert_eq!(notices, text(packages).unwrap(), "the notices aren't deterministic");
-            let linked = linked_crates(packages).unwrap();
+        let cases: [(&[&str], &str, bool); 3] = [
+            (&PACKAGES, TARGET, true),
+            (&["sluice-wasm"], TARGET, false),
+            (&["sluice-cli"], "x86_64-unknown-linux-gnu", true),
+        ];
+        for (packages, target, has_vocabularies) in cases {
+            let notices = text(packages, target).unwrap();
+            assert_eq!(notices, text(packages, target).unwrap(), "the notices aren't deterministic");
+            let linked = linked_crates(packages, target).unwrap();
             assert!(linked.len() > 5);
             for title in &linked {
                 assert!(covers(&notices, title), "no notice for {title}");
@@ -182,7 +188,7 @@ mod tests {
                     section.contains("Permission is hereby granted") || section.contains("Apache License");
                 assert!(has_licence, "no licence in {section}");
             }
-            assert_eq!(notices.contains("Copyright (c) 2022 OpenAI"), packages.len() > 1, "the vocabularies");
+            assert_eq!(notices.contains("Copyright (c) 2022 OpenAI"), has_vocabularies, "the vocabularies");
             assert!(!notices.contains("Llama"), "vocabularies that are not linked");
         }
     }
