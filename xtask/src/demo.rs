@@ -50,6 +50,17 @@ pub fn play(options: Options) -> Done {
     }
 }
 
+/// Has a conversation with a packed extension in a real VS Code. Says so if this machine can't.
+pub fn in_browser(vsix: &Path, gateway: &Gateway) -> Done {
+    match vscode::prepare()? {
+        Machine::Ready(tools) => in_code_server(&tools, vsix, gateway, true),
+        Machine::Cannot(reason) => {
+            println!("   SKIPPED: a conversation in VS Code, because {reason}");
+            Ok(())
+        }
+    }
+}
+
 fn has_display() -> bool {
     cfg!(any(windows, target_os = "macos"))
         || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| env::var_os(name).is_some())

@@ -1,5 +1,5 @@
-//! `cargo xtask dist`: makes everything that a release consists of, twice, compares the bytes, and uses each artefact in
-//! an empty folder.
+//! `cargo xtask dist`: makes everything that a release consists of, here and in a clone in another folder, compares the
+//! bytes, and uses each artefact in an empty folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,33 +9,37 @@ use std::process::Command;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::gateway::Gateway;
 use crate::shell::{capture, cargo, command, root, run};
-use crate::{Done, adapter, extension, notices, wasm};
+use crate::{Done, adapter, demo, extension, notices, wasm};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The packages that Rust programs can use.
 const CRATES: [&str; 2] = ["sluice-core", "sluice-client"];
+/// What the command line is also built for, if this machine has the linker.
+const ARM: &str = "aarch64-unknown-linux-gnu";
+const ARM_LINKER: &str = "aarch64-linux-gnu-gcc";
+const SUMS: &str = "SHA256SUMS";
 
-/// Makes the artefacts in `target/dist`.
-pub fn all() -> Done {
+/// Makes the artefacts in `target/dist`. Unless `once`, also checks them.
+pub fn all(once: bool) -> Done {
     let folder = root().join("target/dist");
-    let first = make(&folder)?;
-    let again = make(&folder)?;
-    let different: Vec<&str> =
-        first.iter().filter(|(name, sum)| again.get(*name) != Some(sum)).map(|(name, _)| name.as_str()).collect();
-    if !different.is_empty() {
-        return Err(format!("two builds of {} differ", different.join(", ")));
+    if !once && !capture(command("git").args(["status", "--porcelain"]))?.is_empty() {
+        return Err("commit your changes first: the artefacts are compared with those of a clone".to_owned());
     }
+    make(&folder)?;
+    if once {
+        return Ok(());
+    }
+    compare_with_clone(&folder)?;
     try_out(&folder)?;
-    println!("\nEach artefact was built twice with the same bytes, and works. They are in {}:", folder.display());
-    for (name, sum) in again {
-        println!("{sum}  {name}");
-    }
+    println!("\nAll artefacts were built twice with the same bytes, and work. They are in {}:", folder.display());
+    print!("{}", read(&folder.join(SUMS))?);
     Ok(())
 }
 
-/// Makes all artefacts and returns their checksums.
-fn make(folder: &Path) -> Done<BTreeMap<String, String>> {
+/// Makes all artefacts, and a file with their checksums.
+fn make(folder: &Path) -> Done {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
     copy(&extension::pack()?, &folder.join(format!("sluice-{VERSION}.vsix")))?;
@@ -44,37 +48,70 @@ fn make(folder: &Path) -> Done<BTreeMap<String, String>> {
         .args(["pack", "--silent", "--ignore-scripts", "--pack-destination"])
         .arg(folder)
         .current_dir(root().join("packages/stream-adapter")))?;
-    program(folder)?;
+    program(folder, &host()?)?;
+    match capture(command(ARM_LINKER).arg("--version")) {
+        Ok(_) if host()? != ARM => program(folder, ARM)?,
+        Ok(_) => {}
+        Err(_) => println!("   SKIPPED: the command line for {ARM}, because there is no {ARM_LINKER}"),
+    }
     crates(folder)?;
     write(&folder.join(format!("sluice-{VERSION}.cdx.json")), &bill_of_materials()?)?;
-    let sums = checksums(folder)?;
-    let list: String = sums.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
-    write(&folder.join("SHA256SUMS"), &list)?;
-    Ok(sums)
+    let sums: String = checksums(folder)?.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
+    write(&folder.join(SUMS), &sums)
 }
 
-/// Packs the command line for this machine, with its licences and the completions for shells.
-fn program(folder: &Path) -> Done {
-    let target = host()?;
-    // Panic messages name source files. Without this, they would name the folder that they were built in.
-    let flags = format!("--remap-path-prefix={}=.", root().display());
+/// Makes all artefacts again, from a clone in another folder.
+fn compare_with_clone(folder: &Path) -> Done {
+    let clone = root().join("target/dist-clone");
+    let _ = fs::remove_dir_all(&clone);
+    run(command("git").args(["clone", "--quiet", "--no-hardlinks", "."]).arg(&clone))?;
     run(cargo()
-        .args(["build", "--quiet", "--locked", "--release", "--package", "sluice-cli", "--target-dir"])
-        .arg(root().join("target/dist-build"))
-        .env("RUSTFLAGS", flags))?;
-    let built = root().join("target/dist-build/release").join(format!("sluice{}", std::env::consts::EXE_SUFFIX));
+        .args(["run", "--quiet", "--locked", "--package", "xtask", "--", "dist", "--once"])
+        .current_dir(&clone)
+        // Cargo sets these for this program, and they name its folder.
+        .env_remove("CARGO_MANIFEST_DIR")
+        .env_remove("CARGO_TARGET_DIR"))?;
+    let [here, there] = [folder, &clone.join("target/dist")].map(|folder| read(&folder.join(SUMS)));
+    let (here, there) = (here?, there?);
+    let different: Vec<&str> = here.lines().filter(|line| !there.lines().any(|other| other == *line)).collect();
+    if different.is_empty() && here.len() == there.len() {
+        return Ok(());
+    }
+    Err(format!("two builds differ:\n{}", different.join("\n")))
+}
+
+/// Packs the command line for one kind of machine, with its licences, manual pages and completions for shells.
+fn program(folder: &Path, target: &str) -> Done {
+    // Panic messages name source files. Without this, they would name the folder that they were built in.
+    let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
+    let remap_home = home.map(|home| format!(" --remap-path-prefix={home}=/cargo")).unwrap_or_default();
+    let flags = format!("--remap-path-prefix={}=/sluice{remap_home}", root().display());
+    let build = root().join("target/dist-build");
+    let compile = |target: &str| {
+        run(cargo()
+            .args(["build", "--quiet", "--locked", "--release", "--package", "sluice-cli", "--target", target])
+            .arg("--target-dir")
+            .arg(&build)
+            .env("RUSTFLAGS", &flags)
+            .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", ARM_LINKER))
+    };
+    compile(target)?;
+    let file = format!("sluice{}", std::env::consts::EXE_SUFFIX);
+    let [built, own] = [target, &host()?].map(|target| build.join(target).join("release").join(&file));
     let name = format!("sluice-{VERSION}-{target}");
     let contents = root().join("target/dist-contents").join(&name);
     let _ = fs::remove_dir_all(&contents);
     fs::create_dir_all(contents.join("completions")).map_err(|error| format!("{}: {error}", contents.display()))?;
-    copy(&built, &contents.join(built.file_name().unwrap_or_default()))?;
+    copy(&built, &contents.join(&file))?;
     for document in ["LICENSE-MIT", "LICENSE-APACHE", "CHANGELOG.md", "docs/command-line.md"] {
         let to = contents.join(Path::new(document).file_name().unwrap_or_default());
         copy(&root().join(document), &to)?;
     }
-    notices::write(&["sluice-cli"], &target, std::slice::from_ref(&built), &contents)?;
+    notices::write(&["sluice-cli"], target, std::slice::from_ref(&built), &contents)?;
+    run(Command::new(&own).arg("man").arg(contents.join("man")))?;
     for (shell, file) in [("bash", "sluice.bash"), ("zsh", "_sluice"), ("fish", "sluice.fish")] {
-        let completions = capture(Command::new(&built).args(["completions", shell]))?;
+        let completions = capture(Command::new(&own).args(["completions", shell]))?;
         write(&contents.join("completions").join(file), &completions)?;
     }
     let archive = folder.join(format!("{name}.tar"));
@@ -100,7 +137,7 @@ fn crates(folder: &Path) -> Done {
     Ok(())
 }
 
-/// Lists every crate that is part of an artefact, in the CycloneDX format.
+/// Lists every crate that is part of an artefact, in the `CycloneDX` format.
 fn bill_of_materials() -> Done<String> {
     let mut linked = notices::linked_crates(&wasm::PACKAGES, wasm::TARGET)?;
     linked.extend(notices::linked_crates(&["sluice-cli"], &host()?)?);
@@ -145,18 +182,24 @@ fn try_out(folder: &Path) -> Done {
     let empty = root().join("target/dist-trial");
     let _ = fs::remove_dir_all(&empty);
     fs::create_dir_all(&empty).map_err(|error| format!("{}: {error}", empty.display()))?;
+    let unpack = |file: String| run(Command::new("tar").arg("-xzf").arg(folder.join(file)).current_dir(&empty));
+
     let name = format!("sluice-{VERSION}-{}", host()?);
-    run(Command::new("tar")
-        .arg("--extract")
-        .arg("--file")
-        .arg(folder.join(format!("{name}.tar.gz")))
-        .current_dir(&empty))?;
-    let answer = capture(
-        Command::new(empty.join(&name).join("sluice")).args(["chat", "Hello!"]).env_clear().env("HOME", &empty),
-    )?;
-    if !answer.contains("Sluice") {
-        return Err(format!("the packed command line answered {answer:?}"));
+    unpack(format!("{name}.tar.gz"))?;
+    let sluice = empty.join(&name).join("sluice");
+    says_hello(Command::new(&sluice), &empty)?;
+    let arm = format!("sluice-{VERSION}-{ARM}");
+    if folder.join(format!("{arm}.tar.gz")).is_file() && host()? != ARM {
+        unpack(format!("{arm}.tar.gz"))?;
+        if capture(Command::new("qemu-aarch64").arg("--version")).is_ok() {
+            let mut emulator = Command::new("qemu-aarch64");
+            emulator.args(["-L", "/usr/aarch64-linux-gnu"]).arg(empty.join(&arm).join("sluice"));
+            says_hello(emulator, &empty)?;
+        } else {
+            println!("   SKIPPED: running the command line for {ARM}, because there is no qemu-aarch64");
+        }
     }
+
     write(&empty.join("package.json"), "{}\n")?;
     let package = folder.join(format!("sluice-stream-adapter-{VERSION}.tgz"));
     run(Command::new("npm")
@@ -164,7 +207,31 @@ fn try_out(folder: &Path) -> Done {
         .arg(&package)
         .current_dir(&empty))?;
     let program = "import('@sluice/stream-adapter').then((adapter) => { if (Object.keys(adapter).length === 0) throw new Error('it exports nothing'); })";
-    run(Command::new("node").args(["--eval", program]).current_dir(&empty))
+    run(Command::new("node").args(["--eval", program]).current_dir(&empty))?;
+
+    unpack(format!("sluice-core-{VERSION}.crate"))?;
+    fs::create_dir_all(empty.join("user/src")).map_err(|error| format!("{}: {error}", empty.display()))?;
+    let manifest = format!(
+        "[package]\nname = \"user\"\nedition = \"2024\"\n[dependencies]\nsluice-core.path = \"../sluice-core-{VERSION}\"\n[workspace]\n"
+    );
+    write(&empty.join("user/Cargo.toml"), &manifest)?;
+    write(
+        &empty.join("user/src/main.rs"),
+        "fn main() { println!(\"{}\", sluice_core::Counter::estimating().text(\"openai/gpt-5\", \"Hello!\")); }\n",
+    )?;
+    let tokens = capture(cargo().args(["run", "--quiet", "--offline"]).current_dir(empty.join("user")))?;
+    if !tokens.trim().parse::<u64>().is_ok_and(|tokens| tokens > 0) {
+        return Err(format!("the packed core counted {tokens:?} tokens"));
+    }
+
+    let gateway = Gateway::start(&sluice)?;
+    demo::in_browser(&folder.join(format!("sluice-{VERSION}.vsix")), &gateway)
+}
+
+/// Asks the demo a question with a packed command line, without any settings.
+fn says_hello(mut program: Command, home: &Path) -> Done {
+    let answer = capture(program.args(["chat", "Hello!"]).env_clear().env("HOME", home))?;
+    if answer.contains("Sluice") { Ok(()) } else { Err(format!("the packed command line answered {answer:?}")) }
 }
 
 /// Returns the name of this machine's target.
@@ -180,4 +247,8 @@ fn copy(from: &Path, to: &Path) -> Done {
 
 fn write(file: &Path, text: &str) -> Done {
     fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+fn read(file: &Path) -> Done<String> {
+    fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
 }

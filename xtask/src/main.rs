@@ -49,8 +49,12 @@ enum Task {
     Adapter,
     /// Build the VS Code extension and pack it: target/sluice.vsix
     Vsix,
-    /// Make everything that a release consists of, and try each artefact out: target/dist
-    Dist,
+    /// Make everything that a release consists of, compare it with a second build, and try it out: target/dist
+    Dist {
+        /// Only make it
+        #[arg(long)]
+        once: bool,
+    },
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
     /// Compare our token counts with the servers' counts in recorded requests (*.jsonl, or *.req.json next to *.sse)
@@ -147,7 +151,7 @@ fn main() -> ExitCode {
         Task::Wasm => wasm::build_and_report(),
         Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Vsix => extension::report(),
-        Task::Dist => dist::all(),
+        Task::Dist { once } => dist::all(once),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),
         Task::Vocabulary { tokenizer } => vocabulary::build(&tokenizer),
