@@ -29,6 +29,8 @@ mod options;
 mod output;
 mod profile;
 mod prompt;
+#[cfg(test)]
+mod reference;
 mod render;
 mod serve;
 mod session;
@@ -94,10 +96,12 @@ enum Command {
     Serve(serve::Serve),
     /// Print completions for a shell
     Completions {
+        /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write the pages of all commands to a directory
     Man {
+        /// The directory; it is created if necessary
         directory: Option<std::path::PathBuf>,
     },
 }

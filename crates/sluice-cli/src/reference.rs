@@ -1,0 +1,86 @@
+//! Writes `docs/cli-reference.md`, so that it always agrees with what the program accepts.
+
+use std::fmt::Write;
+
+use clap::{Arg, Command, CommandFactory};
+
+/// Appends what a command does and accepts, then the same for its subcommands.
+fn describe(command: &Command, path: &str, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "\n## `{path}`\n")?;
+    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+    writeln!(out, "{}\n", sentence(&about))?;
+    let mut usage = path.to_owned();
+    let own: Vec<&Arg> = command.get_arguments().filter(|argument| is_listed(argument, path)).collect();
+    if own.iter().any(|argument| !argument.is_positional()) {
+        usage.push_str(" [OPTIONS]");
+    }
+    for argument in own.iter().filter(|argument| argument.is_positional()) {
+        write!(usage, " {argument}")?;
+    }
+    if command.has_subcommands() {
+        usage.push_str(" COMMAND");
+    }
+    writeln!(out, "```text\n{usage}\n```")?;
+    if !own.is_empty() {
+        out.push('\n');
+    }
+    let (positional, named): (Vec<&Arg>, Vec<&Arg>) = own.into_iter().partition(|argument| argument.is_positional());
+    for argument in positional.into_iter().chain(named) {
+        writeln!(out, "- {}", line(argument))?;
+    }
+    command
+        .get_subcommands()
+        .filter(|command| command.get_name() != "help")
+        .try_for_each(|subcommand| describe(subcommand, &format!("{path} {}", subcommand.get_name()), out))
+}
+
+/// What every command has is described once.
+fn is_listed(argument: &Arg, path: &str) -> bool {
+    let is_everywhere = ["help", "version"].contains(&argument.get_id().as_str());
+    !argument.is_hide_set() && !is_everywhere && (path == "sluice" || !argument.is_global_set())
+}
+
+/// Adds the full stop that clap's style leaves out.
+fn sentence(help: &str) -> String {
+    let help = help.trim_end();
+    if help.ends_with(['.', '…', ':']) { help.to_owned() } else { format!("{help}.") }
+}
+
+fn line(argument: &Arg) -> String {
+    let short = argument.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
+    let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
+    // A help text of several paragraphs is one entry of the list.
+    let help = sentence(&help.split_whitespace().collect::<Vec<_>>().join(" "));
+    let mut line = format!("`{short}{}`: {help}", argument.to_string().trim());
+    let values: Vec<String> =
+        argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
+    if argument.get_action().takes_values() && !values.is_empty() {
+        line.push_str(&format!(" One of {}.", values.join(", ")));
+    }
+    let defaults: Vec<String> = argument
+        .get_default_values()
+        .iter()
+        .filter(|value| !value.is_empty())
+        .map(|value| format!("`{}`", value.to_string_lossy()))
+        .collect();
+    if argument.get_action().takes_values() && !defaults.is_empty() {
+        line.push_str(&format!(" By default {}.", defaults.join(", ")));
+    }
+    if let Some(variable) = argument.get_env() {
+        line.push_str(&format!(" The variable `{}` sets it too.", variable.to_string_lossy()));
+    }
+    line
+}
+
+#[test]
+fn the_reference_is_fresh() {
+    let mut command = crate::Arguments::command();
+    // Only then do the arguments know how to print themselves.
+    command.build();
+    let mut text = "# All commands and options of `sluice`\n\nThis page is generated from the program: `UPDATE_EXPECT=1 cargo test -p \
+                    sluice-cli reference` writes it. [The command line](command-line.md) explains how to use it. Every \
+                    command has `-h` for a summary and `--help` for the whole text; `sluice --version` prints the version. `--profile` can be given after any command.\n"
+        .to_owned();
+    describe(&command, "sluice", &mut text).unwrap();
+    expect_test::expect_file!["../../../docs/cli-reference.md"].assert_eq(&text);
+}
