@@ -106,3 +106,27 @@ test("a text about several things has a singular", () => {
   const lonely = several.filter((text) => !english.has(text.replace(plural, "1 $1$2")));
   assert.deepEqual(lonely, [], 'add a text that begins with "1", or reword: "Requests: {0}"');
 });
+
+/** The first and the last code of each section of the core's messages that is about problems. */
+const PROBLEMS = [
+  ["httpStatus", "waitMoreThanAYear"],
+  ["onlyThought", "tooFull"],
+  ["addressCharacters", "addressNumber"],
+  ["keyNeeded", "everythingHidden"],
+  ["listTooLong", "providersUnknown"],
+  ["memoryDamaged", "networkUnreachable"],
+  ["noApiHere", "otherBaseUrl"],
+] as const;
+
+test("the troubleshooting page explains every problem", () => {
+  const page = readFileSync("../docs/troubleshooting.md", "utf8");
+  const codes = Object.keys(MESSAGES) as (keyof typeof MESSAGES)[];
+  const explained = PROBLEMS.flatMap(([first, last]) => codes.slice(codes.indexOf(first), codes.indexOf(last) + 1));
+  assert(explained.length > 70);
+  const shown = (code: keyof typeof MESSAGES): string =>
+    `| ${MESSAGES[code].replace(" It should look like {0}", "").replace(/\{\d\}/g, "…")} |`;
+  assert.deepEqual(
+    explained.map(shown).filter((line) => !page.includes(`\n${line}`)),
+    [],
+  );
+});
