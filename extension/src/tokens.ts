@@ -17,6 +17,9 @@ const COUNT_AFTER_MS = 100;
 /** There is at most one write in this time. */
 const SAVE_AFTER_MS = 5_000;
 
+/** Milliseconds since 1970, of a clock that isn't set back while a request runs. */
+const now = (): number => performance.timeOrigin + performance.now();
+
 export class TokenCounts {
   readonly #files: MemoryFiles;
   #tokens: Tokens | undefined;
@@ -48,7 +51,7 @@ export class TokenCounts {
   /** A request begins. It is counted when it has left, because counting would delay it. */
   begin({ chat, conversationId, kind }: Prepared, model: ChatModel, origin: string): RequestLedger {
     const id = crypto.randomUUID();
-    const started = performance.now();
+    const started = now();
     // Requests for titles and the like say nothing about the conversation.
     const show = (line: StatusLine | null): void => (kind === "utility" ? undefined : this.status.show(line));
     let count = (): void => undefined;
@@ -72,9 +75,9 @@ export class TokenCounts {
     setTimeout(count, COUNT_AFTER_MS);
     let firstPart: { isThinking: boolean; at: number } | undefined;
     return {
-      part: ({ type }) => void (firstPart ??= { isThinking: type === "thinking", at: performance.now() }),
+      part: ({ type }) => void (firstPart ??= { isThinking: type === "thinking", at: now() }),
       end: async (entry) => {
-        const ended = performance.now();
+        const ended = now();
         count();
         const tokens = await begun.catch(() => undefined);
         if (firstPart !== undefined) {

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sluice_client::{Store, StoreError};
 use sluice_core::{
@@ -25,6 +25,8 @@ pub struct ChatLedger {
     ledger: Option<Ledger>,
     model: LedgerModel,
     clock: Instant,
+    /// The time at which the clock started, in milliseconds since 1970.
+    opened_ms: u64,
     /// Counts the running request, which doesn't wait for it.
     counting: Option<JoinHandle<(Ledger, Begun)>>,
     /// Whether the first part of the running request was thinking, and when it came.
@@ -58,8 +60,9 @@ impl ChatLedger {
             None => LedgerModel { origin, ..LedgerModel::default() },
         };
         let ledger = Some(Ledger::with_memory(Counter::exact(), memory));
-        let clock = Instant::now();
-        let mut ledger = Self { store, ledger, model, clock, counting: None, first_part: None, has_complained: false };
+        let (clock, opened_ms) = (Instant::now(), since_1970().as_millis().try_into().unwrap_or(u64::MAX));
+        let (counting, first_part) = (None, None);
+        let mut ledger = Self { store, ledger, model, clock, opened_ms, counting, first_part, has_complained: false };
         if let Some(error) = error {
             ledger.complain(&error);
         }
@@ -107,7 +110,8 @@ impl ChatLedger {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
+        let elapsed = u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.opened_ms.saturating_add(elapsed)
     }
 
     /// Tells the user once that something is wrong with the file. The conversation continues without it.
@@ -148,6 +152,9 @@ pub fn directory() -> PathBuf {
 
 /// Returns the number of days since 1970 in UTC, which is how gateways bill.
 fn today() -> u32 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u32::try_from(since.as_secs() / SECONDS_PER_DAY).unwrap_or(u32::MAX)
+    u32::try_from(since_1970().as_secs() / SECONDS_PER_DAY).unwrap_or(u32::MAX)
+}
+
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

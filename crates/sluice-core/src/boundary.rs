@@ -6,6 +6,7 @@ mod model;
 mod outcome;
 mod part;
 mod questions;
+mod record;
 mod settings;
 mod tokens;
 #[cfg(test)]
@@ -25,6 +26,10 @@ pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ReplayItem
 pub use questions::{
     BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest,
     RequestsQuestion, TokensQuestion,
+};
+pub use record::{
+    CacheBreak, CallTime, Cost, CostBasis, CostRange, Finish, Forecast, Lens, NoteCount, PieceGroup, PieceKind,
+    PieceRecord, RequestRecord, Retry, Route, Timeline, TokenUse,
 };
 pub use settings::{SettingProblem, Settings, ThinkingFallback};
 pub use tokens::TokenBreakdown;

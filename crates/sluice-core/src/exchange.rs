@@ -3,6 +3,7 @@
 mod body;
 mod options;
 mod report;
+mod trace;
 
 use std::collections::VecDeque;
 
@@ -20,6 +21,7 @@ pub use options::{Dialect, ExchangeOptions};
 #[cfg(test)]
 pub(crate) use report::{CompletionDetails, PromptDetails};
 pub use report::{Drain, Elsewhere, Ending, Report, Transcript, VsCodeUsage};
+use trace::Trace;
 
 /// What a shell has to do next.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -100,6 +102,7 @@ pub struct Exchange {
     wrong_address: Option<Box<Failure>>,
     overflow: Option<String>,
     transcript: Transcript,
+    trace: Trace,
     called_tool: bool,
     drain: Option<Drain>,
     /// When the shell was first asked to read, or when the last part was returned.
@@ -137,6 +140,7 @@ impl Exchange {
             wrong_address: None,
             overflow: None,
             transcript: Transcript::default(),
+            trace: Trace::default(),
             called_tool: false,
             drain: None,
             waiting_since_ms: None,
@@ -156,8 +160,15 @@ impl Exchange {
     ///
     /// `now_ms` is the time in milliseconds of any monotonic clock.
     pub fn poll(&mut self, now_ms: u64) -> Action {
+        self.trace.tick(now_ms);
         while let Some(output) = self.outputs.pop_front() {
-            let Output::Part(part) = output else { return Action::Output(output) };
+            let part = match output {
+                Output::Part(part) => part,
+                Output::Note(note) => {
+                    self.trace.note(&note);
+                    return Action::Output(Output::Note(note));
+                }
+            };
             self.waiting_since_ms = Some(now_ms);
             if let Err(part) = self.pacer.hold(part, now_ms) {
                 let Some(earlier) = self.pacer.flush(now_ms) else { return self.deliver(part) };
@@ -196,6 +207,7 @@ impl Exchange {
             replay.origin = known(&self.options.origin);
             replay.model = known(&self.options.model).or(replay.model.take());
         }
+        self.trace.part(&part);
         self.transcript.add(&part);
         self.called_tool |= matches!(part, Part::ToolCall { .. });
         Action::Output(Output::Part(part))
@@ -209,11 +221,14 @@ impl Exchange {
             self.decide(outcome);
         }
         match &self.state {
-            State::Sending | State::Reading(_) | State::Ended(_) => Action::Send {
-                timeout_ms: self.options.head_timeout_ms,
-                without: self.without.clone(),
-                url: self.wrong_address.as_ref().map(|_| format!("{}/responses", self.other_base_url())),
-            },
+            State::Sending | State::Reading(_) | State::Ended(_) => {
+                self.trace.sent();
+                Action::Send {
+                    timeout_ms: self.options.head_timeout_ms,
+                    without: self.without.clone(),
+                    url: self.wrong_address.as_ref().map(|_| format!("{}/responses", self.other_base_url())),
+                }
+            }
             State::Waiting { delay_ms, failure } => {
                 Action::Wait { timeout_ms: *delay_ms, failure: failure.clone(), attempt: self.attempts + 1 }
             }
@@ -239,6 +254,7 @@ impl Exchange {
     /// More of the body has arrived.
     pub fn handle_bytes(&mut self, bytes: &[u8]) {
         let State::Reading(body) = &mut self.state else { return };
+        self.trace.arrived();
         match body.push(bytes, &mut self.outputs) {
             Progress::More => {}
             Progress::Over => self.end_body(BodyEnd::Eof, true),
@@ -248,6 +264,7 @@ impl Exchange {
     /// A chunk of the AI SDK has arrived, as JSON.
     pub fn handle_chunk(&mut self, json: &str) {
         let State::Reading(body) = &mut self.state else { return };
+        self.trace.arrived();
         match body.push_chunk(json, &mut self.outputs) {
             Progress::More => {}
             Progress::Over => self.end_body(BodyEnd::Eof, false),
@@ -288,9 +305,9 @@ impl Exchange {
             // The next poll returns the text whose time has come.
             State::Reading(_) if self.is_pausing => self.is_pausing = false,
             State::Reading(_) => self.end_body(BodyEnd::IdleTimeout, false),
-            State::Waiting { .. } => {
+            State::Waiting { failure, .. } => {
                 self.attempts += 1;
-                self.state = State::Sending;
+                self.send_again(failure.kind);
             }
             State::Ended(_) | State::Finished(_) => {}
         }
@@ -315,7 +332,7 @@ impl Exchange {
             State::Finished(mut report) if is_unseen => {
                 report.outcome = Outcome { status: Status::Cancelled, error: None, empty: None, ..report.outcome };
                 report.ending = Ending::Cancelled;
-                report.entry = LedgerEntry::new(&report.outcome, report.entry.answer);
+                report.entry.cancel();
                 report.drain = None;
                 self.state = State::Finished(report);
                 return;
@@ -385,7 +402,7 @@ impl Exchange {
                 return self.finish(Outcome::refused(first.with_next(advice)));
             }
             self.wrong_address = Some(Box::new(failure.clone()));
-            self.state = State::Sending;
+            self.send_again(failure.kind);
             return;
         }
         if let Some(parameter) = Parameter::refused(failure, &self.options.optional, &self.without) {
@@ -393,7 +410,7 @@ impl Exchange {
             if let Some(most) = parameter.most_tools() {
                 self.outputs.push_back(Output::Note(too_many_tools(most)));
             }
-            self.state = State::Sending;
+            self.send_again(failure.kind);
             return;
         }
         let delay_ms = retry_delay_ms(failure, self.attempts, self.options.random);
@@ -401,6 +418,11 @@ impl Exchange {
             Some(delay_ms) => self.state = State::Waiting { delay_ms, failure: Box::new(failure.clone()) },
             None => self.finish(outcome),
         }
+    }
+
+    fn send_again(&mut self, why: FailureKind) {
+        self.trace.retry(why);
+        self.state = State::Sending;
     }
 
     fn other_base_url(&self) -> String {
@@ -422,7 +444,9 @@ impl Exchange {
         let reasoning_refused = refused.contains(&Parameter::ReasoningItems);
         refused.retain(|parameter| *parameter != Parameter::ReasoningItems);
         let usage = outcome.usage.as_ref().and_then(VsCodeUsage::of);
-        let entry = LedgerEntry::new(&outcome, std::mem::take(&mut self.transcript).into_parts());
+        let (timeline, retries, notes) = self.trace.finish();
+        let answer = std::mem::take(&mut self.transcript).into_parts();
+        let entry = LedgerEntry { timeline, retries, notes, ..LedgerEntry::new(&outcome, answer) };
         let (attempts, drain) = (self.attempts, self.drain);
         self.state = State::Finished(Box::new(Report {
             outcome,

@@ -5,6 +5,7 @@
 //! is better, and adds up the usage. A shell keeps the ledger's bytes in a file ([`Memory`]) and shows what it returns,
 //! but decides nothing.
 
+mod entry;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -12,17 +13,19 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{
-    ChatMessage, ChatPart, ChatRequest, Estimate, FileState, Outcome, Preflight, Prices, RequestEnd, RequestKind,
-    RequestStart, RequestUsage, Role, Status, StatusLine, Totals, Usage,
+    ChatMessage, ChatPart, ChatRequest, Cost, Estimate, FileState, Finish, Preflight, Prices, RequestEnd, RequestKind,
+    RequestRecord, RequestStart, RequestUsage, Role, Route, StatusLine, Timeline, TokenUse, Totals, Usage,
 };
 use crate::memory::Memory;
 use crate::send::{Parameter, Prompt, Purpose, purpose, reasoning_options};
-use crate::tokens::{Calibration, Counter, InstallKey, Piece};
+use crate::tokens::{Calibration, Counter, InstallKey, Piece, scale};
 use crate::usage::{History, UsageTracker, preflight};
+pub use entry::LedgerEntry;
 use tree::RequestTree;
 pub use tree::TreeNode;
 
-/// Counts, costs and history of one installation. Times are milliseconds of any monotonic clock.
+/// Counts, costs and history of one installation. Times are milliseconds since 1970, of a clock that isn't set back while
+/// a request runs.
 #[derive(Debug)]
 pub struct Ledger {
     counter: Counter,
@@ -40,7 +43,8 @@ pub struct Ledger {
 struct Running {
     prompt: Prompt,
     model: LedgerModel,
-    conversation: String,
+    /// What is known of the record so far.
+    record: RequestRecord,
 }
 
 /// What the ledger has to know about a model in addition to its id.
@@ -79,43 +83,14 @@ pub struct Begun {
     pub status: Option<StatusLine>,
 }
 
-/// What the ledger learns from an exchange; part of its [`Report`](crate::Report).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct LedgerEntry {
-    /// Whether the server said that the answer is over.
-    pub is_answered: bool,
-    /// Whether the answer is complete, so that the server's count applies to `answer`.
-    pub is_whole: bool,
-    /// What the server counted.
-    pub usage: Option<Usage>,
-    /// The gateway's own figure, in US dollars.
-    pub cost: Option<String>,
-    /// The assistant's message as the next request repeats it.
-    #[cfg_attr(test, ts(type = "unknown"))]
-    pub answer: Vec<ChatPart>,
-}
-
-impl LedgerEntry {
-    /// Takes what the ledger needs from an outcome and the parts of its answer.
-    pub fn new(outcome: &Outcome, answer: Vec<ChatPart>) -> Self {
-        Self {
-            is_answered: matches!(outcome.status, Status::Completed | Status::Incomplete),
-            is_whole: outcome.status == Status::Completed,
-            usage: outcome.usage.clone(),
-            cost: outcome.gateway.as_ref().and_then(|gateway| gateway.cost.clone()),
-            answer,
-        }
-    }
-}
-
 /// The result of a request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ended {
     /// What the request used.
     pub used: RequestUsage,
+    /// Everything that is known about the request. The shell keeps it.
+    pub record: RequestRecord,
     /// The status line of the conversation that the user probably sees.
     pub status: Option<StatusLine>,
     /// The sums of its conversation.
@@ -158,13 +133,41 @@ impl Ledger {
             conversation: conversation.to_owned(),
             model: chat.model,
             kind,
-            effort,
+            effort: effort.clone(),
             estimate: Some(estimate.tokens),
             context_window: model.context_window,
         };
         self.tracker.open(start, now_ms);
-        self.tree.begin(conversation, id, self.memory.known().chain(&prompt));
-        self.running.insert(id.to_owned(), Running { prompt, model, conversation: conversation.to_owned() });
+        let parent = self.tree.begin(conversation, id, self.memory.known().chain(&prompt));
+        // Requests that have only the frame, the tools and the instructions in common don't continue each other.
+        let fixed = 1 + prompt.tools.len() + usize::from(prompt.instructions.is_some());
+        let parent = parent.filter(|(_, shared)| *shared > fixed).map(|(id, _)| id);
+        let factor = self.memory.calibration().factor(&Calibration::scope(&model.origin, &prompt.model));
+        let raw = |piece: Piece<'_>| self.counter.piece(piece);
+        let record = RequestRecord {
+            version: RequestRecord::VERSION,
+            id: id.to_owned(),
+            conversation: conversation.to_owned(),
+            parent,
+            kind,
+            purpose: purpose.to_owned(),
+            model: prompt.model.clone(),
+            origin: model.origin.clone(),
+            effort,
+            must_call: prompt.must_call,
+            started_ms: now_ms,
+            timeline: Timeline::default(),
+            pieces: self.memory.known().records(&prompt, estimate.tokens, factor, &raw),
+            usage: TokenUse::default(),
+            cost: None,
+            forecast: None,
+            lens: None,
+            retries: Vec::new(),
+            routing: Route::default(),
+            notes: Vec::new(),
+            finish: Finish::default(),
+        };
+        self.running.insert(id.to_owned(), Running { prompt, model, record });
         Begun { estimate, kind, purpose, warning, status: self.tracker.status(&self.visible) }
     }
 
@@ -175,13 +178,14 @@ impl Ledger {
 
     /// The request is over, however it ended. `today` counts days from 1970-01-01.
     pub fn end(&mut self, id: &str, entry: &LedgerEntry, now_ms: u64, today: u32) -> Option<Ended> {
-        let Running { prompt, model, conversation } = self.running.remove(id)?;
+        let Running { prompt, model, record } = self.running.remove(id)?;
         let prices = model.prices.as_ref().zip(entry.usage.as_ref());
         let end = RequestEnd {
             usage: entry.usage.clone(),
             cost: entry.cost.clone(),
             cost_by_prices: prices.and_then(|(prices, usage)| prices.cost(usage)),
             is_answered: entry.is_answered,
+            is_play: entry.is_play,
         };
         let used = self.tracker.finish(id, &end, now_ms)?;
         self.memory.record(&used, today);
@@ -191,11 +195,13 @@ impl Ledger {
             let raw = |piece: Piece<'_>| counter.piece(piece);
             self.memory.learn(&prompt, answer.as_ref(), usage, &raw, today);
         }
-        self.tree.end(&conversation, &used);
+        let record = record.ended(entry, &used);
+        self.tree.end(&record.conversation, &used);
         Some(Ended {
             used,
             status: self.tracker.status(&self.visible),
-            conversation: self.tracker.conversation(&conversation),
+            conversation: self.tracker.conversation(&record.conversation),
+            record,
         })
     }
 
@@ -236,5 +242,26 @@ impl Ledger {
     /// Returns the memory behind the ledger, which a shell saves.
     pub fn memory(&mut self) -> &mut Memory {
         &mut self.memory
+    }
+}
+
+impl RequestRecord {
+    /// Adds what is known at the end.
+    fn ended(mut self, entry: &LedgerEntry, used: &RequestUsage) -> Self {
+        let LedgerEntry { timeline, retries, route, notes, finish, .. } = entry.clone();
+        let usage = TokenUse {
+            input: used.input_tokens,
+            cached: used.cached_tokens,
+            cache_write: entry.usage.as_ref().and_then(Usage::cache_write_tokens),
+            output: used.output_tokens,
+            reasoning: used.reasoning_tokens,
+        };
+        if let Some(input) = usage.input {
+            scale(&mut self.pieces, input);
+        }
+        // A request that never became an exchange has no timeline.
+        let timeline = if timeline.end_ms == 0 { Timeline { end_ms: used.total_ms, ..timeline } } else { timeline };
+        let cost = used.cost.zip(used.cost_basis).map(|(usd, basis)| Cost { usd, basis });
+        Self { timeline, usage, cost, retries, routing: route, notes, finish, ..self }
     }
 }

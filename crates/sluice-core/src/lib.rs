@@ -93,6 +93,10 @@ pub use boundary::{
     RequestsQuestion, TokensQuestion,
 };
 pub use boundary::{
+    CacheBreak, CallTime, Cost, CostBasis, CostRange, Finish, Forecast, Lens, NoteCount, PieceGroup, PieceKind,
+    PieceRecord, RequestRecord, Retry, Route, Timeline, TokenUse,
+};
+pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
     Gateway, HttpRequest, LimitsFrom, LoggedFailure, LoggedOutcome, ModelCapabilities, ModelCategory, ModelList,
     ModelOverride, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Outcome, Output, Overflow, Part,

@@ -107,7 +107,8 @@ pub fn logged_model(id: &str) -> &str {
     if id.len() <= LONGEST_ID && id.split('/').all(is_plain) { id } else { "a model" }
 }
 
-fn protocol_term(word: Option<&str>) -> Option<String> {
+/// Returns the word if it is a term that the protocol or the gateway defines.
+pub(crate) fn protocol_term(word: Option<&str>) -> Option<String> {
     word.filter(|word| PROTOCOL_TERMS.contains(word)).map(str::to_owned)
 }
 

@@ -5,10 +5,11 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// One sentence, or one label, for people. Its [`Display`](fmt::Display) output is English.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[non_exhaustive]
 pub struct Message {
@@ -86,6 +87,17 @@ impl Serialize for MessageCode {
         let mut name = self.name().to_owned();
         name.get_mut(..1).map(str::make_ascii_lowercase);
         serializer.serialize_str(&name)
+    }
+}
+
+impl<'de> Deserialize<'de> for MessageCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let found = Self::ALL.iter().find(|code| {
+            let (own, name) = (code.name(), name.as_str());
+            own.eq_ignore_ascii_case(name) && own.get(1..) == name.get(1..)
+        });
+        found.copied().ok_or_else(|| D::Error::custom("an unknown sentence"))
     }
 }
 

@@ -28,6 +28,7 @@ mod images;
 mod known;
 mod layout;
 mod pieces;
+mod records;
 mod request;
 mod schema;
 mod split;
@@ -43,6 +44,7 @@ pub(crate) use images::has_image_size;
 pub(crate) use known::{Entry, Quality};
 pub use known::{Estimate, InstallKey, KnownCounts, Measured};
 pub use pieces::Piece;
+pub(crate) use records::scale;
 pub use request::BadRequestBody;
 
 use bpe::{CL100K, O200K};

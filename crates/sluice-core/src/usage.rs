@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 pub use history::History;
 pub use status::preflight;
 
-use crate::boundary::{Dollars, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, Totals};
+use crate::boundary::{
+    Cost, CostBasis, Dollars, RequestEnd, RequestKind, RequestStart, RequestUsage, StatusLine, Totals,
+};
 
 /// The maximum number of open requests. Requests that never end are forgotten, the oldest first.
 const MAX_OPEN: usize = 1000;
@@ -142,6 +144,7 @@ impl UsageTracker {
 impl Open {
     fn used(&self, end: &RequestEnd, now_ms: u64) -> RequestUsage {
         let usage = end.usage.as_ref();
+        let cost = cost(end);
         let output_tokens = usage.and_then(|usage| usage.output_tokens);
         let reasoning_tokens = usage.and_then(crate::boundary::Usage::reasoning_tokens);
         // Hidden reasoning ended before the first part arrived.
@@ -162,7 +165,8 @@ impl Open {
             cached_tokens: usage.and_then(crate::boundary::Usage::cached_tokens),
             output_tokens,
             reasoning_tokens,
-            cost: cost(end),
+            cost: cost.map(|cost| cost.usd),
+            cost_basis: cost.map(|cost| cost.basis),
             first_part_ms: self.first_part_ms.map(|first| first.saturating_sub(self.started_ms)),
             total_ms: now_ms.saturating_sub(self.started_ms),
             tokens_per_second: streamed.zip(streaming_ms).map(|(tokens, ms)| rate(tokens, ms)),
@@ -172,7 +176,7 @@ impl Open {
 
 /// Returns the cost of a request. The gateway's own number is preferred: it includes discounts and the prices of the
 /// provider that answered.
-fn cost(end: &RequestEnd) -> Option<Dollars> {
+fn cost(end: &RequestEnd) -> Option<Cost> {
     let told = end.cost.as_deref().and_then(Dollars::parse);
     let more = end.usage.as_ref().map(|usage| &usage.more);
     let in_usage = || match more?.get("cost")? {
@@ -181,7 +185,11 @@ fn cost(end: &RequestEnd) -> Option<Dollars> {
     };
     // xAI counts in ticks of a ten-billionth of a dollar.
     let in_ticks = || more?.get("cost_in_usd_ticks")?.as_u64().map(|ticks| Dollars(ticks.div_ceil(10)));
-    told.or_else(in_usage).or_else(in_ticks).or_else(|| end.cost_by_prices.and_then(Dollars::from_f64))
+    let reported = told.or_else(in_usage).or_else(in_ticks).map(|usd| Cost { usd, basis: CostBasis::Reported });
+    let computed =
+        || end.cost_by_prices.and_then(Dollars::from_f64).map(|usd| Cost { usd, basis: CostBasis::Computed });
+    let cost = reported.or_else(computed)?;
+    Some(if end.is_play { Cost { basis: CostBasis::Play, ..cost } } else { cost })
 }
 
 impl ConversationUsage {

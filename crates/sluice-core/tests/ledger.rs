@@ -5,7 +5,8 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
 use sluice_core::{
-    ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Ledger, LedgerEntry, LedgerModel, Role, Usage,
+    ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Ledger, LedgerEntry, LedgerModel, PieceRecord,
+    RequestRecord, Role, Usage,
 };
 
 const TODAY: u32 = 20_000;
@@ -146,4 +147,90 @@ fn the_status_line_stays_with_the_chat_in_which_the_user_asked_last() {
         .messages
         .insert(0, said(Role::System, "You are an expert in crafting pithy titles for chatbot conversations."));
     request("6", "title", title, 600, expect!["510/1k · 51 %"]);
+}
+
+/// Renders a record without what is random: one line for each group of fields.
+fn rendered(record: &RequestRecord) -> String {
+    let piece = |piece: &PieceRecord| {
+        let name = piece.name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
+        format!("  {:?}/{:?}{name}: {}\n", piece.group, piece.kind, piece.tokens)
+    };
+    format!(
+        "{} in {}, continues {:?}, {} with {} at {}\n{}{:?}\n{:?}\n{:?} {:?} {:?}\n{:?}\n{:?}",
+        record.id,
+        record.conversation,
+        record.parent,
+        record.purpose,
+        record.model,
+        record.started_ms,
+        record.pieces.iter().map(piece).collect::<String>(),
+        record.timeline,
+        record.usage,
+        record.cost,
+        record.retries,
+        record.notes,
+        record.routing,
+        record.finish,
+    )
+}
+
+#[test]
+fn a_record_has_names_and_sizes_and_no_text() {
+    let mut ledger = ledger();
+    let mut first = chat(&["What does CANARY-1 mean?"]);
+    first.messages.insert(0, said(Role::System, "CANARY-2\nBe brief."));
+    first.tools.push(serde_json::from_value(json!({"name": "search", "description": "CANARY-3"})).unwrap());
+    let begun_ms = 1_700_000_000_000;
+    ledger.begin("1", "talk", first.clone(), model(), begun_ms);
+    let call = ChatPart::ToolCall {
+        call_id: "gw-1".to_owned(),
+        name: "search".to_owned(),
+        input_json: r#"{"for":"CANARY-4"}"#.to_owned(),
+    };
+    let entry = LedgerEntry {
+        answer: vec![call.clone()],
+        timeline: serde_json::from_value(json!({"sentMs": 1, "calls": [{"name": "search", "ms": 7}], "endMs": 9}))
+            .unwrap(),
+        notes: serde_json::from_value(json!([{"kind": "malformed", "count": 2}])).unwrap(),
+        retries: serde_json::from_value(json!([{"ms": 0, "why": "rateLimited"}])).unwrap(),
+        cost: Some("0.25".to_owned()),
+        ..answered(100, 6, "")
+    };
+    let mut text = rendered(&ledger.end("1", &entry, begun_ms + 9, TODAY).unwrap().record);
+    first.messages.push(ChatMessage { role: Role::Assistant, content: vec![call] });
+    let result = json!({"type": "toolResult", "callId": "gw-1", "content": [{"type": "text", "value": "CANARY-5"}]});
+    first.messages.push(ChatMessage { role: Role::User, content: vec![serde_json::from_value(result).unwrap()] });
+    ledger.begin("2", "talk", first, model(), begun_ms + 20);
+    let record = ledger.end("2", &answered(140, 6, "CANARY-6"), begun_ms + 30, TODAY).unwrap().record;
+    let json = serde_json::to_string(&record).unwrap();
+    assert!(!json.contains("CANARY"), "{json}");
+    assert_eq!(RequestRecord::read(&json), Some(record.clone()));
+    assert_eq!(RequestRecord::read(&json.replace("\"version\":1", "\"version\":2")), None);
+    assert_eq!(record.pieces.iter().map(|piece| piece.tokens).sum::<u32>(), 140, "the pieces add up to the count");
+    text.push_str("\n\n");
+    text.push_str(&rendered(&record));
+    expect![[r#"
+        1 in talk, continues None, conversation with acme/model-1 at 1700000000000
+          System/Frame: 60
+          Tools/Tool search: 25
+          System/System: 7
+          New/Message user: 8
+        Timeline { sent_ms: Some(1), first_byte_ms: None, first_thinking_ms: None, first_text_ms: None, calls: [CallTime { name: "search", ms: 7 }], end_ms: 9 }
+        TokenUse { input: Some(100), cached: None, cache_write: None, output: Some(6), reasoning: None }
+        Some(Cost { usd: Dollars(250000000), basis: Reported }) [Retry { ms: 0, why: RateLimited }] [NoteCount { kind: Malformed, count: 2 }]
+        Route { model: None, provider: None, tried: [], generation_id: None }
+        Finish { status: Cancelled, reason: None, failure: None }
+
+        2 in talk, continues Some("1"), conversation with acme/model-1 at 1700000000020
+          System/Frame: 58
+          Tools/Tool search: 24
+          System/System: 7
+          History/Message user: 8
+          History/Call search: 25
+          New/Result search: 18
+        Timeline { sent_ms: None, first_byte_ms: None, first_thinking_ms: None, first_text_ms: None, calls: [], end_ms: 10 }
+        TokenUse { input: Some(140), cached: None, cache_write: None, output: Some(6), reasoning: None }
+        None [] []
+        Route { model: None, provider: None, tried: [], generation_id: None }
+        Finish { status: Cancelled, reason: None, failure: None }"#]].assert_eq(&text);
 }

@@ -207,6 +207,7 @@ fn the_gateways_own_cost_comes_first() {
             cost: cost.map(str::to_owned),
             cost_by_prices: by_prices,
             is_answered: true,
+            ..RequestEnd::default()
         };
         assert_eq!(finished(None, &end, 200).cost, expected.map(Dollars), "{cost:?} {more} {by_prices:?}");
     };

@@ -1305,6 +1305,10 @@ reasoningTokens: number | null,
  */
 cost: number | null, 
 /**
+ * Where the cost comes from.
+ */
+costBasis: CostBasis | null, 
+/**
  * The time to the first part.
  */
 firstPartMs: number | null, 
@@ -1469,6 +1473,10 @@ export type Ended = {
  */
 used: RequestUsage, 
 /**
+ * Everything that is known about the request. The shell keeps it.
+ */
+record: RequestRecord, 
+/**
  * The status line of the conversation that the user probably sees.
  */
 status: StatusLine | null, 
@@ -1476,6 +1484,329 @@ status: StatusLine | null,
  * The sums of its conversation.
  */
 conversation: Totals | null, };
+
+export type RequestRecord = { 
+/**
+ * The version of this format. A record with another version than [`RequestRecord::VERSION`] is not read.
+ */
+version: number, 
+/**
+ * The id of the request.
+ */
+id: string, 
+/**
+ * The conversation that it belongs to.
+ */
+conversation: string, 
+/**
+ * The earlier request that it continues, if there is one.
+ */
+parent: string | null, 
+/**
+ * What it was for.
+ */
+kind: RequestKind, 
+/**
+ * The same in a few English words: `chat title`.
+ */
+purpose: string, 
+/**
+ * The model that was asked.
+ */
+model: string, 
+/**
+ * The origin of the server. Empty for the embedded gateway.
+ */
+origin: string, 
+/**
+ * The thinking effort that was asked for, or `null` if the model decided.
+ */
+effort: string | null, 
+/**
+ * Whether the model had to call a tool.
+ */
+mustCall: boolean, 
+/**
+ * When it began, in milliseconds since 1970.
+ */
+startedMs: number, 
+/**
+ * When things happened.
+ */
+timeline: Timeline, 
+/**
+ * What was sent, in this order. The tokens add up to the server's count, or to our estimate if there is none.
+ */
+pieces: Array<PieceRecord>, 
+/**
+ * What the server counted.
+ */
+usage: TokenUse, 
+/**
+ * What it cost, if that is known.
+ */
+cost: Cost | null, 
+/**
+ * What was expected before it was sent.
+ */
+forecast: Forecast | null, 
+/**
+ * How it used the server's prompt cache.
+ */
+lens: Lens | null, 
+/**
+ * The attempts that failed before the last one.
+ */
+retries: Array<Retry>, 
+/**
+ * Who answered.
+ */
+routing: Route, 
+/**
+ * What was ignored or repaired, and how often.
+ */
+notes: Array<NoteCount>, 
+/**
+ * How it ended.
+ */
+finish: Finish, };
+
+export type Timeline = { 
+/**
+ * The last attempt was sent.
+ */
+sentMs: number | null, 
+/**
+ * The first byte of its response arrived.
+ */
+firstByteMs: number | null, 
+/**
+ * The first thinking was shown.
+ */
+firstThinkingMs: number | null, 
+/**
+ * The first text was shown.
+ */
+firstTextMs: number | null, 
+/**
+ * The model called tools.
+ */
+calls: Array<CallTime>, 
+/**
+ * The request was over.
+ */
+endMs: number, };
+
+export type CallTime = { 
+/**
+ * The tool's name.
+ */
+name: string, 
+/**
+ * When the call was reported.
+ */
+ms: number, };
+
+export type PieceRecord = { 
+/**
+ * What it is.
+ */
+kind: PieceKind, 
+/**
+ * The part of the prompt that it belongs to.
+ */
+group: PieceGroup, 
+/**
+ * The name of a tool, or the role of a message.
+ */
+name: string | null, 
+/**
+ * Identifies its content on this machine. Equal content has equal fingerprints, whichever model it was sent to.
+ */
+fingerprint: string, 
+/**
+ * Identifies its images and files, if it has any.
+ */
+images: string | null, 
+/**
+ * Identifies each line of instructions. Empty for everything else.
+ */
+lines?: Array<number>, 
+/**
+ * How many tokens it has.
+ */
+tokens: number, };
+
+export type PieceKind = "frame" | "tool" | "system" | "message" | "call" | "result" | "reasoning";
+
+export type PieceGroup = "system" | "tools" | "history" | "new";
+
+export type TokenUse = { 
+/**
+ * The tokens of the request, cached ones included.
+ */
+input: number | null, 
+/**
+ * The input tokens that were read from the prompt cache.
+ */
+cached: number | null, 
+/**
+ * The input tokens that were written to the prompt cache, which some providers charge for.
+ */
+cacheWrite: number | null, 
+/**
+ * The tokens of the answer, reasoning included.
+ */
+output: number | null, 
+/**
+ * The output tokens that were reasoning.
+ */
+reasoning: number | null, };
+
+export type Cost = { 
+/**
+ * In US dollars.
+ */
+usd: number, 
+/**
+ * Where the figure comes from.
+ */
+basis: CostBasis, };
+
+export type CostBasis = "reported" | "computed" | "play";
+
+export type Forecast = { 
+/**
+ * The tokens of the request.
+ */
+input: number, 
+/**
+ * The input tokens that the server is expected to read from its cache.
+ */
+cached: number, 
+/**
+ * The tokens of the answer, as this model usually answers.
+ */
+output: number, 
+/**
+ * The expected cost, if the prices are known.
+ */
+cost: CostRange | null, };
+
+export type CostRange = { 
+/**
+ * If the answer is short.
+ */
+low: number, 
+/**
+ * What is most likely.
+ */
+expected: number, 
+/**
+ * If nothing is cached and the answer is long. This is what a limit reserves.
+ */
+high: number, };
+
+export type Lens = { 
+/**
+ * The earlier request.
+ */
+comparedWith: string, 
+/**
+ * How many tokens at the beginning of the prompt are the same as in that request.
+ */
+same: number, 
+/**
+ * How many tokens that request had, which could all have been the same.
+ */
+before: number, 
+/**
+ * How many tokens the server read from its cache, if it says so.
+ */
+cached: number | null, 
+/**
+ * What differs first, if the prompt doesn't begin with all of that request; or why the server may have read less
+ * from its cache than it could have.
+ */
+cause: CacheBreak | null, 
+/**
+ * The index of the piece that differs first, in this request's pieces, or after the last one.
+ */
+piece: number | null, 
+/**
+ * The name of the tool, or the role of the message, that differs first.
+ */
+name: string | null, 
+/**
+ * The line of the instructions that differs first, counted from 1.
+ */
+line: number | null, 
+/**
+ * How many tokens had to be read again.
+ */
+lost: number, 
+/**
+ * What that cost, if the prices are known.
+ */
+extra: number | null, 
+/**
+ * The same for people, sentence by sentence.
+ */
+text: Array<Message>, };
+
+export type CacheBreak = "model" | "server" | "toolAdded" | "toolRemoved" | "toolsReordered" | "toolChanged" | "systemAdded" | "systemRemoved" | "systemLine" | "thinkingMissing" | "thinkingAdded" | "imageChanged" | "messageChanged" | "callChanged" | "resultChanged" | "historyInserted" | "historyRemoved" | "effort" | "toolChoice" | "provider" | "expired" | "tooShort" | "notReported" | "unknown";
+
+export type Retry = { 
+/**
+ * When it had failed, in milliseconds from the start of the request.
+ */
+ms: number, 
+/**
+ * Why it failed.
+ */
+why: FailureKind, };
+
+export type Route = { 
+/**
+ * The model that answered.
+ */
+model: string | null, 
+/**
+ * The provider that answered.
+ */
+provider: string | null, 
+/**
+ * The providers that the gateway tried, in this order.
+ */
+tried: Array<string>, 
+/**
+ * The id under which the gateway lists the request.
+ */
+generationId: string | null, };
+
+export type NoteCount = { 
+/**
+ * The kind.
+ */
+kind: NoteKind, 
+/**
+ * How many there were.
+ */
+count: number, };
+
+export type Finish = { 
+/**
+ * How the answer ended.
+ */
+status: Status, 
+/**
+ * Why it is incomplete, in the protocol's terms.
+ */
+reason: string | null, 
+/**
+ * Why it failed.
+ */
+failure: FailureKind | null, };
 
 export type VercelQuestion = { 
 /**
@@ -2093,7 +2424,7 @@ chat: ChatRequest,
  */
 model: LedgerModel, 
 /**
- * Milliseconds of any clock that isn't set back.
+ * Milliseconds since 1970, of a clock that isn't set back.
  */
 now: number, } } | { "part": { 
 /**

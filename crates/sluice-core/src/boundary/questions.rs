@@ -50,7 +50,7 @@ pub enum RequestsQuestion {
     Remember {
         /// What the ledger learns from the answer.
         #[cfg_attr(test, ts(type = "unknown"))]
-        entry: LedgerEntry,
+        entry: Box<LedgerEntry>,
         /// The question of the [`PreparedRequest`].
         question: u32,
         /// The chat whose reasoning the server refused.
@@ -302,7 +302,7 @@ pub enum TokensQuestion {
         chat: Box<ChatRequest>,
         /// What the ledger needs to know about the model.
         model: LedgerModel,
-        /// Milliseconds of any clock that isn't set back.
+        /// Milliseconds since 1970, of a clock that isn't set back.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
@@ -322,7 +322,7 @@ pub enum TokensQuestion {
         id: String,
         /// What the exchange reported.
         #[cfg_attr(test, ts(type = "unknown"))]
-        entry: LedgerEntry,
+        entry: Box<LedgerEntry>,
         /// Milliseconds of the same clock.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,

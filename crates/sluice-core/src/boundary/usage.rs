@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::outcome::Usage;
+use super::record::CostBasis;
 use crate::message::{Message, MessageCode};
 
 /// The number of input tokens of a request.
@@ -99,6 +100,8 @@ pub struct RequestEnd {
     pub cost_by_prices: Option<f64>,
     /// Whether the server said that the answer is over.
     pub is_answered: bool,
+    /// Whether the embedded gateway answered, whose money isn't real.
+    pub is_play: bool,
 }
 
 /// What one request used. Unknown values are `null`, never zero.
@@ -136,6 +139,8 @@ pub struct RequestUsage {
     /// In US dollars.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub cost: Option<Dollars>,
+    /// Where the cost comes from.
+    pub cost_basis: Option<CostBasis>,
     /// The time to the first part.
     #[cfg_attr(test, ts(type = "number | null"))]
     pub first_part_ms: Option<u64>,
@@ -246,6 +251,13 @@ impl Serialize for Dollars {
     }
 }
 
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let dollars = f64::deserialize(deserializer)?;
+        Self::from_f64(dollars).ok_or_else(|| serde::de::Error::custom("not an amount of dollars"))
+    }
+}
+
 /// What the status bar shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -313,6 +325,12 @@ impl Usage {
     /// Returns the input tokens that were in the provider's prompt cache.
     pub fn cached_tokens(&self) -> Option<u64> {
         self.input_tokens_details.as_ref()?.count("cached_tokens")
+    }
+
+    /// Returns the input tokens that were written to the provider's prompt cache.
+    pub fn cache_write_tokens(&self) -> Option<u64> {
+        let details = self.input_tokens_details.as_ref()?;
+        details.count("cache_write_tokens").or_else(|| details.count("cache_creation_input_tokens"))
     }
 
     /// Returns the output tokens that were reasoning.

@@ -44,7 +44,8 @@ struct ConversationTree {
 }
 
 impl RequestTree {
-    pub(super) fn begin(&mut self, conversation: &str, id: &str, chain: Vec<u128>) {
+    /// Adds a request. Returns the request with the longest common prefix, and how many pieces that prefix has.
+    pub(super) fn begin(&mut self, conversation: &str, id: &str, chain: Vec<u128>) -> Option<(String, usize)> {
         self.begun += 1;
         let known = self.conversations.entry(conversation.to_owned()).or_default();
         known.newest = self.begun;
@@ -57,11 +58,12 @@ impl RequestTree {
             .map(|(chain, node)| (shared(chain), node))
             .max_by_key(|(shared, _)| *shared);
         let parent = parent.filter(|(shared, _)| *shared > 0);
+        let parent = parent.map(|(shared, node)| (node.id.clone(), shared));
         let node = TreeNode {
             id: id.to_owned(),
-            continues: parent.map(|(_, node)| node.id.clone()),
+            continues: parent.as_ref().map(|(id, _)| id.clone()),
             pieces: chain.len(),
-            shared_pieces: parent.map_or(0, |(shared, _)| shared),
+            shared_pieces: parent.as_ref().map_or(0, |(_, shared)| *shared),
             used: None,
         };
         if known.nodes.len() == MAX_REQUESTS {
@@ -75,6 +77,7 @@ impl RequestTree {
             let oldest = oldest.map(|(id, _)| id.clone());
             oldest.map(|id| self.conversations.remove(&id));
         }
+        parent
     }
 
     pub(super) fn end(&mut self, conversation: &str, used: &RequestUsage) {

@@ -63,7 +63,21 @@ impl Fingerprints {
         prompt.pieces_of_message().into_iter().map(|piece| (self.piece(piece), piece)).collect()
     }
 
-    fn piece(&self, piece: Piece<'_>) -> u128 {
+    /// Returns the hash of a piece's content, whichever model and server it is sent to.
+    pub(super) fn content(&self, piece: Piece<'_>) -> u128 {
+        self.piece(Piece { model: "", origin: "", ..piece })
+    }
+
+    /// Returns the hash of some texts.
+    pub(super) fn texts(&self, texts: &[&str]) -> u128 {
+        let mut print = self.start(b'l', "");
+        for text in texts {
+            print.text(text);
+        }
+        print.finish()
+    }
+
+    pub(super) fn piece(&self, piece: Piece<'_>) -> u128 {
         let kind = match piece.content {
             PieceContent::Frame(_) => b'f',
             PieceContent::Tool(_) => b't',

@@ -77,7 +77,7 @@ pub struct Measured {
 /// The counts that servers have reported, keyed by hashes of the content.
 #[derive(Clone, Debug)]
 pub struct KnownCounts {
-    fingerprints: Fingerprints,
+    pub(super) fingerprints: Fingerprints,
     pub(crate) entries: BTreeMap<u128, Entry>,
     /// Totals that are too low to be believed, the oldest first.
     doubtful: Vec<(u128, u32)>,
@@ -176,6 +176,12 @@ impl KnownCounts {
             }
         }
         Estimate { tokens: known + ceil(estimated), known }
+    }
+
+    /// Returns the tokens of one piece: the server's count if there is one, otherwise our own, corrected.
+    pub(super) fn piece_tokens(&self, piece: Piece<'_>, factor: f64, raw: &dyn Fn(Piece<'_>) -> u32) -> u32 {
+        let known = self.entries.get(&self.fingerprints.piece(piece));
+        known.map_or_else(|| whole(f64::from(raw(piece)) * factor), |entry| entry.count)
     }
 
     /// Returns a hash for every prefix of a prompt, shortest first. Prompts that start alike share them.
@@ -441,7 +447,7 @@ fn median(mut values: Vec<(f64, f64)>) -> Option<f64> {
 }
 
 /// Rounds costs to whole tokens. The running sum is rounded, so that the results add up to the whole.
-fn shares(costs: impl Iterator<Item = (u128, f64)>) -> Vec<(u128, u32)> {
+pub(super) fn shares(costs: impl Iterator<Item = (u128, f64)>) -> Vec<(u128, u32)> {
     let (mut exact, mut given) = (0.0, 0);
     let share = |(print, cost)| {
         exact += cost;
