@@ -89,10 +89,13 @@ struct Question {
     /// Tools to offer: {"tools": [{"name", "description", "inputSchema", "command": […]}]}
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    /// Offer the tools of an MCP server that speaks over standard input and output; may be repeated
+    #[arg(long, value_name = "COMMAND")]
+    mcp: Vec<String>,
     /// Run every tool without asking
     #[arg(short, long)]
     yes: bool,
-    /// The time limit for each command of a tool
+    /// The time limit for each call of a tool, and for starting MCP servers
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     tool_timeout: Duration,
     /// Print Markdown as it is, also on a terminal
@@ -123,7 +126,7 @@ impl Capture {
 
 impl Question {
     async fn run(self, capture: Option<PathBuf>, selection: &Selection) -> io::Result<ExitCode> {
-        match self.open(capture, selection) {
+        match self.open(capture, selection).await {
             Ok((FirstQuestion::Ask(content), mut session)) => {
                 let status = session.ask(content).await?;
                 Ok(session.exit_code(exit_code(status)))
@@ -133,7 +136,7 @@ impl Question {
         }
     }
 
-    fn open(self, capture: Option<PathBuf>, selection: &Selection) -> Result<(FirstQuestion, Session), String> {
+    async fn open(self, capture: Option<PathBuf>, selection: &Selection) -> Result<(FirstQuestion, Session), String> {
         let config = Config::load()?;
         let mut tools = self.tools.as_deref().map(Tools::read).transpose()?.unwrap_or_default();
         if self.yes {
@@ -147,6 +150,7 @@ impl Question {
             None => None,
         };
         let question = self.prompt.read(template.as_deref(), self.quiet)?;
+        tools.connect(self.mcp, self.tool_timeout).await?;
         // An earlier conversation has instructions of its own.
         let system = self.system.or_else(|| config.system.filter(|_| earlier.is_none()));
         let setup = Setup {

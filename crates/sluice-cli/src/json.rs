@@ -62,7 +62,7 @@ impl Printer for JsonLines {
     }
 
     fn tool_result(&mut self, answered: &Answered) -> io::Result<()> {
-        let Answered { call_id, name, text: value, is_error } = answered;
+        let Answered { call_id, name, text: value, is_error, .. } = answered;
         self.line(&Line::ToolResult { call_id, name, value, is_error: *is_error })?;
         self.out.flush()
     }

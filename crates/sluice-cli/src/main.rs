@@ -22,6 +22,7 @@ mod ledger;
 mod log;
 mod markdown;
 mod mask;
+mod mcp;
 mod model_cache;
 mod model_table;
 mod models;

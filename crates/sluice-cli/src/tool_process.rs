@@ -14,7 +14,7 @@ use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
 /// The maximum number of bytes that are kept of standard output, and of standard error. No model needs more.
-const MAX_OUTPUT: usize = 1 << 20;
+pub const MAX_OUTPUT: usize = 1 << 20;
 /// How long a process may take to end after the first signal.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -135,19 +135,19 @@ impl Kept {
 }
 
 /// The processes of a command. Dropping this ends all of them.
-struct Group {
+pub struct Group {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
 }
 
 #[cfg(unix)]
 impl Group {
-    fn of(child: &tokio::process::Child) -> Self {
+    pub fn of(child: &tokio::process::Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self { leader: id.and_then(rustix::process::Pid::from_raw) }
     }
 
-    fn ask_to_end(&self) {
+    pub fn ask_to_end(&self) {
         self.signal(rustix::process::Signal::TERM);
     }
 
@@ -173,12 +173,12 @@ impl Drop for Group {
 
 #[cfg(not(unix))]
 impl Group {
-    fn of(_child: &tokio::process::Child) -> Self {
+    pub fn of(_child: &tokio::process::Child) -> Self {
         Self {}
     }
 
     /// A command in the same console receives Ctrl-C itself.
-    fn ask_to_end(&self) {}
+    pub fn ask_to_end(&self) {}
 
     /// The caller ends the command itself.
     fn end(self) {}
