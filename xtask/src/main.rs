@@ -4,6 +4,7 @@ mod adapter;
 mod bench;
 mod demo;
 mod dist;
+mod documents;
 mod extension;
 mod fuzz;
 mod gateway;
@@ -55,6 +56,8 @@ enum Task {
         #[arg(long)]
         once: bool,
     },
+    /// Run the commands in the documents, against the embedded gateway
+    Documents,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
     /// Compare our token counts with the servers' counts in recorded requests (*.jsonl, or *.req.json next to *.sse)
@@ -151,6 +154,7 @@ fn main() -> ExitCode {
         Task::Wasm => wasm::build_and_report(),
         Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Vsix => extension::report(),
+        Task::Documents => documents::check(),
         Task::Dist { once } => dist::all(once),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),

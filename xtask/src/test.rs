@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::shell::{cargo, root, run};
 use crate::vscode::{self, Machine};
-use crate::{Done, adapter, extension, javascript, meter, recordings, tidy, tokens, wasm};
+use crate::{Done, adapter, documents, extension, javascript, meter, recordings, tidy, tokens, wasm};
 
 /// The variable that names a folder of recorded streams to check as well.
 const RECORDINGS: &str = "SLUICE_RECORDINGS";
@@ -32,6 +32,7 @@ fn steps(summary: &mut Summary) -> Done {
     })?;
     // These include the examples in the documentation.
     summary.step("unit and integration tests", || run(cargo_test().arg("--workspace")))?;
+    summary.step("commands in the documents", documents::check)?;
     summary.step("invariants, at full depth", || {
         run(cargo_test().args(["--release", "--package", "sluice-core"]).args([
             "--test",

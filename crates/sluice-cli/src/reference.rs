@@ -1,7 +1,8 @@
-//! Writes `docs/cli-reference.md`, so that it always agrees with what the program accepts.
+//! Writes `docs/cli-reference.md`, and checks that the documents mention only commands and options that exist.
 
 use std::fmt::Write;
 
+use clap::error::ErrorKind;
 use clap::{Arg, Command, CommandFactory};
 
 /// Appends what a command does and accepts, then the same for its subcommands.
@@ -83,4 +84,39 @@ fn the_reference_is_fresh() {
         .to_owned();
     describe(&command, "sluice", &mut text).unwrap();
     expect_test::expect_file!["../../../docs/cli-reference.md"].assert_eq(&text);
+}
+
+/// Splits a command into words. Quotes hold words together.
+fn words(command: &str) -> Vec<String> {
+    let pieces = command.split(['"', '\'']).enumerate();
+    pieces
+        .flat_map(|(index, piece)| {
+            let is_quoted = index % 2 == 1;
+            if is_quoted { vec![piece.to_owned()] } else { piece.split_whitespace().map(str::to_owned).collect() }
+        })
+        .collect()
+}
+
+#[test]
+fn every_command_that_a_document_mentions_exists() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = ["", "docs", "extension", "packages/stream-adapter"];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap().flatten());
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for file in files.map(|file| file.path()).filter(|file| file.extension().is_some_and(|kind| kind == "md")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for command in text.split('`').filter(|span| span.starts_with("sluice ") && !span.contains('\n')) {
+            // The rest of a pipe is another program's, and brackets are about what may be left out.
+            let command = command.split(['|', '>', '[', '\\']).next().unwrap_or_default().replace(" …", "");
+            let parsed = crate::Arguments::command().try_get_matches_from(words(&command));
+            let is_unknown = |error: &clap::Error| {
+                [ErrorKind::UnknownArgument, ErrorKind::InvalidSubcommand].contains(&error.kind())
+            };
+            let problem = parsed.err().filter(is_unknown);
+            wrong.extend(problem.map(|error| format!("{}: `{command}`: {error}", file.display())));
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "{checked}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

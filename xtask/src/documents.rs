@@ -1,0 +1,191 @@
+//! `cargo xtask documents`: runs the commands in the documents, in an empty home directory and against the embedded
+//! gateway.
+//!
+//! A command is a line that starts with `$ ` in a block of the kind `console`. It has to succeed, and print what the
+//! lines below it show: numbers may differ, and `…` stands for anything. Two comments before a block change this:
+//!
+//! - `<!-- not run: REASON -->` for commands that need something else
+//! - `<!-- sample output -->` for commands whose output depends on more than the command
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use clap::Parser;
+
+use crate::gateway::{self, Gateway};
+use crate::shell::{capture, command, root};
+use crate::{Arguments, Done};
+
+const NOT_RUN: &str = "<!-- not run: ";
+const SAMPLE: &str = "<!-- sample output -->";
+
+/// The image that examples send.
+const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\nIDATx\x9cc\0\x01\0\0\x05\0\x01\r\n-\xb4\0\0\0\0IEND\xaeB`\x82";
+
+/// One command, with what it should print.
+struct Example<'a> {
+    line: usize,
+    command: &'a str,
+    output: Vec<&'a str>,
+}
+
+pub fn check() -> Done {
+    let sluice = gateway::build()?;
+    let gateway = Gateway::start(&sluice)?;
+    let home = root().join("target/documents");
+    let (mut run, mut problems) = (0, Vec::new());
+    for file in capture(command("git").args(["ls-files", "*.md"]))?.lines() {
+        let text = fs::read_to_string(root().join(file)).map_err(|error| format!("{file}: {error}"))?;
+        let (examples, skipped) = examples(&text);
+        for reason in skipped {
+            println!("   not run in {file}: {reason}");
+        }
+        if !examples.is_empty() {
+            prepare(&home).map_err(|error| format!("{}: {error}", home.display()))?;
+        }
+        for example in examples {
+            let tried = try_out(&example, &sluice, &gateway.url, &home);
+            problems.extend(
+                tried.err().map(|problem| format!("{file}:{}: `{}`: {problem}", example.line, example.command)),
+            );
+            run += 1;
+        }
+    }
+    println!("   {run} commands were run");
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+/// Returns the commands that can be run, and the reasons why others can't.
+fn examples(text: &str) -> (Vec<Example<'_>>, Vec<&str>) {
+    let (mut examples, mut skipped): (Vec<Example<'_>>, _) = (Vec::new(), Vec::new());
+    let (mut before, mut is_example, mut is_sample) = ("", false, false);
+    for (index, line) in text.lines().enumerate() {
+        if let Some(kind) = line.strip_prefix("```") {
+            let reason = before.strip_prefix(NOT_RUN).and_then(|rest| rest.strip_suffix(" -->"));
+            let is_console = ["console", "sh", "shell", "bash"].contains(&kind);
+            skipped.extend(reason.filter(|_| is_console));
+            is_example = is_console && reason.is_none();
+            is_sample = before == SAMPLE;
+        } else if is_example && let Some(command) = line.strip_prefix("$ ") {
+            let command = command.split("  #").next().unwrap_or(command).trim_end();
+            examples.push(Example { line: index + 1, command, output: Vec::new() });
+        } else if is_example
+            && !is_sample
+            && let Some(example) = examples.last_mut()
+        {
+            example.output.push(line);
+        }
+        before = line;
+    }
+    (examples, skipped)
+}
+
+/// Makes an empty home directory with the files that examples mention.
+fn prepare(home: &Path) -> std::io::Result<()> {
+    let _ = fs::remove_dir_all(home);
+    fs::create_dir_all(home)?;
+    fs::write(home.join("main.rs"), "fn main() {}\n")?;
+    fs::write(home.join("error.png"), PIXEL)?;
+    let body = r#"{"model": "openai/gpt-4o", "instructions": "Be brief.", "input": "Name three rivers."}"#;
+    fs::write(home.join("body.json"), body)
+}
+
+fn try_out(example: &Example<'_>, sluice: &Path, url: &str, home: &Path) -> Done {
+    if let Some(task) = example.command.strip_prefix("cargo xtask ") {
+        let words = std::iter::once("xtask").chain(task.split_whitespace());
+        return Arguments::try_parse_from(words).map(drop).map_err(|error| error.to_string());
+    }
+    // The embedded gateway takes the place of every server, and its demo that of every model.
+    let mut line = example.command.to_owned();
+    if line == "sluice login" {
+        line.push_str(" BASE_URL");
+    }
+    for (text, value) in [
+        ("https://llm.example.com/v1", url),
+        ("http://127.0.0.1:11434/v1", url),
+        ("http://127.0.0.1:8000/v1", url),
+        ("localhost:11434", url),
+        ("BASE_URL", url),
+        ("-m MODEL", "-m sluice/demo"),
+        ("-m team-model", "-m sluice/demo"),
+        ("-m anthropic/claude-sonnet-4.5", "-m sluice/demo"),
+    ] {
+        line = line.replace(text, value);
+    }
+    let path = std::env::join_paths(
+        sluice
+            .parent()
+            .map(Path::to_owned)
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(home)
+        .env_clear()
+        .env("PATH", path.map_err(|error| error.to_string())?)
+        .env("HOME", home)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("sh: {error}"))?;
+    let printed = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    if !output.status.success() {
+        return Err(format!("{}\n{printed}", output.status));
+    }
+    let shown = |line: &&&str| !shows(&printed, line);
+    match example.output.iter().find(shown) {
+        Some(missing) => Err(format!("doesn't print {missing:?}, but\n{printed}")),
+        None => Ok(()),
+    }
+}
+
+/// Whether a line was printed, apart from its numbers and from what `…` stands for.
+fn shows(printed: &str, line: &str) -> bool {
+    let wanted = without_numbers(line);
+    printed.lines().map(without_numbers).any(|printed| {
+        let mut rest = printed.as_str();
+        wanted.split('…').all(|piece| {
+            rest.find(piece.trim()).is_some_and(|at| {
+                rest = rest.get(at + piece.trim().len()..).unwrap_or_default();
+                true
+            })
+        })
+    })
+}
+
+fn without_numbers(line: &str) -> String {
+    let mut out = String::new();
+    for character in line.trim().chars() {
+        let is_number = character.is_ascii_digit() || (out.ends_with('0') && ['.', ','].contains(&character));
+        if !is_number {
+            out.push(character);
+        } else if !out.ends_with('0') {
+            out.push('0');
+        }
+    }
+    // Columns are as wide as their numbers.
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{examples, shows};
+
+    #[test]
+    fn commands_are_found_with_their_output() {
+        let text = "```console\n$ a b   # why\none\ntwo …\n$ c\n```\n<!-- not run: needs x -->\n```sh\n$ x\n```\n<!-- sample output -->\n```console\n$ d\n1\n```\n```text\n$ e\n```\n";
+        let (found, skipped) = examples(text);
+        let found: Vec<String> =
+            found.iter().map(|it| format!("{}: {} → {:?}", it.line, it.command, it.output)).collect();
+        assert_eq!(found, ["2: a b → [\"one\", \"two …\"]", "5: c → []", "13: d → []"]);
+        assert_eq!(skipped, ["needs x"]);
+    }
+
+    #[test]
+    fn numbers_and_ellipses_match_anything() {
+        assert!(shows("x\n391 tokens ± 1 % (a; 1,628 characters)\n", "6 tokens ± 2 % (…; 3 characters)"));
+        assert!(shows("cost    $0.45", "cost $12.5") && shows("anything", "…"));
+        assert!(!shows("6 tokens", "6 words") && !shows("", "a"));
+    }
+}
