@@ -149,7 +149,7 @@ impl Question {
             None if self.continues => Some(Conversation::find(None)?),
             None => None,
         };
-        let question = self.prompt.read(template.as_deref(), self.quiet)?;
+        let question = self.prompt.read(template.as_deref(), self.quiet).await?;
         tools.connect(self.mcp, self.tool_timeout).await?;
         // An earlier conversation has instructions of its own.
         let system = self.system.or_else(|| config.system.filter(|_| earlier.is_none()));

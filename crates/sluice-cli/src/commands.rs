@@ -31,7 +31,7 @@ pub enum Next {
     /// The user is asked again.
     Prompt,
     /// The next question gets this as well.
-    Attach(ChatPart),
+    Attach(Vec<ChatPart>),
     /// The user writes the question in an editor.
     Edit,
     Quit,
@@ -62,11 +62,12 @@ pub fn run(name: &str, argument: &str, session: &mut Session) -> Next {
         ("/file" | "/image", "") => tell!("sluice: name a file: {name} FILE"),
         ("/file" | "/image", path) => {
             let path = expand(path);
-            let read = if name == "/file" { attach::file(&path) } else { attach::image(&path) };
+            let read =
+                if name == "/file" { attach::files(&path) } else { attach::image(&path).map(|image| vec![image]) };
             match read {
-                Ok(part) => {
+                Ok(parts) => {
                     tell!("{} goes with the next question.", path.display());
-                    return Next::Attach(part);
+                    return Next::Attach(parts);
                 }
                 Err(message) => tell!("sluice: {message}"),
             }

@@ -1,7 +1,7 @@
 //! The first question: the words of the command line, standard input and files.
 
 use std::io::{IsTerminal, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sluice_core::ChatPart;
@@ -15,9 +15,9 @@ pub struct PromptArguments {
     /// What to ask. Quotes are optional; standard input is added if it isn't a terminal
     #[arg(value_name = "PROMPT")]
     words: Vec<String>,
-    /// A file to send with the question: text, an image or a PDF
+    /// A file, a directory or a web address to send with the question: text, an image or a PDF
     #[arg(short, long = "file", value_name = "FILE")]
-    files: Vec<PathBuf>,
+    files: Vec<String>,
     /// Write the prompt in the editor that VISUAL or EDITOR names
     #[arg(short, long)]
     edit: bool,
@@ -37,7 +37,7 @@ pub enum FirstQuestion {
 
 impl PromptArguments {
     /// Reads everything that the first question consists of.
-    pub fn read(&self, template: Option<&str>, is_quiet: bool) -> Result<FirstQuestion, String> {
+    pub async fn read(&self, template: Option<&str>, is_quiet: bool) -> Result<FirstQuestion, String> {
         let is_terminal = stdin().is_terminal();
         let is_wanted = self.words.iter().any(|word| word == "-");
         let piped = if !is_terminal || is_wanted {
@@ -48,55 +48,64 @@ impl PromptArguments {
         if piped.as_ref().is_some_and(Vec::is_empty) && !is_quiet && is_pipe() {
             tell!("sluice: standard input is an empty pipe.");
         }
-        if self.edit {
-            let text = edit(&self.words.join(" "))?;
-            return Self { words: vec![text], files: self.files.clone(), images: self.images.clone(), edit: false }
-                .combine(piped, template, false);
-        }
-        self.combine(piped, template, is_terminal && !is_wanted)
-    }
-
-    /// `piped` is what standard input had, if it was read.
-    fn combine(&self, piped: Option<Vec<u8>>, template: Option<&str>, can_talk: bool) -> Result<FirstQuestion, String> {
         let mut parts = Vec::new();
-        for path in &self.files {
-            parts.push(attach::file(path)?);
+        for file in &self.files {
+            if file.starts_with("https://") || file.starts_with("http://") {
+                parts.push(attach::page(file).await?);
+            } else {
+                parts.append(&mut attach::files(Path::new(file))?);
+            }
         }
         for path in &self.images {
             parts.push(attach::image(path)?);
         }
-        let words: Vec<&str> = self.words.iter().map(String::as_str).filter(|word| *word != "-").collect();
-        let mut text = words.join(" ");
-        let was_given = !words.is_empty();
-        match piped.filter(|bytes| !bytes.is_empty()).map(|bytes| attach::part(bytes, "standard input")) {
-            Some(Ok(ChatPart::Text { value })) if text.trim().is_empty() => text = value,
-            Some(Ok(ChatPart::Text { value })) => text = format!("{text}\n\n{value}"),
-            Some(Ok(attached)) => parts.push(attached),
-            Some(Err(message)) => return Err(message),
-            None => {}
+        if self.edit {
+            let text = edit(&self.words.join(" "))?;
+            return combine(parts, &[text], piped, template, false);
         }
-        if let Some(template) = template {
-            text = if template.contains("$input") {
-                template.replace("$input", &text)
-            } else {
-                format!("{template}\n\n{text}")
-            };
-        }
-        if text.trim().is_empty() {
-            if was_given && parts.is_empty() {
-                return Err("the prompt is empty".to_owned());
-            }
-            if can_talk && !was_given {
-                return Ok(FirstQuestion::Talk(parts));
-            }
-            if parts.is_empty() {
-                return Err("there is no prompt: none was given, and standard input is empty".to_owned());
-            }
-            return Ok(FirstQuestion::Ask(parts));
-        }
-        parts.push(ChatPart::Text { value: text });
-        Ok(FirstQuestion::Ask(parts))
+        combine(parts, &self.words, piped, template, is_terminal && !is_wanted)
     }
+}
+
+/// `parts` are the attachments. `piped` is what standard input had, if it was read.
+fn combine(
+    mut parts: Vec<ChatPart>,
+    words: &[String],
+    piped: Option<Vec<u8>>,
+    template: Option<&str>,
+    can_talk: bool,
+) -> Result<FirstQuestion, String> {
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "-").collect();
+    let mut text = words.join(" ");
+    let was_given = !words.is_empty();
+    match piped.filter(|bytes| !bytes.is_empty()).map(|bytes| attach::part(bytes, "standard input")) {
+        Some(Ok(ChatPart::Text { value })) if text.trim().is_empty() => text = value,
+        Some(Ok(ChatPart::Text { value })) => text = format!("{text}\n\n{value}"),
+        Some(Ok(attached)) => parts.push(attached),
+        Some(Err(message)) => return Err(message),
+        None => {}
+    }
+    if let Some(template) = template {
+        text = if template.contains("$input") {
+            template.replace("$input", &text)
+        } else {
+            format!("{template}\n\n{text}")
+        };
+    }
+    if text.trim().is_empty() {
+        if was_given && parts.is_empty() {
+            return Err("the prompt is empty".to_owned());
+        }
+        if can_talk && !was_given {
+            return Ok(FirstQuestion::Talk(parts));
+        }
+        if parts.is_empty() {
+            return Err("there is no prompt: none was given, and standard input is empty".to_owned());
+        }
+        return Ok(FirstQuestion::Ask(parts));
+    }
+    parts.push(ChatPart::Text { value: text });
+    Ok(FirstQuestion::Ask(parts))
 }
 
 /// Whether standard input is a pipe: somebody meant to send something, which `/dev/null` doesn't say.
@@ -116,9 +125,9 @@ mod tests {
 
     /// `piped` is `None` if standard input is a terminal.
     fn check(words: &[&str], piped: Option<&str>, expected: &str) {
-        let arguments =
-            PromptArguments { words: words.iter().map(|word| (*word).to_owned()).collect(), ..Default::default() };
-        let question = arguments.combine(piped.map(|text| text.as_bytes().to_vec()), None, piped.is_none());
+        let all: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let bytes = piped.map(|text| text.as_bytes().to_vec());
+        let question = combine(Vec::new(), &all, bytes, None, piped.is_none());
         let shown = match question {
             Ok(FirstQuestion::Ask(parts)) => match parts.as_slice() {
                 [ChatPart::Text { value }] => value.clone(),

@@ -37,8 +37,8 @@ pub async fn talk(mut session: Session, mut attached: Vec<ChatPart>) -> io::Resu
         let question = if let Some((name, argument)) = commands::parse(&typed) {
             match commands::run(name, argument, &mut session) {
                 Next::Prompt => continue,
-                Next::Attach(part) => {
-                    attached.push(part);
+                Next::Attach(mut parts) => {
+                    attached.append(&mut parts);
                     continue;
                 }
                 Next::Quit => break,

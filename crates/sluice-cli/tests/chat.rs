@@ -89,6 +89,43 @@ fn files_are_sent_by_what_they_contain() {
 }
 
 #[test]
+fn directories_are_sent_without_what_git_ignores() {
+    let bench = Bench::new("directories");
+    let project = bench.directory.join("project");
+    fs::create_dir_all(project.join("src")).unwrap();
+    fs::create_dir_all(project.join("built")).unwrap();
+    let files: [(&str, &[u8]); 6] = [
+        ("src/b.rs", b"two"),
+        ("src/a.rs", b"one"),
+        ("built/out", b"three"),
+        (".hidden", b"four"),
+        ("data", b"\0\0"),
+        (".gitignore", b"built\n"),
+    ];
+    for (name, content) in files {
+        fs::write(project.join(name), content).unwrap();
+    }
+    let output = bench.run(&["chat", "-m", "sluice/echo", "-f", "project", "What?"], b"");
+    assert!(stderr(&output).contains("files in project that aren't text were left out: 1"), "{}", stderr(&output));
+    let file = |path: &str, text: &str| format!("<file path=\"project/src/{path}\">\n{text}\n</file>\n");
+    assert_eq!(bench.asked(), [&file("a.rs", "one"), &file("b.rs", "two"), "What?"]);
+}
+
+#[test]
+fn web_pages_are_sent_by_their_address() {
+    let bench = Bench::new("pages");
+    let page = format!("{}/models", bench.simulator.url());
+    let output = bench.run(&["chat", "-m", "sluice/echo", "-f", &page, "What?"], b"");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let asked = bench.asked();
+    assert!(asked[0].starts_with(&format!("<page url=\"{page}\">\n{{\"data\":[")), "{}", asked[0]);
+    assert!(asked[0].ends_with("</page>\n") && asked.len() == 2);
+    let missing = format!("{}/nowhere", bench.simulator.url());
+    let output = bench.run(&["chat", "-m", "sluice/echo", "-f", &missing, "What?"], b"");
+    assert!(stderr(&output).contains("the server says 404 Not Found"), "{}", stderr(&output));
+}
+
+#[test]
 fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
     let bench = Bench::new("refused");
     fs::write(bench.directory.join("text"), "no image").unwrap();
@@ -110,7 +147,9 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
         check(&["--image", file, "What?"], b"", "is not an image that models can read");
     }
     check(&["-f", "noise", "What?"], b"", "noise is neither text (UTF-8) nor an image");
-    check(&["-f", ".", "What?"], b"", ". is a directory");
+    fs::create_dir(bench.directory.join("nothing")).unwrap();
+    check(&["-f", "nothing", "What?"], b"", "there are no text files in nothing");
+    check(&["-f", "http://127.0.0.1:1/page", "What?"], b"", "cannot fetch http://127.0.0.1:1/page: ");
     check(&["-f", "missing", "What?"], b"", "cannot read missing");
     check(&["What?"], b"\xFF\xFE\x00", "standard input is neither text (UTF-8) nor an image");
     check(&["--max-output", "0", "What?"], b"", "16..");
