@@ -3,6 +3,7 @@
 
 mod compare;
 mod instructions;
+mod start;
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use crate::{Done, adapter, extension, javascript, vscode, wasm};
 
 pub use compare::compare;
 pub use instructions::instructions;
+pub use start::start;
 
 /// Measures the extension's budgets in a real VS Code. The API suite checks the results.
 pub fn extension() -> Done {
@@ -46,6 +48,7 @@ pub fn all(quick: bool) -> Done {
         .args(["target/bench", "--"])
         .args(quick))?;
     instructions()?;
+    start()?;
     let modules = wasm::build()?;
     javascript::build()?;
     adapter::build_around(&modules)?;

@@ -75,6 +75,9 @@ enum Task {
         /// Count instead the instructions that the native core spends on one event, with Valgrind
         #[arg(long, conflicts_with_all = ["quick", "compare", "extension"])]
         instructions: bool,
+        /// Measure instead how soon the command line sends a request, beside `curl`
+        #[arg(long, conflicts_with_all = ["quick", "compare", "extension", "instructions", "screen"])]
+        start: bool,
         /// Measure instead when words are on the screen of a real VS Code, beside its own provider
         #[arg(long, conflicts_with_all = ["compare", "extension", "instructions"])]
         screen: bool,
@@ -161,6 +164,7 @@ fn main() -> ExitCode {
         Task::Vocabulary { tokenizer } => vocabulary::build(&tokenizer),
         Task::Bench { extension: true, .. } => bench::extension(),
         Task::Bench { instructions: true, .. } => bench::instructions(),
+        Task::Bench { start: true, .. } => bench::start(),
         Task::Bench { quick, screen: true, .. } => bench::screen(quick),
         Task::Bench { quick, compare: Some(commit), .. } => bench::compare(&commit, quick),
         Task::Bench { quick, .. } => bench::all(quick),
