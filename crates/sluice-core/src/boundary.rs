@@ -2,6 +2,7 @@
 //! (`packages/loader/src/boundary.ts`) are generated from it.
 
 mod chat;
+mod inspect;
 mod model;
 mod outcome;
 mod part;
@@ -14,6 +15,10 @@ mod typescript;
 mod usage;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
+pub use inspect::{
+    Change, ComparedRow, Comparison, Expected, GroupTokens, OtherRequest, Phase, PieceRow, RecordsQuestion,
+    RequestDetail, TreeKind, TreeRow,
+};
 pub use model::{
     ChatModel, EffortChoices, LimitsFrom, ModelCapabilities, ModelCategory, ModelList, ModelOverride, ModelProvider,
     ModelSettings, OtherModel, PriceCategory, PriceTier, Prices,

@@ -64,6 +64,7 @@ mod exchange;
 mod failure;
 mod fnv;
 mod image_type;
+mod inspect;
 mod ledger;
 mod log;
 mod memory;
@@ -97,6 +98,10 @@ pub use boundary::{
     PieceRecord, RequestRecord, Retry, Route, Timeline, TokenUse,
 };
 pub use boundary::{
+    Change, ComparedRow, Comparison, Expected, GroupTokens, OtherRequest, Phase, PieceRow, RecordsQuestion,
+    RequestDetail, TreeKind, TreeRow,
+};
+pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
     Gateway, HttpRequest, LimitsFrom, LoggedFailure, LoggedOutcome, ModelCapabilities, ModelCategory, ModelList,
     ModelOverride, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Outcome, Output, Overflow, Part,
@@ -110,6 +115,7 @@ pub use exchange::{
 };
 pub use failure::{HttpResponse, Transport, connection_cause};
 pub use image_type::attachment_type;
+pub use inspect::Records;
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
 pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};

@@ -7,6 +7,7 @@ mod status;
 use std::collections::BTreeMap;
 
 pub use history::History;
+pub(crate) use status::in_and_out;
 pub use status::preflight;
 
 use crate::boundary::{

@@ -7,28 +7,33 @@
 use std::cell::RefCell;
 
 use sluice_bridge::{ANSWER, to_json};
-use sluice_core::{Calibration, Counter, InstallKey, Ledger, Memory, TokensQuestion};
+use sluice_core::{Calibration, Counter, InstallKey, Ledger, Memory, Records, RecordsQuestion, TokensQuestion};
 
 #[derive(Debug)]
 struct State {
     ledger: Ledger,
     /// The scopes of correction factors that JavaScript knows by a number; see [`scope`].
     scopes: Vec<String>,
+    /// What an inspector shows.
+    records: Records,
 }
 
 thread_local! {
     /// Until a shell loads the memory of its installation, everything is hashed with a placeholder key.
-    static STATE: RefCell<State> =
-        RefCell::new(State { ledger: Ledger::new(Counter::exact(), InstallKey([0; 16])), scopes: Vec::new() });
+    static STATE: RefCell<State> = RefCell::new(State {
+        ledger: Ledger::new(Counter::exact(), InstallKey([0; 16])),
+        scopes: Vec::new(),
+        records: Records::default(),
+    });
 }
 
 /// Answers the [`TokensQuestion`] in the first `length` bytes of the window.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask(length: u32) {
-    sluice_bridge::answer(length, |question| STATE.with_borrow_mut(|state| answer(&mut state.ledger, question)));
+    sluice_bridge::answer(length, |question| STATE.with_borrow_mut(|state| answer(state, question)));
 }
 
-fn answer(ledger: &mut Ledger, question: TokensQuestion) -> Result<String, String> {
+fn answer(State { ledger, records, .. }: &mut State, question: TokensQuestion) -> Result<String, String> {
     match question {
         TokensQuestion::Begin { id, conversation, chat, model, now } => {
             to_json(&ledger.begin(&id, &conversation, *chat, model, now))
@@ -39,6 +44,9 @@ fn answer(ledger: &mut Ledger, question: TokensQuestion) -> Result<String, Strin
         }
         TokensQuestion::End { id, entry, now, today } => to_json(&ledger.end(&id, &entry, now, today)),
         TokensQuestion::History(period) => to_json(&ledger.history().listed(period)),
+        TokensQuestion::Records(RecordsQuestion::Tree {}) => to_json(&records.tree()),
+        TokensQuestion::Records(RecordsQuestion::Request(id)) => to_json(&records.request(&id)),
+        TokensQuestion::Records(RecordsQuestion::Compare(before, after)) => to_json(&records.compare(&before, &after)),
         TokensQuestion::Message { model, origin, message } => {
             to_json(&ledger.message_tokens(&model, &origin, &message))
         }
@@ -91,9 +99,18 @@ pub extern "C" fn scope(length: u32) -> u32 {
 /// Multiplies a raw count by the correction factor of a [`scope`].
 #[unsafe(no_mangle)]
 pub extern "C" fn corrected(scope: u32, count: u32) -> u32 {
-    STATE.with_borrow(|State { ledger, scopes }| {
+    STATE.with_borrow(|State { ledger, scopes, .. }| {
         scopes.get(scope as usize).map_or(count, |scope| ledger.corrected(scope, count))
     })
+}
+
+/// Adds the records in the window, one on each line.
+#[unsafe(no_mangle)]
+pub extern "C" fn records_add(length: u32) {
+    with_text(length, |lines| {
+        STATE.with_borrow_mut(|state| state.records.add_lines(lines));
+        0
+    });
 }
 
 /// Begins with an empty memory. The first `length` bytes of the window are the installation's key of 16 bytes.

@@ -1808,6 +1808,214 @@ reason: string | null,
  */
 failure: FailureKind | null, };
 
+export type RecordsQuestion = { "tree": Record<symbol, never> } | { "request": string } | { "compare": [string, string] };
+
+export type TreeRow = { 
+/**
+ * Identifies the row.
+ */
+id: string, 
+/**
+ * The request that it shows, or `null` if it sums up those below it.
+ */
+request: string | null, 
+/**
+ * What it is.
+ */
+kind: TreeKind, 
+/**
+ * How deep it is in the tree, from 0.
+ */
+depth: number, 
+/**
+ * When it began, in milliseconds since 1970.
+ */
+startedMs: number, 
+/**
+ * What it is called.
+ */
+title: Message, 
+/**
+ * What it used, to be joined.
+ */
+details: Array<Message>, 
+/**
+ * How it ended. Sums show the worst ending below them.
+ */
+status: Status, };
+
+export type TreeKind = "conversation" | "others" | "turn" | "round" | "subAgent" | "summary" | "utility" | "inline";
+
+export type RequestDetail = { 
+/**
+ * The id of the request.
+ */
+id: string, 
+/**
+ * What it is called.
+ */
+title: Message, 
+/**
+ * When it began, in milliseconds since 1970.
+ */
+startedMs: number, 
+/**
+ * How it ended.
+ */
+status: Status, 
+/**
+ * Model, tokens, cost and so on. Values are to be joined with a comma.
+ */
+facts: Array<TooltipLine>, 
+/**
+ * What was expected and what came.
+ */
+forecast: Array<Expected>, 
+/**
+ * How it used the prompt cache, in sentences.
+ */
+cache: Array<Message>, 
+/**
+ * What it did with its time, in this order and without gaps.
+ */
+phases: Array<Phase>, 
+/**
+ * When the model called which tool.
+ */
+calls: Array<Phase>, 
+/**
+ * The tokens by group.
+ */
+groups: Array<GroupTokens>, 
+/**
+ * What was sent, in this order.
+ */
+pieces: Array<PieceRow>, 
+/**
+ * The other requests of its conversation, the newest first, that it can be compared with.
+ */
+others: Array<OtherRequest>, 
+/**
+ * The request that it continues, if it is known.
+ */
+continues: string | null, };
+
+export type Expected = { 
+/**
+ * What it is.
+ */
+label: Message, 
+/**
+ * What was expected.
+ */
+expected: Message, 
+/**
+ * What it was.
+ */
+actual: Message | null, };
+
+export type Phase = { 
+/**
+ * What happened.
+ */
+label: Message, 
+/**
+ * How long it took, or when it was.
+ */
+time: Message, 
+/**
+ * When it began, in milliseconds from the start of the request.
+ */
+fromMs: number, 
+/**
+ * When it ended.
+ */
+toMs: number, };
+
+export type GroupTokens = { 
+/**
+ * Which group it is.
+ */
+group: PieceGroup, 
+/**
+ * What it is called.
+ */
+label: Message, 
+/**
+ * Its tokens.
+ */
+tokens: number, 
+/**
+ * How many of them the server read from its cache, as far as it said so.
+ */
+cached: number, 
+/**
+ * The same in words.
+ */
+text: Array<Message>, };
+
+export type PieceRow = { 
+/**
+ * What it is.
+ */
+title: Message, 
+/**
+ * The group that it belongs to.
+ */
+group: PieceGroup, 
+/**
+ * How many tokens it has.
+ */
+tokens: Message, 
+/**
+ * Whether the server read all of it from its cache.
+ */
+isCached: boolean, };
+
+export type OtherRequest = { 
+/**
+ * The id of the request.
+ */
+id: string, 
+/**
+ * What it is called.
+ */
+title: Message, 
+/**
+ * When it began, in milliseconds since 1970.
+ */
+startedMs: number, };
+
+export type Comparison = { 
+/**
+ * What is the same and what differs, in sentences.
+ */
+summary: Array<Message>, 
+/**
+ * The pieces in the order of the newer request. Removed ones are where they were.
+ */
+rows: Array<ComparedRow>, };
+
+export type ComparedRow = { 
+/**
+ * What happened to it.
+ */
+change: Change, 
+/**
+ * What it is; for pieces that stayed the same, how many there are.
+ */
+title: Message, 
+/**
+ * How many tokens it had in the older request.
+ */
+before: Message | null, 
+/**
+ * How many tokens it has in the newer request.
+ */
+after: Message | null, };
+
+export type Change = "same" | "added" | "removed" | "changed";
+
 export type VercelQuestion = { 
 /**
  * What the shell wants.
@@ -2454,7 +2662,7 @@ now: number,
 /**
  * Days since 1970.
  */
-today: number, } } | { "history": HistoryPeriod } | { "message": { 
+today: number, } } | { "history": HistoryPeriod } | { "records": RecordsQuestion } | { "message": { 
 /**
  * The model, whose tokenizer is used.
  */

@@ -4,7 +4,18 @@
 //   const tokens = await loadTokens(bytes);
 //   tokens.countText("openai/gpt-5", "gpt-5", "hello");  // one number; VS Code asks thousands of times in a turn
 
-import type { Begun, ChatMessage, Ended, FileState, HistoryPeriod, HistoryRow, LedgerModel, Message, TokensQuestion } from "./boundary.js";
+import type {
+  Begun,
+  ChatMessage,
+  Ended,
+  FileState,
+  HistoryPeriod,
+  HistoryRow,
+  LedgerModel,
+  Message,
+  RecordsQuestion,
+  TokensQuestion,
+} from "./boundary.js";
 import { compile, Instance, type ModuleExports } from "./module.js";
 
 /** Compiles the counter. Its vocabularies are ready for use. */
@@ -20,6 +31,7 @@ interface TokensExports extends ModuleExports {
   load_vocabulary(length: number): number;
   scope(length: number): number;
   corrected(scope: number, count: number): number;
+  records_add(length: number): void;
   memory_open(length: number): void;
   memory_add(length: number): void;
   memory_save(length: number, hasFile: number): void;
@@ -149,6 +161,11 @@ export class Tokens {
     return this.#ask({ history: period });
   }
 
+  /** Returns an empty collection of records. It has an instance of its own, which is freed with it. */
+  records(): Records {
+    return new Records(this.#module);
+  }
+
   #ask<T>(question: TokensQuestion): T {
     return this.#askJson(JSON.stringify(question));
   }
@@ -182,6 +199,24 @@ export class Tokens {
       this.#instance = new Instance(this.#module);
     }
     return this.#instance;
+  }
+}
+
+/** The records of requests, for an inspector. */
+export class Records {
+  readonly #instance: Instance<TokensExports>;
+
+  constructor(module: WebAssembly.Module) {
+    this.#instance = new Instance(module);
+  }
+
+  /** Adds records: JSON, one on each line. */
+  add(lines: Uint8Array): void {
+    this.#instance.run((exports) => exports.records_add(this.#instance.writeBytes(lines)));
+  }
+
+  ask<T>(question: RecordsQuestion): T {
+    return this.#instance.ask(JSON.stringify({ records: question } satisfies TokensQuestion), (exports, length) => exports.ask(length));
   }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::chat::{ChatMessage, ChatRequest, HttpRequest};
+use super::inspect::RecordsQuestion;
 use super::model::{ChatModel, ModelSettings, OtherModel};
 use super::outcome::LoggedOutcome;
 use super::part::Note;
@@ -331,6 +332,8 @@ pub enum TokensQuestion {
     },
     /// Returns the usage by day or month and by model, the newest first: a list of [`HistoryRow`].
     History(HistoryPeriod),
+    /// Asks about the records that were added.
+    Records(RecordsQuestion),
     /// Counts the tokens of a message.
     Message {
         /// The model, whose tokenizer is used.

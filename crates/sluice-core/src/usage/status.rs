@@ -123,7 +123,7 @@ fn last_answer(usage: &RequestUsage, say: &mut dyn FnMut(MessageCode, Vec<Messag
 }
 
 /// Says how many tokens went in and out, and how many of them were cached or thinking.
-fn in_and_out(
+pub(crate) fn in_and_out(
     input: (Option<u64>, Option<u64>),
     output: (Option<u64>, Option<u64>),
     format: fn(u64) -> String,
