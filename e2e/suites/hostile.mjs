@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import path from "node:path";
 import { Chat } from "../lib/chat.mjs";
 import { COMMAND, MESSAGES, startHostile, TARGET, watchForLinks } from "../lib/hostile.mjs";
+import { inspector } from "../lib/inspector.mjs";
 import { check } from "../lib/report.mjs";
 import { AGAIN_MS, until } from "../lib/until.mjs";
 import { finish, openWindow, startServer } from "../lib/vscode.mjs";
@@ -164,7 +165,9 @@ export async function hostile(setup) {
     }
     await step("the usage", async () => {
       await view.command("Sluice: Show Usage");
-      await quickPick.filter({ hasText: "hostile/0" }).first().waitFor();
+      const usage = await inspector(page, "table");
+      await usage.locator("td", { hasText: "hostile/0" }).first().waitFor();
+      assert.equal(await usage.locator("a").count(), 0);
     });
     await check("hostile", "the window never contacts the target", () => assert.deepEqual([...window.foreign], []));
   } finally {

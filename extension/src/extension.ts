@@ -4,17 +4,18 @@ import * as vscode from "vscode";
 import { Modules } from "../../packages/loader/src/modules.js";
 import { registerCommands, SMOOTH_STREAMING_ANSWERED } from "./commands.js";
 import { Connections } from "./connections.js";
+import { INSPECTOR, Inspector } from "./inspector.js";
 import { chooseDefault, greet, offerToChange } from "./key-commands.js";
 import { KeyStore } from "./key-store.js";
 import { Log } from "./log.js";
 import { ModelLists } from "./models.js";
 import { registerProvider, StatusBar } from "./notify.js";
 import { Provider } from "./provider.js";
+import { RecordFiles } from "./record-files.js";
 import { chatPace, checkSettings } from "./settings.js";
 import { SettingsSchema } from "./settings-schema.js";
 import { SignIn } from "./sign-in.js";
 import { TokenCounts } from "./tokens.js";
-import { showUsage } from "./usage-view.js";
 import { VaultFiles } from "./vault-files.js";
 
 /** When the bundle started to run. Its first line sets this. */
@@ -23,8 +24,8 @@ declare const bundleStarted: number;
 /** How long it took to evaluate the bundle. VS Code may do other things between that and `activate`. */
 const evaluationMs = performance.now() - bundleStarted;
 
-let counts: TokenCounts | undefined;
-let vault: VaultFiles | undefined;
+/** What has to be saved before VS Code closes. */
+let saving: readonly { dispose(): Promise<void> }[] = [];
 
 export function activate(context: vscode.ExtensionContext): { readonly activationMs: number } {
   const started = performance.now();
@@ -40,15 +41,21 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const lists = new ModelLists(modules, context.globalStorageUri, log);
   const status = new StatusBar();
   status.offersSmoothStreaming = chatPace() === "chatView" && context.globalState.get(SMOOTH_STREAMING_ANSWERED) === undefined;
-  const tokenCounts = (counts = new TokenCounts(modules, context.globalStorageUri, log, status));
-  const vaultFiles = (vault = new VaultFiles(modules, vscode.Uri.joinPath(context.globalStorageUri, "vault"), log));
+  const records = new RecordFiles(vscode.Uri.joinPath(context.globalStorageUri, "records"), log);
+  const counts = new TokenCounts(modules, context.globalStorageUri, log, status, (record) => {
+    records.add(record);
+    inspector.add(record);
+  });
+  const inspector = new Inspector(context.extensionUri, counts, records, log);
+  const vault = new VaultFiles(modules, vscode.Uri.joinPath(context.globalStorageUri, "vault"), log);
+  saving = [counts, records, vault];
   const provider = new Provider({
     modules,
     connections,
     lists,
     log,
-    counts: tokenCounts,
-    vault: vaultFiles,
+    counts,
+    vault,
     status,
     images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
   });
@@ -65,7 +72,8 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     log,
     firstLook,
     status,
-    vscode.commands.registerCommand("sluice.showUsage", () => showUsage(tokenCounts)),
+    vscode.window.registerWebviewViewProvider(INSPECTOR, inspector),
+    vscode.commands.registerCommand("sluice.showUsage", () => inspector.show("usage")),
     registerProvider("sluice", provider),
     ...registerCommands({
       context,
@@ -73,7 +81,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
       connections,
       lists,
       signIn,
-      vault: vaultFiles,
+      vault,
       keys,
       log,
       status,
@@ -100,5 +108,5 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
 
 /** Saves what has changed since the last save. */
 export async function deactivate(): Promise<void> {
-  await Promise.all([counts?.dispose(), vault?.dispose()]);
+  await Promise.all(saving.map((files) => files.dispose()));
 }

@@ -104,30 +104,6 @@ export function input({ title, prompt, value, isSecret, buttons = [], check }: Q
   });
 }
 
-/** One of several lists. Its icon and its tooltip are those of the button that leads to it. */
-export interface Page extends vscode.QuickInputButton {
-  rows(): Promise<readonly Row[]>;
-}
-
-/** Shows the first page, without a choice, and buttons for the other pages. */
-export async function showPages(title: string, placeholder: string, pages: readonly Page[]): Promise<void> {
-  const list = vscode.window.createQuickPick();
-  list.title = linkFree(title);
-  list.placeholder = linkFree(placeholder);
-  list.matchOnDescription = true;
-  const show = async (page: Page): Promise<void> => {
-    list.busy = true;
-    list.items = (await page.rows()).map(quickPickItem);
-    list.buttons = pages.filter((other) => other !== page);
-    list.busy = false;
-  };
-  list.onDidTriggerButton((button) => void show(button as Page));
-  list.onDidAccept(() => list.hide());
-  list.onDidHide(() => list.dispose());
-  list.show();
-  await show(pages[0]!);
-}
-
 let panel: vscode.WebviewPanel | undefined;
 
 /** Shows a page without scripts, in which server text is escaped. There is one such page at a time. */
@@ -175,7 +151,7 @@ export class StatusBar {
 
   constructor() {
     this.#item.name = "Sluice";
-    this.#item.command = "sluice.showUsage";
+    this.#item.command = "sluice.inspector.focus";
   }
 
   /** Shows the conversation of the newest request. Without a line, nothing changes. */

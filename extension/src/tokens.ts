@@ -3,10 +3,10 @@
 
 import type * as vscode from "vscode";
 
-import type { ChatMessage, ChatModel, HistoryPeriod, HistoryRow, Part, StatusLine } from "../../packages/loader/src/core.js";
+import type { ChatMessage, ChatModel, HistoryPeriod, HistoryRow, Part, RequestRecord, StatusLine } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Prepared } from "../../packages/loader/src/requests.js";
-import type { Tokens } from "../../packages/loader/src/tokens.js";
+import type { Records, Tokens } from "../../packages/loader/src/tokens.js";
 import type { Log } from "./log.js";
 import { MemoryFiles } from "./memory-files.js";
 import { localized } from "./messages.js";
@@ -33,6 +33,7 @@ export class TokenCounts {
     folder: vscode.Uri,
     private readonly log: Log,
     private readonly status: StatusBar,
+    private readonly onRecord: (record: RequestRecord) => void,
   ) {
     this.#files = new MemoryFiles(folder, log);
   }
@@ -83,10 +84,19 @@ export class TokenCounts {
         if (firstPart !== undefined) {
           tokens?.part(id, firstPart.isThinking, firstPart.at);
         }
-        show(tokens?.end(id, entry, ended)?.status ?? null);
+        const result = tokens?.end(id, entry, ended);
+        show(result?.status ?? null);
+        if (result != null) {
+          this.onRecord(result.record);
+        }
         this.#saveTimer ??= setTimeout(() => void this.#save(), SAVE_AFTER_MS);
       },
     };
+  }
+
+  /** Returns an empty collection of records for the inspector. */
+  async records(): Promise<Records> {
+    return (await this.#load()).records();
   }
 
   /** Returns the usage of all windows on this machine. */

@@ -11,8 +11,8 @@ import { fake } from "./vscode.js";
 
 /** The members that other files may use of those namespaces of VS Code that can show something. */
 const ALLOWED: { readonly [namespace: string]: readonly string[] } = {
-  // Documents and logs are plain text, and a terminal shows what we type into it.
-  window: ["createOutputChannel", "createTerminal", "showTextDocument"],
+  // Documents and logs are plain text, a terminal shows what we type into it, and the inspector makes no links.
+  window: ["createOutputChannel", "createTerminal", "registerWebviewViewProvider", "showTextDocument"],
   lm: ["selectChatModels"],
   authentication: [],
   chat: [],

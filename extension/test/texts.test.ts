@@ -13,15 +13,21 @@ type Texts = { [key: string]: string };
 const read = (file: string): Texts => JSON.parse(readFileSync(file, "utf8")) as Texts;
 const holes = (text: string): string[] => (text.match(/\{\d+\}|`[^`]*`|\$\([a-z-]+\)|\(command:[^)]*\)/g) ?? []).sort();
 
+/** The files of the extension and of the inspector's view that may contain texts for the user. */
+const sources = ["src", "view"].flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => /(?<!\.d)\.tsx?$/.test(name))
+    .map((name) => ts.createSourceFile(`${folder}/${name}`, readFileSync(`${folder}/${name}`, "utf8"), ts.ScriptTarget.ES2022, true)),
+);
+
 /** Returns the core's sentences, and the first arguments of all calls of `vscode.l10n.t` except the one that shows those. */
 function texts(): string[] {
   const found = new Set<string>(Object.values(MESSAGES).filter((text) => text !== MESSAGES.plain));
-  for (const name of readdirSync("src").filter((file) => file.endsWith(".ts") && file !== "messages.ts")) {
-    const file = ts.createSourceFile(name, readFileSync(`src/${name}`, "utf8"), ts.ScriptTarget.ES2022, true);
+  for (const file of sources.filter(({ fileName }) => !["src/messages.ts", "view/l10n.ts"].includes(fileName))) {
     const visit = (node: ts.Node): void => {
       if (ts.isCallExpression(node) && /\bl10n\.t$/.test(node.expression.getText(file))) {
         const [message] = node.arguments;
-        assert(message !== undefined && ts.isStringLiteralLike(message), `${name}: ${node.getText(file)} has no plain text`);
+        assert(message !== undefined && ts.isStringLiteralLike(message), `${file.fileName}: ${node.getText(file)} has no plain text`);
         found.add(message.text);
       }
       ts.forEachChild(node, visit);
@@ -56,13 +62,15 @@ const FOR_DEVELOPERS = /^(SignInProblem|Error)$|\blog\.\w+$|#log\.\w+$|#write$|o
 
 test("no sentence for the user bypasses the bundles", () => {
   const bypassing: string[] = [];
-  for (const name of readdirSync("src").filter((file) => /(?<!\.d)\.ts$/.test(file))) {
-    const file = ts.createSourceFile(name, readFileSync(`src/${name}`, "utf8"), ts.ScriptTarget.ES2022, true);
+  for (const file of sources) {
     const visit = (node: ts.Node, callee: string): void => {
       const pieces = ts.isTemplateExpression(node) ? [node.head, ...node.templateSpans.map((span) => span.literal)] : [];
       const text = ts.isStringLiteralLike(node) ? node.text : pieces.map((piece) => piece.text).join("0");
       if (/[a-z]{2,} [a-z]{2,} [a-z]+/i.test(text) && !/\bl10n\.t$/.test(callee) && !FOR_DEVELOPERS.test(callee)) {
-        bypassing.push(`${name}: ${node.getText(file)}`);
+        bypassing.push(`${file.fileName}: ${node.getText(file)}`);
+      }
+      if (ts.isJsxText(node) && /[a-z]/i.test(node.text) && node.text !== "Sluice") {
+        bypassing.push(`${file.fileName}: ${node.text.trim()}`);
       }
       const isCall = ts.isCallExpression(node) || ts.isNewExpression(node);
       ts.forEachChild(node, (child) => visit(child, isCall ? node.expression.getText(file) : callee));

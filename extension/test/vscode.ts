@@ -120,6 +120,7 @@ export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const LanguageModelChatMessageRole = { User: 1, Assistant: 2, System: 3 };
 export const LanguageModelChatToolMode = { Auto: 1, Required: 2 };
 export const l10n = {
+  bundle: undefined,
   t: (message: string, ...values: unknown[]): string => message.replace(/\{(\d+)\}/g, (_, at: string) => String(values[Number(at)])),
 };
 
@@ -145,6 +146,8 @@ export const fake = {
   statusBar: [] as string[],
   /** The pages that were opened. */
   panels: [] as { title: string; webview: { html: string }; dispose(): void; [name: string]: unknown }[],
+  /** What shows views in the side bar. */
+  views: [] as { resolveWebviewView(view: unknown): void }[],
   executed: [] as unknown[][],
   /** What makes the contents of documents, by scheme. */
   documents: new Map<string, { provideTextDocumentContent(uri: unknown): string }>(),
@@ -165,6 +168,7 @@ export const fake = {
     fake.logLevel = LogLevel.Trace;
     fake.statusBar = [];
     fake.panels.splice(0).forEach((panel) => panel.dispose());
+    fake.views = [];
     fake.executed = [];
     fake.clipboard = "";
     fake.terminal = [];
@@ -228,8 +232,9 @@ export const window = {
     fake.panels.push({ title, webview: { html: "" }, reveal: () => undefined, onDidDispose: closed.event, dispose: () => closed.fire() });
     return fake.panels.at(-1);
   },
-  createQuickPick: () => {
-    throw new Error("no test needs it");
+  registerWebviewViewProvider: (_id: string, provider: unknown) => {
+    fake.views.push(provider as { resolveWebviewView(view: unknown): void });
+    return { dispose: () => undefined };
   },
   /** An input box whose user types the next answers, or presses the button with such a tooltip, until the box is gone. */
   createInputBox: () => {
@@ -302,7 +307,10 @@ export const workspace = {
     },
     writeFile: async ({ path }: Uri, bytes: Uint8Array): Promise<void> => void fake.files.set(path, bytes),
     delete: async ({ path }: Uri): Promise<void> => void fake.files.delete(path),
-    stat: async ({ path }: Uri): Promise<{ mtime: number }> => ({ mtime: fake.modified.get(path) ?? Date.now() }),
+    stat: async ({ path }: Uri): Promise<{ mtime: number; size: number }> => {
+      const file = fake.files.get(path);
+      return { mtime: fake.modified.get(path) ?? Date.now(), size: file instanceof Uint8Array ? file.length : 0 };
+    },
     createDirectory: async (): Promise<void> => undefined,
     readDirectory: async ({ path }: Uri): Promise<[string, number][]> =>
       [...fake.files.keys()].filter((file) => file.startsWith(`${path}/`)).map((file) => [file.slice(path.length + 1), 1]),

@@ -18,6 +18,7 @@ pub fn pack() -> Done<PathBuf> {
     let extension = folder();
     javascript::install()?;
     run(&mut javascript::tool("typescript/bin/tsc", &extension))?;
+    run(javascript::tool("typescript/bin/tsc", &extension).args(["--project", "view"]))?;
     let dist = extension.join("dist");
     let _ = fs::remove_dir_all(&dist);
     run(command("node").arg("esbuild.mjs").current_dir(&extension))?;
@@ -27,6 +28,8 @@ pub fn pack() -> Done<PathBuf> {
     }
     copy(&root().join("crates/sluice-core/data/gemma.vocabulary"), &dist)?;
     notices::write(&wasm::PACKAGES, wasm::TARGET, &modules, &extension)?;
+    // The inspector's view contains it.
+    notices::add_npm_package("preact", &extension)?;
     fs::copy(root().join("LICENSE-MIT"), extension.join("LICENSE.txt"))
         .map_err(|error| format!("LICENSE-MIT: {error}"))?;
     let vsix = root().join("target/sluice.vsix");

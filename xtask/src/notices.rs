@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::Done;
-use crate::shell::{capture, cargo};
+use crate::shell::{capture, cargo, root};
 use crate::wasm::TARGET;
 
 pub const FILE: &str = "THIRD-PARTY-NOTICES.txt";
@@ -38,6 +38,16 @@ pub fn write(packages: &[&str], target: &str, built: &[PathBuf], folder: &Path) 
     }
     let file = folder.join(FILE);
     fs::write(&file, notices).map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+/// Adds the licence of an npm package to the notices in a folder.
+pub fn add_npm_package(name: &str, folder: &Path) -> Done {
+    let package = root().join("node_modules").join(name);
+    let licence = licence_of(&package).ok_or_else(|| format!("{name} doesn't include its licence text"))?;
+    let file = folder.join(FILE);
+    let written = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let text = format!("{written}\n{}\n{name}\n\n{licence}\n", "-".repeat(100));
+    fs::write(&file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
 /// Checks that a packed artefact contains the notices. Archives store file names uncompressed.

@@ -1,0 +1,129 @@
+// Usage over time, by day or month and by model, with the limit of the period.
+
+import { useEffect, useState } from "preact/hooks";
+
+import type { HistoryPeriod, HistoryRow } from "../../packages/loader/src/boundary.js";
+import { ask } from "./host.js";
+import { dollars, l10n, said } from "./l10n.js";
+import type { Usage as UsageData } from "./protocol.js";
+
+/** How many days or months the chart shows, and how many models have a colour of their own. */
+const MAX_COLUMNS = 31;
+const MAX_MODELS = 5;
+
+export function Usage({ version }: { readonly version: number }) {
+  const [period, setPeriod] = useState<HistoryPeriod>("day");
+  const [data, setData] = useState<UsageData>();
+  useEffect(() => {
+    void ask<UsageData>({ usage: period }).then(setData);
+  }, [period, version]);
+  const periods: { readonly [period in HistoryPeriod]: string } = { day: l10n.t("By day"), month: l10n.t("By month") };
+  return (
+    // The region scrolls, so it can be reached with the keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above.
+    <section class="usage-page" aria-label={l10n.t("Usage")} tabIndex={0}>
+      <fieldset class="actions">
+        <legend class="hidden">{l10n.t("Period")}</legend>
+        {Object.entries(periods).map(([name, label]) => (
+          <label key={name}>
+            <input type="radio" name="period" checked={period === name} onChange={() => setPeriod(name as HistoryPeriod)} /> {label}
+          </label>
+        ))}
+      </fieldset>
+      {data === undefined ? null : data.rows.length === 0 ? (
+        <p class="empty">{l10n.t("There is no usage yet. Ask a Sluice model something in the chat.")}</p>
+      ) : (
+        <>
+          <Chart {...data} />
+          <table>
+            <caption class="hidden">{l10n.t("Usage")}</caption>
+            <thead>
+              <tr>
+                <th scope="col">{periods[period]}</th>
+                <th scope="col">{l10n.t("Model")}</th>
+                <th scope="col">{l10n.t("Usage")}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.rows.map(({ when, model, details }) => (
+                <tr key={`${when} ${model}`}>
+                  <td>{when}</td>
+                  <td>{model}</td>
+                  <td>{said(details, " · ")}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <p class="note">{l10n.t("Days are counted in UTC, as gateways bill them")}</p>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Costs, or tokens if nothing is known to cost anything. The table below says the same in words. */
+function Chart({ rows, limit }: UsageData) {
+  const hasCosts = rows.some(({ totals }) => totals.cost > 0);
+  const amount = ({ totals }: HistoryRow): number => (hasCosts ? totals.cost : totals.inputTokens + totals.outputTokens);
+  const columns = new Map<string, HistoryRow[]>();
+  for (const row of rows) {
+    columns.set(row.when, [...(columns.get(row.when) ?? []), row]);
+  }
+  // The newest are first.
+  const shown = [...columns].slice(0, MAX_COLUMNS).reverse();
+  const byModel = new Map<string, number>();
+  for (const row of shown.flatMap(([, models]) => models)) {
+    byModel.set(row.model, (byModel.get(row.model) ?? 0) + amount(row));
+  }
+  const models = [...byModel].sort(([, a], [, b]) => b - a).map(([model]) => model);
+  const colour = (model: string): string => `model-${Math.min(MAX_MODELS, models.indexOf(model))}`;
+  const drawn = hasCosts ? limit : null;
+  const highest = Math.max(drawn ?? 0, ...shown.map(([, models]) => models.reduce((sum, row) => sum + amount(row), 0)));
+  const height = (value: number): string => `${(100 * value) / Math.max(highest, Number.MIN_VALUE)}%`;
+  const text = (value: number): string => (hasCosts ? dollars(value) : l10n.t("{0} tokens", value.toLocaleString()));
+  return (
+    <figure>
+      <div class="chart" aria-hidden="true">
+        <span class="highest">{text(highest)}</span>
+        {drawn === null ? null : (
+          <div class="limit" style={{ bottom: height(drawn) }}>
+            <span>{l10n.t("Limit {0}", text(drawn))}</span>
+          </div>
+        )}
+        {shown.map(([when, models]) => (
+          <div key={when} class="column" title={when}>
+            {models.map((row) => (
+              <div
+                key={row.model}
+                class={`segment ${colour(row.model)}`}
+                style={{ height: height(amount(row)) }}
+                title={`${row.model}: ${text(amount(row))}`}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+      <div class="axis" aria-hidden="true">
+        <span>{shown[0]?.[0]}</span>
+        <span>{shown.length > 1 ? shown.at(-1)?.[0] : ""}</span>
+      </div>
+      <figcaption>
+        {drawn === null ? null : <p>{l10n.t("Limit {0}", text(drawn))}</p>}
+        <ul class="legend">
+          {models.slice(0, MAX_MODELS).map((model) => (
+            <li key={model}>
+              <span class={`swatch ${colour(model)}`} aria-hidden="true" />
+              {model}: {text(byModel.get(model) ?? 0)}
+            </li>
+          ))}
+          {models.length <= MAX_MODELS ? null : (
+            <li>
+              <span class={`swatch model-${MAX_MODELS}`} aria-hidden="true" />
+              {l10n.t("Others")}
+            </li>
+          )}
+        </ul>
+      </figcaption>
+    </figure>
+  );
+}
