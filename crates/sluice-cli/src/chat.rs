@@ -6,12 +6,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use serde_json::Value;
 
 use crate::config::Config;
 use crate::connection::Selection;
 use crate::conversations::Conversation;
 use crate::human::Detail;
+use crate::model_cache;
 use crate::options;
 use crate::profile;
 use crate::prompt::{FirstQuestion, PromptArguments};
@@ -51,7 +53,7 @@ struct Question {
     #[command(flatten)]
     prompt: PromptArguments,
     /// The model, such as anthropic/claude-sonnet-4.5
-    #[arg(short, long, env = "SLUICE_MODEL")]
+    #[arg(short, long, env = "SLUICE_MODEL", add = ArgValueCandidates::new(model_cache::candidates))]
     model: Option<String>,
     /// Instructions for the model
     #[arg(short, long)]

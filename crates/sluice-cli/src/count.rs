@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use serde_json::{Value, json};
 use sluice_core::{Counter, TokenBreakdown, grouped};
 
 use crate::complain;
+use crate::model_cache;
 use crate::output::tell;
 use crate::text::{self, one_line};
 
@@ -22,7 +24,7 @@ pub struct Count {
     /// The file to count; `-`, or no file in a pipe, reads standard input
     file: Option<PathBuf>,
     /// Count like this model [default: the request's own, or openai/gpt-5]
-    #[arg(short, long)]
+    #[arg(short, long, add = ArgValueCandidates::new(model_cache::candidates))]
     model: Option<String>,
     /// The file is the JSON body of an Open Responses request
     #[arg(long)]

@@ -6,11 +6,13 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use serde_json::json;
 use sluice_core::{Card, Check, CheckResult, Endpoint, Probe, ProbeStep, grouped, join_messages};
 
 use crate::complain;
 use crate::connection::{Connection, Selection};
+use crate::model_cache;
 use crate::output::tell;
 use crate::spinner::Spinner;
 use crate::text::{self, one_line};
@@ -34,7 +36,7 @@ pub struct Doctor {
     /// The base URL to test, if it isn't the usual one
     url: Option<String>,
     /// The model to ask; by default, the cheapest one that calls tools
-    #[arg(short, long, env = "SLUICE_MODEL")]
+    #[arg(short, long, env = "SLUICE_MODEL", add = ArgValueCandidates::new(model_cache::candidates))]
     model: Option<String>,
     /// Print the results as a JSON object
     #[arg(long)]

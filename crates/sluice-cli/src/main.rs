@@ -49,6 +49,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::CompleteEnv;
+use clap_complete::env::Shells;
 use sluice_core::{Outcome, Output, Status};
 
 use connection::Selection;
@@ -95,7 +97,7 @@ enum Command {
     /// List the saved endpoints, without their keys
     Profiles,
     Serve(serve::Serve),
-    /// Print completions for a shell
+    /// Print a script that completes options and model ids in a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -109,6 +111,8 @@ enum Command {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    // The shell asks for completions through a variable. In that case, the program ends here.
+    CompleteEnv::with_factory(Arguments::command).complete();
     output::exit_code(run().await)
 }
 
@@ -146,7 +150,9 @@ async fn run() -> io::Result<ExitCode> {
         Command::Serve(serve) => serve.run().await,
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "sluice", &mut script);
+            if let Some(shell) = Shells::builtins().completer(&shell.to_string()) {
+                shell.write_registration("COMPLETE", "sluice", "sluice", "sluice", &mut script)?;
+            }
             io::stdout().write_all(&script)?;
             Ok(ExitCode::SUCCESS)
         }

@@ -1,10 +1,13 @@
 //! Stores the list of models between runs, in one small file for each endpoint.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
 
+use clap_complete::CompletionCandidate;
+use serde::Deserialize;
 use sluice_client::private_file;
-use sluice_core::{Endpoint, ModelCatalog, Note};
+use sluice_core::{Endpoint, ModelCatalog, ModelSettings, Note};
 
 /// The maximum size of a stored list. A longer file is treated as damaged.
 const MAX_FILE: u64 = 64 << 20;
@@ -45,6 +48,28 @@ impl ModelCache {
         };
         write(file).map_err(|error| format!("cannot save the list of models in {}: {error}", file.display()))
     }
+}
+
+/// Returns the ids of all models in stored lists, for completions in a shell.
+pub fn candidates() -> Vec<CompletionCandidate> {
+    let files = directory().and_then(|directory| fs::read_dir(directory.join("sluice")).ok());
+    let mut ids = BTreeSet::new();
+    for file in files.into_iter().flatten().flatten() {
+        let Ok(Some(bytes)) = private_file::read(&file.path(), MAX_FILE) else { continue };
+        let snapshot = String::from_utf8_lossy(&bytes);
+        let Ok(Stored { base_url }) = serde_json::from_str(&snapshot) else { continue };
+        let Ok(endpoint) = Endpoint::parse_confirmed(&base_url) else { continue };
+        let (catalog, _) = ModelCatalog::restore(&snapshot, &endpoint);
+        ids.extend(catalog.models(&ModelSettings::default(), 0).models.into_iter().map(|model| model.id));
+    }
+    ids.into_iter().map(CompletionCandidate::new).collect()
+}
+
+/// The part of a stored list that says where it is from.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Stored {
+    base_url: String,
 }
 
 /// Returns the system's directory for data that can be fetched again.

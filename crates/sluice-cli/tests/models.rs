@@ -178,3 +178,22 @@ fn the_list_is_cached() {
     "#]]
     .assert_eq(&errors.replace(&address, "http://the.gateway"));
 }
+
+/// The shell asks for completions through variables, as `sluice completions bash` tells it to.
+#[test]
+fn shells_complete_ids_of_known_models() {
+    let simulator = Simulator::start(Config::default()).unwrap();
+    let place = Place::new("completions", &simulator.url());
+    place.run(&[]);
+    let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
+        .args(["--", "sluice", "chat", "-m", "sluice/op"])
+        .env("XDG_CACHE_HOME", &place.directory)
+        .env("COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", "3")
+        .env("_CLAP_COMPLETE_COMP_TYPE", "9")
+        .env("_CLAP_COMPLETE_SPACE", "true")
+        .env("_CLAP_IFS", "\n")
+        .output()
+        .unwrap();
+    assert_eq!(text(&output).1, "sluice/openai-like\nsluice/openai-unverified");
+}
