@@ -9,6 +9,7 @@ mod part;
 mod questions;
 mod record;
 mod settings;
+mod spending;
 mod tokens;
 #[cfg(test)]
 mod typescript;
@@ -37,6 +38,7 @@ pub use record::{
     PieceRecord, RequestRecord, Retry, Route, Timeline, TokenUse,
 };
 pub use settings::{SettingProblem, Settings, ThinkingFallback};
+pub use spending::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
 pub use tokens::TokenBreakdown;
 pub use usage::{
     Activity, Dollars, Estimate, FileState, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage,

@@ -6,6 +6,8 @@
 //! but decides nothing.
 
 mod entry;
+mod recent;
+mod spend;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -13,14 +15,20 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{
-    ChatMessage, ChatPart, ChatRequest, Cost, Estimate, FileState, Finish, Preflight, Prices, RequestEnd, RequestKind,
-    RequestRecord, RequestStart, RequestUsage, Role, Route, StatusLine, Timeline, TokenUse, Totals, Usage,
+    ChatMessage, ChatPart, ChatRequest, Cost, Estimate, FileState, Finish, Forecast, Preflight, Prices, RequestEnd,
+    RequestKind, RequestRecord, RequestStart, RequestUsage, Role, Route, StatusLine, Timeline, TokenUse, Totals, Usage,
 };
+use crate::forecast::{Basis, Habits};
+use crate::lens::Prefix;
+use crate::limits::Spending;
 use crate::memory::Memory;
 use crate::send::{Parameter, Prompt, Purpose, purpose, reasoning_options};
 use crate::tokens::{Calibration, Counter, InstallKey, Piece, scale};
 use crate::usage::{History, UsageTracker, preflight};
 pub use entry::LedgerEntry;
+use recent::Recent;
+pub use spend::SpendCheck;
+use spend::is_play;
 use tree::RequestTree;
 pub use tree::TreeNode;
 
@@ -32,6 +40,9 @@ pub struct Ledger {
     memory: Memory,
     tracker: UsageTracker,
     tree: RequestTree,
+    recent: Recent,
+    habits: Habits,
+    spending: Spending,
     /// The requests that have begun but not ended, by id.
     running: BTreeMap<String, Running>,
     /// The conversation that the user probably sees. Editors don't say which one is visible, but a question is asked in
@@ -45,6 +56,10 @@ struct Running {
     model: LedgerModel,
     /// What is known of the record so far.
     record: RequestRecord,
+    /// How it compares with an earlier request of its conversation.
+    prefix: Option<Prefix>,
+    /// See [`Basis::prefixes`].
+    prefixes: Vec<(u64, u64)>,
 }
 
 /// What the ledger has to know about a model in addition to its id.
@@ -79,6 +94,8 @@ pub struct Begun {
     pub purpose: &'static str,
     /// A warning for the user before the request is sent.
     pub warning: Option<Preflight>,
+    /// What the request is expected to use and to cost.
+    pub forecast: Forecast,
     /// The status line of the conversation that the user probably sees.
     pub status: Option<StatusLine>,
 }
@@ -112,12 +129,14 @@ impl Ledger {
     /// Returns a ledger with this memory.
     pub fn with_memory(counter: Counter, memory: Memory) -> Self {
         let (tracker, tree, running) = (UsageTracker::default(), RequestTree::default(), BTreeMap::new());
-        Self { counter, memory, tracker, tree, running, visible: String::new() }
+        let (recent, habits, spending) = (Recent::default(), Habits::default(), Spending::default());
+        Self { counter, memory, tracker, tree, recent, habits, spending, running, visible: String::new() }
     }
 
     /// A request begins. `id` is any name that no other running request has.
     pub fn begin(&mut self, id: &str, conversation: &str, chat: ChatRequest, model: LedgerModel, now_ms: u64) -> Begun {
         let prompt = Prompt::of(&chat).at(&model.origin);
+        let max_output = chat.options.max_output_tokens;
         let estimate = self.memory.estimate(&prompt, &|piece| self.counter.piece(piece));
         let warning = preflight(&chat.model, estimate.tokens, model.max_input_tokens);
         let Purpose { name: purpose, kind } = purpose(&chat);
@@ -144,7 +163,7 @@ impl Ledger {
         let parent = parent.filter(|(_, shared)| *shared > fixed).map(|(id, _)| id);
         let factor = self.memory.calibration().factor(&Calibration::scope(&model.origin, &prompt.model));
         let raw = |piece: Piece<'_>| self.counter.piece(piece);
-        let record = RequestRecord {
+        let mut record = RequestRecord {
             version: RequestRecord::VERSION,
             id: id.to_owned(),
             conversation: conversation.to_owned(),
@@ -167,8 +186,19 @@ impl Ledger {
             notes: Vec::new(),
             finish: Finish::default(),
         };
-        self.running.insert(id.to_owned(), Running { prompt, model, record });
-        Begun { estimate, kind, purpose, warning, status: self.tracker.status(&self.visible) }
+        let (prefix, prefixes) = self.recent.compare(&record, &prompt, self.counter);
+        let basis = Basis {
+            input: estimate.tokens,
+            prefixes,
+            prices: model.prices.as_ref(),
+            average_output: self.memory.average_output(&record.model),
+            max_output,
+        };
+        let forecast = self.habits.forecast(&record, &basis);
+        record.forecast = Some(forecast);
+        let prefixes = basis.prefixes;
+        self.running.insert(id.to_owned(), Running { prompt, model, record, prefix, prefixes });
+        Begun { estimate, kind, purpose, warning, forecast, status: self.tracker.status(&self.visible) }
     }
 
     /// A part of the answer has been delivered. Only the first one counts.
@@ -178,14 +208,14 @@ impl Ledger {
 
     /// The request is over, however it ended. `today` counts days from 1970-01-01.
     pub fn end(&mut self, id: &str, entry: &LedgerEntry, now_ms: u64, today: u32) -> Option<Ended> {
-        let Running { prompt, model, record } = self.running.remove(id)?;
+        let Running { prompt, model, record, prefix, prefixes } = self.running.remove(id)?;
         let prices = model.prices.as_ref().zip(entry.usage.as_ref());
         let end = RequestEnd {
             usage: entry.usage.clone(),
             cost: entry.cost.clone(),
             cost_by_prices: prices.and_then(|(prices, usage)| prices.cost(usage)),
             is_answered: entry.is_answered,
-            is_play: entry.is_play,
+            is_play: entry.is_play || is_play(&record.model),
         };
         let used = self.tracker.finish(id, &end, now_ms)?;
         self.memory.record(&used, today);
@@ -195,7 +225,11 @@ impl Ledger {
             let raw = |piece: Piece<'_>| counter.piece(piece);
             self.memory.learn(&prompt, answer.as_ref(), usage, &raw, today);
         }
-        let record = record.ended(entry, &used);
+        let mut record = record.ended(entry, &used);
+        record.lens = prefix.map(|prefix| prefix.lens(&record, model.prices.as_ref()));
+        self.habits.learn(&record, &prefixes, model.prices.as_ref());
+        self.recent.keep(record.clone());
+        self.spending.release(id, used.cost);
         self.tree.end(&record.conversation, &used);
         Some(Ended {
             used,

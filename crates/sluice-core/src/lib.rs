@@ -63,9 +63,12 @@ mod environment;
 mod exchange;
 mod failure;
 mod fnv;
+mod forecast;
 mod image_type;
 mod inspect;
 mod ledger;
+mod lens;
+mod limits;
 mod log;
 mod memory;
 mod message;
@@ -108,6 +111,7 @@ pub use boundary::{
     PriceCategory, PriceTier, Prices, ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingProblem,
     Settings, Status, ThinkingFallback, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
 };
+pub use boundary::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
 pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 pub use exchange::{
     Action, ConnectionError, Dialect, Drain, Elsewhere, Ending, Exchange, ExchangeOptions, Report, Transcript,
@@ -116,7 +120,7 @@ pub use exchange::{
 pub use failure::{HttpResponse, Transport, connection_cause};
 pub use image_type::attachment_type;
 pub use inspect::Records;
-pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, TreeNode};
+pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, SpendCheck, TreeNode};
 pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};

@@ -112,6 +112,17 @@ impl Memory {
         all
     }
 
+    /// Returns how many tokens the answers of a model have on average.
+    pub(crate) fn average_output(&self, model: &str) -> Option<u64> {
+        let history = self.history();
+        let totals = history.rows().filter(|(_, name, _)| *name == model).map(|(_, _, totals)| totals);
+        let (tokens, answers) = totals.fold((0_u64, 0_u64), |(tokens, answers), totals| {
+            let counted = totals.requests.saturating_sub(totals.uncounted);
+            (tokens.saturating_add(totals.output_tokens), answers.saturating_add(counted))
+        });
+        tokens.checked_div(answers)
+    }
+
     /// Returns the bytes to replace the file with, or `None` if the file was written by a newer version and must be
     /// left alone.
     pub fn save(&mut self, file: Option<&[u8]>) -> (Option<Vec<u8>>, FileState) {

@@ -1,6 +1,6 @@
 //! Text for people, as codes with arguments: the core decides what to say, and a shell in which language.
 //!
-//! There is one English sentence for each code, below. Shells that don't translate print it; the extension looks the
+//! There is one English sentence for each code, in `message/sentences.rs`. Shells that don't translate print it; the extension looks the
 //! sentence up in the bundle of the user's language. Text that a server wrote is an argument, never a code.
 
 use std::fmt;

@@ -240,7 +240,8 @@ impl Totals {
             cached_tokens: usage.cached_tokens.unwrap_or(0),
             output_tokens: usage.output_tokens.unwrap_or(0),
             reasoning_tokens: usage.reasoning_tokens.unwrap_or(0),
-            cost: usage.cost.unwrap_or_default(),
+            // Play money isn't spent.
+            cost: usage.cost.filter(|_| usage.cost_basis != Some(CostBasis::Play)).unwrap_or_default(),
             first_parts: u64::from(usage.first_part_ms.is_some()),
             first_part_ms: usage.first_part_ms.unwrap_or(0),
             ..Self::default()

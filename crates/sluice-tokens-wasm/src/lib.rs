@@ -7,7 +7,9 @@
 use std::cell::RefCell;
 
 use sluice_bridge::{ANSWER, to_json};
-use sluice_core::{Calibration, Counter, InstallKey, Ledger, Memory, Records, RecordsQuestion, TokensQuestion};
+use sluice_core::{
+    Calibration, Counter, InstallKey, Ledger, Memory, Records, RecordsQuestion, RequestRecord, TokensQuestion,
+};
 
 #[derive(Debug)]
 struct State {
@@ -43,6 +45,23 @@ fn answer(State { ledger, records, .. }: &mut State, question: TokensQuestion) -
             to_json(&())
         }
         TokensQuestion::End { id, entry, now, today } => to_json(&ledger.end(&id, &entry, now, today)),
+        TokensQuestion::Reserve { id, today } => to_json(&ledger.reserve(&id, today)),
+        TokensQuestion::CheckSpending { id, limits, others, today } => {
+            to_json(&ledger.check_spending(&id, &limits, &others, today))
+        }
+        TokensQuestion::ChooseSpending { id, choice, limit } => {
+            ledger.choose_spending(&id, choice, limit);
+            to_json(&())
+        }
+        TokensQuestion::Release { id } => to_json(&ledger.release(&id)),
+        TokensQuestion::Saved {} => to_json(&ledger.saved()),
+        TokensQuestion::LimitStates { limits, others, today } => to_json(&ledger.limit_states(&limits, &others, today)),
+        TokensQuestion::Recall { record } => {
+            if let Some(record) = RequestRecord::read(&record) {
+                ledger.recall(record);
+            }
+            to_json(&())
+        }
         TokensQuestion::History(period) => to_json(&ledger.history().listed(period)),
         TokensQuestion::Records(RecordsQuestion::Tree {}) => to_json(&records.tree()),
         TokensQuestion::Records(RecordsQuestion::Request(id)) => to_json(&records.request(&id)),

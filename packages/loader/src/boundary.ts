@@ -1463,6 +1463,10 @@ purpose: string,
  */
 warning: Preflight | null, 
 /**
+ * What the request is expected to use and to cost.
+ */
+forecast: Forecast, 
+/**
  * The status line of the conversation that the user probably sees.
  */
 status: StatusLine | null, };
@@ -1484,6 +1488,98 @@ status: StatusLine | null,
  * The sums of its conversation.
  */
 conversation: Totals | null, };
+
+export type SpendCheck = { 
+/**
+ * What to do with the request.
+ */
+verdict: Verdict, 
+/**
+ * For each file of another program, whether it is so old that it can be deleted.
+ */
+old: Array<boolean>, };
+
+export type SpendLimits = { 
+/**
+ * The limits for single models, by id.
+ */
+models?: { [key in string]: SpendLimit }, 
+/**
+ * Whether a request that would pass a limit is rejected without asking the user.
+ */
+isHard?: boolean, 
+/**
+ * For one request.
+ */
+request: number, 
+/**
+ * For one conversation.
+ */
+conversation: number, 
+/**
+ * For one day.
+ */
+day: number, 
+/**
+ * For one month.
+ */
+month: number, };
+
+export type SpendLimit = { 
+/**
+ * For one request.
+ */
+request: number, 
+/**
+ * For one conversation.
+ */
+conversation: number, 
+/**
+ * For one day.
+ */
+day: number, 
+/**
+ * For one month.
+ */
+month: number, };
+
+export type Verdict = { 
+/**
+ * What to do.
+ */
+action: SpendAction, 
+/**
+ * The limit that it is about.
+ */
+limit: LimitState | null, 
+/**
+ * What to tell the user, sentence by sentence.
+ */
+text: Array<Message>, };
+
+export type SpendAction = "go" | "warn" | "ask" | "stop";
+
+export type LimitState = { 
+/**
+ * What the limit is for.
+ */
+period: SpendPeriod, 
+/**
+ * The model, if the limit is for one model.
+ */
+model: string | null, 
+/**
+ * The limit in US dollars.
+ */
+limit: number, 
+/**
+ * What is spent or reserved, without the request in question.
+ */
+used: number, };
+
+export type SpendPeriod = "request" | "conversation" | "day" | "month";
+
+export type SpendChoice = "continue" | "stop";
 
 export type RequestRecord = { 
 /**
@@ -2662,7 +2758,63 @@ now: number,
 /**
  * Days since 1970.
  */
-today: number, } } | { "history": HistoryPeriod } | { "records": RecordsQuestion } | { "message": { 
+today: number, } } | { "reserve": { 
+/**
+ * The id from the beginning.
+ */
+id: string, 
+/**
+ * Days since 1970.
+ */
+today: number, } } | { "checkSpending": { 
+/**
+ * The id from the beginning.
+ */
+id: string, 
+/**
+ * The user's limits.
+ */
+limits: SpendLimits, 
+/**
+ * The files of the other programs.
+ */
+others: Array<string>, 
+/**
+ * Days since 1970.
+ */
+today: number, } } | { "chooseSpending": { 
+/**
+ * The id from the beginning.
+ */
+id: string, 
+/**
+ * What the user decided.
+ */
+choice: SpendChoice, 
+/**
+ * The limit of the verdict.
+ */
+limit: LimitState | null, } } | { "release": { 
+/**
+ * The id from the beginning.
+ */
+id: string, } } | { "saved": Record<symbol, never> } | { "limitStates": { 
+/**
+ * The user's limits.
+ */
+limits: SpendLimits, 
+/**
+ * The files of the other programs.
+ */
+others: Array<string>, 
+/**
+ * Days since 1970.
+ */
+today: number, } } | { "recall": { 
+/**
+ * The record as it was stored.
+ */
+record: string, } } | { "history": HistoryPeriod } | { "records": RecordsQuestion } | { "message": { 
 /**
  * The model, whose tokenizer is used.
  */

@@ -12,8 +12,12 @@ import type {
   HistoryPeriod,
   HistoryRow,
   LedgerModel,
+  LimitState,
   Message,
   RecordsQuestion,
+  SpendCheck,
+  SpendChoice,
+  SpendLimits,
   TokensQuestion,
 } from "./boundary.js";
 import { compile, Instance, type ModuleExports } from "./module.js";
@@ -37,6 +41,9 @@ interface TokensExports extends ModuleExports {
   memory_save(length: number, hasFile: number): void;
   memory_saved(): void;
 }
+
+/** Returns the number of days since 1970. */
+const today = (): number => Math.floor(Date.now() / 86_400_000);
 
 /** Longer texts are rarely counted twice, and would fill the memory. */
 const MAX_CACHED_LENGTH = 2048;
@@ -152,8 +159,43 @@ export class Tokens {
    * it used.
    */
   end(id: string, entry: string | undefined, now: number): Ended | null {
-    const rest = JSON.stringify({ id, now: Math.round(now), today: Math.floor(Date.now() / 86_400_000) });
+    const rest = JSON.stringify({ id, now: Math.round(now), today: today() });
     return this.#askJson(`{"end":{"entry":${entry ?? "{}"},${rest.slice(1)}}`);
+  }
+
+  /** Reserves what a request may cost. Returns this window's file, to be written before those of other windows are read. */
+  reserve(id: string): string {
+    return this.#ask({ reserve: { id, today: today() } });
+  }
+
+  /** Decides whether a request may be sent. `others` are the files of the other windows. */
+  checkSpending(id: string, limits: SpendLimits, others: string[]): SpendCheck {
+    return this.#ask({ checkSpending: { id, limits, others, today: today() } });
+  }
+
+  /** Remembers what the user decided about the limit of a verdict. */
+  chooseSpending(id: string, choice: SpendChoice, limit: LimitState | null): void {
+    this.#ask({ chooseSpending: { id, choice, limit } });
+  }
+
+  /** Forgets what a request has reserved that isn't sent. Returns this window's file. */
+  release(id: string): string {
+    return this.#ask({ release: { id } });
+  }
+
+  /** Call this when the memory has been saved. Returns this window's file, which can be deleted if it is empty. */
+  spendingSaved(): string {
+    return this.#ask({ saved: {} });
+  }
+
+  /** Returns how much of each limit for days and months is used. */
+  limitStates(limits: SpendLimits, others: string[]): LimitState[] {
+    return this.#ask({ limitStates: { limits, others, today: today() } });
+  }
+
+  /** Adds the record of an earlier request, as it was stored. */
+  recall(record: string): void {
+    this.#ask({ recall: { record } });
   }
 
   /** Returns what was used, by day or month and by model, the newest first. */

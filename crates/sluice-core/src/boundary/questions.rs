@@ -11,6 +11,7 @@ use super::inspect::RecordsQuestion;
 use super::model::{ChatModel, ModelSettings, OtherModel};
 use super::outcome::LoggedOutcome;
 use super::part::Note;
+use super::spending::{LimitState, SpendChoice, SpendLimits};
 use super::usage::Totals;
 use crate::environment::Environment;
 use crate::failure::{HttpResponse, Transport};
@@ -329,6 +330,54 @@ pub enum TokensQuestion {
         now: u64,
         /// Days since 1970.
         today: u32,
+    },
+    /// Reserves what a request may cost: the content of this program's file.
+    Reserve {
+        /// The id from the beginning.
+        id: String,
+        /// Days since 1970.
+        today: u32,
+    },
+    /// Decides whether it may be sent: [`SpendCheck`](crate::SpendCheck).
+    CheckSpending {
+        /// The id from the beginning.
+        id: String,
+        /// The user's limits.
+        limits: SpendLimits,
+        /// The files of the other programs.
+        others: Vec<String>,
+        /// Days since 1970.
+        today: u32,
+    },
+    /// Remembers what the user decided about a limit.
+    ChooseSpending {
+        /// The id from the beginning.
+        id: String,
+        /// What the user decided.
+        choice: SpendChoice,
+        /// The limit of the verdict.
+        limit: Option<LimitState>,
+    },
+    /// Forgets what a request has reserved that isn't sent: the content of this program's file.
+    Release {
+        /// The id from the beginning.
+        id: String,
+    },
+    /// The memory has been saved: the content of this program's file.
+    Saved {},
+    /// How much of each limit for days and months is used: a list of [`LimitState`](crate::LimitState).
+    LimitStates {
+        /// The user's limits.
+        limits: SpendLimits,
+        /// The files of the other programs.
+        others: Vec<String>,
+        /// Days since 1970.
+        today: u32,
+    },
+    /// Adds the record of an earlier request.
+    Recall {
+        /// The record as it was stored.
+        record: String,
     },
     /// Returns the usage by day or month and by model, the newest first: a list of [`HistoryRow`].
     History(HistoryPeriod),

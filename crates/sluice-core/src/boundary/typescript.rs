@@ -10,7 +10,7 @@ use crate::exchange::{
     Action, CompletionDetails, Dialect, Drain, Elsewhere, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
 };
 use crate::failure::{HttpResponse, Transport};
-use crate::ledger::{Begun, Ended, LedgerModel};
+use crate::ledger::{Begun, Ended, LedgerModel, SpendCheck};
 use crate::message::{Message, MessageCode};
 use crate::models::{KeyCheck, KeyState, ListState};
 use crate::pace::Pace;
@@ -107,6 +107,14 @@ fn typescript_types_are_fresh() {
         LedgerModel::decl(&config),
         Begun::decl(&config),
         Ended::decl(&config),
+        SpendCheck::decl(&config),
+        SpendLimits::decl(&config),
+        SpendLimit::decl(&config),
+        Verdict::decl(&config),
+        SpendAction::decl(&config),
+        LimitState::decl(&config),
+        SpendPeriod::decl(&config),
+        SpendChoice::decl(&config),
         RequestRecord::decl(&config),
         Timeline::decl(&config),
         CallTime::decl(&config),

@@ -71,7 +71,7 @@ pub struct RequestStart {
 }
 
 /// The purpose of a request. Only `main` shows how full the conversation is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[non_exhaustive]

@@ -1,6 +1,6 @@
 //! The price of tokens: as numbers, as text, and for a whole answer.
 
-use crate::boundary::{PriceCategory, PriceTier, Prices, Usage};
+use crate::boundary::{Dollars, PriceCategory, PriceTier, Prices, Usage};
 use crate::message::{Message, MessageCode};
 use crate::numbers::short_count;
 use crate::wire::{Pricing, Tier};
@@ -102,22 +102,41 @@ impl Prices {
         };
         let cached = detail(&["cached_tokens", "cache_read_input_tokens"]).min(input);
         let written = detail(&["cache_creation_input_tokens", "cache_write_tokens"]).min(input - cached);
-        let tier = self.tiers.iter().rev().find(|tier| tier.from_input_tokens <= input);
-        let [input_price, output_price, cached_price, write_price] = match tier {
-            Some(tier) => [tier.input, tier.output, tier.cached_input, tier.cache_write],
-            None => [self.input, self.output, self.cached_input, self.cache_write],
-        };
-        let part = |tokens: u64, price: Option<f64>| match (tokens, price) {
-            (0, _) => Some(0.0),
-            #[expect(clippy::cast_precision_loss, reason = "no answer has 2^53 tokens")]
-            (tokens, price) => price.map(|price| tokens as f64 * price / 1e6),
-        };
+        self.cost_of(input, cached, written, output)
+    }
+
+    /// Computes the cost of a request in US dollars. `input` includes what is read from the cache and written to it.
+    pub(crate) fn cost_of(&self, input: u64, cached: u64, written: u64, output: u64) -> Option<f64> {
+        let [input_price, output_price, cached_price, write_price] = self.for_input(input);
         Some(
             part(input - cached - written, input_price)?
                 + part(cached, cached_price.or(input_price))?
                 + part(written, write_price.or(input_price))?
                 + part(output, output_price)?,
         )
+    }
+
+    /// Returns how much more tokens cost because they were not read from the cache. `input` is the length of the request.
+    pub(crate) fn uncached(&self, input: u64, tokens: u64) -> Option<Dollars> {
+        let [input_price, _, cached_price, _] = self.for_input(input);
+        Dollars::from_f64(part(tokens, input_price)? - part(tokens, cached_price)?)
+    }
+
+    /// Returns the prices of input, output, reading from the cache and writing to it, for a request of this length.
+    fn for_input(&self, input: u64) -> [Option<f64>; 4] {
+        match self.tiers.iter().rev().find(|tier| tier.from_input_tokens <= input) {
+            Some(tier) => [tier.input, tier.output, tier.cached_input, tier.cache_write],
+            None => [self.input, self.output, self.cached_input, self.cache_write],
+        }
+    }
+}
+
+/// Returns the price of tokens. Nothing costs nothing, even if there is no price.
+fn part(tokens: u64, price: Option<f64>) -> Option<f64> {
+    match (tokens, price) {
+        (0, _) => Some(0.0),
+        #[expect(clippy::cast_precision_loss, reason = "no answer has 2^53 tokens")]
+        (tokens, price) => price.map(|price| tokens as f64 * price / 1e6),
     }
 }
 

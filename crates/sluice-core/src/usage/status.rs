@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 
 use super::{ConversationUsage, Kinds, Open, freed};
-use crate::boundary::{Activity, Level, Preflight, RequestKind, RequestUsage, StatusLine, TooltipLine, Totals};
+use crate::boundary::{
+    Activity, CostBasis, Level, Preflight, RequestKind, RequestUsage, StatusLine, TooltipLine, Totals,
+};
 use crate::message::{Message, MessageCode};
 use crate::numbers::{fixed_count, grouped, short_count};
 
@@ -110,7 +112,8 @@ fn last_answer(usage: &RequestUsage, say: &mut dyn FnMut(MessageCode, Vec<Messag
     let input = (usage.input_tokens, usage.cached_tokens);
     say(MessageCode::LastAnswerLabel, in_and_out(input, (usage.output_tokens, usage.reasoning_tokens), grouped).into());
     if let Some(cost) = usage.cost {
-        say(MessageCode::CostLabel, vec![plain(&cost)]);
+        let code = if usage.cost_basis == Some(CostBasis::Play) { MessageCode::CostPlay } else { MessageCode::Plain };
+        say(MessageCode::CostLabel, vec![Message::new(code, [&cost])]);
     }
     #[allow(clippy::cast_precision_loss, reason = "for display")]
     let first_part = usage.first_part_ms.map(|ms| format!("{:.1}", ms as f64 / 1000.0));

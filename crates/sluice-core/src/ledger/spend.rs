@@ -1,0 +1,90 @@
+//! The ledger's side of the spend guard. `limits.rs` describes how programs share limits.
+
+use serde::Serialize;
+
+use super::{Ledger, Running};
+use crate::boundary::{CostBasis, Dollars, LimitState, RequestRecord, SpendChoice, SpendLimits, Verdict};
+use crate::limits::Reserved;
+
+/// What the limits say about a request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SpendCheck {
+    /// What to do with the request.
+    pub verdict: Verdict,
+    /// For each file of another program, whether it is so old that it can be deleted.
+    pub old: Vec<bool>,
+}
+
+impl Ledger {
+    /// Reserves what a request that has [begun](Self::begin) may cost. Returns this program's file, which the shell writes
+    /// before it reads the files of the other programs. `today` counts days from 1970-01-01.
+    pub fn reserve(&mut self, id: &str, today: u32) -> String {
+        if let Some(Running { record, .. }) = self.running.get(id)
+            && !is_play(&record.model)
+        {
+            let cost = record.forecast.and_then(|forecast| forecast.cost);
+            self.spending.reserve(
+                id,
+                Reserved {
+                    day: today,
+                    model: record.model.clone(),
+                    conversation: record.conversation.clone(),
+                    amount: cost.map_or(Dollars(0), |cost| cost.high),
+                },
+            );
+        }
+        self.spending.file()
+    }
+
+    /// Decides whether a request for which money is reserved may be sent. `others` are the files of the other programs.
+    pub fn check_spending(&mut self, id: &str, limits: &SpendLimits, others: &[String], today: u32) -> SpendCheck {
+        let old = self.spending.read_others(others, today);
+        let conversation = self.running.get(id).map(|running| running.record.conversation.as_str());
+        let spent = conversation.and_then(|conversation| self.tracker.conversation(conversation));
+        let spent = spent.map_or(Dollars(0), |totals| totals.cost);
+        let verdict = self.spending.verdict(id, limits, &self.memory.history(), spent, today);
+        SpendCheck { verdict, old }
+    }
+
+    /// Remembers what the user decided when a limit was reached.
+    pub fn choose_spending(&mut self, id: &str, choice: SpendChoice, limit: Option<LimitState>) {
+        self.spending.choose(id, choice, limit);
+    }
+
+    /// Forgets what a request has reserved that isn't sent. Returns this program's file.
+    pub fn release(&mut self, id: &str) -> String {
+        self.spending.release(id, None);
+        self.spending.file()
+    }
+
+    /// Records that the memory has been saved, so that other programs can read what this one spent. Returns this program's
+    /// file; it can be deleted if it is empty.
+    pub fn saved(&mut self) -> String {
+        self.spending.saved();
+        self.spending.file()
+    }
+
+    /// Returns how much of each limit for days and months is used. `others` are the files of the other programs.
+    pub fn limit_states(&mut self, limits: &SpendLimits, others: &[String], today: u32) -> Vec<LimitState> {
+        self.spending.read_others(others, today);
+        self.spending.states(None, limits, &self.memory.history(), None, today)
+    }
+
+    /// Adds the record of an earlier request, which a shell has kept: the next request of its conversation is compared with
+    /// it, and its cost counts for the conversation.
+    pub fn recall(&mut self, record: RequestRecord) {
+        if self.recent.has(&record.id) {
+            return;
+        }
+        if let Some(cost) = record.cost.filter(|cost| cost.basis != CostBasis::Play) {
+            self.spending.recall(&record.conversation, cost.usd);
+        }
+        self.recent.keep(record);
+    }
+}
+
+/// Returns whether a model belongs to the embedded gateway, whose money isn't real.
+pub(super) fn is_play(model: &str) -> bool {
+    model.starts_with("sluice/")
+}

@@ -1,0 +1,241 @@
+//! The spend guard: no request leaves that would pass a limit of the user's.
+//!
+//! A request reserves the upper end of its forecast before it leaves, and releases it when its real cost is in the
+//! history. What is reserved counts as spent. Several programs share the limits: each writes what it has reserved into a
+//! file of its own ([`Spending::file`]) *before* it reads the files of the others and asks for a verdict. Of two programs
+//! that reserve at the same time, at least one therefore sees the other.
+//!
+//! A program that dies leaves its file behind. What it had reserved then counts until the day and the month are over,
+//! because its requests may have cost that much.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::boundary::{Dollars, LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
+use crate::message::{Message, MessageCode};
+use crate::numbers::date;
+use crate::usage::History;
+
+/// The share of a limit from which the user is warned, in per cent.
+const NEAR_PERCENT: u64 = 80;
+/// How many rows of other programs are read at most.
+const MAX_ROWS: usize = 10_000;
+
+/// What this program has reserved, what others have, and what the user decided.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spending {
+    own: BTreeMap<String, Reserved>,
+    /// What has ended but isn't in the file of the history yet, so that other programs don't know about it.
+    unsaved: Vec<Reserved>,
+    others: Vec<Reserved>,
+    /// The conversations that may continue whatever they cost.
+    allowed: BTreeSet<String>,
+    /// What conversations spent in programs that have ended.
+    earlier: BTreeMap<String, Dollars>,
+    /// The limits at which the user decided to stop.
+    stopped: BTreeSet<Key>,
+    /// The limits that the user has been warned about.
+    warned: BTreeSet<Key>,
+}
+
+/// What one request may cost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reserved {
+    pub day: u32,
+    pub model: String,
+    pub conversation: String,
+    pub amount: Dollars,
+}
+
+impl Spending {
+    /// Reserves what a request may cost.
+    pub(crate) fn reserve(&mut self, id: &str, reserved: Reserved) {
+        self.own.insert(id.to_owned(), reserved);
+    }
+
+    /// A request is over, or isn't sent. Its cost, if there is one, is in this program's history.
+    pub(crate) fn release(&mut self, id: &str, cost: Option<Dollars>) {
+        let reserved = self.own.remove(id).zip(cost);
+        self.unsaved.extend(reserved.map(|(reserved, amount)| Reserved { amount, ..reserved }));
+    }
+
+    /// The history has been saved, so that other programs can read it.
+    pub(crate) fn saved(&mut self) {
+        self.unsaved.clear();
+    }
+
+    /// Adds what a conversation spent in an earlier program.
+    pub(crate) fn recall(&mut self, conversation: &str, cost: Dollars) {
+        let sum = self.earlier.entry(conversation.to_owned()).or_default();
+        sum.0 = sum.0.saturating_add(cost.0);
+    }
+
+    /// Returns the file that other programs read. It is empty if nothing is reserved.
+    pub(crate) fn file(&self) -> String {
+        let lines = self.own.values().chain(&self.unsaved).filter_map(|reserved| serde_json::to_string(reserved).ok());
+        lines.map(|line| line + "\n").collect()
+    }
+
+    /// Reads the files of other programs. A damaged line counts nothing. Returns, for each file, whether it may be deleted:
+    /// everything in it belongs to a month that is over.
+    pub(crate) fn read_others(&mut self, files: &[String], today: u32) -> Vec<bool> {
+        self.others.clear();
+        let mut old = Vec::new();
+        for file in files {
+            let rows: Vec<Reserved> = file.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+            old.push(rows.iter().all(|row| row.day < today && month(row.day) != month(today)));
+            self.others.extend(rows);
+        }
+        self.others.truncate(MAX_ROWS);
+        old
+    }
+
+    /// Decides about a request that has been [reserved](Self::reserve). `spent_in_conversation` is what its
+    /// conversation has spent in this program; the history has everything else.
+    pub(crate) fn verdict(
+        &mut self,
+        id: &str,
+        limits: &SpendLimits,
+        history: &History,
+        spent_in_conversation: Dollars,
+        today: u32,
+    ) -> Verdict {
+        let go = Verdict { action: SpendAction::Go, limit: None, text: Vec::new() };
+        let Some(request) = self.own.get(id).cloned() else { return go };
+        let earlier = self.earlier.get(&request.conversation).copied().unwrap_or_default();
+        let spent_in_conversation = Dollars(spent_in_conversation.0.saturating_add(earlier.0));
+        if self.allowed.contains(&request.conversation) {
+            return go;
+        }
+        let states = self.states(Some(id), limits, history, Some((&request, spent_in_conversation)), today);
+        let after = |state: &LimitState| Dollars(state.used.0.saturating_add(request.amount.0));
+        let is_reached = |state: &&LimitState| after(state) > state.limit || state.used >= state.limit;
+        let is_stopped = |state: &&LimitState| limits.is_hard || self.stopped.contains(&key(state, &request, today));
+        let reached: Vec<&LimitState> = states.iter().filter(is_reached).collect();
+        let stopped = reached.iter().copied().find(is_stopped);
+        if let Some(state) = stopped.or(reached.first().copied()) {
+            let (action, next) = match stopped {
+                Some(_) => (SpendAction::Stop, MessageCode::LimitRaise),
+                None => (SpendAction::Ask, MessageCode::LimitNext),
+            };
+            let mut text = describe(state, request.amount);
+            text.push(next.into());
+            return Verdict { action, limit: Some(state.clone()), text };
+        }
+        let is_near =
+            |state: &&LimitState| after(state).0.saturating_mul(100) >= state.limit.0.saturating_mul(NEAR_PERCENT);
+        let Some(state) = states.iter().find(is_near) else { return go };
+        if !self.warned.insert(key(state, &request, today)) {
+            return go;
+        }
+        let mut text = vec![Message::new(MessageCode::LimitNear, [&after(state), &state.limit])];
+        text.extend(scope(state));
+        Verdict { action: SpendAction::Warn, limit: Some(state.clone()), text }
+    }
+
+    /// Remembers what the user decided about a verdict.
+    pub(crate) fn choose(&mut self, id: &str, choice: SpendChoice, limit: Option<LimitState>) {
+        match choice {
+            SpendChoice::Continue => {
+                let conversation = self.own.get(id).map(|reserved| reserved.conversation.clone());
+                self.allowed.extend(conversation);
+            }
+            SpendChoice::Stop => {
+                self.stopped.extend(limit.zip(self.own.get(id)).map(|(limit, own)| key(&limit, own, own.day)))
+            }
+        }
+    }
+
+    /// Returns every limit that applies, and how much of it is used without the request `except`.
+    pub(crate) fn states(
+        &self,
+        except: Option<&str>,
+        limits: &SpendLimits,
+        history: &History,
+        request: Option<(&Reserved, Dollars)>,
+        today: u32,
+    ) -> Vec<LimitState> {
+        let this_month = month(today);
+        let own = self.own.iter().filter(|(id, _)| except != Some(id.as_str())).map(|(_, reserved)| reserved);
+        let reserved: Vec<&Reserved> = own.chain(&self.others).collect();
+        let used = |period: SpendPeriod, model: Option<&str>| {
+            let is_in = |day: u32, conversation: Option<&str>| match period {
+                SpendPeriod::Request => false,
+                SpendPeriod::Conversation => {
+                    request.is_some_and(|(request, _)| conversation == Some(&request.conversation))
+                }
+                SpendPeriod::Day => day == today,
+                SpendPeriod::Month => month(day) == this_month,
+            };
+            let is_model = |name: &str| model.is_none_or(|model| model == name);
+            let past = history.rows().filter(|(day, name, _)| is_in(*day, None) && is_model(name));
+            let past = past.map(|(_, _, totals)| totals.cost.0);
+            let open = reserved.iter().filter(|row| is_in(row.day, Some(&row.conversation)) && is_model(&row.model));
+            let open = open.map(|row| row.amount.0);
+            let talk = request.filter(|_| period == SpendPeriod::Conversation).map(|(_, spent)| spent.0);
+            Dollars(past.chain(open).chain(talk).fold(0, u64::saturating_add))
+        };
+        let mut states = Vec::new();
+        let mut list = |limit: &SpendLimit, model: Option<&str>| {
+            let periods = [
+                (SpendPeriod::Request, limit.request),
+                (SpendPeriod::Conversation, limit.conversation),
+                (SpendPeriod::Day, limit.day),
+                (SpendPeriod::Month, limit.month),
+            ];
+            for (period, limit) in periods {
+                let Some(limit) = limit else { continue };
+                let model = model.map(str::to_owned);
+                states.push(LimitState { period, limit, used: used(period, model.as_deref()), model });
+            }
+        };
+        list(&limits.all, None);
+        for (model, limit) in &limits.models {
+            if request.is_none_or(|(request, _)| request.model == *model) {
+                list(limit, Some(model));
+            }
+        }
+        states
+    }
+}
+
+fn describe(state: &LimitState, amount: Dollars) -> Vec<Message> {
+    let said = match state.period {
+        SpendPeriod::Request => Message::new(MessageCode::LimitOfRequest, [&amount, &state.limit]),
+        _ if state.used >= state.limit => Message::new(MessageCode::LimitReachedAlready, [&state.used, &state.limit]),
+        _ => Message::new(MessageCode::LimitReached, [&amount, &state.used, &state.limit]),
+    };
+    [said].into_iter().chain(scope(state)).collect()
+}
+
+/// Says what a limit is for.
+fn scope(state: &LimitState) -> impl Iterator<Item = Message> {
+    let period = match state.period {
+        SpendPeriod::Request => None,
+        SpendPeriod::Conversation => Some(MessageCode::LimitForConversation),
+        SpendPeriod::Day => Some(MessageCode::LimitForDay),
+        SpendPeriod::Month => Some(MessageCode::LimitForMonth),
+    };
+    let model = state.model.as_ref().map(|model| Message::new(MessageCode::LimitForModel, [model]));
+    period.map(Message::from).into_iter().chain(model)
+}
+
+/// A limit at a certain time: the user is asked and warned once for each conversation, day and month.
+type Key = (SpendPeriod, String, Option<String>, Dollars);
+
+fn key(state: &LimitState, request: &Reserved, today: u32) -> Key {
+    let when = match state.period {
+        SpendPeriod::Request | SpendPeriod::Conversation => request.conversation.clone(),
+        SpendPeriod::Day => date(today),
+        SpendPeriod::Month => month(today),
+    };
+    (state.period, when, state.model.clone(), state.limit)
+}
+
+/// Returns the name of a day's month: `2026-03`.
+fn month(day: u32) -> String {
+    let mut name = date(day);
+    name.truncate(name.len() - "-01".len());
+    name
+}

@@ -1,0 +1,318 @@
+//! The spend guard: a limit is never passed by more than one request's forecast, however many requests run at once, in
+//! however many programs, and whichever of them crash.
+
+#![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use sluice_core::{
+    ChatMessage, ChatPart, ChatRequest, Counter, Dollars, InstallKey, Ledger, LedgerEntry, LedgerModel, Role,
+    SpendAction, SpendChoice, SpendLimits, join_messages,
+};
+
+const TODAY: u32 = 20_000;
+const KEY: InstallKey = InstallKey([7; 16]);
+
+fn model() -> LedgerModel {
+    let prices = json!({"input": 10.0, "output": 100.0, "tiers": []});
+    serde_json::from_value(json!({"origin": "https://a.example", "prices": prices})).unwrap()
+}
+
+fn chat(model: &str) -> ChatRequest {
+    let content = vec![ChatPart::Text { value: "word ".repeat(1_000) }];
+    ChatRequest {
+        model: model.to_owned(),
+        messages: vec![ChatMessage { role: Role::User, content }],
+        ..ChatRequest::default()
+    }
+}
+
+fn limits(value: Value) -> SpendLimits {
+    serde_json::from_value(value).unwrap()
+}
+
+fn cost(dollars: f64) -> LedgerEntry {
+    let usage = json!({"input_tokens": 1_000, "output_tokens": 100});
+    LedgerEntry {
+        is_answered: true,
+        usage: serde_json::from_value(usage).unwrap(),
+        cost: Some(dollars.to_string()),
+        ..LedgerEntry::default()
+    }
+}
+
+/// One program with a ledger, its file of reservations, and files that all programs share.
+struct Program {
+    ledger: Ledger,
+    file: String,
+}
+
+impl Program {
+    fn new() -> Self {
+        Self { ledger: Ledger::new(Counter::estimating(), KEY), file: String::new() }
+    }
+
+    fn begin(&mut self, id: &str, conversation: &str, name: &str) -> Dollars {
+        let begun = self.ledger.begin(id, conversation, chat(name), model(), 0);
+        begun.forecast.cost.unwrap().high
+    }
+
+    /// Asks whether a request may be sent, in a program that is alone.
+    fn ask(&mut self, id: &str, limits: &SpendLimits) -> String {
+        self.file = self.ledger.reserve(id, TODAY);
+        let verdict = self.ledger.check_spending(id, limits, &[], TODAY).verdict;
+        let said = format!("{:?} {}", verdict.action, join_messages(&verdict.text, " "));
+        if verdict.action == SpendAction::Stop {
+            self.ledger.release(id);
+        }
+        said.trim_end().to_owned()
+    }
+}
+
+fn check(limits: &SpendLimits, costs: &[f64], expected: Expect) {
+    let mut program = Program::new();
+    let mut lines = Vec::new();
+    for (number, dollars) in costs.iter().enumerate() {
+        let id = number.to_string();
+        program.begin(&id, "talk", "acme/one");
+        lines.push(program.ask(&id, limits));
+        program.ledger.end(&id, &cost(*dollars), 1, TODAY);
+    }
+    expected.assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn the_user_is_warned_near_a_limit_and_asked_at_it() {
+    check(
+        &SpendLimits::default(),
+        &[5.0, 5.0],
+        expect![[r#"
+        Go
+        Go"#]],
+    );
+    check(
+        &limits(json!({"day": 2.0})),
+        &[0.5, 0.95, 0.01, 0.6, 0.1],
+        expect![[r#"
+        Go
+        Go
+        Go
+        Go
+        Ask $2.06 are spent or reserved, and the limit is $2.00. The limit is for one day. Continue this conversation anyway, raise the limit, or stop."#]],
+    );
+    check(
+        &limits(json!({"month": 2.0, "isHard": true})),
+        &[1.9, 0.3],
+        expect![[r#"
+        Go
+        Warn $1.95 of a limit of $2.00 are spent or reserved. The limit is for one month."#]],
+    );
+    check(
+        &limits(json!({"conversation": 1.0, "day": 50.0})),
+        &[1.2, 0.1],
+        expect![[r#"
+        Go
+        Ask $1.20 are spent or reserved, and the limit is $1.00. The limit is for this conversation. Continue this conversation anyway, raise the limit, or stop."#]],
+    );
+    check(
+        &limits(json!({"request": 0.1})),
+        &[0.1],
+        expect![
+            "Ask This request may cost up to $0.21, and the limit for one request is $0.10. Continue this conversation anyway, raise the limit, or stop."
+        ],
+    );
+    check(
+        &limits(json!({"models": {"acme/one": {"day": 1.0}, "acme/two": {"day": 0.01}}})),
+        &[1.1, 0.1],
+        expect![[r#"
+            Go
+            Ask $1.10 are spent or reserved, and the limit is $1.00. The limit is for one day. It applies to acme/one only. Continue this conversation anyway, raise the limit, or stop."#]],
+    );
+}
+
+#[test]
+fn the_user_is_asked_once() {
+    let limit = limits(json!({"day": 1.0}));
+    let mut program = Program::new();
+    program.begin("1", "talk", "acme/one");
+    program.ask("1", &limit);
+    program.ledger.end("1", &cost(1.5), 1, TODAY);
+    // The user continues one conversation; another one asks again, and stops.
+    program.begin("2", "talk", "acme/one");
+    assert!(program.ask("2", &limit).starts_with("Ask"));
+    program.ledger.choose_spending("2", SpendChoice::Continue, None);
+    assert_eq!(program.ask("2", &limit), "Go");
+    program.begin("3", "other", "acme/one");
+    program.ledger.reserve("3", TODAY);
+    let verdict = program.ledger.check_spending("3", &limit, &[], TODAY).verdict;
+    assert_eq!(verdict.action, SpendAction::Ask);
+    program.ledger.choose_spending("3", SpendChoice::Stop, verdict.limit);
+    assert!(program.ask("3", &limit).starts_with("Stop"));
+    program.begin("4", "third", "acme/one");
+    assert!(program.ask("4", &limit).starts_with("Stop"), "the user said so");
+    program.begin("5", "third", "acme/one");
+    assert_eq!(program.ask("5", &limits(json!({"day": 10.0}))), "Go", "the limit was raised");
+}
+
+#[test]
+fn play_money_is_never_counted() {
+    let limit = limits(json!({"day": 0.01, "request": 0.0001}));
+    let mut program = Program::new();
+    program.begin("1", "talk", "sluice/demo");
+    assert_eq!(program.ask("1", &limit), "Go");
+    let ended = program.ledger.end("1", &cost(5.0), 1, TODAY).unwrap();
+    assert_eq!(json!(ended.record.cost), json!({"usd": 5.0, "basis": "play"}));
+    let marked = LedgerEntry { is_play: true, ..cost(5.0) };
+    program.begin("2", "talk", "acme/one");
+    program.ledger.end("2", &marked, 1, TODAY);
+    let totals: Vec<Dollars> = program.ledger.history().rows().map(|(_, _, totals)| totals.cost).collect();
+    assert_eq!(totals, [Dollars(0), Dollars(0)]);
+    assert_eq!(program.ledger.limit_states(&limit, &[], TODAY)[1].used, Dollars(0));
+}
+
+/// What may happen next in a program.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// It writes its reservation for a new request.
+    Reserve,
+    /// It reads the reservations of the others.
+    Read,
+    /// It reads the history and decides about its oldest request that waits.
+    Decide,
+    /// The oldest request that was sent ends, and cost this many hundredths of what was reserved.
+    End(u64),
+    /// It saves its history.
+    Save,
+    /// It dies, and another one starts.
+    Crash,
+}
+
+fn steps(length: usize) -> impl Strategy<Value = Vec<(usize, Step)>> {
+    let step = prop_oneof![
+        6 => Just(Step::Reserve),
+        6 => Just(Step::Read),
+        8 => Just(Step::Decide),
+        3 => (0..=100_u64).prop_map(Step::End),
+        2 => Just(Step::Save),
+        1 => Just(Step::Crash),
+    ];
+    prop::collection::vec((0..3_usize, step), length)
+}
+
+/// A program and its requests, each with the upper end of its forecast.
+#[derive(Default)]
+struct Requests {
+    /// Reserved, but not read the others' files since then.
+    reserved: Vec<(String, Dollars)>,
+    waiting: Vec<(String, Dollars)>,
+    sent: Vec<(String, Dollars)>,
+    others: Vec<String>,
+}
+
+/// Runs three programs that share a limit. Returns how many requests were sent.
+fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
+    let most = limit.all.day.unwrap().0;
+    let mut programs: Vec<(Program, Requests)> = (0..3).map(|_| (Program::new(), Requests::default())).collect();
+    let (mut history, mut left): (Option<Vec<u8>>, Vec<String>) = (None, Vec::new());
+    // What was really paid, in the worst case: a request of a program that dies costs all that was reserved.
+    let (mut paid, mut number, mut sent) = (0, 0, 0);
+    for (at, step) in steps {
+        match step {
+            Step::Reserve => {
+                number += 1;
+                let (program, requests) = &mut programs[*at];
+                let high = program.begin(&number.to_string(), &format!("talk {at}"), "acme/one");
+                program.file = program.ledger.reserve(&number.to_string(), TODAY);
+                requests.reserved.push((number.to_string(), high));
+            }
+            Step::Read => {
+                let others = programs.iter().enumerate().filter(|(other, _)| other != at);
+                let others = others.map(|(_, (program, _))| program.file.clone()).chain(left.iter().cloned()).collect();
+                let (_, requests) = &mut programs[*at];
+                requests.others = others;
+                requests.waiting.append(&mut requests.reserved);
+            }
+            Step::Decide => {
+                let (program, requests) = &mut programs[*at];
+                if requests.waiting.is_empty() {
+                    continue;
+                }
+                let (id, high) = requests.waiting.remove(0);
+                history = save(program, history);
+                let check = program.ledger.check_spending(&id, limit, &requests.others, TODAY);
+                if check.verdict.action >= SpendAction::Ask {
+                    program.file = program.ledger.release(&id);
+                } else {
+                    sent += 1;
+                    requests.sent.push((id, high));
+                }
+            }
+            Step::End(hundredths) => {
+                let (program, requests) = &mut programs[*at];
+                if requests.sent.is_empty() {
+                    continue;
+                }
+                let (id, high) = requests.sent.remove(0);
+                let dollars = Dollars(high.0 * hundredths / 100);
+                paid += dollars.0;
+                program.ledger.end(&id, &cost(dollars.as_f64()), 1, TODAY).unwrap();
+            }
+            Step::Save => history = save(&mut programs[*at].0, history),
+            Step::Crash => {
+                let (program, requests) = std::mem::replace(&mut programs[*at], (Program::new(), Requests::default()));
+                paid += requests.sent.iter().map(|(_, high)| high.0).sum::<u64>();
+                left.push(program.file);
+            }
+        }
+        let running: u64 = programs.iter().flat_map(|(_, requests)| &requests.sent).map(|(_, high)| high.0).sum();
+        assert!(paid + running <= most, "{paid} are paid and {running} may be; the limit is {most}");
+    }
+    sent
+}
+
+/// Saves the history of a program under a lock, and then writes its reservations again.
+fn save(program: &mut Program, file: Option<Vec<u8>>) -> Option<Vec<u8>> {
+    let (bytes, _) = program.ledger.memory().save(file.as_deref());
+    program.ledger.memory().saved();
+    program.file = program.ledger.saved();
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Checks invariant C1.
+    #[test]
+    fn no_interleaving_of_programs_and_crashes_passes_a_limit(steps in steps(120), dollars in 0.1..3.0) {
+        run(&limits(json!({"day": dollars})), &steps);
+    }
+}
+
+/// Checks invariant C1: twenty requests at once, of which each alone would be allowed.
+#[test]
+fn twenty_requests_at_once_stay_below_a_limit() {
+    let each = Program::new().begin("1", "talk", "acme/one").as_f64();
+    let limit = limits(json!({"day": each * 5.5}));
+    let all = |step: Step| (0..20).map(move |number| (number % 3, step));
+    let in_turn: Vec<_> = (0..20)
+        .flat_map(|number| [Step::Reserve, Step::Read, Step::Decide].map(|step| (number % 3, step)))
+        .chain(all(Step::End(100)))
+        .collect();
+    assert_eq!(run(&limit, &in_turn), 5, "as many as fit are sent");
+    // If all reserve before any of them reads, every one sees the others and asks.
+    let at_once: Vec<_> = all(Step::Reserve).chain(all(Step::Read)).chain(all(Step::Decide)).collect();
+    let sent = run(&limit, &at_once);
+    assert!(sent <= 5, "{sent}");
+}
+
+#[test]
+fn a_file_is_deleted_when_its_month_is_over() {
+    let mut program = Program::new();
+    program.begin("1", "talk", "acme/one");
+    let files = [program.ledger.reserve("1", TODAY), String::new(), "nonsense".to_owned()];
+    let mut other = Program::new();
+    let mut old = |today: u32| other.ledger.check_spending("", &SpendLimits::default(), &files, today).old;
+    assert_eq!(old(TODAY), [false, true, true]);
+    assert_eq!(old(TODAY + 40), [true, true, true]);
+}
