@@ -13,6 +13,8 @@ pub struct Ask {
     pub key: String,
     pub body: Map<String, Value>,
     pub items: Vec<Value>,
+    /// How many tokens of the prompt were in the cache.
+    pub cached: usize,
 }
 
 /// A function that the model may call.
@@ -143,27 +145,18 @@ impl Ask {
     }
 
     pub fn input_tokens(&self) -> usize {
-        self.fixed_tokens() + self.items.iter().map(tokens::count_item).sum::<usize>()
+        let mut tokens = 0;
+        self.visit(&mut |_| tokens += 1);
+        tokens
     }
 
-    /// Returns the tokens that the previous request already contained: everything before the model's last answer, or
-    /// nothing if there is no answer yet.
-    pub fn cached_tokens(&self) -> usize {
-        let spoken = |item: &Value| {
-            item["role"] == "assistant" || item["type"] == "function_call" || item["type"] == "reasoning"
-        };
-        let Some(last) = self.items.iter().rposition(spoken) else { return 0 };
-        let first = self.items[..last].iter().rposition(|item| !spoken(item)).map_or(0, |at| at + 1);
-        if first == 0 {
-            return 0;
-        }
-        self.fixed_tokens() + self.items[..first].iter().map(tokens::count_item).sum::<usize>()
-    }
-
-    fn fixed_tokens(&self) -> usize {
-        let instructions = self.body.get("instructions").and_then(Value::as_str).map_or(0, tokens::count);
+    /// Passes every token of the prompt to a function, in the order in which the model sees them.
+    pub fn visit(&self, token: &mut dyn FnMut(&[u8])) {
         let tools = self.body.get("tools").and_then(Value::as_array).into_iter().flatten();
-        instructions + tools.map(tokens::count_tool).sum::<usize>()
+        tools.for_each(|tool| tokens::visit_tool(tool, token));
+        let instructions = self.body.get("instructions").and_then(Value::as_str);
+        tokens::visit(instructions.unwrap_or_default(), token);
+        self.items.iter().for_each(|item| tokens::visit_item(item, token));
     }
 
     /// Returns the images and files in the user's last message.

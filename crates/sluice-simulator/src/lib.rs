@@ -7,11 +7,12 @@
 //!
 //! The path of a request, file by file: `respond` accepts it (`validate`, `memory`), `personalities` turns the `ask`
 //! into a `script`, and `perform` turns that into events. `faults` are applied at every stage. `providers` are models with
-//! the rules of real providers about reasoning, which is sealed by `seal`. `imitate` makes the gateway behave like other
+//! the rules of real providers about reasoning, which is sealed by `seal`. `cache` is the prompt cache. `imitate` makes the gateway behave like other
 //! servers.
 
 mod ask;
 mod base64;
+mod cache;
 mod faults;
 mod http;
 mod imitate;

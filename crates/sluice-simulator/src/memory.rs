@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
 
+use crate::cache::PromptCache;
 use crate::models::{Model, dollars};
 use crate::resource::Usage;
 
@@ -25,6 +26,7 @@ pub struct Memory {
     /// How often a request with this fingerprint has failed.
     failures: BTreeMap<u64, u64>,
     spent: u64,
+    cache: PromptCache,
 }
 
 /// Conversations by the id of their last response. Each contains all items up to that response.
@@ -110,6 +112,10 @@ impl Memory {
 
     pub fn conversations(&mut self) -> &mut Conversations {
         &mut self.conversations
+    }
+
+    pub fn cache(&mut self) -> &mut PromptCache {
+        &mut self.cache
     }
 
     pub fn finished(&mut self, generation: Generation) {

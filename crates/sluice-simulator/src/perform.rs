@@ -209,7 +209,7 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
     }
 
     let ask = resource.ask;
-    let usage = Usage { input: ask.input_tokens(), cached: ask.cached_tokens(), output: stage.spent, reasoning };
+    let usage = Usage { input: ask.input_tokens(), cached: ask.cached, output: stage.spent, reasoning };
     let took_ms = stage.elements.iter().map(StreamElement::duration_ms).sum();
     let out_of_budget = Ending::Incomplete("max_output_tokens".into());
     let ending = if stage.out_of_budget { &out_of_budget } else { &script.ending };

@@ -160,7 +160,7 @@ impl Responder {
         let server = body.as_ref().ok().and_then(|body| self.imitated(body, request));
         let turn = body.and_then(|body| {
             server.map_or(Ok(()), |server| server.check(&body))?;
-            self.turn(body, request, None)
+            self.turn(body, request, None, now_ms)
         });
         let Turn { ask, model, faults } = match turn {
             Ok(turn) => turn,
@@ -212,6 +212,7 @@ impl Responder {
         mut body: Map<String, Value>,
         request: &Request,
         local: Option<&Conversations>,
+        now_ms: u64,
     ) -> Result<Turn, Problem> {
         validate::create(&body)?;
         if body.get("background").is_some_and(|background| background == true) {
@@ -229,7 +230,7 @@ impl Responder {
         let items = self.conversation(&mut body, local)?;
         validate::conversation(&items)?;
         let key = self.seal_key(model.id);
-        let ask = Ask { model: model.id, key, body, items };
+        let mut ask = Ask { model: model.id, key, body, items, cached: 0 };
         let mut chosen = chosen;
         match Provider::of(model.id) {
             Some(provider) => {
@@ -249,6 +250,7 @@ impl Responder {
             );
             return Err(Problem::invalid("input", message).code("context_length_exceeded"));
         }
+        ask.cached = self.memory().cache().read(model.id, now_ms, |token| ask.visit(token));
         Ok(Turn { ask, model, faults: self.options.faults.clone().and(chosen).for_request(request) })
     }
 

@@ -52,35 +52,52 @@ pub fn count(text: &str) -> usize {
     pieces(text).len()
 }
 
-/// Counts the tokens of a tool definition.
-pub fn count_tool(tool: &Value) -> usize {
-    ITEM + count(tool["name"].as_str().unwrap_or_default())
-        + count(tool["description"].as_str().unwrap_or_default())
-        + tool.get("parameters").filter(|schema| !schema.is_null()).map_or(0, |schema| count(&schema.to_string()))
+/// Passes the tokens of a tool definition to a function, one at a time.
+pub fn visit_tool(tool: &Value, token: &mut dyn FnMut(&[u8])) {
+    around("tool", token);
+    let schema = tool.get("parameters").filter(|schema| !schema.is_null()).map(Value::to_string);
+    let texts = [tool["name"].as_str(), tool["description"].as_str(), schema.as_deref()];
+    texts.into_iter().flatten().for_each(|text| visit(text, token));
 }
 
-/// Counts the tokens of an input or output item.
-pub fn count_item(item: &Value) -> usize {
-    let own = ["name", "arguments", "encrypted_content"].iter().filter_map(|key| item[key].as_str()).map(count);
-    let lists = ["content", "output", "summary"].iter().map(|key| count_content(&item[key]));
-    ITEM + own.chain(lists).sum::<usize>()
-}
-
-fn count_content(content: &Value) -> usize {
-    match content {
-        Value::String(text) => count(text),
-        Value::Array(parts) => parts.iter().map(count_part).sum(),
-        _ => 0,
+/// Passes the tokens of an input or output item to a function, one at a time.
+pub fn visit_item(item: &Value, token: &mut dyn FnMut(&[u8])) {
+    around(item["role"].as_str().or(item["type"].as_str()).unwrap_or_default(), token);
+    let own = ["name", "arguments", "encrypted_content"].iter().filter_map(|key| item[key].as_str());
+    own.for_each(|text| visit(text, token));
+    for list in ["content", "output", "summary"] {
+        match &item[list] {
+            Value::String(text) => visit(text, token),
+            Value::Array(parts) => parts.iter().for_each(|part| visit_part(part, token)),
+            _ => {}
+        }
     }
 }
 
-fn count_part(part: &Value) -> usize {
-    match part["type"].as_str() {
+/// Passes the tokens of a text to a function, one at a time.
+pub fn visit(text: &str, token: &mut dyn FnMut(&[u8])) {
+    let mut rest = text;
+    while let Some(piece) = first(rest) {
+        token(piece.as_bytes());
+        rest = &rest[piece.len()..];
+    }
+}
+
+fn around(name: &str, token: &mut dyn FnMut(&[u8])) {
+    (0..ITEM).for_each(|_| token(name.as_bytes()));
+}
+
+fn visit_part(part: &Value, token: &mut dyn FnMut(&[u8])) {
+    let data = part["file_data"].as_str();
+    let number = match part["type"].as_str() {
         Some("input_image") => IMAGE,
-        Some("input_file" | "input_video") => {
-            part["file_data"].as_str().map_or(IMAGE, |data| data.len() / FILE_CHARACTERS)
-        }
-        _ => part["text"].as_str().or(part["refusal"].as_str()).map_or(0, count),
+        Some("input_file" | "input_video") => data.map_or(IMAGE, |data| data.len() / FILE_CHARACTERS),
+        _ => return part["text"].as_str().or(part["refusal"].as_str()).map_or((), |text| visit(text, token)),
+    };
+    let content = data.or(part["image_url"].as_str()).unwrap_or_default().as_bytes();
+    if number > 0 {
+        token(content);
+        (1..number).for_each(|_| token(&[]));
     }
 }
 

@@ -26,13 +26,9 @@ impl Responder {
         let key = self.seal_key(model.id);
         seal::check(&key, &items)?;
         let told = tell(&items);
-        let ask = Ask { model: model.id, key, body, items };
-        let usage = Usage {
-            input: ask.input_tokens(),
-            cached: ask.cached_tokens(),
-            output: tokens::count(&told),
-            reasoning: 0,
-        };
+        let mut ask = Ask { model: model.id, key, body, items, cached: 0 };
+        ask.cached = self.memory().cache().read(model.id, now_ms, |token| ask.visit(token));
+        let usage = Usage { input: ask.input_tokens(), cached: ask.cached, output: tokens::count(&told), reasoning: 0 };
         let item = json!({
             "type": "compaction",
             "id": seed.id("cmp_"),

@@ -42,7 +42,7 @@ impl Responder {
         let body = parse(text.as_bytes()).and_then(without_envelope);
         let previous = body.as_ref().ok().and_then(|body| body.get("previous_response_id")).and_then(Value::as_str);
         let previous = previous.map(str::to_owned);
-        let turn = body.and_then(|body| self.turn(body, opened, Some(&socket.conversations)));
+        let turn = body.and_then(|body| self.turn(body, opened, Some(&socket.conversations), now_ms));
         let Turn { ask, model, faults } = match turn {
             Ok(turn) => turn,
             Err(problem) => {

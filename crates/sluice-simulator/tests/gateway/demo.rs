@@ -257,17 +257,17 @@ fn it_uses_tool_results() {
     check(
         &turn("Read a.rs", "read_file", "{\"filePath\":\"a.rs\"}", "fn main() {\n    go();\n}\n"),
         &expect![[r#"
-        text: Here is what `read_file` returned.
+            text: Here is what `read_file` returned.
 
-        **a.rs** (3 lines):
+            **a.rs** (3 lines):
 
-        > fn main() {
-        >     go();
-        > }
+            > fn main() {
+            >     go();
+            > }
 
-        I am only a demo, so I quote rather than understand; a real model would go on from here.
-        response.completed in 423 (cached 389) out 59 (reasoning 0)
-    "#]],
+            I am only a demo, so I quote rather than understand; a real model would go on from here.
+            response.completed in 423 (cached 0) out 59 (reasoning 0)
+        "#]],
     );
     check(
         &turn("Explain this project", "list_dir", "{\"path\":\".\"}", "Cargo.toml\nREADME.md\nsrc/"),
@@ -275,7 +275,7 @@ fn it_uses_tool_results() {
             text: Next I'll read `README.md`.
             arguments: {"endLine":200,"filePath":"README.md","startLine":1}
             call: "read_file" "completed"
-            response.completed in 416 (cached 388) out 39 (reasoning 0)
+            response.completed in 416 (cached 0) out 39 (reasoning 0)
         "#]],
     );
 }
@@ -292,31 +292,31 @@ fn it_remembers_and_summarises() {
     check(
         &history("What is my name?"),
         &expect![[r#"
-        text: Your name is Alice.
-        response.completed in 25 (cached 9) out 5 (reasoning 0)
-    "#]],
+            text: Your name is Alice.
+            response.completed in 25 (cached 0) out 5 (reasoning 0)
+        "#]],
     );
     check(
         &history("Please summarize our conversation so far."),
         &expect![[r#"
-        text: What happened so far:
+            text: What happened so far:
 
-        - The user said: My name is Alice.
-        - The assistant said: Hello Alice!
-        response.completed in 29 (cached 9) out 25 (reasoning 0)
-    "#]],
+            - The user said: My name is Alice.
+            - The assistant said: Hello Alice!
+            response.completed in 29 (cached 0) out 25 (reasoning 0)
+        "#]],
     );
     check(
         &history("Summarize the conversation. Put it between <summary> and </summary>."),
         &expect![[r#"
-        text: <summary>
-        What happened so far:
+            text: <summary>
+            What happened so far:
 
-        - The user said: My name is Alice.
-        - The assistant said: Hello Alice!
-        </summary>
-        response.completed in 38 (cached 9) out 32 (reasoning 0)
-    "#]],
+            - The user said: My name is Alice.
+            - The assistant said: Hello Alice!
+            </summary>
+            response.completed in 38 (cached 0) out 32 (reasoning 0)
+        "#]],
     );
 }
 

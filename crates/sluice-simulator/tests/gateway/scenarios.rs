@@ -191,7 +191,7 @@ fn models_that_call_tools() {
     .assert_eq(&render(&say("sluice/tools", "Do it without tools")));
     expect![[r#"
         text: one said: 42
-        response.completed in 69 (cached 57) out 4 (reasoning 0)
+        response.completed in 69 (cached 0) out 4 (reasoning 0)
     "#]]
     .assert_eq(&render(&post(&json!({ "model": "sluice/tools", "stream": true, "tools": tools, "input": [
         { "type": "message", "role": "user", "content": "Do it" },
@@ -230,16 +230,34 @@ fn encrypted_content_must_return_unchanged_to_its_model() {
 }
 
 #[test]
-fn the_second_turn_is_partly_cached() {
-    let reply = post(&json!({ "model": "sluice/echo", "stream": true, "instructions": "one two three", "input": [
-        { "type": "message", "role": "user", "content": "four five" },
-        { "type": "message", "role": "assistant", "content": "six" },
-        { "type": "message", "role": "user", "content": "seven" },
-    ] }));
-    let usage = last_response(&reply)["usage"].clone();
-    // The instructions have three words. The first message has two words and an overhead of four.
-    assert_eq!(usage["input_tokens_details"]["cached_tokens"], 9);
-    assert_eq!(usage["input_tokens"], 9 + 5 + 5);
+fn a_prompt_that_begins_like_an_earlier_one_is_partly_cached() {
+    let responder = sluice_simulator::Responder::new(sluice_simulator::Options::default());
+    let details = |instructions: &str, now_ms: u64| {
+        let body = json!({ "model": "sluice/echo", "instructions": instructions, "input": "one two" });
+        let response = json_body(&responder.respond(&request("POST", "/v1/responses", &body), now_ms));
+        let cost = &response["provider_metadata"]["gateway"]["cost"];
+        let usage = &response["usage"];
+        format!("{} of {} for {cost}", usage["input_tokens_details"]["cached_tokens"], usage["input_tokens"])
+    };
+    let rules = "rule ".repeat(2_000);
+    let lines = [
+        details(&rules, NOW_MS),
+        details(&rules, NOW_MS + 1_000),
+        details(&format!("{rules}and more"), NOW_MS + 2_000),
+        details(&format!("At first: {rules}"), NOW_MS + 3_000),
+        details(&rules, NOW_MS + 600_000),
+        details("rule rule", NOW_MS + 600_001),
+        details("rule rule", NOW_MS + 600_002),
+    ];
+    expect![[r#"
+        0 of 2007 for "0.0002015"
+        1920 of 2007 for "0.0000287"
+        1920 of 2008 for "0.0000288"
+        0 of 2010 for "0.0002018"
+        0 of 2007 for "0.0002015"
+        0 of 8 for "0.0000016"
+        0 of 8 for "0.0000016""#]]
+    .assert_eq(&lines.join("\n"));
 }
 
 #[test]
