@@ -174,6 +174,7 @@ fn rendered(record: &RequestRecord) -> String {
     )
 }
 
+/// Checks invariant C3.
 #[test]
 fn a_record_has_names_and_sizes_and_no_text() {
     let mut ledger = ledger();

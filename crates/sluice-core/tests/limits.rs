@@ -155,6 +155,7 @@ fn the_user_is_asked_once() {
     assert_eq!(program.ask("5", &limits(json!({"day": 10.0}))), "Go", "the limit was raised");
 }
 
+/// Checks invariant C2.
 #[test]
 fn play_money_is_never_counted() {
     let limit = limits(json!({"day": 0.01, "request": 0.0001}));
