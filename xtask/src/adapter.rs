@@ -65,3 +65,16 @@ pub fn check_with_ai_sdks() -> Done {
     let gateway = Gateway::start(&gateway::build()?)?;
     run(command("node").arg("main.mjs").arg(&gateway.url).current_dir(e2e))
 }
+
+/// Uses the packed package in other runtimes and with other bundlers.
+pub fn check_everywhere() -> Done {
+    build()?;
+    let folder = root().join("target/everywhere");
+    fs::create_dir_all(&folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+    let packed = ["pack", "--silent", "--ignore-scripts", "--pack-destination"];
+    let name = capture(command("npm").args(packed).arg(&folder).current_dir(package()))?;
+    let gateway = Gateway::start(&gateway::build()?)?;
+    let mut everywhere = command("node");
+    everywhere.arg("e2e/everywhere.mjs").arg(folder.join(name.trim())).arg(folder.join("user")).arg(&gateway.url);
+    run(everywhere.current_dir(package()))
+}

@@ -58,6 +58,8 @@ enum Task {
     },
     /// Run the commands in the documents, against the embedded gateway
     Documents,
+    /// Use the npm package in Node 18 to 24, Bun and Deno, and with esbuild, webpack and Vite
+    Everywhere,
     /// Check the core against a directory of recorded streams (*.sse)
     Recordings { directory: PathBuf },
     /// Compare our token counts with the servers' counts in recorded requests (*.jsonl, or *.req.json next to *.sse)
@@ -159,6 +161,7 @@ fn main() -> ExitCode {
         Task::Vsix => extension::report(),
         Task::Documents => documents::check(),
         Task::Dist { once } => dist::all(once),
+        Task::Everywhere => adapter::check_everywhere(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),
         Task::Vocabulary { tokenizer } => vocabulary::build(&tokenizer),
