@@ -129,7 +129,12 @@ fn program(folder: &Path, target: &str) -> Done {
 fn crates(folder: &Path) -> Done {
     let target = root().join("target/dist-build");
     let packages = CRATES.iter().flat_map(|name| ["--package", name]);
-    run(cargo().args(["package", "--quiet", "--locked", "--allow-dirty", "--target-dir"]).arg(&target).args(packages))?;
+    // The client is built with the core of this repository: no registry has it yet.
+    let core = "patch.crates-io.sluice-core.path=\"crates/sluice-core\"";
+    run(cargo()
+        .args(["package", "--quiet", "--locked", "--allow-dirty", "--config", core, "--target-dir"])
+        .arg(&target)
+        .args(packages))?;
     for name in CRATES {
         let file = format!("{name}-{VERSION}.crate");
         copy(&target.join("package").join(&file), &folder.join(&file))?;
