@@ -12,6 +12,8 @@ import type { Log } from "./log.js";
 
 /** There is at most one write in this time. */
 const SAVE_AFTER_MS = 2_000;
+/** The names of our files. A newer version of Sluice that writes another format gives its files other names, so that they stay. */
+const NAME = /^[^.]+\.(json|tmp|taken)$/;
 /** A temporary file that is older than this was left behind by a window that crashed. */
 const LEFT_BEHIND_MS = 3_600_000;
 
@@ -96,7 +98,7 @@ export class VaultFiles {
 
   async #list(): Promise<string[]> {
     const entries = await vscode.workspace.fs.readDirectory(this.folder).then(undefined, () => []);
-    return entries.map(([name]) => name);
+    return entries.map(([name]) => name).filter((name) => NAME.test(name));
   }
 
   async #read(name: string): Promise<string | undefined> {

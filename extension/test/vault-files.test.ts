@@ -131,3 +131,15 @@ test("a module that failed to load is loaded again", async () => {
   await assert.rejects(files.open(), /disk error/);
   assert.equal(await files.open(), vault);
 });
+
+test("files of a newer version are neither read nor deleted", async () => {
+  fake.reset();
+  const { vault, files } = window();
+  const other = vscode.Uri.file("/storage/vault/0b0e3c1e-0000-4000-8000-000000000000.v2.json");
+  await vscode.workspace.fs.writeFile(other, new TextEncoder().encode("0 newer"));
+  await files.open();
+  vault.words.add("ours");
+  await files.save();
+  assert.deepEqual(await words(), ["ours"]);
+  assert(names().includes(other.path));
+});

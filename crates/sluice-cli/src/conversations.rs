@@ -11,6 +11,7 @@ use sluice_client::private_file;
 use sluice_core::{ChatMessage, ChatPart, Role, Secrets};
 
 use crate::ledger;
+use crate::settings_file::{VERSION, check_version};
 
 /// How many conversations are kept, and how many bytes all of them may have.
 const MAX_CONVERSATIONS: usize = 500;
@@ -22,6 +23,9 @@ const MAX_FILE: u64 = 64 << 20;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Conversation {
+    /// The version of the file; the first ones had none.
+    #[serde(default)]
+    version: u64,
     pub id: String,
     /// Seconds since 1970.
     pub updated: u64,
@@ -36,7 +40,14 @@ impl Conversation {
     pub fn new(model: &str, origin: &str) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let id = base36(u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
-        Self { id, updated: now.as_secs(), model: model.to_owned(), origin: origin.to_owned(), messages: Vec::new() }
+        Self {
+            version: VERSION,
+            id,
+            updated: now.as_secs(),
+            model: model.to_owned(),
+            origin: origin.to_owned(),
+            messages: Vec::new(),
+        }
     }
 
     /// Returns the start of the first question.
@@ -62,6 +73,7 @@ impl Conversation {
 
     /// Writes the conversation without secrets, and deletes the oldest ones if there are too many.
     pub fn save(&mut self, secrets: &Secrets) -> Result<(), String> {
+        self.version = VERSION;
         self.updated = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let directory = directory();
         let file = directory.join(format!("{}.json", self.id));
@@ -81,9 +93,8 @@ impl Conversation {
         let ids = ids();
         let found: Vec<&String> = ids.iter().filter(|known| known.starts_with(id.unwrap_or_default())).collect();
         match (id, found.as_slice()) {
-            (None, []) => Err("there is no conversation yet".to_owned()),
             // The last one to be continued, not the last one to be started.
-            (None, _) => latest().ok_or_else(|| "there is no conversation yet".to_owned()),
+            (None, _) => latest(),
             (Some(id), []) => Err(format!("there is no conversation {id}; `sluice log` lists them")),
             (Some(_), [one]) => Self::load(one),
             (Some(id), _) => Err(format!("several conversations start with {id}; `sluice log` lists them")),
@@ -95,7 +106,9 @@ impl Conversation {
         let problem = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", file.display());
         let bytes = private_file::read(&file, MAX_FILE).map_err(|error| problem(&error))?;
         let bytes = bytes.ok_or_else(|| problem(&"it is gone"))?;
-        serde_json::from_slice(&bytes).map_err(|error| problem(&error))
+        let json: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| problem(&error))?;
+        check_version(&json).map_err(|error| problem(&error))?;
+        serde_json::from_value(json).map_err(|error| problem(&error))
     }
 
     /// Deletes the conversation's file.
@@ -115,10 +128,10 @@ pub fn ids() -> Vec<String> {
 }
 
 /// Returns the conversation that was continued last.
-fn latest() -> Option<Conversation> {
+fn latest() -> Result<Conversation, String> {
     let modified = |id: &String| fs::metadata(directory().join(format!("{id}.json"))).and_then(|file| file.modified());
-    let id = ids().into_iter().max_by_key(|id| modified(id).unwrap_or(UNIX_EPOCH))?;
-    Conversation::load(&id).ok()
+    let id = ids().into_iter().max_by_key(|id| modified(id).unwrap_or(UNIX_EPOCH));
+    Conversation::load(&id.ok_or("there is no conversation yet")?)
 }
 
 fn drop_old() {

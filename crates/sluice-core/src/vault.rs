@@ -9,7 +9,8 @@ use crate::boundary::{ChatMessage, ChatPart, ChatRequest, ReplayItem, Role, Thin
 use crate::fnv::{fnv1a, short_hash};
 use crate::ledger::LedgerEntry;
 
-/// The current version of the file.
+/// The current version of the file. Another version needs other file names, because a window of an older one takes and
+/// deletes the files whose names it knows (`vault-files.ts`).
 const VERSION: u32 = 1;
 /// The most that is kept, and the most for one answer. The entries that were unused for longest go first.
 const MAX_ENTRIES: usize = 2_000;

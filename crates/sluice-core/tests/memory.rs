@@ -304,3 +304,23 @@ proptest! {
         let _ = Memory::read(KEY, Some(&sealed(&inner)));
     }
 }
+
+/// One file of each version of the format, in hexadecimal, with the contents of `filled`.
+const OLDER: [&str; 1] = [include_str!("data/upgrade/memory-1.hex")];
+
+#[test]
+fn files_of_every_version_are_read() {
+    let version = |bytes: &[u8]| u32::from_le_bytes(bytes[8..12].try_into().unwrap());
+    let (expected, now) = filled();
+    for (number, hex) in (1..).zip(OLDER) {
+        let digits: Vec<char> = hex.chars().filter(|digit| !digit.is_whitespace()).collect();
+        let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
+        let bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
+        assert_eq!(version(&bytes), number);
+        let (read, state) = Memory::read(KEY, Some(&bytes));
+        assert_eq!(state, FileState::Good, "version {number}");
+        assert_eq!(read.history(), expected.history(), "version {number}");
+        assert!(is_exact(&read, "question 3"), "version {number}");
+    }
+    assert_eq!(usize::try_from(version(&now)).unwrap(), OLDER.len(), "add a file of the new version");
+}

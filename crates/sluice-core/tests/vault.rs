@@ -184,3 +184,25 @@ fn a_server_that_names_its_model_without_the_creator_or_with_a_date_is_recognize
         assert_eq!(!found.is_empty(), is_same, "{made_by} {asked}");
     }
 }
+
+/// One file of each version of the format.
+const OLDER: [&str; 1] = [include_str!("data/upgrade/vault-1.json")];
+
+#[test]
+fn files_of_every_version_are_read() {
+    for (number, file) in (1..).zip(OLDER) {
+        assert_eq!(serde_json::from_str::<serde_json::Value>(file).unwrap()["version"], number);
+        let mut vault = Vault::read(file.as_bytes());
+        let content = json!([{"type": "text", "value": "Two.\n\nThree."}]);
+        let items = restored(&mut vault, "acme/m-1", ORIGIN, content, NOW);
+        assert_eq!(items, [ReplayItem::Reasoning(sealed("BBB"))], "version {number}");
+    }
+    let now: serde_json::Value = serde_json::from_slice(&Vault::default().to_bytes()).unwrap();
+    assert_eq!(now["version"], OLDER.len(), "add a file of the new version");
+}
+
+#[test]
+fn a_file_of_a_newer_version_counts_as_empty() {
+    let newer = OLDER[0].replace("\"version\": 1", "\"version\": 2");
+    assert!(Vault::read(newer.as_bytes()).is_empty());
+}
