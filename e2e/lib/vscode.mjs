@@ -199,7 +199,9 @@ export async function openWindow(server, { tools, chromium: program, workspace, 
   const foreign = new Set();
   page.on("request", (/** @type {{ url(): string }} */ request) => {
     const { protocol, hostname, origin } = new URL(request.url());
-    if (/^(https?|wss?):$/.test(protocol) && hostname !== "127.0.0.1") foreign.add(origin);
+    // VS Code's service worker answers requests for an extension's own files.
+    const isOwn = hostname === "127.0.0.1" || hostname.endsWith(".vscode-resource.vscode-cdn.net");
+    if (/^(https?|wss?):$/.test(protocol) && !isOwn) foreign.add(origin);
   });
   await prepare?.(page);
   // VS Code keeps its state in the browser. A small page of the same origin is used to write it before the workbench

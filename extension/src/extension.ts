@@ -15,6 +15,7 @@ import { RecordFiles } from "./record-files.js";
 import { chatPace, checkSettings } from "./settings.js";
 import { SettingsSchema } from "./settings-schema.js";
 import { SignIn } from "./sign-in.js";
+import { SpendGuard } from "./spend-guard.js";
 import { TokenCounts } from "./tokens.js";
 import { VaultFiles } from "./vault-files.js";
 
@@ -42,7 +43,8 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const status = new StatusBar();
   status.offersSmoothStreaming = chatPace() === "chatView" && context.globalState.get(SMOOTH_STREAMING_ANSWERED) === undefined;
   const records = new RecordFiles(vscode.Uri.joinPath(context.globalStorageUri, "records"), log);
-  const counts = new TokenCounts(modules, context.globalStorageUri, log, status, (record) => {
+  const guard = new SpendGuard(vscode.Uri.joinPath(context.globalStorageUri, "spending"), log);
+  const counts = new TokenCounts(modules, context.globalStorageUri, log, status, guard, records, (record) => {
     records.add(record);
     inspector.add(record);
   });
@@ -74,6 +76,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     status,
     vscode.window.registerWebviewViewProvider(INSPECTOR, inspector),
     vscode.commands.registerCommand("sluice.showUsage", () => inspector.show("usage")),
+    vscode.commands.registerCommand("sluice.raiseLimit", () => guard.raise()),
     registerProvider("sluice", provider),
     ...registerCommands({
       context,

@@ -7,6 +7,7 @@ import type { Records } from "../../packages/loader/src/tokens.js";
 import type { FromView, Question, Start, Tab, ToView, Usage } from "../view/protocol.js";
 import type { Log } from "./log.js";
 import type { RecordFiles } from "./record-files.js";
+import { spendLimits } from "./spend-guard.js";
 import type { TokenCounts } from "./tokens.js";
 
 export const INSPECTOR = "sluice.inspector";
@@ -80,7 +81,7 @@ export class Inspector implements vscode.WebviewViewProvider {
       return { language: vscode.env.language, texts: vscode.l10n.bundle ?? {}, tab: this.#tab ?? null } satisfies Start;
     }
     if ("usage" in question) {
-      return { rows: await this.counts.history(question.usage), limit: null } satisfies Usage;
+      return { rows: await this.counts.history(question.usage), limit: spendLimits()?.[question.usage] ?? null } satisfies Usage;
     }
     const records = (this.#records ??= this.#read());
     records.catch(() => (this.#records = undefined));

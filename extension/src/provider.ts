@@ -192,6 +192,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const ledger = counts.begin(prepared, model, connection.endpoint.origin);
     let answered: Answered | undefined;
     try {
+      await ledger.permit();
       answered = await exchange(core, requests, {
         server: connection,
         prepared,

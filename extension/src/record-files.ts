@@ -16,6 +16,8 @@ const SAVE_AFTER_MS = 2_000;
 const MAX_RECORDS = 100;
 /** The maximum size of all files, compressed. A thousand requests of an agent need about a megabyte. */
 const MAX_BYTES = 8 << 20;
+/** How many files are read when VS Code starts. */
+const NEWEST = 3;
 const MAX_AGE_MS = 30 * 86_400_000;
 /** The first word of a name is the time when the file was begun. */
 const NAME = /^(\d+)-[\w-]+\.gz$/;
@@ -43,10 +45,20 @@ export class RecordFiles {
     this.#timer ??= setTimeout(() => this.#write(), SAVE_AFTER_MS);
   }
 
+  /** Passes on the records of the newest files, each as JSON. */
+  async readNewest(use: (record: string) => void): Promise<void> {
+    const each = (lines: Uint8Array): void => new TextDecoder().decode(lines).split("\n").forEach(use);
+    await this.#read((await this.#list()).slice(-NEWEST), each);
+  }
+
   /** Passes on the contents of all files, one after the other: records as JSON, one on each line. */
   async read(use: (lines: Uint8Array) => void): Promise<void> {
     await this.dispose();
-    for (const [name] of await this.#list()) {
+    await this.#read(await this.#list(), use);
+  }
+
+  async #read(files: readonly [name: string, begun: number][], use: (lines: Uint8Array) => void): Promise<void> {
+    for (const [name] of files) {
       const lines = await Promise.resolve(vscode.workspace.fs.readFile(this.#file(name)))
         .then((bytes) => piped(bytes, new DecompressionStream("gzip")))
         // Another window may be writing it, or have deleted it.

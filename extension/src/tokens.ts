@@ -11,6 +11,8 @@ import type { Log } from "./log.js";
 import { MemoryFiles } from "./memory-files.js";
 import { localized } from "./messages.js";
 import type { StatusBar } from "./notify.js";
+import type { RecordFiles } from "./record-files.js";
+import { type SpendGuard, spendLimits } from "./spend-guard.js";
 
 /** Most requests have left after this time, and few servers have answered. */
 const COUNT_AFTER_MS = 100;
@@ -33,6 +35,8 @@ export class TokenCounts {
     folder: vscode.Uri,
     private readonly log: Log,
     private readonly status: StatusBar,
+    private readonly guard: SpendGuard,
+    private readonly earlier: RecordFiles,
     private readonly onRecord: (record: RequestRecord) => void,
   ) {
     this.#files = new MemoryFiles(folder, log);
@@ -76,6 +80,13 @@ export class TokenCounts {
     setTimeout(count, COUNT_AFTER_MS);
     let firstPart: { isThinking: boolean; at: number } | undefined;
     return {
+      permit: async () => {
+        if (spendLimits() !== undefined) {
+          count();
+          const tokens = await begun;
+          await this.guard.permit(id, tokens, () => this.#reload(tokens));
+        }
+      },
       part: ({ type }) => void (firstPart ??= { isThinking: type === "thinking", at: now() }),
       end: async (entry) => {
         const ended = now();
@@ -102,11 +113,16 @@ export class TokenCounts {
   /** Returns the usage of all windows on this machine. */
   async history(period: HistoryPeriod): Promise<HistoryRow[]> {
     const tokens = await this.#load();
+    await this.#reload(tokens);
+    return tokens.history(period);
+  }
+
+  /** Reads what other windows have saved. */
+  async #reload(tokens: Tokens): Promise<void> {
     // Loading forgets what isn't saved, so that is saved first.
     if (await this.#save()) {
       await this.#files.load(tokens);
     }
-    return tokens.history(period);
   }
 
   /** Called before VS Code closes. */
@@ -134,6 +150,8 @@ export class TokenCounts {
     const load = async (): Promise<Tokens> => {
       const tokens = await this.modules.tokens();
       await this.#files.load(tokens);
+      // The next request of a conversation is compared with the last one, whose cost counts too.
+      await this.earlier.readNewest((record) => tokens.recall(record));
       return (this.#tokens = tokens);
     };
     // Loading may succeed the next time.
@@ -147,12 +165,22 @@ export class TokenCounts {
   async #save(): Promise<boolean> {
     clearTimeout(this.#saveTimer);
     this.#saveTimer = undefined;
-    return this.#tokens !== undefined && this.#files.save(this.#tokens);
+    const tokens = this.#tokens;
+    if (tokens === undefined || !(await this.#files.save(tokens))) {
+      return false;
+    }
+    await this.guard.write(tokens.spendingSaved());
+    return true;
   }
 }
 
-/** The ledger of one request: `part` for every part, `end` once, with what the exchange says about it. */
+/**
+ * The ledger of one request: `permit` before it is sent, `part` for every part, `end` once, with what the exchange says
+ * about it.
+ */
 export interface RequestLedger {
+  /** Waits until the request may be sent. Throws if a limit forbids it. */
+  permit(): Promise<void>;
   part(part: Part): void;
   end(entry: string | undefined): Promise<void>;
 }

@@ -81,7 +81,13 @@ test("every request ends in the ledger, whatever happens to it", async () => {
     vault: { open: () => wasm.requests() },
     log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
     lists: { onDidChange: () => undefined },
-    counts: { begin: () => ({ part: () => undefined, end: async (entry: string | undefined) => void ended.push(entry) }) },
+    counts: {
+      begin: () => ({
+        permit: async () => undefined,
+        part: () => undefined,
+        end: async (entry: string | undefined) => void ended.push(entry),
+      }),
+    },
     status: { retrying: () => undefined },
   } as unknown as Services;
   const signedOut = new Error("You are signed out.");

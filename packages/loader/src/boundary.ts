@@ -1511,37 +1511,37 @@ isHard?: boolean,
 /**
  * For one request.
  */
-request: number, 
+request?: number, 
 /**
  * For one conversation.
  */
-conversation: number, 
+conversation?: number, 
 /**
  * For one day.
  */
-day: number, 
+day?: number, 
 /**
  * For one month.
  */
-month: number, };
+month?: number, };
 
 export type SpendLimit = { 
 /**
  * For one request.
  */
-request: number, 
+request?: number, 
 /**
  * For one conversation.
  */
-conversation: number, 
+conversation?: number, 
 /**
  * For one day.
  */
-day: number, 
+day?: number, 
 /**
  * For one month.
  */
-month: number, };
+month?: number, };
 
 export type Verdict = { 
 /**

@@ -31,19 +31,19 @@ pub struct SpendLimits {
 pub struct SpendLimit {
     /// For one request.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(type = "number"))]
+    #[cfg_attr(test, ts(as = "Option<f64>"))]
     pub request: Option<Dollars>,
     /// For one conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(type = "number"))]
+    #[cfg_attr(test, ts(as = "Option<f64>"))]
     pub conversation: Option<Dollars>,
     /// For one day.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(type = "number"))]
+    #[cfg_attr(test, ts(as = "Option<f64>"))]
     pub day: Option<Dollars>,
     /// For one month.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(type = "number"))]
+    #[cfg_attr(test, ts(as = "Option<f64>"))]
     pub month: Option<Dollars>,
 }
 

@@ -20,7 +20,6 @@ pub(super) fn compare(before: &RequestRecord, after: &RequestRecord) -> Comparis
                 rows.extend(differences(&mut old, &mut new));
                 *total_same += u64::from(after.tokens);
                 same.push((before, after));
-                continue;
             }
             (gone, come) => {
                 rows.extend(run(&mut same));
