@@ -79,6 +79,7 @@ impl Prefix {
 
     /// Says what differs first.
     fn explain(&mut self, before: &[PieceRecord], after: &[PieceRecord], at: usize, part_of: &dyn Fn(usize) -> f64) {
+        use PieceKind::{Call, Reasoning, Result, System, Tool};
         let (Some(old), Some(new)) = (before.get(at), after.get(at)) else { return };
         let has = |pieces: &[PieceRecord], like: &PieceRecord| {
             pieces.iter().any(|piece| piece.kind == like.kind && piece.name == like.name)
@@ -86,7 +87,6 @@ impl Prefix {
         let follows = |pieces: &[PieceRecord], like: &PieceRecord| {
             pieces.iter().skip(at + 1).any(|piece| piece.fingerprint == like.fingerprint)
         };
-        use PieceKind::{Call, Reasoning, Result, System, Tool};
         let (cause, piece) = match (old.kind, new.kind) {
             (Tool, Tool) if old.name == new.name => (CacheBreak::ToolChanged, new),
             (Tool, _) if !has(after, old) => (CacheBreak::ToolRemoved, old),

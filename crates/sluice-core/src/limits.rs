@@ -142,7 +142,7 @@ impl Spending {
                 self.allowed.extend(conversation);
             }
             SpendChoice::Stop => {
-                self.stopped.extend(limit.zip(self.own.get(id)).map(|(limit, own)| key(&limit, own, own.day)))
+                self.stopped.extend(limit.zip(self.own.get(id)).map(|(limit, own)| key(&limit, own, own.day)));
             }
         }
     }

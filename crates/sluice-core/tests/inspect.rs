@@ -55,7 +55,9 @@ fn changed(record: RequestRecord, changes: Value) -> RequestRecord {
 
 fn check_tree(records: Vec<RequestRecord>, expected: Expect) {
     let mut known = Records::default();
-    records.into_iter().for_each(|record| known.add(record));
+    for record in records {
+        known.add(record);
+    }
     let line = |row: &sluice_core::TreeRow| {
         let indent = "  ".repeat(row.depth as usize);
         let leaf = if row.request.is_some() { "" } else { " (sum)" };
