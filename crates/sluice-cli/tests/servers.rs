@@ -91,3 +91,45 @@ fn a_retry_is_announced_in_whole_sentences() {
     let output = place.run(&place.simulator.url(), &["chat", "-m", "sluice/echo+fail-times=1+status=429", "Hello"]);
     assert!(told(&output).contains("sluice: Too many requests; slow down. Attempt 2 in "), "{}", told(&output));
 }
+
+/// `LiteLLM` has the cost among the counts, and no other place for it.
+#[test]
+fn the_cost_among_the_counts_is_shown() {
+    let cost = |server: &str, arguments: &[&str]| {
+        let place = Place::new(&format!("cost-{server}"), server);
+        let output = place.run(&place.simulator.url(), &[&["chat", "-m", "sluice/echo", "Hello"], arguments].concat());
+        assert!(output.status.success(), "{}", told(&output));
+        told(&output)
+    };
+    let (shown, unknown) = (cost("litellm", &[]), cost("vllm", &[]));
+    assert!(shown.contains(" out · $0.0"), "{shown}");
+    assert!(!unknown.contains('$'), "{unknown}");
+    assert!(cost("litellm", &["--json"]).contains(r#""cost":"#));
+}
+
+/// llama.cpp says that an answer is complete even if its limit was reached within a call. The tool must not run, and every
+/// line says something.
+#[test]
+fn a_failed_tool_leaves_no_empty_line() {
+    let place = Place::new("cut-call", "llama.cpp");
+    let tools =
+        r#"{"tools": [{"name": "read_level", "inputSchema": {"type": "object"}, "command": ["touch", "ran"]}]}"#;
+    std::fs::write(place.directory.join("tools.json"), tools).unwrap();
+    let model = "sluice/tools+mid-call-truncation";
+    let output = place.run(
+        &place.simulator.url(),
+        &[
+            "chat",
+            "--yes",
+            "-m",
+            model,
+            "--tools",
+            "tools.json",
+            r#"read_level {"place": "the old mill", "unit": "m"}"#,
+        ],
+    );
+    let told = told(&output);
+    assert!(!output.status.success() && !place.directory.join("ran").exists(), "{told}");
+    assert!(told.contains("has probably reached its output limit"), "{told}");
+    assert!(told.lines().all(|line| !matches!(line.trim(), "" | "sluice:" | "·")), "{told}");
+}

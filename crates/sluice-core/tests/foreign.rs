@@ -1,5 +1,31 @@
 //! What servers that we didn't write really send. Each case is the shortest stream with the same peculiarity as one that
 //! was recorded.
+//!
+//! Each peculiarity has at least one test:
+//!
+//! | what servers do | tests |
+//! |---|---|
+//! | refuse fields that only the gateway has | `sluice-client/tests/servers.rs`: `what_a_server_refuses_is_left_out_and_remembered` |
+//! | say `completed` about an incomplete answer | `the_status_inside_a_completed_event_counts` |
+//! | cut off a call before its arguments | `a_call_without_arguments_waits_for_the_end_of_the_answer` |
+//! | cut off a call within its arguments | `a_call_that_is_cut_off_names_the_limit` |
+//! | answer under another model name | `foreign_requests.rs`: `reasoning_belongs_to_the_model_that_was_asked_for` |
+//! | list limits and kinds in their own spelling | `foreign_addresses.rs`: `lists_of_plain_servers_are_read` |
+//! | have their API at another address | `foreign_addresses.rs`: `the_address_with_or_without_v1_is_tried_once_and_named`; `foreign_refusals.rs`: `a_wrong_address_is_not_called_a_wrong_model` |
+//! | hide the text of an error | `foreign_refusals.rs`: `error_texts_are_found_in_every_shape`; `foreign_variants.rs`: `errors_in_a_stream_are_found_in_every_shape` |
+//! | require `detail` of images in results | `foreign_requests.rs`: `an_image_in_a_result_has_its_detail` |
+//! | split surrogate pairs | `a_surrogate_pair_that_is_split_over_two_deltas_is_joined` |
+//! | finish parallel calls in another order | `parallel_calls_are_reported_in_order` |
+//! | spell usage as in chat completions | `usage_in_the_spelling_of_chat_completions_is_read` |
+//! | want plain reasoning back | `foreign_requests.rs`: `plain_reasoning_is_sent_back` |
+//! | send a status within an error event | `an_error_event_may_contain_a_status` |
+//! | refuse a limit that is larger than the window | `foreign_refusals.rs`: `an_output_limit_is_not_a_conversation_that_is_too_long` |
+//! | need several requests for one answer | `sluice-cli/tests/servers.rs`: `every_request_of_a_capture_has_its_own_files` |
+//! | begin with counts of zero | `zeros_at_the_start_are_no_usage` |
+//! | have the cost among the counts | `sluice-cli/tests/servers.rs`: `the_cost_among_the_counts_is_shown` |
+//! | end an error without a full stop, or have none | `sluice-cli/tests/servers.rs`: `a_retry_is_announced_in_whole_sentences`, `a_failed_tool_leaves_no_empty_line` |
+//! | think nothing but white space | `thinking_of_white_space_only_is_not_shown` |
+//! | end with a call that is in progress | `a_blank_call_in_progress_is_not_finished` |
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
@@ -7,7 +33,7 @@ mod support;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sluice_core::{Action, Exchange, ExchangeOptions, Failure, FailureKind, HttpResponse, Outcome, Output, Part};
+use sluice_core::{Outcome, Output};
 use support::wire::frame;
 use support::*;
 
@@ -98,6 +124,41 @@ fn a_call_without_arguments_waits_for_the_end_of_the_answer() {
         Truncated eof
     "#]],
     );
+}
+
+/// llama.cpp says that everything is completed, whatever the reason for the end was.
+#[test]
+fn a_call_that_is_cut_off_names_the_limit() {
+    let call = |arguments: &str| {
+        let item = call_item(0, "call_1", "get_weather", arguments, "completed");
+        let delta = |piece: &str| json!({"type": "response.function_call_arguments.delta", "item_id": "item_0", "delta": piece});
+        let (first, rest) = arguments.split_at(1);
+        [
+            json!({"type": "response.output_item.added", "item": call_item(0, "call_1", "get_weather", "", "in_progress")}),
+            delta(first),
+            delta(rest),
+            json!({"type": "response.output_item.done", "item": item}),
+            json!({"type": "response.completed", "response": {"status": "completed", "output": [item]}}),
+        ]
+    };
+    let mut ends = String::new();
+    for arguments in
+        ["{", r#"{"city": "Par"#, r#"{"city": tr"#, r#"{"days": 1"#, r#"{"a": {"b": [1,"#, "{]", "[1", "Rome"]
+    {
+        let body: String = call(arguments).iter().map(frame).collect();
+        let (outputs, outcome) = run_whole(body.as_bytes());
+        ends.push_str(&render(&outputs, &outcome));
+    }
+    expect![[r#"
+        Failed ToolCall: The arguments of the model's call to the tool "get_weather" end too early. The answer has probably reached its output limit.
+        Failed ToolCall: The arguments of the model's call to the tool "get_weather" end too early. The answer has probably reached its output limit.
+        Failed ToolCall: The arguments of the model's call to the tool "get_weather" end too early. The answer has probably reached its output limit.
+        Failed ToolCall: The arguments of the model's call to the tool "get_weather" end too early. The answer has probably reached its output limit.
+        Failed ToolCall: The arguments of the model's call to the tool "get_weather" end too early. The answer has probably reached its output limit.
+        Failed ToolCall: The model's call to the tool "get_weather" has arguments that are not a JSON object.
+        Failed ToolCall: The model's call to the tool "get_weather" has arguments that are not a JSON object.
+        Failed ToolCall: The model's call to the tool "get_weather" has arguments that are not a JSON object.
+    "#]].assert_eq(&ends);
 }
 
 /// `openai-responses-server` ends with a call that it still calls `in_progress`.
@@ -255,42 +316,6 @@ fn thinking_of_white_space_only_is_not_shown() {
     );
 }
 
-/// `LiteLLM` answers with the name of the model behind an alias. Its reasoning belongs to the model that was asked for, because
-/// that is the one that gets it back.
-#[test]
-fn reasoning_belongs_to_the_model_that_was_asked_for() {
-    let sealed = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"});
-    let events = [
-        json!({"type": "response.created", "response": {"id": "r", "model": "claude-sonnet-4-5-20250929"}}),
-        done(0, &sealed),
-        json!({"type": "response.completed", "response": {"status": "completed", "model": "claude-sonnet-4-5-20250929"}}),
-    ];
-    let body: String = events.iter().map(frame).collect();
-    let options = ExchangeOptions {
-        base_url: "http://127.0.0.1:4000/v1".to_owned(),
-        origin: "http://127.0.0.1:4000".to_owned(),
-        model: "claude-think".to_owned(),
-        ..ExchangeOptions::default()
-    };
-    let mut exchange = Exchange::new(options);
-    let mut found = None;
-    loop {
-        match exchange.poll(0) {
-            Action::Send { .. } => {
-                exchange.handle_head(200, vec![("content-type".to_owned(), "text/event-stream".to_owned())], 0);
-                exchange.handle_bytes(body.as_bytes());
-                exchange.handle_end();
-            }
-            Action::Output(Output::Part(Part::Thinking { replay: Some(replay), .. })) => found = Some(replay),
-            Action::End(_) => break,
-            _ => {}
-        }
-    }
-    let replay = found.unwrap();
-    assert_eq!(replay.model.as_deref(), Some("claude-think"));
-    assert_eq!(replay.origin.as_deref(), Some("http://127.0.0.1:4000"));
-}
-
 /// `responses-proxy` passes on the counts as chat completions spell them.
 #[test]
 fn usage_in_the_spelling_of_chat_completions_is_read() {
@@ -375,112 +400,4 @@ fn an_error_event_may_contain_a_status() {
             Failed ServerDown: 401k plans are not supported
         "#]],
     );
-}
-
-fn refusal(status: u16, headers: &[(&str, &str)], body: &str) -> Failure {
-    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    Failure::from_http(&HttpResponse { status, headers, body: body.to_owned() }, 0)
-}
-
-fn check_refusal(status: u16, body: &str, expected: Expect) {
-    let failure = refusal(status, &[], body);
-    expected.assert_eq(&format!("{:?}: {}", failure.kind, failure.sentence()));
-}
-
-#[test]
-fn error_texts_are_found_in_every_shape() {
-    check_refusal(
-        422,
-        "Failed to deserialize the JSON body into the target type: input: data did not match any variant",
-        expect![
-            "BadRequest: Failed to deserialize the JSON body into the target type: input: data did not match any variant. Check the settings for this model."
-        ],
-    );
-    check_refusal(
-        400,
-        r#"{"success":false,"error":[{"code":"invalid_enum_value","path":["reasoning","effort"],"message":"Invalid enum value. Expected 'low' | 'medium' | 'high', received 'minimal'"}]}"#,
-        expect![
-            "BadRequest: reasoning.effort: Invalid enum value. Expected 'low' | 'medium' | 'high', received 'minimal'. Check the settings for this model."
-        ],
-    );
-    check_refusal(
-        422,
-        r#"{"detail":[{"type":"missing","loc":["body","input",0,"detail"],"msg":"Field required"},{"msg":"Too long"}]}"#,
-        expect!["BadRequest: input.detail: Field required; Too long. Check the settings for this model."],
-    );
-    check_refusal(
-        500,
-        "data: {\"error\": {\"message\": \"Error processing stream start\", \"code\": \"500\"}}\n\n",
-        expect!["ServerDown: Error processing stream start. Try again later or choose another model."],
-    );
-    check_refusal(
-        429,
-        "event: error\ndata: {\"error\":{\"message\":\"slow\"}}\n\ndata: [DONE]\n\n",
-        expect!["RateLimited: slow. Wait a moment, then try again."],
-    );
-    check_refusal(
-        500,
-        "Internal Server Error",
-        expect!["ServerDown: Internal Server Error. Try again later or choose another model."],
-    );
-    check_refusal(
-        502,
-        "",
-        expect!["ServerDown: HTTP 502: The server has a problem. Try again later or choose another model."],
-    );
-    check_refusal(
-        400,
-        "[1,2]",
-        expect!["BadRequest: HTTP 400: The server refused the request. Check the settings for this model."],
-    );
-}
-
-#[test]
-fn a_wrong_address_is_not_called_a_wrong_model() {
-    for body in [
-        r#"{"detail":"Not Found"}"#,
-        r#"{"error":{"message":"Invalid URL (POST /responses)","type":"invalid_request_error"}}"#,
-        r#"{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}"#,
-        "404 page not found",
-    ] {
-        assert_eq!(refusal(404, &[], body).kind, FailureKind::NotAStream, "{body}");
-    }
-    check_refusal(
-        405,
-        r#"{"detail":"Method Not Allowed"}"#,
-        expect![
-            "NotAStream: Method Not Allowed. Check the base URL: this does not look like an Open Responses endpoint."
-        ],
-    );
-    check_refusal(
-        404,
-        r#"{"error":{"message":"The model `x` does not exist","code":"model_not_found"}}"#,
-        expect!["ModelNotFound: The model `x` does not exist. Choose another model; the list may be out of date."],
-    );
-    check_refusal(
-        404,
-        r#"{"detail":"Model x is not served here"}"#,
-        expect!["ModelNotFound: Model x is not served here. Choose another model; the list may be out of date."],
-    );
-}
-
-#[test]
-fn an_output_limit_is_not_a_conversation_that_is_too_long() {
-    check_refusal(
-        400,
-        r#"{"error":{"message":"max_output_tokens=4000 cannot be greater than max_model_len=2048. Please request fewer output tokens."}}"#,
-        expect![
-            "BadRequest: max_output_tokens=4000 cannot be greater than max_model_len=2048. Please request fewer output tokens. Check the settings for this model."
-        ],
-    );
-    let message = "This model's maximum context length is 2048 tokens, but the prompt has 36051 characters.";
-    let overflow = refusal(400, &[], &json!({ "error": { "message": message } }).to_string()).overflow.unwrap();
-    assert_eq!((overflow.asked_tokens, overflow.limit_tokens), (None, Some(2048)));
-}
-
-#[test]
-fn the_headers_of_litellm_are_read() {
-    let headers = [("llm_provider-retry-after", "7"), ("x-litellm-call-id", "abc")];
-    let failure = refusal(429, &headers, "");
-    assert_eq!((failure.retry_after_ms, failure.request_id.as_deref()), (Some(7000), Some("abc")));
 }

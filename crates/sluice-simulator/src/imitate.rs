@@ -211,8 +211,15 @@ impl Imitated {
         Faults::parse(faults).unwrap_or_default()
     }
 
-    /// Changes what this server says otherwise than the protocol does.
+    /// Changes what this server says otherwise than the gateway does.
     pub fn reshape(self, events: &mut Vec<Event>) {
+        for response in events.iter_mut().filter_map(|event| event.get_mut("response")) {
+            let metadata = response.as_object_mut().and_then(|response| response.remove("provider_metadata"));
+            let cost = metadata.and_then(|metadata| metadata["gateway"]["cost"].as_str()?.parse::<f64>().ok());
+            if let (LiteLlm, Some(cost), true) = (self, cost, response["usage"].is_object()) {
+                response["usage"]["cost"] = cost.into();
+            }
+        }
         if matches!(self, Vllm | LlamaCpp | Transformers | HuggingFace | ResponsesProxy) {
             for event in events.iter_mut() {
                 self.reshape_ending(event);

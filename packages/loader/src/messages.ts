@@ -26,6 +26,7 @@ export const MESSAGES = {
   responseTooLarge: "The response from {0} is too large and was not read to its end.",
   toolCallUnfinished: "The model's call to the tool \"{0}\" was not finished.",
   toolCallNotAnObject: "The model's call to the tool \"{0}\" has arguments that are not a JSON object.",
+  toolCallCutOff: "The arguments of the model's call to the tool \"{0}\" end too early. The answer has probably reached its output limit.",
   toolCallWithoutName: "The model's call to the tool \"{0}\" has no tool name.",
   answerLargerThan: "The answer is larger than {0} bytes.",
   eventLargerThan: "One event of the answer is larger than {0} bytes.",

@@ -32,6 +32,7 @@ messages! {
     // What went wrong in an answer.
     ToolCallUnfinished = "The model's call to the tool \"{0}\" was not finished.",
     ToolCallNotAnObject = "The model's call to the tool \"{0}\" has arguments that are not a JSON object.",
+    ToolCallCutOff = "The arguments of the model's call to the tool \"{0}\" end too early. The answer has probably reached its output limit.",
     ToolCallWithoutName = "The model's call to the tool \"{0}\" has no tool name.",
     AnswerLargerThan = "The answer is larger than {0} bytes.",
     EventLargerThan = "One event of the answer is larger than {0} bytes.",

@@ -89,6 +89,12 @@ impl ArgumentsText {
         matches!(self.found, Found::Object(_))
     }
 
+    /// Returns whether it is the beginning of a JSON object.
+    pub(crate) fn ends_early(&self) -> bool {
+        let parsed = serde_json::from_str::<IgnoredAny>(&self.text);
+        self.text.trim_start().starts_with('{') && parsed.is_err_and(|error| error.is_eof())
+    }
+
     /// The answer is over, so one more check is free.
     pub(crate) fn allow_last_look(&mut self) {
         self.credit = self.credit.saturating_add(self.text.len());

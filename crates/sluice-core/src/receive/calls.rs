@@ -244,9 +244,13 @@ impl Calls {
                 (State::Settled, _) => continue,
                 (State::Open, Arguments::Unknown) if announced_again => continue,
                 (State::GivenUp, _) | (State::Open, Arguments::Unknown) => MessageCode::ToolCallUnfinished,
-                (State::Open, Arguments::Unusable) => MessageCode::ToolCallNotAnObject,
                 (State::Open, Arguments::Object(_) | Arguments::Empty) => MessageCode::ToolCallWithoutName,
+                (State::Open, Arguments::Unusable) => MessageCode::ToolCallNotAnObject,
             };
+            // llama.cpp says that an answer is complete even if its limit was reached within a call.
+            let is_cut_off =
+                reason == MessageCode::ToolCallNotAnObject && call.texts().iter().any(|text| text.ends_early());
+            let reason = if is_cut_off { MessageCode::ToolCallCutOff } else { reason };
             failure.get_or_insert_with(|| Failure::tool_call(call.name.as_deref(), reason));
         }
         failure
