@@ -8,7 +8,8 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use clap_complete::ArgValueCandidates;
 use serde_json::json;
-use sluice_core::{Card, Check, CheckResult, Endpoint, Probe, ProbeStep, grouped, join_messages};
+use sluice_core::{Card, Check, CheckResult, Endpoint, Probe, ProbeStep, Topic, grouped, join_messages};
+use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::complain;
 use crate::connection::{Connection, Selection};
@@ -55,21 +56,32 @@ impl Doctor {
         };
         let client = &connection.client;
         let model = self.model.or_else(|| connection.default_model());
-        tell!("Testing {}. {}", client.endpoint().base_url, Probe::announcement());
+        let announcement = format!("Testing {}. {}", client.endpoint().base_url, Probe::announcement());
+        for line in wrapped(&announcement, width(terminal_size_of(io::stderr()))) {
+            tell!("{line}");
+        }
         let mut spinner = Spinner::start();
+        let mut page = CardPage { width: width(terminal_size_of(io::stdout())), shown: Vec::new() };
+        let mut written = Ok(());
         let card = client
-            .probe(model, proxy_for(client.endpoint()), &mut |step, _| {
+            .probe(model, proxy_for(client.endpoint()), &mut |step, card| {
                 spinner.stop();
+                // Until a model has answered, a check may still be replaced.
+                let has_answer = card.checks.iter().any(|check| check.topic == Topic::Answer);
+                if !self.json && has_answer && written.is_ok() {
+                    written = page.print_checks(card);
+                }
                 if let ProbeStep::Get { label, .. } | ProbeStep::Ask { label, .. } = step {
                     spinner = Spinner::labelled(&label.to_string());
                 }
             })
             .await;
         spinner.stop();
+        written?;
         if let Some(model) = &card.model {
             connection.learn(model, &card.refused, card.overflow.as_deref());
         }
-        if self.json { print_json(&card) } else { print_card(&card) }?;
+        if self.json { print_json(&card) } else { page.print_rest(&card) }?;
         Ok(if card.failed().is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
@@ -101,22 +113,49 @@ fn print_json(card: &Card) -> io::Result<()> {
     writeln!(anstream::stdout(), "{}", text::json(&format!("{json:#}")))
 }
 
-fn print_card(card: &Card) -> io::Result<()> {
-    let width = terminal_size::terminal_size_of(io::stdout()).map_or(80, |(width, _)| usize::from(width.0));
-    let mut out = anstream::stdout();
-    for check in &card.checks {
-        print_check(check, width, &mut out)?;
-    }
-    if !card.differences.is_empty() {
-        writeln!(out, "\n{LABEL}What Sluice does differently for this server{LABEL:#}")?;
-    }
-    for difference in &card.differences {
-        for (at, line) in wrapped(&one_line(&difference.to_string()), width.saturating_sub(2)).iter().enumerate() {
-            writeln!(out, "{} {line}", if at == 0 { "•" } else { " " })?;
+/// The card for people, which is printed while the test runs.
+struct CardPage {
+    width: usize,
+    /// The checks that are printed.
+    shown: Vec<Topic>,
+}
+
+impl CardPage {
+    /// Prints the checks that are new.
+    fn print_checks(&mut self, card: &Card) -> io::Result<()> {
+        let mut out = anstream::stdout();
+        let mut new: Vec<&Check> = card.checks.iter().filter(|check| !self.shown.contains(&check.topic)).collect();
+        new.sort_by_key(|check| check.topic);
+        for check in new {
+            self.shown.push(check.topic);
+            print_check(check, self.width, &mut out)?;
         }
+        out.flush()
     }
-    let requests = if card.requests == 1 { "1 request".to_owned() } else { format!("{} requests", card.requests) };
-    writeln!(out, "\n{UNKNOWN}{requests}, {} tokens{UNKNOWN:#}", grouped(card.tokens))
+
+    fn print_rest(&mut self, card: &Card) -> io::Result<()> {
+        self.print_checks(card)?;
+        let mut out = anstream::stdout();
+        if !card.differences.is_empty() {
+            writeln!(out)?;
+            for line in wrapped("What Sluice does differently for this server", self.width) {
+                writeln!(out, "{LABEL}{line}{LABEL:#}")?;
+            }
+        }
+        for difference in &card.differences {
+            let lines = wrapped(&one_line(&difference.to_string()), self.width.saturating_sub(2));
+            for (at, line) in lines.iter().enumerate() {
+                writeln!(out, "{} {line}", if at == 0 { "•" } else { " " })?;
+            }
+        }
+        let requests = if card.requests == 1 { "1 request".to_owned() } else { format!("{} requests", card.requests) };
+        writeln!(out, "\n{UNKNOWN}{requests}, {} tokens{UNKNOWN:#}", grouped(card.tokens))
+    }
+}
+
+/// Returns the width of a terminal. What isn't a terminal counts as one of the usual width.
+fn width(size: Option<(Width, Height)>) -> usize {
+    size.map_or(80, |(Width(columns), _)| columns.into())
 }
 
 fn print_check(check: &Check, width: usize, out: &mut impl Write) -> io::Result<()> {

@@ -29,8 +29,8 @@ const CALL_TOKENS: u64 = 400;
 /// Enough for a thought, and for an answer that is worth cancelling.
 const THOUGHT_TOKENS: u64 = 300;
 /// The most requests of a test, and the most tokens that its answers can have.
-const MOST_REQUESTS: u32 = 14;
-const MOST_TOKENS: u64 = 3 * FEW_TOKENS + 4 * CALL_TOKENS + 2 * THOUGHT_TOKENS;
+const MOST_REQUESTS: u32 = 17;
+const MOST_TOKENS: u64 = 6 * FEW_TOKENS + 4 * CALL_TOKENS + 2 * THOUGHT_TOKENS;
 /// No server has a model of this name.
 const NO_SUCH_MODEL: &str = "sluice-doctor/no-such-model";
 /// A PNG with one grey pixel.
@@ -168,6 +168,9 @@ enum Next {
     OtherList,
     Credits,
     Answer,
+    Instructions,
+    Turns,
+    Images,
     Cut,
     Calls {
         are_required: bool,
@@ -265,9 +268,7 @@ impl Probe {
 
     /// Returns the same address with `/v1` if it had none, and without it if it had. Many people get that wrong.
     fn other_endpoint(&self) -> Option<Endpoint> {
-        let base_url = &self.endpoint.as_ref()?.base_url;
-        let other = base_url.strip_suffix("/v1").map_or_else(|| format!("{base_url}/v1"), str::to_owned);
-        Endpoint::parse_confirmed(&other).ok()
+        Endpoint::parse_confirmed(&Endpoint::other_base_url(&self.endpoint.as_ref()?.base_url)).ok()
     }
 
     fn chat(&self, next: Next) -> Option<(MessageCode, ChatRequest)> {
@@ -285,10 +286,25 @@ impl Probe {
         chat.options = ChatOptions { automatic_caching: true, ..ChatOptions::default() };
         let (label, limit) = match next {
             Next::Answer => {
-                let system = ChatPart::Text { value: "Answer with one word.".to_owned() };
-                chat.messages = vec![ChatMessage { role: Role::System, content: vec![system] }];
-                chat.messages.push(ChatMessage::user("Say yes."));
+                chat.messages = ask("Say yes.");
                 (MessageCode::ProbeAnswer, FEW_TOKENS)
+            }
+            Next::Instructions => {
+                chat.messages = vec![said(Role::System, "Answer with one word.")];
+                chat.messages.push(ChatMessage::user("Say yes."));
+                (MessageCode::ProbeInstructions, FEW_TOKENS)
+            }
+            Next::Turns => {
+                chat.messages = ask("The code word is heron.");
+                chat.messages.push(said(Role::Assistant, "I will remember that."));
+                chat.messages.push(ChatMessage::user("What is the code word?"));
+                (MessageCode::ProbeTurns, FEW_TOKENS)
+            }
+            Next::Images => {
+                chat.messages = ask("What colour is this? Answer with one word.");
+                let image = ChatPart::Data { mime_type: "image/png".to_owned(), base64: PIXEL.to_owned() };
+                chat.messages.iter_mut().for_each(|message| message.content.push(image.clone()));
+                (MessageCode::ProbeImages, FEW_TOKENS)
             }
             Next::Cut => {
                 chat.messages = ask("Count from one to fifty in words, without anything else.");
@@ -365,9 +381,10 @@ impl Probe {
         }
     }
 
-    fn add(&mut self, topic: Topic, result: CheckResult, detail: Vec<Message>) {
-        let label = judge::label(topic).into();
-        self.card.checks.push(Check { topic, label, result, detail, compliance: judge::compliance(topic) });
+    fn add(&mut self, topic: Topic, result: CheckResult, mut detail: Vec<Message>) {
+        let (label, compliance) = (judge::label(topic).into(), judge::compliance(topic));
+        detail.extend(compliance.map(|case| Message::new(MessageCode::FoundCase, [&case])));
+        self.card.checks.push(Check { topic, label, result, detail, compliance });
     }
 
     fn is_limit_assumed(&self) -> bool {
@@ -394,6 +411,10 @@ impl Probe {
         self.card.model = self.options.model.clone().or_else(|| self.model.as_ref().map(|model| model.id.clone()));
         self.model.as_ref()
     }
+}
+
+fn said(role: Role, text: &str) -> ChatMessage {
+    ChatMessage { role, content: vec![ChatPart::Text { value: text.to_owned() }] }
 }
 
 fn call_ids(parts: &[ChatPart]) -> impl Iterator<Item = &str> {

@@ -92,6 +92,9 @@ fn a_list_at_the_other_address_is_used_and_the_address_is_named() {
     assert_eq!(catalog.handle_other_list(&ok(json!({"data": [{"id": "tiny"}]})), NOW), Refresh::Changed);
     let (catalog, _) = ModelCatalog::restore(&catalog.snapshot(), &endpoint);
     assert_eq!(catalog.list_request().url, "http://127.0.0.1:8000/v1/models");
+    assert_eq!(catalog.credits_request().url, "http://127.0.0.1:8000/v1/credits");
+    let endpoints = catalog.endpoints_request("acme/tiny", NOW).unwrap();
+    assert_eq!(endpoints.url, "http://127.0.0.1:8000/v1/models/acme/tiny/endpoints");
     let list = catalog.models(&ModelSettings::default(), NOW);
     assert_eq!(list.models.len(), 1);
     expect!["There is no Open Responses API at http://127.0.0.1:8000, but there is one at http://127.0.0.1:8000/v1. Change the base URL to http://127.0.0.1:8000/v1."]

@@ -113,11 +113,14 @@ fn a_server_that_answers_for_any_model() {
             + Proxy: No proxy is set.
             + Models: 1 model can chat.
             + Key: No key is sent, and the list needs none.
-            + Answer: tiny answered in 0.1 s.
-            + Streaming: An answer arrived in 4 pieces.
+            + Answer: tiny answered in 0.1 s. Compliance case: basic-response.
+            + Instructions: The server accepts them. Compliance case: system-prompt.
+            + Earlier messages: The server accepts them. Compliance case: multi-turn.
+            + Images: The server accepts them. Compliance case: image-input.
+            + Streaming: An answer arrived in 4 pieces. Compliance case: streaming-response.
             + Token counts: 9 tokens in, 16 out.
             - Output limit: The server cuts an answer off after 16 tokens and calls it complete.
-            + Tool calls: The model called the tool.
+            + Tool calls: The model called the tool. Compliance case: tool-calling.
             + Parallel calls: One answer had 2 calls.
             + Tool results: The server accepts them.
             + Images in results: The server accepts them.
@@ -154,25 +157,28 @@ fn a_window_is_learned_from_an_error() {
         Server { list: (200, TINY), answer },
         &REASONING,
         expect![[r#"
-        + Address: https://models.example/v1
-        + Encryption: The connection is encrypted, and the certificate is trusted.
-        + Proxy: No proxy is set.
-        + Models: 1 model can chat.
-        + Key: No key is sent, and the list needs none.
-        + Answer: tiny answered in 0.1 s.
-        + Streaming: An answer arrived in 4 pieces.
-        + Token counts: 9 tokens in, 16 out.
-        - Output limit: The server cuts an answer off after 16 tokens and calls it complete.
-        + Tool calls: The model called the tool.
-        + Parallel calls: One answer had 2 calls.
-        + Tool results: The server accepts them.
-        + Images in results: The server accepts them.
-        + Context window: 2,048 tokens, according to an error.
-        + Cancelling: An answer was cancelled, and the server went on.
-        + Errors: An unknown model is refused with a clear error (HTTP 404).
-        => Sluice cannot tell an answer that was cut off from a short one.
-        => The context window was learned from an error and is remembered for 30 days.
-    "#]],
+            + Address: https://models.example/v1
+            + Encryption: The connection is encrypted, and the certificate is trusted.
+            + Proxy: No proxy is set.
+            + Models: 1 model can chat.
+            + Key: No key is sent, and the list needs none.
+            + Answer: tiny answered in 0.1 s. Compliance case: basic-response.
+            + Instructions: The server accepts them. Compliance case: system-prompt.
+            + Earlier messages: The server accepts them. Compliance case: multi-turn.
+            + Images: The server accepts them. Compliance case: image-input.
+            + Streaming: An answer arrived in 4 pieces. Compliance case: streaming-response.
+            + Token counts: 9 tokens in, 16 out.
+            - Output limit: The server cuts an answer off after 16 tokens and calls it complete.
+            + Tool calls: The model called the tool. Compliance case: tool-calling.
+            + Parallel calls: One answer had 2 calls.
+            + Tool results: The server accepts them.
+            + Images in results: The server accepts them.
+            + Context window: 2,048 tokens, according to an error.
+            + Cancelling: An answer was cancelled, and the server went on.
+            + Errors: An unknown model is refused with a clear error (HTTP 404).
+            => Sluice cannot tell an answer that was cut off from a short one.
+            => The context window was learned from an error and is remembered for 30 days.
+        "#]],
     );
 }
 
@@ -199,11 +205,14 @@ fn images_in_results_are_refused() {
             + Proxy: No proxy is set.
             + Models: 1 model can chat.
             + Key: No key is sent, and the list needs none.
-            + Answer: tiny answered in 0.1 s.
-            + Streaming: An answer arrived in 4 pieces.
+            + Answer: tiny answered in 0.1 s. Compliance case: basic-response.
+            + Instructions: The server accepts them. Compliance case: system-prompt.
+            + Earlier messages: The server accepts them. Compliance case: multi-turn.
+            - Images: The server refuses them: Expected string, received array Compliance case: image-input.
+            + Streaming: An answer arrived in 4 pieces. Compliance case: streaming-response.
             + Token counts: 9 tokens in, 16 out.
             - Output limit: The server cuts an answer off after 16 tokens and calls it complete.
-            + Tool calls: The model called the tool.
+            + Tool calls: The model called the tool. Compliance case: tool-calling.
             + Parallel calls: One answer had 2 calls.
             + Tool results: The server accepts them.
             - Images in results: The server refuses them: Expected string, received array
@@ -232,11 +241,14 @@ fn a_server_that_can_do_almost_nothing() {
             + Proxy: No proxy is set.
             + Models: 1 model can chat.
             + Key: No key is sent, and the list needs none.
-            + Answer: tiny answered in 0.1 s.
-            - Streaming: An answer arrived in one piece.
+            + Answer: tiny answered in 0.1 s. Compliance case: basic-response.
+            + Instructions: The server accepts them. Compliance case: system-prompt.
+            + Earlier messages: The server accepts them. Compliance case: multi-turn.
+            + Images: The server accepts them. Compliance case: image-input.
+            - Streaming: An answer arrived in one piece. Compliance case: streaming-response.
             - Token counts: The server reports no token counts.
             ? Output limit: The answer was too short to tell.
-            - Tool calls: The model called no tool.
+            - Tool calls: The model called no tool. Compliance case: tool-calling.
             - Context window: Unknown; 128,000 tokens are assumed.
             + Cancelling: An answer was cancelled, and the server went on.
             - Errors: The server answers whatever the model's name is.

@@ -120,6 +120,12 @@ impl Imitated {
     fn check_item(self, item: &Value) -> Result<(), Problem> {
         let encrypted = item["type"] == "reasoning" && item["encrypted_content"].is_string();
         let parts = item["output"].as_array();
+        let has_image =
+            item["content"].as_array().is_some_and(|parts| parts.iter().any(|part| part["type"] == "input_image"));
+        if self == LlamaCpp && has_image {
+            let hint = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj";
+            return Err(Problem { status: 500, ..Problem::invalid("input", hint) });
+        }
         let lacks_detail = |part: &Value| part["type"] == "input_image" && part.get("detail").is_none();
         let message = match self {
             Vllm if encrypted => "Encrypted content is not supported. (parameter=input)",

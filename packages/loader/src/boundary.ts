@@ -2422,7 +2422,7 @@ compliance: string | null, };
 
 export type CheckResult = "works" | "absent" | "failed" | "unknown";
 
-export type Topic = "address" | "encryption" | "proxy" | "models" | "key" | "answer" | "streaming" | "usage" | "cut" | "tools" | "parallelCalls" | "toolResults" | "toolImages" | "summaries" | "plainReasoning" | "encryptedReasoning" | "reasoningBack" | "phase" | "caching" | "limits" | "cancellation" | "errors";
+export type Topic = "address" | "encryption" | "proxy" | "models" | "key" | "answer" | "instructions" | "turns" | "images" | "streaming" | "usage" | "cut" | "tools" | "parallelCalls" | "toolResults" | "toolImages" | "summaries" | "plainReasoning" | "encryptedReasoning" | "reasoningBack" | "phase" | "caching" | "limits" | "cancellation" | "errors";
 
 export type RequestsQuestion = { "parseEndpoint": string } | { "consent": { 
 /**

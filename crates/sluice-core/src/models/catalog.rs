@@ -183,7 +183,7 @@ impl ModelCatalog {
     /// Returns the request for the list, with the tag of the known one. The shell adds the key; the gateway's list needs
     /// none.
     pub fn list_request(&self) -> HttpRequest {
-        let mut request = get(format!("{}/models", self.elsewhere.as_ref().unwrap_or(&self.base_url)));
+        let mut request = get(format!("{}/models", self.found_base_url()));
         if let Some(etag) = self.etag.as_ref().filter(|_| !self.list.is_empty()) {
             request.headers.push(("if-none-match".to_owned(), etag.clone()));
         }
@@ -211,10 +211,15 @@ impl ModelCatalog {
         self.handle_list(response, now)
     }
 
+    /// Returns the address at which the list was found.
+    fn found_base_url(&self) -> &str {
+        self.elsewhere.as_ref().unwrap_or(&self.base_url)
+    }
+
     /// Returns the request whose response shows whether a key is valid: [`check_key`](crate::check_key). The shell adds
     /// the key.
     pub fn credits_request(&self) -> HttpRequest {
-        get(format!("{}/credits", self.base_url))
+        get(format!("{}/credits", self.found_base_url()))
     }
 
     /// Handles the response to [`list_request`](Self::list_request).
@@ -281,7 +286,7 @@ impl ModelCatalog {
         let kept = self.endpoints.get(id);
         let fresh =
             |kept: &Kept| (kept.fetched_at..kept.fetched_at.saturating_add(ENDPOINTS_FRESH_SECONDS)).contains(&now);
-        (!kept.is_some_and(fresh)).then(|| get(format!("{}/models/{id}/endpoints", self.base_url)))
+        (!kept.is_some_and(fresh)).then(|| get(format!("{}/models/{id}/endpoints", self.found_base_url())))
     }
 
     /// Handles the response to [`endpoints_request`](Self::endpoints_request).

@@ -72,6 +72,12 @@ pub enum Topic {
     Key,
     /// Whether a model answers.
     Answer,
+    /// Whether there may be a system prompt.
+    Instructions,
+    /// Whether there may be earlier messages.
+    Turns,
+    /// Whether a question may have an image.
+    Images,
     /// Whether the answer arrives piece by piece.
     Streaming,
     /// Whether the server counts tokens.

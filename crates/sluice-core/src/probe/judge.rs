@@ -102,12 +102,12 @@ impl Probe {
             return self.without_list();
         }
         self.card.checks.retain(|check| check.topic != Topic::Address);
-        self.add(
-            Topic::Address,
-            CheckResult::Failed,
-            vec![Message::new(MessageCode::FoundElsewhere, [&other.base_url])],
-        );
-        Next::Nothing
+        let found = Message::new(MessageCode::FoundElsewhere, [&other.base_url]);
+        self.add(Topic::Address, CheckResult::Absent, vec![found]);
+        // Chats find the other address too, so the test goes on there.
+        self.catalog = Some(ModelCatalog::new(&other));
+        self.endpoint = Some(other);
+        self.judge_list(response, self.options.has_key)
     }
 
     pub(super) fn without_list(&mut self) -> Next {
@@ -142,6 +142,9 @@ impl Probe {
         }
         match asked {
             Next::Answer => self.judge_first(answer),
+            Next::Instructions => self.judge_accepted(Topic::Instructions, CheckResult::Failed, answer, Next::Turns),
+            Next::Turns => self.judge_accepted(Topic::Turns, CheckResult::Failed, answer, Next::Images),
+            Next::Images => self.judge_accepted(Topic::Images, CheckResult::Absent, answer, Next::Cut),
             Next::Cut => self.judge_cut(answer),
             Next::Calls { are_required } => self.judge_calls(answer, are_required),
             Next::Results { with_image } => self.judge_results(answer, with_image),
@@ -172,8 +175,25 @@ impl Probe {
         }
         let model = self.card.model.clone().unwrap_or_default();
         let seconds = format!("{}.{}", answer.milliseconds / 1000, answer.milliseconds % 1000 / 100);
-        self.add(Topic::Answer, CheckResult::Works, vec![Message::new(MessageCode::FoundAnswer, [&model, &seconds])]);
-        Next::Cut
+        // Some servers call an answer complete that was cut off while the model was thinking.
+        let output = answer.entry.usage.as_ref().and_then(|usage| usage.output_tokens);
+        let is_short = output.is_some_and(|output| output < super::FEW_TOKENS);
+        let (result, detail) = match (answer.parts, answer.status) {
+            (0, Status::Completed) if is_short => (CheckResult::Absent, MessageCode::FoundEmpty.into()),
+            _ => (CheckResult::Works, Message::new(MessageCode::FoundAnswer, [&model, &seconds])),
+        };
+        self.add(Topic::Answer, result, vec![detail]);
+        Next::Instructions
+    }
+
+    /// A refusal has this result.
+    fn judge_accepted(&mut self, topic: Topic, refused: CheckResult, answer: &ProbeAnswer, next: Next) -> Next {
+        let (result, detail) = match &answer.failure {
+            None => (CheckResult::Works, MessageCode::FoundAccepted.into()),
+            Some(failure) => (refused, Message::new(MessageCode::FoundRefused, [&failure.text])),
+        };
+        self.add(topic, result, vec![detail]);
+        next
     }
 
     fn judge_cut(&mut self, answer: &ProbeAnswer) -> Next {
@@ -228,7 +248,7 @@ impl Probe {
     fn judge_results(&mut self, answer: &ProbeAnswer, with_image: bool) -> Next {
         match (&answer.failure, with_image) {
             (Some(failure), true) => {
-                let refused = Message::new(MessageCode::FoundNoToolImages, [&failure.text]);
+                let refused = Message::new(MessageCode::FoundRefused, [&failure.text]);
                 self.add(Topic::ToolImages, CheckResult::Absent, vec![refused]);
                 return Next::Results { with_image: false };
             }
@@ -416,6 +436,9 @@ pub(super) fn label(topic: Topic) -> MessageCode {
         Topic::Models => MessageCode::ProbeModels,
         Topic::Key => MessageCode::ProbeKey,
         Topic::Answer => MessageCode::ProbeAnswer,
+        Topic::Instructions => MessageCode::ProbeInstructions,
+        Topic::Turns => MessageCode::ProbeTurns,
+        Topic::Images => MessageCode::ProbeImages,
         Topic::Streaming => MessageCode::ProbeStreaming,
         Topic::Usage => MessageCode::ProbeUsage,
         Topic::Cut => MessageCode::ProbeCut,
@@ -435,16 +458,17 @@ pub(super) fn label(topic: Topic) -> MessageCode {
     }
 }
 
-/// Returns the case of the official compliance suite that sends a comparable request. The other cases are about
-/// `WebSocket`s, compaction and answers that aren't streamed, none of which Sluice uses.
+/// Returns the case of the official compliance suite that asks the same. Sluice streams every answer, also that of
+/// `basic-response`. The other cases are about `WebSocket`s, compaction and phases that a client makes up, none of which
+/// Sluice uses.
 pub(super) fn compliance(topic: Topic) -> Option<&'static str> {
     Some(match topic {
-        Topic::Answer => "system-prompt",
+        Topic::Answer => "basic-response",
+        Topic::Instructions => "system-prompt",
+        Topic::Turns => "multi-turn",
+        Topic::Images => "image-input",
         Topic::Streaming => "streaming-response",
         Topic::Tools => "tool-calling",
-        Topic::ToolResults => "multi-turn",
-        Topic::ToolImages => "image-input",
-        Topic::Phase => "assistant-phase",
         _ => return None,
     })
 }

@@ -197,6 +197,10 @@ impl Parameter {
         if is_left(Self::ReasoningItems) && is_about_reasoning(failure) {
             return Some(Self::ReasoningItems);
         }
+        // OpenAI's words, which gateways pass on without the name of the parameter.
+        if is_left(Self::ReasoningSummary) && message.contains("generate reasoning summaries") {
+            return Some(Self::ReasoningSummary);
+        }
         // A validator that can't say which of many items it doesn't understand. These two are the unusual ones.
         if is_about_input(failure) {
             let unusual = [Self::ToolOutputParts, Self::ReasoningItems].into_iter().find(|one| is_left(*one));
@@ -271,7 +275,7 @@ fn output_is_too_long(failure: &Failure) -> bool {
 
 /// Returns whether a server refuses the reasoning of an earlier answer. Servers don't name a parameter then.
 fn is_about_reasoning(failure: &Failure) -> bool {
-    const PHRASES: [&str; 7] = [
+    const PHRASES: [&str; 8] = [
         "encrypted content",
         "encrypted_content",
         "`signature` in `thinking`",
@@ -279,6 +283,7 @@ fn is_about_reasoning(failure: &Failure) -> bool {
         "Item with id 'rs_",
         "reasoning of item",
         "thinking_blocks",
+        "item['content'] is not an array",
     ];
     let is_refusal = matches!(failure.kind, FailureKind::BadRequest | FailureKind::ModelNotFound);
     let message = failure.message.to_ascii_lowercase();
@@ -442,7 +447,9 @@ mod tests {
         check(message, &both, &[ToolOutputParts], Some(ReasoningItems));
         check(message, &both, &both, None);
         check("input: Invalid input", &both, &[], Some(ToolOutputParts));
-        check("item['content'] is not an array", &[ReasoningItems], &[], Some(ReasoningItems));
+        check("item['content'] is not an array", &both, &[], Some(ReasoningItems));
+        let summary = Parameter::ReasoningSummary;
+        check("Your organization must be verified to generate reasoning summaries.", &[summary], &[], Some(summary));
         check("Encrypted content is not supported. (parameter=input)", &both, &[], Some(ReasoningItems));
     }
 
