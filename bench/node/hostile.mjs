@@ -57,6 +57,7 @@ const load = (file) => import(pathToFileURL(join(dirname(resolve(options.loader)
 const { Core } = await load("core.js");
 const { loadRequests } = await load("requests.js");
 const module = new WebAssembly.Module(readFileSync(options.wasm));
+const aiSdk = new WebAssembly.Module(readFileSync(join(folder, "sluice_ai_sdk_wasm.wasm")));
 const requests = await loadRequests(readFileSync(join(folder, "sluice_requests_wasm.wasm")));
 
 const table = new Table("hostile streams: time at n and 2n, in WebAssembly");
@@ -148,8 +149,7 @@ function read(input, body) {
 }
 
 function readStream(input, body) {
-  const core = new Core(module);
-  const stream = core.openStream(input === "AiSdk" ? { dialect: "aiSdk" } : undefined);
+  const stream = new Core(input === "AiSdk" ? aiSdk : module).openStream();
   let [longest, stopped] = [0, false];
   const start = cpuMs();
   const timed = (work) => {

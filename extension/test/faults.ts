@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 
 import * as vscode from "vscode";
 import { directFetch } from "../../packages/loader/src/direct-fetch.js";
@@ -399,7 +400,7 @@ async function forEach<T>(values: T[], each: (value: T) => Promise<void>): Promi
 
 test("every fault has the same result in the client, the extension and the adapter", async () => {
   Object.defineProperty(globalThis.crypto, "randomUUID", { value: () => matrix.conversation });
-  Object.assign(globalThis, { SLUICE_WASM_BASE64: Buffer.from(wasm("sluice_wasm")).toString("base64") });
+  Object.assign(globalThis, { SLUICE_WASM_GZIP: gzipSync(wasm("sluice_wasm")).toString("base64") });
   replaceTime();
   const sluice = provider();
   const wrong: object[] = [];

@@ -21,8 +21,8 @@ await build({
   // This is large, and only the test of the texts reads it.
   external: ["typescript"],
   alias: { vscode: join(here, "vscode.ts") },
-  // The adapter's build inserts the module here.
-  define: { SLUICE_WASM_BASE64: "globalThis.SLUICE_WASM_BASE64" },
+  // The adapter's build inserts the modules here.
+  define: { SLUICE_WASM_GZIP: "globalThis.SLUICE_WASM_GZIP", SLUICE_AI_SDK_WASM_GZIP: '""' },
   // As in esbuild.mjs.
   banner: { js: "const bundleStarted = performance.now();" },
   sourcemap: "inline",

@@ -32,6 +32,7 @@ pub struct Cost {
 pub struct Machine {
     engine: Engine,
     core: Module,
+    ai_sdk: Module,
     requests: Module,
 }
 
@@ -50,20 +51,21 @@ impl Machine {
             let bytes = fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
             Module::new(&engine, &bytes).map_err(|error| format!("{}: {error}", file.display()))
         };
-        let (core, requests) = (module("sluice_wasm.wasm")?, module("sluice_requests_wasm.wasm")?);
-        Ok(Self { engine, core, requests })
+        let [core, ai_sdk, requests] =
+            ["sluice_wasm.wasm", "sluice_ai_sdk_wasm.wasm", "sluice_requests_wasm.wasm"].map(module);
+        Ok(Self { core: core?, ai_sdk: ai_sdk?, requests: requests?, engine })
     }
 
     /// Reads the input as a shell would. Fails if it takes more than `fuel`.
     pub fn read(&self, input: Input, body: &[u8], fuel: u64) -> Result<Cost, String> {
         let text = || String::from_utf8_lossy(body);
         match input {
-            Input::OpenResponses => self.stream("openResponses", body, CHUNK, fuel),
-            Input::AiSdk => self.stream("aiSdk", body, CHUNK, fuel),
+            Input::OpenResponses | Input::AiSdk => self.stream(input, body, fuel),
             Input::WholeAnswer => self.whole(200, &json!([["content-type", "application/json"]]), body, fuel),
             Input::ErrorBody => {
                 let decided = self.whole(500, &json!([]), body, fuel)?;
-                let learned = self.catalog(&[json!({"answered": {"model": "acme/m", "refused": [], "overflow": text()}})], fuel)?;
+                let learned =
+                    self.catalog(&[json!({"answered": {"model": "acme/m", "refused": [], "overflow": text()}})], fuel)?;
                 Ok(decided.and(learned))
             }
             Input::Masked => {
@@ -80,13 +82,13 @@ impl Machine {
         }
     }
 
-    /// Feeds a body that is known to be a stream to an exchange, in pieces of `chunk` bytes.
-    pub fn stream(&self, dialect: &str, body: &[u8], chunk: usize, fuel: u64) -> Result<Cost, String> {
-        let mut run = Run::new(self, &self.core, fuel)?;
+    /// Feeds a body that is known to be a stream to an exchange.
+    fn stream(&self, input: Input, body: &[u8], fuel: u64) -> Result<Cost, String> {
+        let module = if input == Input::AiSdk { &self.ai_sdk } else { &self.core };
+        let mut run = Run::new(self, module, fuel)?;
         let open = run.function::<(u32, u32, f64), ()>("exchange_open")?;
-        let length = run.write(json!({ "dialect": dialect }).to_string().as_bytes())?;
-        run.call(&open, (length, 1, 0.0))?;
-        run.body(body, chunk)?;
+        run.call(&open, (0, 1, 0.0))?;
+        run.body(body, CHUNK)?;
         Ok(run.cost())
     }
 
@@ -96,7 +98,8 @@ impl Machine {
         let open = run.function::<(u32, u32, f64), ()>("exchange_open")?;
         let head = run.function::<(u32, f64), ()>("exchange_head")?;
         run.call(&open, (0, 0, 0.0))?;
-        let length = run.write(json!({"status": status, "headers": headers, "now": 1_000_000}).to_string().as_bytes())?;
+        let length =
+            run.write(json!({"status": status, "headers": headers, "now": 1_000_000}).to_string().as_bytes())?;
         run.call(&head, (length, 0.0))?;
         run.body(body, CHUNK)?;
         Ok(run.cost())
@@ -126,7 +129,8 @@ impl Machine {
         run.call(&ask, length)?;
         let header = run.call(&header, ())? as usize;
         let memory = run.memory.data(&run.store);
-        let word = |at: usize| memory.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes);
+        let word =
+            |at: usize| memory.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes);
         let [table, arena, arena_bytes] = [4, 8, 12].map(|field| word(header + field) as usize);
         let answer = memory.get(arena..arena + arena_bytes).unwrap_or_default();
         if word(table) != ANSWER {

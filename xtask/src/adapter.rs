@@ -20,9 +20,9 @@ pub fn build() -> Done {
 pub fn build_around(modules: &Modules) -> Done {
     javascript::install()?;
     notices::write(
-        &["sluice-wasm", "sluice-requests-wasm"],
+        &["sluice-wasm", "sluice-ai-sdk-wasm", "sluice-requests-wasm"],
         wasm::TARGET,
-        &[modules.core(), modules.requests()],
+        &[modules.core(), modules.ai_sdk(), modules.requests()],
         &package(),
     )?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
@@ -38,7 +38,8 @@ pub fn test() -> Done {
     let options = ["--experimental-vm-modules", "--no-warnings", "--test", "--test-reporter=dot"];
     run(command("node").args(options).args(tests).current_dir(package()))?;
     run(javascript::tool("publint/src/cli.js", &package()).arg("--strict"))?;
-    let types = ["--pack", ".", "--exclude-entrypoints", "./core.wasm", "--format", "ascii", "--quiet"];
+    let types =
+        ["--pack", ".", "--exclude-entrypoints", "./core.wasm", "./ai-sdk.wasm", "--format", "ascii", "--quiet"];
     run(javascript::tool("@arethetypeswrong/cli/dist/index.js", &package()).args(types))?;
     let packed =
         capture(command("npm").args(["pack", "--dry-run", "--json", "--ignore-scripts"]).current_dir(package()))?;
@@ -50,6 +51,8 @@ pub fn test() -> Done {
         "CHANGELOG.md",
         "dist/index.mjs",
         "dist/core.wasm",
+        "dist/ai-sdk.mjs",
+        "dist/ai-sdk.wasm",
     ] {
         if !packed.contains(&format!("\"{file}\"")) {
             return Err(format!("the npm package would not contain {file}"));

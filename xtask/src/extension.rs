@@ -22,7 +22,7 @@ pub fn pack() -> Done<PathBuf> {
     let dist = extension.join("dist");
     let _ = fs::remove_dir_all(&dist);
     run(command("node").arg("esbuild.mjs").current_dir(&extension))?;
-    let modules = wasm::build()?.all();
+    let modules = wasm::build()?.of_extension();
     for module in &modules {
         copy(module, &dist)?;
     }

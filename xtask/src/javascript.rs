@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::Done;
 use crate::shell::{command, root, run};
+use crate::wasm::Modules;
 
 /// Returns the folder of the core's loader.
 fn loader() -> PathBuf {
@@ -57,7 +58,7 @@ pub fn build() -> Done {
 }
 
 /// Runs the loader's tests against the built modules and a directory of generated streams.
-pub fn test(core: &Path, tokens: &Path, streams: &Path) -> Done {
+pub fn test(modules: &Modules, streams: &Path) -> Done {
     // The files are passed one by one, because Node versions differ in what `node --test` does with a folder.
     let folder = loader().join("dist/test");
     let files = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -65,8 +66,9 @@ pub fn test(core: &Path, tokens: &Path, streams: &Path) -> Done {
     run(command("node")
         .args(["--test", "--test-reporter=dot"])
         .args(tests)
-        .env("SLUICE_WASM", core)
-        .env("SLUICE_TOKENS_WASM", tokens)
+        .env("SLUICE_WASM", modules.core())
+        .env("SLUICE_AI_SDK_WASM", modules.ai_sdk())
+        .env("SLUICE_TOKENS_WASM", modules.tokens())
         .env("SLUICE_STREAMS", streams)
         .current_dir(loader()))
 }

@@ -49,7 +49,7 @@ fn steps(summary: &mut Summary) -> Done {
         let modules = wasm::build()?;
         wasm::check_reproducible(&modules)?;
         javascript::build()?;
-        javascript::test(&modules.core(), &modules.tokens(), &export_streams()?)?;
+        javascript::test(&modules, &export_streams()?)?;
         wasm::report(&modules)
     })?;
     summary.step("hostile input, counted", || run(meter::on(&wasm::build()?)?.arg("--brief")))?;

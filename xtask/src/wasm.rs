@@ -16,12 +16,21 @@ const MAX_MEMORY: u32 = 512 << 20;
 #[derive(Debug)]
 pub struct Modules(PathBuf);
 
+/// The packages of the extension's modules.
 pub const PACKAGES: [&str; 4] = ["sluice-wasm", "sluice-requests-wasm", "sluice-tokens-wasm", "sluice-demo-wasm"];
+
+/// Only the adapter has this module, and for people who download it, size matters more than speed.
+const AI_SDK: &str = "sluice-ai-sdk-wasm";
 
 impl Modules {
     /// Returns the module that reads answers.
     pub fn core(&self) -> PathBuf {
         self.module("sluice-wasm")
+    }
+
+    /// Returns the module that reads chunks of the AI SDK.
+    pub fn ai_sdk(&self) -> PathBuf {
+        self.module(AI_SDK)
     }
 
     /// Returns the module that builds requests.
@@ -38,7 +47,8 @@ impl Modules {
         &self.0
     }
 
-    pub fn all(&self) -> Vec<PathBuf> {
+    /// Returns the extension's modules.
+    pub fn of_extension(&self) -> Vec<PathBuf> {
         PACKAGES.iter().map(|package| self.module(package)).collect()
     }
 
@@ -48,13 +58,20 @@ impl Modules {
 }
 
 pub fn build() -> Done<Modules> {
-    build_in(&root(), &root().join("target"), &PACKAGES, "")
+    build_all_in(&root().join("target"))
+}
+
+fn build_all_in(target_directory: &Path) -> Done<Modules> {
+    let small = build_in(&root(), target_directory, &[AI_SDK], "wasm-small", "")?;
+    let modules = build_in(&root(), target_directory, &PACKAGES, "wasm", "")?;
+    fs::copy(small.ai_sdk(), modules.ai_sdk()).map_err(|error| format!("{}: {error}", small.ai_sdk().display()))?;
+    Ok(modules)
 }
 
 /// Builds the core without our `memcmp`, to measure what that is worth.
 pub fn build_without_memcmp() -> Done<PathBuf> {
     let target = root().join("target/without-memcmp");
-    Ok(build_in(&root(), &target, &PACKAGES[..1], " --cfg without_memcmp")?.core())
+    Ok(build_in(&root(), &target, &PACKAGES[..1], "wasm", " --cfg without_memcmp")?.core())
 }
 
 /// Builds the core from a copy of its source without the attribute `inline(never)`, to measure what that is worth.
@@ -74,7 +91,7 @@ pub fn build_without_inline_never() -> Done<PathBuf> {
         };
         write().map_err(|error| format!("cannot copy {file}: {error}"))?;
     }
-    Ok(build_in(&copy, &target, &PACKAGES[..1], "")?.core())
+    Ok(build_in(&copy, &target, &PACKAGES[..1], "wasm", "")?.core())
 }
 
 pub fn build_and_report() -> Done {
@@ -92,9 +109,10 @@ pub fn report(modules: &Modules) -> Done {
 pub fn check_reproducible(first: &Modules) -> Done {
     let again = root().join("target/again");
     let _ = fs::remove_dir_all(&again);
-    let second = build_in(&root(), &again, &PACKAGES, "")?;
+    let second = build_all_in(&again)?;
     let read = |file: &Path| fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
-    for (first, second) in first.all().iter().zip(&second.all()) {
+    let all = |modules: &Modules| [modules.of_extension(), vec![modules.ai_sdk()]].concat();
+    for (first, second) in all(first).iter().zip(&all(&second)) {
         if read(first)? != read(second)? {
             return Err(format!("two builds differ: {} and {}", first.display(), second.display()));
         }
@@ -102,7 +120,13 @@ pub fn check_reproducible(first: &Modules) -> Done {
     Ok(())
 }
 
-fn build_in(source: &Path, target_directory: &Path, packages: &[&str], more_flags: &str) -> Done<Modules> {
+fn build_in(
+    source: &Path,
+    target_directory: &Path,
+    packages: &[&str],
+    profile: &str,
+    more_flags: &str,
+) -> Done<Modules> {
     add_target()?;
     // Panic messages contain source paths. Without remapping, the bytes would depend on the machine.
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
@@ -114,10 +138,10 @@ fn build_in(source: &Path, target_directory: &Path, packages: &[&str], more_flag
         .current_dir(source)
         .args(["build", "--quiet", "--locked", "--lib", "--target", TARGET])
         .args(packages.iter().flat_map(|package| ["--package", package]))
-        .args(["--profile", "wasm", "--target-dir"])
+        .args(["--profile", profile, "--target-dir"])
         .arg(target_directory)
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags))?;
-    Ok(Modules(target_directory.join(TARGET).join("wasm")))
+    Ok(Modules(target_directory.join(TARGET).join(profile)))
 }
 
 fn add_target() -> Done {

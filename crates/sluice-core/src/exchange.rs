@@ -3,24 +3,27 @@
 mod body;
 mod options;
 mod report;
+mod stream;
 mod trace;
 
 use std::collections::VecDeque;
 
 use serde::Serialize;
 
+use crate::ai_sdk::ChunkStream;
 use crate::boundary::{Failure, FailureKind, Outcome, Output, Part, Status};
 use crate::failure::{Transport, overflow_numbers, retry_delay_ms};
 use crate::ledger::LedgerEntry;
 use crate::message::{Message, MessageCode};
 use crate::pace::Pacer;
-use crate::receive::BodyEnd;
+use crate::receive::{BodyEnd, ResponseStream};
 use crate::send::{Endpoint, Parameter, too_many_tools};
 use body::{Body, Progress};
-pub use options::{Dialect, ExchangeOptions};
+pub use options::ExchangeOptions;
 #[cfg(test)]
 pub(crate) use report::{CompletionDetails, PromptDetails};
 pub use report::{Drain, Elsewhere, Ending, Report, Transcript, VsCodeUsage};
+pub use stream::Stream;
 use trace::Trace;
 
 /// What a shell has to do next.
@@ -86,10 +89,12 @@ pub enum ConnectionError {
 /// ```
 ///
 /// `Send`, `Read` and `Wait` carry a time limit. Whenever it runs out, the shell calls [`Exchange::handle_timeout`].
+///
+/// `S` is the format of the answer.
 #[derive(Clone, Debug)]
-pub struct Exchange {
+pub struct Exchange<S = ResponseStream> {
     options: ExchangeOptions,
-    state: State,
+    state: State<S>,
     /// Outputs that the shell has not polled yet.
     outputs: VecDeque<Output>,
     /// Text that the shell gets later.
@@ -112,10 +117,10 @@ pub struct Exchange {
 }
 
 #[derive(Clone, Debug)]
-enum State {
+enum State<S> {
     /// The request has to be sent, or has been sent and there is no response yet.
     Sending,
-    Reading(Body),
+    Reading(Body<S>),
     /// An attempt is over; the next poll decides what follows.
     Ended(Box<Outcome>),
     Waiting {
@@ -127,8 +132,33 @@ enum State {
 }
 
 impl Exchange {
-    /// Starts by sending the request.
+    /// Starts by sending the request. The answer is a stream of the Open Responses protocol.
     pub fn new(options: ExchangeOptions) -> Self {
+        Self::of(options)
+    }
+
+    /// Starts with a body that is known to be a stream, for callers that send the request themselves.
+    pub fn reading(options: ExchangeOptions) -> Self {
+        Self::of_body(options)
+    }
+}
+
+impl Exchange<ChunkStream> {
+    /// A chunk of the AI SDK has arrived, as JSON.
+    pub fn handle_chunk(&mut self, json: &str) {
+        let State::Reading(body) = &mut self.state else { return };
+        self.trace.arrived();
+        let Some(stream) = body.as_stream_mut() else { return };
+        self.outputs.extend(stream.push_chunk(json));
+        if stream.is_terminal() {
+            self.end_body(BodyEnd::Eof, false);
+        }
+    }
+}
+
+impl<S: Stream> Exchange<S> {
+    /// Does what [`new`](Exchange::new) does, for an answer in any format.
+    pub fn of(options: ExchangeOptions) -> Self {
         Self {
             pacer: Pacer::new(options.pace),
             options,
@@ -148,11 +178,11 @@ impl Exchange {
         }
     }
 
-    /// Starts with a body that is known to be a stream, for callers that send the request themselves.
-    pub fn reading(options: ExchangeOptions) -> Self {
+    /// Does what [`reading`](Exchange::reading) does, for an answer in any format.
+    pub fn of_body(options: ExchangeOptions) -> Self {
         let body = Body::stream(&options);
         let options = ExchangeOptions { max_attempts: 1, ..options };
-        Self { state: State::Reading(body), ..Self::new(options) }
+        Self { state: State::Reading(body), ..Self::of(options) }
     }
 
     /// Returns what to do next. Until something is reported, the result stays the same, except that each output is
@@ -258,16 +288,6 @@ impl Exchange {
         match body.push(bytes, &mut self.outputs) {
             Progress::More => {}
             Progress::Over => self.end_body(BodyEnd::Eof, true),
-        }
-    }
-
-    /// A chunk of the AI SDK has arrived, as JSON.
-    pub fn handle_chunk(&mut self, json: &str) {
-        let State::Reading(body) = &mut self.state else { return };
-        self.trace.arrived();
-        match body.push_chunk(json, &mut self.outputs) {
-            Progress::More => {}
-            Progress::Over => self.end_body(BodyEnd::Eof, false),
         }
     }
 

@@ -114,7 +114,7 @@ pub use boundary::{
 pub use boundary::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
 pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 pub use exchange::{
-    Action, ConnectionError, Dialect, Drain, Elsewhere, Ending, Exchange, ExchangeOptions, Report, Transcript,
+    Action, ConnectionError, Drain, Elsewhere, Ending, Exchange, ExchangeOptions, Report, Stream, Transcript,
     VsCodeUsage,
 };
 pub use failure::{HttpResponse, Transport, connection_cause};

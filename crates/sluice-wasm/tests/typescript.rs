@@ -32,7 +32,7 @@ fn typescript_numbers_are_fresh() {
         constants.iter().map(|(name, number)| format!("export const {name} = {number};\n")).collect()
     };
     let file = format!(
-        "// Generated from crates/sluice-wasm/src/lib.rs by `UPDATE_EXPECT=1 cargo test -p sluice-wasm`.\n\n\
+        "// Generated from crates/sluice-wasm/src/exports.rs by `UPDATE_EXPECT=1 cargo test -p sluice-wasm`.\n\n\
          // The kinds of rows.\n{}\n\
          // The first extra number of an answer if the exchange needs more of the body.\n{}\n\
          // The events without data.\n{}",

@@ -612,10 +612,6 @@ model?: string,
  */
 stream?: StreamOptions, 
 /**
- * The format of the stream.
- */
-dialect?: Dialect, 
-/**
  * When text is returned.
  */
 pace?: Pace, 
@@ -663,8 +659,6 @@ plainCallIds?: boolean,
  * Whether there is a note for every event.
  */
 trace?: boolean, };
-
-export type Dialect = "openResponses" | "aiSdk";
 
 export type Pace = "immediate" | "steady" | "chatView";
 

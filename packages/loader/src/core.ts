@@ -1,4 +1,4 @@
-// The loader of the core (crates/sluice-wasm): one exchange from start to finish, without I/O.
+// The loader of the core (crates/sluice-wasm, or crates/sluice-ai-sdk-wasm for chunks of the AI SDK): one exchange from start to finish, without I/O.
 //
 //   const core = await loadCore(bytes);
 //   const exchange = core.openExchange({ origin });
@@ -99,6 +99,7 @@ interface CoreExports extends ModuleExports {
   exchange_open(length: number, isReading: number, now: number): void;
   exchange_head(length: number, now: number): void;
   exchange_bytes(length: number, now: number): void;
+  /** Only the module for the AI SDK has this. */
   exchange_chunk(length: number, now: number): void;
   exchange_no_connection(length: number, now: number): void;
   exchange_event(event: number, now: number): void;

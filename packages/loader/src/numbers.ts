@@ -1,4 +1,4 @@
-// Generated from crates/sluice-wasm/src/lib.rs by `UPDATE_EXPECT=1 cargo test -p sluice-wasm`.
+// Generated from crates/sluice-wasm/src/exports.rs by `UPDATE_EXPECT=1 cargo test -p sluice-wasm`.
 
 // The kinds of rows.
 export const ANSWER = 1;

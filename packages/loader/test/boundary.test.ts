@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CoreError, type Exchange, loadCore, type Outcome } from "../src/core.js";
-import { core, run, wasmBytes } from "./support.js";
+import { aiSdkWasmBytes, core, run, wasmBytes } from "./support.js";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const delta = (text: string): Uint8Array =>
@@ -188,7 +188,7 @@ test("a stream that exhausts its memory fails alone, with a named error", async 
   assert.deepEqual(hostile.handleBytes(delta("more")), []);
   tooLarge(hostile);
   // One AI SDK chunk and one whole response that are each too large.
-  const chunks = own.openStream({ dialect: "aiSdk" });
+  const chunks = (await loadCore(withMaximumMemory(aiSdkWasmBytes, 32))).openStream();
   chunks.handleChunk(JSON.stringify({ type: "text-delta", text: "x".repeat(4 << 20) }));
   tooLarge(chunks);
   const whole = own.openExchange({});

@@ -14,6 +14,7 @@ export function fromEnvironment(name: string): string {
 }
 
 export const wasmBytes = new Uint8Array(readFileSync(fromEnvironment("SLUICE_WASM")));
+export const aiSdkWasmBytes = new Uint8Array(readFileSync(fromEnvironment("SLUICE_AI_SDK_WASM")));
 export const core: Core = await loadCore(wasmBytes);
 
 export interface Result {

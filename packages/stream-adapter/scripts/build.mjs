@@ -1,8 +1,9 @@
 // node scripts/build.mjs FOLDER: builds the package from its sources and the compiled modules in a folder (`cargo xtask
-// adapter` passes it). There are three entry points, each as an ES module and as CommonJS, with types:
+// adapter` passes it). There are four entry points, each as an ES module and as CommonJS, with types:
 //
-//   index     the adapters, with the core in it
-//   slim      the adapters without the core, which is the file core.wasm
+//   index     the adapters, with their cores in it
+//   ai-sdk    the adapter for the AI SDK alone, with its core in it
+//   slim      the adapters without their cores, which are the files core.wasm and ai-sdk.wasm
 //   messages  requests from VS Code's messages, with the requests module in it
 
 import { execFileSync } from "node:child_process";
@@ -20,13 +21,16 @@ if (folder === undefined) {
 const root = resolve(import.meta.dirname, "..");
 const dist = join(root, "dist");
 const core = join(folder, "sluice_wasm.wasm");
-const base64 = (file) => JSON.stringify(readFileSync(file).toString("base64"));
+const aiSdk = join(folder, "sluice_ai_sdk_wasm.wasm");
+const compressed = (file) => JSON.stringify(gzipSync(readFileSync(file), { level: 9 }).toString("base64"));
+const cores = { SLUICE_WASM_GZIP: compressed(core), SLUICE_AI_SDK_WASM_GZIP: compressed(aiSdk) };
 
 rmSync(dist, { recursive: true, force: true });
 const ENTRIES = {
-  index: { source: "index.ts", define: { SLUICE_WASM_BASE64: base64(core) } },
-  slim: { source: "index.ts", define: { SLUICE_WASM_BASE64: '""' } },
-  messages: { source: "messages.ts", define: { SLUICE_REQUESTS_WASM_BASE64: base64(join(folder, "sluice_requests_wasm.wasm")) } },
+  index: { source: "index.ts", define: cores },
+  "ai-sdk": { source: "ai-sdk.ts", define: cores },
+  slim: { source: "index.ts", define: { SLUICE_WASM_GZIP: '""', SLUICE_AI_SDK_WASM_GZIP: '""' } },
+  messages: { source: "messages.ts", define: { SLUICE_REQUESTS_WASM_GZIP: compressed(join(folder, "sluice_requests_wasm.wasm")) } },
 };
 for (const [name, { source, define }] of Object.entries(ENTRIES)) {
   for (const [format, extension] of [
@@ -48,12 +52,13 @@ for (const [name, { source, define }] of Object.entries(ENTRIES)) {
   }
 }
 copyFileSync(core, join(dist, "core.wasm"));
+copyFileSync(aiSdk, join(dist, "ai-sdk.wasm"));
 
 const node = (script, ...args) => execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
 const require = createRequire(import.meta.url);
 const tsc = require.resolve("typescript/bin/tsc");
 execFileSync(process.execPath, [tsc], { cwd: root, stdio: "inherit" });
-for (const name of ["index", "messages"]) {
+for (const name of ["index", "ai-sdk", "messages"]) {
   node(
     require.resolve("dts-bundle-generator/dist/bin/dts-bundle-generator.js"),
     "--silent",
@@ -69,6 +74,7 @@ for (const [from, to] of [
   ["index.d.mts", "index.d.cts"],
   ["index.d.mts", "slim.d.mts"],
   ["index.d.mts", "slim.d.cts"],
+  ["ai-sdk.d.mts", "ai-sdk.d.cts"],
   ["messages.d.mts", "messages.d.cts"],
 ]) {
   copyFileSync(join(dist, from), join(dist, to));
@@ -81,6 +87,6 @@ for (const name of ["package.json", "README.md", "dist"]) {
 }
 
 const size = (file) => `${(statSync(file).size / 1024).toFixed(0)} KiB, ${(gzipSync(readFileSync(file)).length / 1024).toFixed(0)} gzipped`;
-for (const file of ["index.mjs", "slim.mjs", "core.wasm", "messages.mjs"]) {
+for (const file of ["index.mjs", "ai-sdk.mjs", "slim.mjs", "core.wasm", "ai-sdk.wasm", "messages.mjs"]) {
   console.log(`@sluice/stream-adapter, ${file}: ${size(join(dist, file))}`);
 }

@@ -4,6 +4,7 @@ import type { Outcome } from "../../loader/src/core.js";
 import type { ResponsePart } from "./parts.js";
 import { NO_USAGE, Session, type Settings, type StreamAdapterOptions, type StreamUsage } from "./session.js";
 import type { ByteSource, Cancellation, ChunkSource } from "./source.js";
+import { aiSdkCore, openResponsesCore } from "./wasm.js";
 
 /** A source, a promise of one, or a function that makes one, whose signal is aborted when the caller cancels. */
 export type Start<Source> = Source | PromiseLike<Source> | ((signal: AbortSignal) => Source | PromiseLike<Source>);
@@ -12,9 +13,10 @@ abstract class Adapter<Source> {
   readonly #settings: Settings;
   #outcome: Outcome | undefined;
 
-  constructor(options: StreamAdapterOptions, dialect: Settings["dialect"]) {
+  constructor(options: StreamAdapterOptions, dialect: Settings["dialect"], core: Settings["core"]) {
     this.#settings = {
       dialect,
+      core,
       vscode: options.vscode,
       enableReasoning: options.enableReasoning ?? true,
       onUnknownChunk: options.onUnknownChunk ?? (() => {}),
@@ -97,13 +99,13 @@ abstract class Adapter<Source> {
 /** Converts Vercel AI SDK streams (`fullStream`, UI message streams; versions 4 to 7) to VS Code's parts. */
 export class VSCodeStreamAdapter extends Adapter<ChunkSource> {
   constructor(options: StreamAdapterOptions = {}) {
-    super(options, "aiSdk");
+    super(options, "aiSdk", aiSdkCore);
   }
 }
 
 /** Converts Open Responses event streams to VS Code's parts. */
 export class OpenResponsesStreamAdapter extends Adapter<ByteSource> {
   constructor(options: StreamAdapterOptions = {}) {
-    super(options, "openResponses");
+    super(options, "openResponses", openResponsesCore);
   }
 }

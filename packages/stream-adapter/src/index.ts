@@ -5,6 +5,8 @@
 //   parts.ts    the core's parts -> VS Code's classes
 //   error.ts    what it rejects with
 //   adapters.ts the two classes below
+//   wasm.ts     the core for each of them; embedded.ts unpacks it
+//   ai-sdk.ts   the entry point with only one of them
 
 export type {
   Empty,

@@ -5,9 +5,10 @@
 import { fromBase64, toBase64 } from "../../loader/src/base64.js";
 import type { ChatMessage, ChatPart } from "../../loader/src/core.js";
 import { loadRequests, type Requests } from "../../loader/src/requests.js";
+import { embedded } from "./embedded.js";
 
-/** The compiled requests module, inserted by scripts/build.mjs. */
-declare const SLUICE_REQUESTS_WASM_BASE64: string;
+/** The requests module, compressed and as base64, inserted by scripts/build.mjs. */
+declare const SLUICE_REQUESTS_WASM_GZIP: string;
 
 /** A message as VS Code passes it to `provideLanguageModelChatResponse`. */
 export interface RequestMessage {
@@ -64,7 +65,7 @@ type SdkMedia = { type: "media"; data: string; mediaType: string };
 let requests: Promise<Requests> | undefined;
 
 function theRequests(): Promise<Requests> {
-  requests ??= loadRequests(fromBase64(SLUICE_REQUESTS_WASM_BASE64));
+  requests ??= embedded(SLUICE_REQUESTS_WASM_GZIP).then(loadRequests);
   return requests;
 }
 

@@ -6,7 +6,6 @@ import type { Core, Exchange, ExchangeOptions, Note, Outcome, Output, Pace } fro
 import { SluiceStreamError } from "./error.js";
 import { lookUpVSCode, PartMaker, type VSCodeClasses } from "./parts.js";
 import { type Cancellation, type Item, type Items, isCancelled, itemsOf, onCancel, quietly, unlessCancelled } from "./source.js";
-import { theCore } from "./wasm.js";
 
 export interface AdapterLogger {
   debug(message: string, ...args: unknown[]): void;
@@ -49,6 +48,8 @@ export interface StreamUsage {
 export interface Settings extends Required<Omit<StreamAdapterOptions, "vscode">> {
   vscode: VSCodeClasses | undefined;
   dialect: "openResponses" | "aiSdk";
+  /** Loads the module for the dialect. */
+  core: () => Promise<Core>;
 }
 
 export const NO_USAGE: StreamUsage = { inputTokens: null, outputTokens: null };
@@ -83,7 +84,7 @@ export class Session {
   #half = "";
 
   private constructor(core: Core, vscode: VSCodeClasses, settings: Settings, source: unknown, cancellation?: Cancellation) {
-    const options: ExchangeOptions = { dialect: settings.dialect, pace: settings.pace, stream: { plainCallIds: !settings.prefixCallIds } };
+    const options: ExchangeOptions = { pace: settings.pace, stream: { plainCallIds: !settings.prefixCallIds } };
     this.#isResponse = isResponse(source);
     if (source instanceof Unreachable) {
       this.#exchange = core.openExchange({ ...options, origin: "the server", maxAttempts: 1 });
@@ -113,7 +114,7 @@ export class Session {
       // A request that was aborted together with the answer hasn't failed.
       return isCancelled(cancellation) ? NOTHING : new Unreachable(error);
     });
-    const [core, vscode, stream] = await Promise.all([theCore(), settings.vscode ?? lookUpVSCode(), given]);
+    const [core, vscode, stream] = await Promise.all([settings.core(), settings.vscode ?? lookUpVSCode(), given]);
     if (stream === NOTHING) {
       // Nothing reads it later.
       quietly(async () => {

@@ -1,24 +1,39 @@
 // The core is embedded in the package's JavaScript: there is no file to locate, no bundler to configure and no server
-// to ask. It is compiled once, when the first stream needs it. The entry point `slim` has no core in it.
+// to ask. There is a module for each dialect. It is compiled once, when the first stream needs it. The entry point `slim`
+// has no modules in it.
 
-import { fromBase64 } from "../../loader/src/base64.js";
 import { type Core, loadCore } from "../../loader/src/core.js";
+import { embedded } from "./embedded.js";
 
-/** The compiled core, inserted by scripts/build.mjs; empty in the entry point `slim`. */
-declare const SLUICE_WASM_BASE64: string;
+/** The modules, compressed and as base64, inserted by scripts/build.mjs; empty in the entry point `slim`. */
+declare const SLUICE_WASM_GZIP: string;
+declare const SLUICE_AI_SDK_WASM_GZIP: string;
 
-let core: Promise<Core> | undefined;
+const cores: { openResponses?: Promise<Core>; aiSdk?: Promise<Core> } = {};
 
-/** Sets the core, which is the package's file `core.wasm`. Only the entry point `slim` needs this. */
-export function useCore(wasm: BufferSource | WebAssembly.Module): Promise<void> {
-  core = loadCore(wasm);
-  return core.then(() => {});
+/**
+ * Sets the core for one of the adapters, which is the package's file `core.wasm` or `ai-sdk.wasm`. Only the entry point `slim`
+ * needs this.
+ */
+export async function useCore(wasm: BufferSource | WebAssembly.Module): Promise<void> {
+  const module = wasm instanceof WebAssembly.Module ? wasm : new WebAssembly.Module(wasm);
+  const isAiSdk = WebAssembly.Module.exports(module).some(({ name }) => name === "exchange_chunk");
+  await (cores[isAiSdk ? "aiSdk" : "openResponses"] = loadCore(module));
 }
 
-export function theCore(): Promise<Core> {
-  if (core === undefined && SLUICE_WASM_BASE64 === "") {
-    return Promise.reject(new Error("There is no core yet. Call useCore with the bytes of @sluice/stream-adapter/core.wasm first."));
+/** Returns the core that reads Open Responses. */
+export function openResponsesCore(): Promise<Core> {
+  return (cores.openResponses ??= load(SLUICE_WASM_GZIP, "core.wasm"));
+}
+
+/** Returns the core that reads chunks of the AI SDK. */
+export function aiSdkCore(): Promise<Core> {
+  return (cores.aiSdk ??= load(SLUICE_AI_SDK_WASM_GZIP, "ai-sdk.wasm"));
+}
+
+async function load(gzip: string, file: string): Promise<Core> {
+  if (gzip === "") {
+    throw new Error(`There is no core yet. Call useCore with the bytes of @sluice/stream-adapter/${file} first.`);
   }
-  core ??= loadCore(fromBase64(SLUICE_WASM_BASE64));
-  return core;
+  return loadCore(await embedded(gzip));
 }

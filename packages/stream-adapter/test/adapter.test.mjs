@@ -1,6 +1,7 @@
 // Uses the adapters as a provider would, with mocks of VS Code's classes.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { describe, test } from "node:test";
 
@@ -388,4 +389,24 @@ test("CommonJS gives the same result", async () => {
   assert.deepEqual(Object.keys(cjs).sort(), Object.keys(esm).sort());
   const { parts } = await read([{ type: "text-delta", text: "a" }, finish], {}, cjs.VSCodeStreamAdapter);
   assert.deepEqual(parts, [{ text: "a" }]);
+});
+
+test("the entry point for the AI SDK alone gives the same result", async () => {
+  const aiSdk = await import("../dist/ai-sdk.mjs");
+  assert.deepEqual(Object.keys(aiSdk).sort(), ["SluiceStreamError", "VSCodeStreamAdapter"]);
+  const { parts } = await read([{ type: "text-delta", text: "a" }, finish], {}, aiSdk.VSCodeStreamAdapter);
+  assert.deepEqual(parts, [{ text: "a" }]);
+});
+
+test("the slim entry point needs the core of each adapter", async () => {
+  const slim = await import("../dist/slim.mjs");
+  const bytes = (name) => readFileSync(new URL(`../dist/${name}`, import.meta.url));
+  const chunks = [{ type: "text-delta", text: "a" }, finish];
+  const body = 'data: {"type":"response.output_text.delta","delta":"b"}\n\ndata: {"type":"response.completed","response":{}}\n\n';
+  await assert.rejects(read(chunks, {}, slim.VSCodeStreamAdapter), /ai-sdk\.wasm/);
+  await slim.useCore(bytes("ai-sdk.wasm"));
+  assert.deepEqual((await read(chunks, {}, slim.VSCodeStreamAdapter)).parts, [{ text: "a" }]);
+  await assert.rejects(read([body], {}, slim.OpenResponsesStreamAdapter), /core\.wasm/);
+  await slim.useCore(new WebAssembly.Module(bytes("core.wasm")));
+  assert.deepEqual((await read([body], {}, slim.OpenResponsesStreamAdapter)).parts, [{ text: "b" }]);
 });

@@ -15,6 +15,7 @@ const WEB = [
   "AbortSignal",
   "ReadableStream",
   "Response",
+  "DecompressionStream",
   "queueMicrotask",
   "performance",
 ];

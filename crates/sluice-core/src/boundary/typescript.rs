@@ -7,7 +7,7 @@ use ts_rs::{Config, TS};
 use super::*;
 use crate::environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 use crate::exchange::{
-    Action, CompletionDetails, Dialect, Drain, Elsewhere, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
+    Action, CompletionDetails, Drain, Elsewhere, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
 };
 use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{Begun, Ended, LedgerModel, SpendCheck};
@@ -62,7 +62,6 @@ fn typescript_types_are_fresh() {
         Transport::decl(&config),
         ExchangeOptions::decl(&config),
         StreamOptions::decl(&config),
-        Dialect::decl(&config),
         Pace::decl(&config),
         Effort::decl(&config),
         Parameter::decl(&config),

@@ -2,28 +2,26 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::vec::Drain;
 
-use super::{Dialect, ExchangeOptions};
-use crate::ai_sdk::ChunkStream;
+use super::ExchangeOptions;
+use super::stream::Stream;
 use crate::boundary::{Failure, FailureKind, Outcome, Output, Status};
 use crate::failure::{HttpResponse, Transport};
 use crate::message::{Message, MessageCode};
-use crate::receive::{BodyEnd, ResponseStream};
-use crate::wire::as_stream;
+use crate::receive::BodyEnd;
 
 /// The maximum number of bytes to read from a response that isn't an answer.
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Debug)]
-pub(super) enum Body {
-    Stream(Box<Receiver>),
+pub(super) enum Body<S> {
+    Stream(Box<S>),
     /// A stream or a whole response that has only sent white space so far.
     NotBegun {
         blank_bytes: usize,
         head: HttpResponse,
         now: u64,
-        receiver: Box<Receiver>,
+        receiver: Box<S>,
         max_bytes: usize,
     },
     /// A whole JSON response, from a server that doesn't stream.
@@ -31,7 +29,7 @@ pub(super) enum Body {
         head: HttpResponse,
         now: u64,
         bytes: Vec<u8>,
-        receiver: Box<Receiver>,
+        receiver: Box<S>,
         max_bytes: usize,
     },
     /// An error, or something that isn't an answer.
@@ -42,22 +40,15 @@ pub(super) enum Body {
     },
 }
 
-/// A stream in either dialect.
-#[derive(Clone, Debug)]
-pub(super) enum Receiver {
-    OpenResponses(ResponseStream),
-    AiSdk(ChunkStream),
-}
-
 pub(super) enum Progress {
     More,
     /// Whatever follows can't change the result.
     Over,
 }
 
-impl Body {
+impl<S: Stream> Body<S> {
     pub(super) fn stream(options: &ExchangeOptions) -> Self {
-        Self::Stream(Box::new(Receiver::new(options)))
+        Self::Stream(Box::new(S::new(options.stream.clone())))
     }
 
     pub(super) fn with_head(status: u16, headers: Vec<(String, String)>, now: u64, options: &ExchangeOptions) -> Self {
@@ -69,14 +60,13 @@ impl Body {
         match media_type.as_str() {
             "text/html" => Self::Refusal { head, now, bytes: Vec::new() },
             _ if !is_success => Self::Refusal { head, now, bytes: Vec::new() },
-            // A whole answer of the AI SDK doesn't exist.
-            "application/json" if options.dialect == Dialect::AiSdk => Self::Refusal { head, now, bytes: Vec::new() },
+            "application/json" if S::OF_WHOLE.is_none() => Self::Refusal { head, now, bytes: Vec::new() },
             // Servers label streams and whole responses in many ways. The first byte tells which this is.
             _ => Self::NotBegun {
                 blank_bytes: 0,
                 head,
                 now,
-                receiver: Box::new(Receiver::new(options)),
+                receiver: Box::new(S::new(options.stream.clone())),
                 max_bytes: options.stream.limits.max_event_bytes,
             },
         }
@@ -130,9 +120,7 @@ impl Body {
     /// A whole response begins with a bracket, and no line of a stream does.
     fn begin(self, first: u8) -> Self {
         match self {
-            Self::NotBegun { head, now, receiver, max_bytes, .. }
-                if first == b'{' && matches!(*receiver, Receiver::OpenResponses(_)) =>
-            {
+            Self::NotBegun { head, now, receiver, max_bytes, .. } if first == b'{' && S::OF_WHOLE.is_some() => {
                 Self::Whole { head, now, bytes: Vec::new(), receiver, max_bytes }
             }
             Self::NotBegun { receiver, .. } => Self::Stream(receiver),
@@ -140,16 +128,9 @@ impl Body {
         }
     }
 
-    pub(super) fn push_chunk(&mut self, json: &str, outputs: &mut VecDeque<Output>) -> Progress {
-        match self {
-            Self::Stream(receiver) => {
-                if let Receiver::AiSdk(stream) = &mut **receiver {
-                    outputs.extend(stream.push_chunk(json));
-                }
-                if receiver.is_terminal() { Progress::Over } else { Progress::More }
-            }
-            Self::NotBegun { .. } | Self::Whole { .. } | Self::Refusal { .. } => Progress::More,
-        }
+    /// Returns the stream, if the body is one.
+    pub(super) fn as_stream_mut(&mut self) -> Option<&mut S> {
+        if let Self::Stream(stream) = self { Some(stream) } else { None }
     }
 
     /// Returns the remaining outputs and the outcome, now that the body has ended.
@@ -174,7 +155,7 @@ impl Body {
             }
             Self::Whole { head, now, bytes, mut receiver, .. } => {
                 let body = into_text(bytes);
-                let Some(stream) = as_stream(&body) else {
+                let Some(stream) = S::OF_WHOLE.and_then(|of_whole| of_whole(&body)) else {
                     return (Vec::new(), Outcome::refused(Failure::from_http(&HttpResponse { body, ..head }, now)));
                 };
                 let mut outputs: Vec<Output> = receiver.push(stream.as_bytes()).collect();
@@ -188,43 +169,6 @@ impl Body {
                 let response = HttpResponse { body: into_text(bytes), ..head };
                 (Vec::new(), Outcome::refused(Failure::from_http(&response, now)))
             }
-        }
-    }
-}
-
-impl Receiver {
-    fn new(options: &ExchangeOptions) -> Self {
-        match options.dialect {
-            Dialect::OpenResponses => Self::OpenResponses(ResponseStream::new(options.stream.clone())),
-            Dialect::AiSdk => Self::AiSdk(ChunkStream::new(options.stream.clone())),
-        }
-    }
-
-    fn push(&mut self, bytes: &[u8]) -> Drain<'_, Output> {
-        match self {
-            Self::OpenResponses(stream) => stream.push(bytes),
-            Self::AiSdk(stream) => stream.push(bytes),
-        }
-    }
-
-    fn has_open_call(&self) -> bool {
-        match self {
-            Self::OpenResponses(stream) => stream.has_open_call(),
-            Self::AiSdk(stream) => stream.has_open_call(),
-        }
-    }
-
-    fn is_terminal(&self) -> bool {
-        match self {
-            Self::OpenResponses(stream) => stream.is_terminal(),
-            Self::AiSdk(stream) => stream.is_terminal(),
-        }
-    }
-
-    fn finish(self, end: BodyEnd) -> (Vec<Output>, Outcome) {
-        match self {
-            Self::OpenResponses(stream) => stream.finish(end),
-            Self::AiSdk(stream) => stream.finish(end),
         }
     }
 }

@@ -23,9 +23,6 @@ pub struct ExchangeOptions {
     /// How the answer is read.
     #[cfg_attr(test, ts(as = "Option<StreamOptions>"))]
     pub stream: StreamOptions,
-    /// The format of the stream.
-    #[cfg_attr(test, ts(as = "Option<Dialect>"))]
-    pub dialect: Dialect,
     /// When text is returned.
     #[cfg_attr(test, ts(as = "Option<Pace>"))]
     pub pace: Pace,
@@ -61,7 +58,6 @@ impl Default for ExchangeOptions {
             base_url: String::new(),
             model: String::new(),
             stream: StreamOptions::default(),
-            dialect: Dialect::OpenResponses,
             pace: Pace::Immediate,
             head_timeout_ms: 120_000,
             idle_timeout_ms: 600_000,
@@ -72,16 +68,4 @@ impl Default for ExchangeOptions {
             random: 0.0,
         }
     }
-}
-
-/// The format of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub enum Dialect {
-    /// Server-sent events of the Open Responses protocol.
-    #[default]
-    OpenResponses,
-    /// Chunks of the Vercel AI SDK.
-    AiSdk,
 }
