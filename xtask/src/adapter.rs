@@ -58,6 +58,23 @@ pub fn test() -> Done {
             return Err(format!("the npm package would not contain {file}"));
         }
     }
+    check_reference()
+}
+
+/// Generates the reference of the package's interface and compares it with the one in `docs/`.
+fn check_reference() -> Done {
+    run(&mut javascript::tool("typedoc/bin/typedoc", &package()))?;
+    for (name, title) in [("index", "@sluice/stream-adapter"), ("messages", "@sluice/stream-adapter/messages")] {
+        let [made, kept] =
+            [format!("target/api/{name}.md"), format!("docs/adapter-{name}.md")].map(|it| root().join(it));
+        let text = fs::read_to_string(&made).map_err(|error| format!("{}: {error}", made.display()))?;
+        let text = text.replacen(&format!("# {name}\n"), &format!("# `{title}`\n"), 1);
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            fs::write(&kept, text).map_err(|error| format!("{}: {error}", kept.display()))?;
+        } else if fs::read_to_string(&kept).ok() != Some(text) {
+            return Err(format!("{} is out of date: UPDATE_EXPECT=1 cargo xtask adapter rewrites it", kept.display()));
+        }
+    }
     Ok(())
 }
 

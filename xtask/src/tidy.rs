@@ -151,8 +151,7 @@ fn broken_links(files: &[&str]) -> Done<Vec<String>> {
             let folder = Path::new(document).parent().unwrap_or(Path::new(""));
             let target = if path.is_empty() { root().join(document) } else { root().join(folder).join(path) };
             let linked = fs::read_to_string(&target).unwrap_or_default();
-            let mut headings = linked.lines().filter(|line| line.starts_with('#')).map(anchor);
-            if !target.exists() || !heading.is_empty() && !headings.any(|other| other == heading) {
+            if !target.exists() || !heading.is_empty() && !anchors(&linked).contains(heading) {
                 problems.push(format!("{document} links to {link}, which doesn't exist"));
             }
         }
@@ -160,7 +159,17 @@ fn broken_links(files: &[&str]) -> Done<Vec<String>> {
     Ok(problems)
 }
 
-/// Returns the name under which code hosts link to a heading.
+/// Returns the names under which code hosts link to the headings of a document. If one is repeated, it is numbered.
+fn anchors(document: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for name in document.lines().filter(|line| line.starts_with('#')).map(anchor) {
+        let numbered = (1..).map(|number| format!("{name}-{number}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !found.contains(name));
+        found.extend(free);
+    }
+    found
+}
+
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
