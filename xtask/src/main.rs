@@ -11,6 +11,7 @@ mod gateway;
 mod javascript;
 mod meter;
 mod notices;
+mod quality;
 mod recordings;
 mod servers;
 mod shell;
@@ -55,6 +56,12 @@ enum Task {
         /// Only make it
         #[arg(long)]
         once: bool,
+    },
+    /// Print how much of the core the tests execute, and which changes of it they don't notice
+    Quality {
+        /// Also change the core, in this part of all places: 0/50 is the first of fifty parts
+        #[arg(long)]
+        shard: Option<String>,
     },
     /// Run the commands in the documents, against the embedded gateway
     Documents,
@@ -159,6 +166,7 @@ fn main() -> ExitCode {
         Task::Wasm => wasm::build_and_report(),
         Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Vsix => extension::report(),
+        Task::Quality { shard } => quality::check(shard.as_deref()),
         Task::Documents => documents::check(),
         Task::Dist { once } => dist::all(once),
         Task::Everywhere => adapter::check_everywhere(),
