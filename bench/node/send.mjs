@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 
+import { history } from "./history.mjs";
 import { Table } from "./report.mjs";
 import { median } from "./timing.mjs";
 
@@ -31,24 +32,6 @@ async function serve() {
     });
   });
   server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
-}
-
-/** A chat of tool rounds, with about this many bytes. */
-function history(bytes) {
-  const messages = [{ role: "user", content: [{ type: "text", value: "Find out why the test fails." }] }];
-  const line = '  const total = values.reduce((sum, { price }) => sum + price, 0); // "net"\n';
-  for (let size = 0, round = 0; size < bytes; round++) {
-    const value = line.repeat(Math.min(100, Math.ceil(bytes / line.length / 2)));
-    size += value.length;
-    const input = { path: `src/file${round}.ts`, from: 1, to: 100 };
-    messages.push(
-      { role: "assistant", content: [{ type: "toolCall", callId: `call_${round}`, name: "read_file", inputJson: JSON.stringify(input) }] },
-      { role: "user", content: [{ type: "toolResult", callId: `call_${round}`, content: [{ type: "text", value }] }] },
-    );
-  }
-  const inputSchema = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
-  const tools = [{ name: "read_file", description: "Reads a file.", inputSchema }];
-  return { model: "openai/gpt-5", messages, tools, toolMode: "auto", options: {} };
 }
 
 /** What somebody would write who needs only this. */

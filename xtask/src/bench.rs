@@ -64,15 +64,17 @@ pub fn all(quick: bool) -> Done {
     main.arg("--without-inline-never").arg(wasm::build_without_inline_never()?);
     run(main.args(adapter))?;
     run(&mut benchmark("tokens.mjs", modules.tokens(), "tokens.js"))?;
-    run(command("node")
-        .arg(root().join("bench/node/send.mjs"))
-        .arg("--core")
-        .arg(modules.core())
-        .arg("--requests")
-        .arg(modules.requests())
-        .arg("--loader")
-        .arg(javascript::compiled_loader().with_file_name(""))
-        .args(quick))?;
+    for script in ["send.mjs", "session.mjs"] {
+        run(command("node")
+            .arg(root().join("bench/node").join(script))
+            .arg("--core")
+            .arg(modules.core())
+            .arg("--requests")
+            .arg(modules.requests())
+            .arg("--loader")
+            .arg(javascript::compiled_loader().with_file_name(""))
+            .args(quick))?;
+    }
     let mut hostile = benchmark("hostile.mjs", modules.core(), "core.js");
     for (option, size) in [("--once", "524288"), ("--twice", "1048576"), ("--largest", "largest")] {
         hostile.arg(option).arg(export_hostile(size)?);
