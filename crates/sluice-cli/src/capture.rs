@@ -1,12 +1,16 @@
-//! Captures for bug reports: the raw stream, and the request without its private contents.
+//! Captures for bug reports: the raw stream, and the request without its private contents; or both in one file, with
+//! times.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde_json::Value;
 use sluice_client::{Client, private_file};
-use sluice_core::{BuiltRequest, ChatRequest, build_request};
+use sluice_core::{BuiltRequest, ChatRequest, RequestRecord, build_request};
+
+use crate::exchange_file::{Chunk, Header};
 
 pub struct CaptureFile {
     body: File,
@@ -15,13 +19,24 @@ pub struct CaptureFile {
     requests: u32,
     /// The start of a line that is not complete yet.
     line: Vec<u8>,
+    format: Format,
+    started: Instant,
+}
+
+/// What a capture looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The raw stream, and the request in a file next to it.
+    Stream,
+    /// An [exchange](crate::exchange_file), with or without the texts of the request.
+    Exchange { with_texts: bool },
 }
 
 impl CaptureFile {
     /// Creates the file for the stream. The request is written next to it. An existing file is never overwritten.
-    pub fn start(path: &Path) -> io::Result<Self> {
+    pub fn start(path: &Path, format: Format) -> io::Result<Self> {
         let body = create(path)?;
-        Ok(Self { body, first: path.to_owned(), requests: 0, line: Vec::new() })
+        Ok(Self { body, first: path.to_owned(), requests: 0, line: Vec::new(), format, started: Instant::now() })
     }
 
     /// Writes the request. It doesn't contain the key, and every text is replaced by its length. The stream that follows
@@ -33,11 +48,19 @@ impl CaptureFile {
             path.push(format!(".{}", self.requests));
             self.body = create(Path::new(&path))?;
         }
-        path.push(".request.json");
+        self.started = Instant::now();
         let BuiltRequest { request, .. } = build_request(chat, client.endpoint());
         let mut body: Value = serde_json::from_str(&request.body)?;
-        redact(&mut body, "");
+        let with_texts = self.format == Format::Exchange { with_texts: true };
+        if !with_texts {
+            redact(&mut body, "");
+        }
         let shown = serde_json::json!({"method": request.method, "url": request.url, "body": body});
+        if self.format != Format::Stream {
+            let header = serde_json::to_string(&Header::new(&client.endpoint().origin, shown, chat, with_texts))?;
+            return writeln!(self.body, "{}", client.secrets().mask_values(&header));
+        }
+        path.push(".request.json");
         let text = serde_json::to_string_pretty(&shown)? + "\n";
         private_file::create_named(Path::new(&path))?.write_all(client.secrets().mask(&text).as_bytes())
     }
@@ -59,10 +82,27 @@ impl CaptureFile {
     pub fn finish(&mut self, client: &Client) -> io::Result<()> {
         // Bytes that aren't UTF-8 may be the reason for the capture.
         for chunk in std::mem::take(&mut self.line).utf8_chunks() {
-            self.body.write_all(client.secrets().mask(chunk.valid()).as_bytes())?;
-            self.body.write_all(chunk.invalid())?;
+            let valid = client.secrets().mask(chunk.valid());
+            if self.format == Format::Stream {
+                self.body.write_all(valid.as_bytes())?;
+                self.body.write_all(chunk.invalid())?;
+                continue;
+            }
+            let after = self.started.elapsed();
+            let invalid = (!chunk.invalid().is_empty()).then(|| Chunk::of_bytes(after, chunk.invalid()));
+            for chunk in [Chunk::of_text(after, valid.into())].into_iter().chain(invalid) {
+                writeln!(self.body, "{}", serde_json::to_string(&chunk)?)?;
+            }
         }
         Ok(())
+    }
+
+    /// Writes the record of the request, if there is a place for it.
+    pub fn record(&mut self, record: &RequestRecord) -> io::Result<()> {
+        if self.format == Format::Stream {
+            return Ok(());
+        }
+        writeln!(self.body, "{}", serde_json::json!({ "record": record }))
     }
 }
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
 use serde_json::Value;
+use sluice_core::{Dollars, SpendLimit, SpendLimits};
 
+use crate::capture::Format;
 use crate::config::Config;
 use crate::connection::Selection;
 use crate::conversations::Conversation;
@@ -70,6 +72,15 @@ struct Question {
     /// Don't keep the conversation
     #[arg(long)]
     no_log: bool,
+    /// Capture into one file, with times, for `sluice replay` and `sluice serve --replay`
+    #[arg(long)]
+    exchange: bool,
+    /// Keep the texts of the request in it, so that it can be asked again
+    #[arg(long, requires = "exchange")]
+    with_texts: bool,
+    /// The most that this conversation may cost, in dollars
+    #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+    limit: Option<Dollars>,
     /// The thinking effort: none, minimal, low, medium, high, xhigh, max
     #[arg(long)]
     effort: Option<String>,
@@ -174,9 +185,16 @@ impl Question {
                 extracts: self.extract,
                 plain: self.plain || config.plain.unwrap_or_default(),
             },
-            capture,
+            capture: capture.map(|path| {
+                let exchange = Format::Exchange { with_texts: self.with_texts };
+                (path, if self.exchange { exchange } else { Format::Stream })
+            }),
             earlier,
             keeps: !self.no_log && config.log.unwrap_or(true),
+            limits: SpendLimits {
+                all: SpendLimit { conversation: self.limit.or(config.limit.all.conversation), ..config.limit.all },
+                ..config.limit
+            },
         };
         Ok((question, Session::open(setup, selection)?))
     }
@@ -190,6 +208,10 @@ fn template(name: &str) -> Result<String, String> {
         let templates = profile::directory().join("templates");
         format!("there is no template {name:?} in {}, and no such file: {error}", templates.display())
     })
+}
+
+fn dollars(text: &str) -> Result<Dollars, String> {
+    Dollars::parse(text).ok_or_else(|| "not an amount in dollars, such as 0.50".to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sluice_core::{Dollars, LimitState, SpendLimit, SpendLimits, SpendPeriod};
 
 use crate::complain;
 use crate::options::option_value;
@@ -19,6 +20,8 @@ use crate::text::one_line;
 /// Show or change what applies to every chat.
 ///
 /// Names: model, system, effort, max-output, log, plain, fold-thinking, and option.NAME for any field of a request.
+/// Limits in dollars: limit.request, limit.conversation, limit.day, limit.month, the same for one model
+/// (limit.day.anthropic/claude-sonnet-4.5), and limit.hard to reject requests without asking.
 #[derive(Debug, Args)]
 pub struct ConfigCommand {
     /// What to show or change; everything is shown without it
@@ -51,6 +54,9 @@ pub struct Config {
     pub fold_thinking: Option<bool>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub option: BTreeMap<String, Value>,
+    /// What may be spent, in dollars.
+    #[serde(skip_serializing_if = "is_default")]
+    pub limit: SpendLimits,
 }
 
 impl Config {
@@ -82,6 +88,8 @@ impl Config {
             "log" => self.log = switch(value)?,
             "plain" => self.plain = switch(value)?,
             "fold-thinking" => self.fold_thinking = switch(value)?,
+            "limit.hard" => self.limit.is_hard = switch(value)?.unwrap_or_default(),
+            _ if name.starts_with("limit.") => self.set_limit(name, value)?,
             _ => match (name.strip_prefix("option.").filter(|name| !name.is_empty()), value) {
                 (Some(name), Some(value)) => {
                     self.option.insert(name.to_owned(), option_value(value));
@@ -95,6 +103,54 @@ impl Config {
         Ok(())
     }
 
+    fn set_limit(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+        let mut names = name.splitn(3, '.').skip(1);
+        let (period, model) = (names.next().unwrap_or_default(), names.next());
+        let amount =
+            value.map(|value| Dollars::parse(value).ok_or(format!("{name} is an amount in dollars, not {value:?}")));
+        let amount = amount.transpose()?;
+        let limit = match model {
+            Some(model) => self.limit.models.entry(model.to_owned()).or_default(),
+            None => &mut self.limit.all,
+        };
+        match period {
+            "request" => limit.request = amount,
+            "conversation" => limit.conversation = amount,
+            "day" => limit.day = amount,
+            "month" => limit.month = amount,
+            _ => return Err(format!("there is no setting {name:?}; `sluice config --help` lists them")),
+        }
+        self.limit.models.retain(|_, limit| *limit != SpendLimit::default());
+        Ok(())
+    }
+
+    /// Keeps a new limit. Returns all limits.
+    pub fn raise(name: &str, dollars: &str) -> Result<SpendLimits, String> {
+        let mut config = Self::load()?;
+        config.set(name, Some(dollars))?;
+        config.save()?;
+        Ok(config.limit)
+    }
+
+    /// Returns the limits by their names.
+    fn limits(&self) -> Vec<(String, String)> {
+        let mut named = Vec::new();
+        let models = self.limit.models.iter().map(|(model, limit)| (limit, Some(model.as_str())));
+        for (limit, model) in std::iter::once((&self.limit.all, None)).chain(models) {
+            let periods = [
+                (SpendPeriod::Request, limit.request),
+                (SpendPeriod::Conversation, limit.conversation),
+                (SpendPeriod::Day, limit.day),
+                (SpendPeriod::Month, limit.month),
+            ];
+            let set =
+                periods.into_iter().filter_map(|(period, limit)| Some((name_of(period, model), limit?.to_string())));
+            named.extend(set);
+        }
+        named.extend(self.limit.is_hard.then(|| ("limit.hard".to_owned(), "on".to_owned())));
+        named
+    }
+
     /// Returns every value that is set, by its name.
     fn values(&self) -> BTreeMap<String, String> {
         let shown = |value: &Value| match value {
@@ -106,6 +162,7 @@ impl Config {
         let mut values = BTreeMap::new();
         for (name, value) in fields {
             match (name.as_str(), &value) {
+                ("limit", _) => values.extend(self.limits()),
                 ("option", Value::Object(options)) => {
                     values.extend(options.iter().map(|(name, value)| (format!("option.{name}"), shown(value))));
                 }
@@ -116,6 +173,25 @@ impl Config {
         }
         values
     }
+}
+
+/// Returns the name of a limit's setting.
+pub fn limit_name(limit: &LimitState) -> String {
+    name_of(limit.period, limit.model.as_deref())
+}
+
+fn name_of(period: SpendPeriod, model: Option<&str>) -> String {
+    let period = match period {
+        SpendPeriod::Request => "limit.request",
+        SpendPeriod::Conversation => "limit.conversation",
+        SpendPeriod::Day => "limit.day",
+        SpendPeriod::Month => "limit.month",
+    };
+    model.map_or_else(|| period.to_owned(), |model| format!("{period}.{model}"))
+}
+
+fn is_default(limits: &SpendLimits) -> bool {
+    *limits == SpendLimits::default()
 }
 
 impl ConfigCommand {

@@ -11,6 +11,7 @@ use sluice_client::private_file;
 use sluice_core::{ChatMessage, ChatPart, Role, Secrets};
 
 use crate::ledger;
+use crate::records;
 use crate::settings_file::{VERSION, check_version};
 
 /// How many conversations are kept, and how many bytes all of them may have.
@@ -113,6 +114,7 @@ impl Conversation {
 
     /// Deletes the conversation's file.
     pub fn delete(&self) -> Result<(), String> {
+        records::delete(&self.id);
         let file = directory().join(format!("{}.json", self.id));
         fs::remove_file(&file).map_err(|error| format!("cannot delete {}: {error}", file.display()))
     }
@@ -142,6 +144,7 @@ fn drop_old() {
         if number >= MAX_CONVERSATIONS || total > MAX_TOTAL {
             // It may be gone already.
             let _ = fs::remove_file(file);
+            records::delete(&id);
         }
     }
 }

@@ -1,21 +1,25 @@
 //! The ledger of `sluice chat`: token counts for the next requests, usage for `sluice usage`, kept in one file.
 
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sluice_client::{Store, StoreError};
 use sluice_core::{
-    Begun, ChatRequest, Counter, Estimate, Ledger, LedgerEntry, LedgerModel, LimitsFrom, ModelSettings, StatusLine,
+    Begun, ChatRequest, Counter, Ledger, LedgerEntry, LedgerModel, LimitState, LimitsFrom, ModelSettings,
+    RequestRecord, SpendChoice, SpendLimits, StatusLine, Verdict,
 };
 
 use crate::connection::Connection;
 use crate::model_cache::ModelCache;
 use crate::output::tell;
+use crate::records;
+use crate::spending::SpendingFiles;
 
-/// There is one conversation at a time, and one request at a time.
-const REQUEST: &str = "chat";
+/// The conversation, if it isn't kept.
+const UNKEPT: &str = "chat";
 const SECONDS_PER_DAY: u64 = 86_400;
 
 /// The ledger, the file it is kept in, and the clock.
@@ -27,16 +31,25 @@ pub struct ChatLedger {
     clock: Instant,
     /// The time at which the clock started, in milliseconds since 1970.
     opened_ms: u64,
-    /// Counts the running request, which doesn't wait for it.
+    conversation: String,
+    /// The records of requests that are not in a file.
+    records: Vec<RequestRecord>,
+    /// The number of the running request.
+    number: usize,
+    /// Counts the running request, which doesn't wait for it unless there is a limit.
     counting: Option<JoinHandle<(Ledger, Begun)>>,
+    /// The running request, once it is counted.
+    begun: Option<Begun>,
+    spending: SpendingFiles,
     /// Whether the first part of the running request was thinking, and when it came.
     first_part: Option<(bool, u64)>,
     has_complained: bool,
 }
 
 impl ChatLedger {
-    /// Opens the ledger for requests to a model. The model's limits and prices come from the cached list of models.
-    pub fn open(connection: &Connection, model: &str) -> Self {
+    /// Opens the ledger for requests to a model, in a conversation that is kept or in another one. The model's limits and
+    /// prices come from the cached list of models.
+    pub fn open(connection: &Connection, model: &str, kept: Option<&str>) -> Self {
         let client = &connection.client;
         let endpoint = client.endpoint();
         // The embedded gateway has another address every time, but always counts in the same way.
@@ -59,25 +72,110 @@ impl ChatLedger {
             },
             None => LedgerModel { origin, ..LedgerModel::default() },
         };
-        let ledger = Some(Ledger::with_memory(Counter::exact(), memory));
+        let mut ledger = Ledger::with_memory(Counter::exact(), memory);
+        let earlier = kept.map(records::of).unwrap_or_default();
+        let last = earlier.last().and_then(|record| record.id.rsplit_once('-')?.1.parse().ok());
+        for record in earlier {
+            ledger.recall(record);
+        }
         let (clock, opened_ms) = (Instant::now(), since_1970().as_millis().try_into().unwrap_or(u64::MAX));
-        let (counting, first_part) = (None, None);
-        let mut ledger = Self { store, ledger, model, clock, opened_ms, counting, first_part, has_complained: false };
+        let mut ledger = Self {
+            store,
+            ledger: Some(ledger),
+            model,
+            clock,
+            opened_ms,
+            conversation: kept.unwrap_or(UNKEPT).to_owned(),
+            records: Vec::new(),
+            number: last.unwrap_or(0),
+            counting: None,
+            begun: None,
+            spending: SpendingFiles::new(opened_ms),
+            first_part: None,
+            has_complained: false,
+        };
         if let Some(error) = error {
             ledger.complain(&error);
         }
         ledger
     }
 
-    /// A request begins. Its tokens are counted while the server works on it.
+    /// A request begins, unless it has already. Its tokens are counted while the server works on it.
     pub fn begin(&mut self, request: &ChatRequest) {
+        if self.begun.is_some() {
+            return;
+        }
         let Some(mut ledger) = self.ledger.take() else { return };
+        self.number += 1;
+        let (id, conversation) = (self.id(), self.conversation.clone());
         let (request, model, now) = (request.clone(), self.model.clone(), self.now());
         self.first_part = None;
         self.counting = Some(thread::spawn(move || {
-            let begun = ledger.begin(REQUEST, REQUEST, request, model, now);
+            let begun = ledger.begin(&id, &conversation, request, model, now);
             (ledger, begun)
         }));
+    }
+
+    /// Decides whether the request that has begun may be sent. What it may cost is reserved.
+    pub fn check(&mut self, limits: &SpendLimits) -> Option<Verdict> {
+        let id = self.id();
+        self.counted();
+        let file = self.ledger.as_mut()?.reserve(&id, today());
+        let written = self.spending.write(&file);
+        // The files come before the history: what leaves a file is in the history by then.
+        let others = self.spending.others();
+        self.save();
+        let (paths, others): (Vec<_>, Vec<_>) = others.into_iter().unzip();
+        let check = self.ledger.as_mut()?.check_spending(&id, limits, &others, today());
+        for (path, _) in paths.into_iter().zip(&check.old).filter(|(_, is_old)| **is_old) {
+            // Another process may have deleted it.
+            let _ = fs::remove_file(path);
+        }
+        if let Err(error) = written {
+            tell!("sluice: other processes can't see what this one spends: {error}");
+        }
+        Some(check.verdict)
+    }
+
+    /// Remembers what the user decided about a limit.
+    pub fn choose(&mut self, choice: SpendChoice, limit: Option<LimitState>) {
+        let id = self.id();
+        if let Some(ledger) = &mut self.ledger {
+            ledger.choose_spending(&id, choice, limit);
+        }
+    }
+
+    /// The request that has begun isn't sent.
+    pub fn give_up(&mut self) {
+        let id = self.id();
+        self.begun = None;
+        if let Some(ledger) = &mut self.ledger {
+            // If it can't be deleted, it counts until the day is over.
+            let _ = self.spending.write(&ledger.release(&id));
+        }
+    }
+
+    fn id(&self) -> String {
+        format!("{}-{}", self.conversation, self.number)
+    }
+
+    /// Waits until the running request is counted.
+    fn counted(&mut self) {
+        if let Some(counting) = self.counting.take() {
+            let (ledger, begun) = counting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (self.ledger, self.begun) = (Some(ledger), Some(begun));
+        }
+    }
+
+    /// Saves what was used, and reads what other processes have used.
+    fn save(&mut self) {
+        let Some(ledger) = &mut self.ledger else { return };
+        match self.store.save(ledger.memory()) {
+            Ok(()) => {
+                let _ = self.spending.write(&ledger.saved());
+            }
+            Err(error) => self.complain(&error),
+        }
     }
 
     /// A part of the answer has been printed.
@@ -85,28 +183,36 @@ impl ChatLedger {
         self.first_part.get_or_insert((is_thinking, self.now()));
     }
 
-    /// The request is over. Its usage is saved immediately, because there may be no other request. Returns how many
-    /// tokens it was estimated to have, and warns if that was close to the model's limit or above it.
-    pub fn end(&mut self, entry: &LedgerEntry) -> Option<Estimate> {
-        let now = self.now();
-        let (mut ledger, begun) = self.counting.take()?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        if let Some(warning) = begun.warning {
+    /// The request is over. Its usage is saved immediately, because there may be no other request. Returns what was
+    /// expected of it and its record, and warns if it was close to the model's limit or above it.
+    pub fn end(&mut self, entry: &LedgerEntry) -> Option<(Begun, RequestRecord)> {
+        let (now, id) = (self.now(), self.id());
+        self.counted();
+        let (begun, ledger) = (self.begun.take()?, self.ledger.as_mut()?);
+        if let Some(warning) = &begun.warning {
             tell!("sluice: {}", warning.message);
         }
         if let Some((is_thinking, at)) = self.first_part {
-            ledger.part(REQUEST, is_thinking, at);
+            ledger.part(&id, is_thinking, at);
         }
-        ledger.end(REQUEST, entry, now, today());
-        if let Err(error) = self.store.save(ledger.memory()) {
-            self.complain(&error);
+        let record = ledger.end(&id, entry, now, today())?.record;
+        self.save();
+        self.records.push(record.clone());
+        Some((begun, record))
+    }
+
+    /// Keeps the records of all requests so far, because their conversation is kept.
+    pub fn keep_records(&mut self) {
+        for record in self.records.drain(..) {
+            if let Err(error) = records::keep(&record) {
+                tell!("sluice: cannot keep the record of a request: {error}");
+            }
         }
-        self.ledger = Some(ledger);
-        Some(begun.estimate)
     }
 
     /// Returns what the status bar of an editor would show.
     pub fn status(&self) -> Option<StatusLine> {
-        self.ledger.as_ref()?.status(REQUEST)
+        self.ledger.as_ref()?.status(&self.conversation)
     }
 
     fn now(&self) -> u64 {
@@ -151,7 +257,7 @@ pub fn directory() -> PathBuf {
 }
 
 /// Returns the number of days since 1970 in UTC, which is how gateways bill.
-fn today() -> u32 {
+pub fn today() -> u32 {
     u32::try_from(since_1970().as_secs() / SECONDS_PER_DAY).unwrap_or(u32::MAX)
 }
 

@@ -5,13 +5,15 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use sluice_core::date;
+use sluice_core::{CostBasis, RequestRecord, date};
 
 use crate::commands::transcript;
 use crate::complain;
 use crate::conversations::{self, Conversation};
 use crate::output::tell;
+use crate::records;
 use crate::text::{self, RunningText, one_line};
+use crate::why::{summary, write_timeline};
 
 /// List conversations, or search in them.
 #[derive(Debug, Args)]
@@ -29,11 +31,14 @@ pub struct Log {
     delete: bool,
 }
 
-/// Show a conversation; the last one if none is named.
+/// Show a conversation, or what happened to one of its requests.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// The start of an id, as `sluice log` prints it
+    /// The start of an id, as `sluice log` prints it, or the id of a request (k3x9-2); the last conversation if none is named
     id: Option<String>,
+    /// List the requests of the conversation: tokens, cached tokens and costs
+    #[arg(short, long)]
+    requests: bool,
     /// Print the conversation as one JSON object
     #[arg(long)]
     json: bool,
@@ -60,7 +65,13 @@ impl Log {
             let Conversation { id, updated, model, .. } = &conversation;
             let title = conversation.title();
             if self.json {
-                let line = serde_json::json!({"id": id, "updated": updated, "model": model, "title": title});
+                let requests = records::of(id);
+                let paid =
+                    requests.iter().filter_map(|record| record.cost).filter(|cost| cost.basis != CostBasis::Play);
+                let cost: f64 = paid.map(|cost| cost.usd.as_f64()).sum();
+                let line = serde_json::json!({
+                    "id": id, "updated": updated, "model": model, "title": title, "requests": requests.len(), "cost": cost,
+                });
                 writeln!(out, "{}", text::json(&line.to_string()))?;
             } else {
                 let line = format!("{id}  {}  {model}  {title}", when(*updated));
@@ -78,18 +89,41 @@ impl Log {
 
 impl Show {
     pub fn run(self) -> io::Result<ExitCode> {
+        if let Some(record) = self.id.as_deref().and_then(records::find) {
+            self.print(&record, write_timeline)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let conversation = match Conversation::find(self.id.as_deref()) {
             Ok(conversation) => conversation,
             Err(message) => return Ok(complain(&message)),
         };
         let mut out = io::stdout();
-        if self.json {
+        if self.requests {
+            for record in records::of(&conversation.id) {
+                self.print(&record, |out, record| writeln!(out, "{}", one_line(&summary(record))))?;
+            }
+        } else if self.json {
             writeln!(out, "{}", text::json(&serde_json::to_string(&conversation)?))?;
         } else {
             let text = transcript(&conversation.messages);
             write!(out, "{}", RunningText::default().next(&text))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Show {
+    fn print(
+        &self,
+        record: &RequestRecord,
+        write: impl Fn(&mut dyn Write, &RequestRecord) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut out = io::stdout();
+        if self.json {
+            writeln!(out, "{}", text::json(&serde_json::to_string(record)?))
+        } else {
+            write(&mut out, record)
+        }
     }
 }
 

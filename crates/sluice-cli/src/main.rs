@@ -15,6 +15,7 @@ mod decode;
 mod dialect;
 mod doctor;
 mod editor;
+mod exchange_file;
 mod human;
 mod interrupts;
 mod json;
@@ -30,12 +31,15 @@ mod options;
 mod output;
 mod profile;
 mod prompt;
+mod records;
 #[cfg(test)]
 mod reference;
 mod render;
+mod replay;
 mod serve;
 mod session;
 mod settings_file;
+mod spending;
 mod spent;
 mod spinner;
 mod talk;
@@ -43,6 +47,7 @@ mod text;
 mod tool_process;
 mod tools;
 mod usage;
+mod why;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -89,8 +94,10 @@ enum Command {
     Decode(decode::Decode),
     Log(log::Log),
     Show(log::Show),
+    Why(why::Why),
     Config(config::ConfigCommand),
     Capture(chat::Capture),
+    Replay(replay::Replay),
     Login(profile::Login),
     /// Forget the endpoint in `--profile`, or the default one, and its key
     Logout,
@@ -142,8 +149,10 @@ async fn run() -> io::Result<ExitCode> {
         Command::Decode(decode) => decode.run(),
         Command::Log(log) => log.run(),
         Command::Show(show) => show.run(),
+        Command::Why(why) => why.run(),
         Command::Config(config) => config.run(),
         Command::Capture(capture) => capture.run(&selection).await,
+        Command::Replay(replay) => replay.run(&selection).await,
         Command::Login(login) => login.run(&selection).await,
         Command::Logout => Ok(profile::log_out(profile)),
         Command::Profiles => profile::list(),

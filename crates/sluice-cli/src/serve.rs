@@ -1,13 +1,15 @@
 //! `sluice serve`: the embedded gateway for other programs.
 
 use std::io::{self, Write, stdout};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use sluice_simulator::server::{Config, Server};
-use sluice_simulator::{Faults, Imitated, Options, Request, faults};
+use sluice_simulator::{Faults, Imitated, Options, Request, TimedChunk, faults};
 
 use crate::complain;
+use crate::exchange_file::{Chunk, Exchange};
 use crate::text::one_line;
 
 /// Serve the embedded gateway on this machine.
@@ -26,6 +28,9 @@ pub struct Serve {
     /// Imitate another server: its refusals, spellings, endings and lists
     #[arg(long = "as", value_name = "SERVER", value_parser = servers())]
     server: Option<String>,
+    /// Answer every request with an exchange that `sluice capture --exchange` wrote
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
     /// The seed of everything that looks random
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -46,7 +51,11 @@ impl Serve {
             Ok(faults) => faults,
             Err(message) => return Ok(complain(&message)),
         };
-        let options = Options { faults, seed: self.seed, ..Options::default() };
+        let replay = match self.replay.as_deref().map(Exchange::read).transpose() {
+            Ok(exchange) => exchange.map(|exchange| timed(&exchange.chunks)).unwrap_or_default(),
+            Err(message) => return Ok(complain(&message)),
+        };
+        let options = Options { faults, seed: self.seed, replay, ..Options::default() };
         let config = Config { port: self.port, options, on_request: Some(log), ..Config::default() };
         let server = match Server::bind(config) {
             Ok(server) => server,
@@ -63,6 +72,17 @@ impl Serve {
             _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
         }
     }
+}
+
+/// Returns the chunks of an answer, each with the time since the one before.
+fn timed(chunks: &[Chunk]) -> Vec<TimedChunk> {
+    let mut before = 0;
+    let next = |chunk: &Chunk| {
+        let delay_ms = chunk.ms.saturating_sub(before);
+        before = chunk.ms;
+        TimedChunk { delay_ms, bytes: chunk.bytes() }
+    };
+    chunks.iter().map(next).collect()
 }
 
 fn servers() -> Vec<&'static str> {

@@ -1,5 +1,7 @@
 //! A conversation with a model: questions, answers, and the calls of tools in between.
 
+mod guard;
+
 use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
@@ -9,13 +11,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use sluice_client::Event;
 use sluice_core::{
-    ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, FailureKind, ModelSettings, NoteKind, Outcome, Output,
-    Part, Refresh, Report, Role, Status, join_messages, similar_models,
+    Begun, ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, FailureKind, ModelSettings, NoteKind, Outcome,
+    Output, Part, Refresh, Report, Role, SpendLimits, Status, join_messages, similar_models,
 };
 use tokio::sync::Notify;
 
 use crate::Printer;
-use crate::capture::CaptureFile;
+use crate::capture::{CaptureFile, Format};
 use crate::connection::{Connection, Selection};
 use crate::conversations::Conversation;
 use crate::editor::{Editor, Typed};
@@ -49,11 +51,13 @@ pub struct Setup {
     pub tool_timeout: Duration,
     pub json: bool,
     pub detail: Detail,
-    pub capture: Option<PathBuf>,
+    pub capture: Option<(PathBuf, Format)>,
     /// The conversation to continue.
     pub earlier: Option<Conversation>,
     /// Whether the conversation is kept.
     pub keeps: bool,
+    /// What may be spent.
+    pub limits: SpendLimits,
 }
 
 pub struct Session {
@@ -67,6 +71,7 @@ pub struct Session {
     capture: Option<CaptureFile>,
     capture_failed: bool,
     ledger: ChatLedger,
+    limits: SpendLimits,
     json: bool,
     detail: Detail,
     spent: Spent,
@@ -82,7 +87,7 @@ impl Session {
         let model = named.or(earlier_model).or_else(|| connection.default_model()).or(setup.default_model);
         let model =
             model.ok_or("name a model with -m; `sluice models` lists them, `sluice config model ID` keeps one")?;
-        let capture = setup.capture.as_deref().map(CaptureFile::start).transpose();
+        let capture = setup.capture.map(|(path, format)| CaptureFile::start(&path, format)).transpose();
         let capture = capture.map_err(|error| format!("cannot write the capture: {error}"))?;
         let mut extra_body = setup.options;
         if let Some(schema) = &setup.schema {
@@ -106,9 +111,10 @@ impl Session {
         }
         let interrupts = Interrupts::listen(!setup.tools.is_empty());
         let interrupts = interrupts.map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
-        let ledger = ChatLedger::open(&connection, &request.model);
         let new = || Conversation::new(&request.model, &connection.client.endpoint().origin);
         let kept = setup.keeps.then(|| setup.earlier.unwrap_or_else(new));
+        let id = kept.as_ref().map(|kept| kept.id.as_str());
+        let ledger = ChatLedger::open(&connection, &request.model, id);
         Ok(Self {
             connection,
             request,
@@ -120,6 +126,7 @@ impl Session {
             capture,
             capture_failed: false,
             ledger,
+            limits: setup.limits,
             json: setup.json,
             detail: setup.detail,
             spent: Spent::default(),
@@ -133,7 +140,7 @@ impl Session {
 
     pub fn set_model(&mut self, model: &str) {
         model.clone_into(&mut self.request.model);
-        self.ledger = ChatLedger::open(&self.connection, model);
+        self.open_ledger();
     }
 
     pub fn messages(&self) -> &[ChatMessage] {
@@ -178,6 +185,12 @@ impl Session {
         if let Some(kept) = &mut self.kept {
             *kept = Conversation::new(&self.request.model, &kept.origin);
         }
+        self.open_ledger();
+    }
+
+    fn open_ledger(&mut self) {
+        let id = self.kept.as_ref().map(|kept| kept.id.as_str());
+        self.ledger = ChatLedger::open(&self.connection, &self.request.model, id);
     }
 
     /// Returns what the user types, or nothing if there is no terminal. Ctrl-C may also arrive as a signal, while the
@@ -218,6 +231,7 @@ impl Session {
         if let Some(kept) = self.kept.as_mut().filter(|_| is_answered) {
             kept.messages.clone_from(&self.request.messages);
             kept.model.clone_from(&self.request.model);
+            self.ledger.keep_records();
             if let Err(message) = kept.save(self.connection.client.secrets()) {
                 tell!("sluice: {message}");
             }
@@ -253,6 +267,9 @@ impl Session {
         }
         let started = Instant::now();
         for round in 1.. {
+            if !self.may_spend().await {
+                return Ok(Status::Failed);
+            }
             let Report { outcome, entry, reasoning_refused, .. } = self.round(printer.as_mut(), started).await?;
             if reasoning_refused {
                 // It would be refused every time.
@@ -372,7 +389,12 @@ impl Session {
         };
         let printed = printed.and_then(|()| printer.flush());
         let Self { connection, request, ledger, detail, json, .. } = self;
-        let estimate = ledger.end(&report.entry);
+        let (begun, record) = ledger.end(&report.entry).unzip();
+        if capture_error.is_none()
+            && let (Some(capture), Some(record)) = (&mut capture, &record)
+        {
+            capture_error = capture.record(record).err();
+        }
         connection.learn(&request.model, &report.refused, report.overflow.as_deref());
         if let Some(error) = &capture_error {
             tell!("sluice: cannot write the capture: {error}. It is not complete.");
@@ -382,8 +404,11 @@ impl Session {
         }
         printed?;
         if detail.notes && !*json {
-            if let Some(estimate) = estimate {
+            if let Some(Begun { estimate, forecast, .. }) = begun {
                 tell!("· estimated: {} tokens in, {} of them counted before", estimate.tokens, estimate.known);
+                if let Some(cost) = forecast.cost {
+                    tell!("· expected: {} ({} to {})", cost.expected, cost.low, cost.high);
+                }
             }
             if let Some(status) = ledger.status() {
                 tell!("· context: {}", join_messages(&status.text, " · "));

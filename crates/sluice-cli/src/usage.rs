@@ -9,9 +9,12 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use sluice_client::Store;
-use sluice_core::{History, HistoryPeriod, Totals, fixed_count};
+use sluice_core::{Dollars, History, HistoryPeriod, LimitState, SpendLimits, SpendPeriod, Totals, fixed_count};
 
-use crate::ledger::{directory, tell_store_error};
+use crate::complain;
+use crate::config::{Config, limit_name};
+use crate::ledger::{directory, tell_store_error, today};
+use crate::spending::SpendingFiles;
 use crate::text::{self, one_line};
 
 /// The table shows at most this many days. Months are not limited.
@@ -54,7 +57,17 @@ impl Usage {
             History::default()
         };
         let period = if self.month { HistoryPeriod::Month } else { HistoryPeriod::Day };
-        if self.json { print_json(&history, period) } else { print_tables(&history, period, width()) }?;
+        let limits = match Config::load() {
+            Ok(config) => config.limit,
+            Err(message) => return Ok(complain(&message)),
+        };
+        let states = limit_states(&history, &limits);
+        if self.json {
+            print_json(&history, period, &states)?;
+        } else {
+            print_tables(&history, period, width())?;
+            print_limits(&history, &states)?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -89,12 +102,16 @@ impl Row {
 }
 
 #[derive(Serialize)]
-struct Report {
+#[serde(rename_all = "camelCase")]
+struct Report<'a> {
     rows: Vec<Row>,
     total: Row,
+    limits: &'a [LimitState],
+    /// What this month will cost if it goes on like this, in dollars.
+    expected_this_month: Option<f64>,
 }
 
-fn print_json(history: &History, period: HistoryPeriod) -> io::Result<()> {
+fn print_json(history: &History, period: HistoryPeriod, limits: &[LimitState]) -> io::Result<()> {
     let mut total = Totals::default();
     let mut rows = Vec::new();
     for (when, models) in history.by(period) {
@@ -107,8 +124,32 @@ fn print_json(history: &History, period: HistoryPeriod) -> io::Result<()> {
             rows.push(Row { day, month, model: Some(model), ..Row::of(totals) });
         }
     }
-    let report = serde_json::to_string(&Report { rows, total: Row::of(total) })?;
+    let expected_this_month = history.expected_this_month(today()).map(Dollars::as_f64);
+    let report = serde_json::to_string(&Report { rows, total: Row::of(total), limits, expected_this_month })?;
     writeln!(stdout(), "{}", text::json(&report))
+}
+
+/// Returns how much of each limit is used, by all processes.
+fn limit_states(history: &History, limits: &SpendLimits) -> Vec<LimitState> {
+    let others: Vec<String> = SpendingFiles::new(0).others().into_iter().map(|(_, file)| file).collect();
+    history.limit_states(limits, &others, today())
+}
+
+fn print_limits(history: &History, limits: &[LimitState]) -> io::Result<()> {
+    let mut out = anstream::stdout();
+    if let Some(expected) = history.expected_this_month(today()) {
+        writeln!(out, "\nIf it goes on like this, this month will cost about {expected}.")?;
+    }
+    let limits = limits.iter().filter(|limit| matches!(limit.period, SpendPeriod::Day | SpendPeriod::Month));
+    for (number, limit) in limits.enumerate() {
+        if number == 0 {
+            writeln!(out)?;
+        }
+        let percent = limit.used.0.saturating_mul(100).checked_div(limit.limit.0).unwrap_or(100);
+        let (name, used) = (limit_name(limit), limit.used);
+        writeln!(out, "{}: {used} of {} ({percent} %)", one_line(&name), limit.limit)?;
+    }
+    Ok(())
 }
 
 fn print_tables(history: &History, period: HistoryPeriod, width: usize) -> io::Result<()> {

@@ -46,9 +46,11 @@ fn silent_files(directory: &Path) -> usize {
     files
 }
 
-/// Returns the number of conversations that were kept.
+/// Returns the number of files with conversations and with records of their requests.
 fn conversations(directory: &Path) -> usize {
-    std::fs::read_dir(directory.join("conversations")).map_or(0, Iterator::count)
+    let files = |name: &str| std::fs::read_dir(directory.join(name)).map_or(0, Iterator::count);
+    assert_eq!(files("conversations"), files("requests"));
+    files("conversations") + files("requests")
 }
 
 #[test]

@@ -130,6 +130,11 @@ impl UsageTracker {
         Some(usage)
     }
 
+    /// Forgets a request that isn't sent.
+    pub(crate) fn forget(&mut self, id: &str) {
+        self.open.remove(id);
+    }
+
     /// Returns what the status bar shows for a conversation, or `None` if it had no request yet.
     pub fn status(&self, conversation: &str) -> Option<StatusLine> {
         let open: Vec<&Open> = self.open.values().filter(|open| open.start.conversation == conversation).collect();

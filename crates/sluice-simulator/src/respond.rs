@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ask::Ask;
 use crate::faults::{self, Faults};
-use crate::http::{Chunks, End, Opening, Reply, Request};
+use crate::http::{Chunks, End, Opening, Reply, Request, TimedChunk};
 use crate::imitate::Imitated;
 use crate::memory::{Conversations, Generation, Memory};
 use crate::models::{self, Kind, Model};
@@ -34,6 +34,8 @@ pub struct Options {
     pub seed: u64,
     /// The only key that is accepted. If it isn't set, a request may have any key or none, but not one that looks real.
     pub key: Option<String>,
+    /// A recorded stream that answers every request to `/v1/responses`, if there is one.
+    pub replay: Vec<TimedChunk>,
 }
 
 /// The embedded gateway without sockets. It uses no clock, no randomness and no I/O except its arguments and results.
@@ -156,6 +158,9 @@ impl Responder {
 
     /// `POST /v1/responses`
     fn create(&self, request: &Request, now_ms: u64, seed: &mut Seed) -> Reply {
+        if !self.options.replay.is_empty() {
+            return event_stream(self.options.replay.clone().into());
+        }
         let body = parse(&request.body);
         let server = body.as_ref().ok().and_then(|body| self.imitated(body, request));
         let turn = body.and_then(|body| {

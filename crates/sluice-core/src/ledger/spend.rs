@@ -52,8 +52,10 @@ impl Ledger {
         self.spending.choose(id, choice, limit);
     }
 
-    /// Forgets what a request has reserved that isn't sent. Returns this program's file.
+    /// Forgets a request that has begun and isn't sent, with what it has reserved. Returns this program's file.
     pub fn release(&mut self, id: &str) -> String {
+        self.running.remove(id);
+        self.tracker.forget(id);
         self.spending.release(id, None);
         self.spending.file()
     }

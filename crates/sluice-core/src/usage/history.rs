@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::status;
-use crate::boundary::{HistoryPeriod, HistoryRow, RequestUsage, Totals};
+use crate::boundary::{Dollars, HistoryPeriod, HistoryRow, LimitState, RequestUsage, SpendLimits, Totals};
+use crate::limits::Spending;
 use crate::numbers::date;
 
 /// The maximum number of days with usage. Days are counted and not compared with today's date, so that a clock that was
@@ -79,6 +80,28 @@ impl History {
             row.share = tokens(&row.totals) as f64 / most as f64;
         }
         rows
+    }
+
+    /// Returns what the month of `today` will cost if every day costs as much as the average of the days so far. `None` in
+    /// the first two days, and if nothing was spent.
+    #[expect(clippy::cast_precision_loss, reason = "for display")]
+    pub fn expected_this_month(&self, today: u32) -> Option<Dollars> {
+        let month = |day: u32| date(day).get(..7).map(str::to_owned);
+        let this = month(today);
+        let first = (0..31).map_while(|back| today.checked_sub(back).filter(|day| month(*day) == this)).last()?;
+        let days = (0..31).take_while(|more| month(first + more) == this).count();
+        let spent: u64 = self.rows().filter(|(day, ..)| month(*day) == this).map(|(_, _, totals)| totals.cost.0).sum();
+        let so_far = today - first + 1;
+        let expected = Dollars(spent).as_f64() * days as f64 / f64::from(so_far);
+        (so_far > 2 && spent > 0).then(|| Dollars::from_f64(expected)).flatten()
+    }
+
+    /// Returns how much of each limit for days and months is used. `others` are the files of all programs, see
+    /// [`Ledger::reserve`](crate::Ledger::reserve).
+    pub fn limit_states(&self, limits: &SpendLimits, others: &[String], today: u32) -> Vec<LimitState> {
+        let mut spending = Spending::default();
+        spending.read_others(others, today);
+        spending.states(None, limits, self, None, today)
     }
 
     pub(crate) fn add_totals(&mut self, day: u32, model: &str, totals: &Totals) {
