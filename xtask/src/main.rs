@@ -105,6 +105,8 @@ enum Task {
     },
     /// Run the client against every fault of the embedded gateway and print the outcomes
     Faults,
+    /// Print how accurate forecasts of costs are, with the simulator
+    Forecast,
     /// Run a thousand streams at once through one client
     Load,
     /// Stress the memory file: killed writers, concurrent writers, truncated and altered bytes
@@ -181,6 +183,7 @@ fn main() -> ExitCode {
         Task::Bench { quick, .. } => bench::all(quick),
         Task::Meter { pairs, large } => meter::all(pairs, large),
         Task::Faults => program("faults"),
+        Task::Forecast => program("forecast"),
         Task::Load => program("load"),
         Task::Persist => program("persist"),
         Task::Sdks => gateway::check_with_sdks(),

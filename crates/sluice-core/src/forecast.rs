@@ -96,11 +96,11 @@ impl Habits {
         let alike = prefixes.iter().max_by_key(|(same, ended_ms)| (*same, *ended_ms));
         if let Some((same, ended_ms)) = alike.filter(|(same, _)| *same > 0) {
             let gap_ms = record.started_ms.saturating_sub(*ended_ms);
-            if cached + BLOCK >= *same {
+            if cached > 0 && cached + BLOCK >= *same {
                 habit.life_ms = habit.life_ms.max(gap_ms + 1);
-                habit.minimum = habit.minimum.min(*same / BLOCK * BLOCK);
+                habit.minimum = habit.minimum.min(cached);
             } else if cached == 0 && *same < 2 * habit.minimum {
-                habit.minimum = same + 1;
+                habit.minimum = habit.minimum.max(same + 1);
             } else if cached == 0 && gap_ms > USUAL_LIFE_MS / 5 {
                 habit.life_ms = habit.life_ms.min(gap_ms);
             }
