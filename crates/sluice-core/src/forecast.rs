@@ -66,7 +66,7 @@ impl Habits {
         let usual = known.map(|known| known.usual.round() as u64).or(basis.average_output);
         let most = basis.max_output.unwrap_or(u64::MAX);
         let output = usual.unwrap_or(first_guess(record.kind)).min(most);
-        let long = (output * SPREAD).max(known.map_or(0, |known| known.longest)).min(most);
+        let long = output.saturating_mul(SPREAD).max(known.map_or(0, |known| known.longest)).min(most);
         let cost = |cached: u64, output: u64| {
             let written = if habit.writes { basis.input - cached } else { 0 };
             basis.prices?.cost_of(basis.input, cached, written, output).and_then(Dollars::from_f64)
@@ -96,11 +96,11 @@ impl Habits {
         let alike = prefixes.iter().max_by_key(|(same, ended_ms)| (*same, *ended_ms));
         if let Some((same, ended_ms)) = alike.filter(|(same, _)| *same > 0) {
             let gap_ms = record.started_ms.saturating_sub(*ended_ms);
-            if cached > 0 && cached + BLOCK >= *same {
-                habit.life_ms = habit.life_ms.max(gap_ms + 1);
+            if cached > 0 && cached.saturating_add(BLOCK) >= *same {
+                habit.life_ms = habit.life_ms.max(gap_ms.saturating_add(1));
                 habit.minimum = habit.minimum.min(cached);
-            } else if cached == 0 && *same < 2 * habit.minimum {
-                habit.minimum = habit.minimum.max(same + 1);
+            } else if cached == 0 && *same < habit.minimum.saturating_mul(2) {
+                habit.minimum = habit.minimum.max(same.saturating_add(1));
             } else if cached == 0 && gap_ms > USUAL_LIFE_MS / 5 {
                 habit.life_ms = habit.life_ms.min(gap_ms);
             }

@@ -235,3 +235,28 @@ fn a_record_has_names_and_sizes_and_no_text() {
         Route { model: None, provider: None, tried: [], generation_id: None }
         Finish { status: Cancelled, reason: None, failure: None }"#]].assert_eq(&text);
 }
+
+#[test]
+fn absurd_counts_do_no_harm() {
+    let mut ledger = ledger();
+    let prices = json!({"input": 1e9, "output": 1e9, "cachedInput": 1.0, "tiers": []});
+    let model = LedgerModel { prices: serde_json::from_value(prices).unwrap(), ..model() };
+    let usage = json!({
+        "input_tokens": u64::MAX, "output_tokens": u64::MAX, "input_tokens_details": {"cached_tokens": u64::MAX},
+    });
+    let timeline = json!({"endMs": u64::MAX, "sentMs": u64::MAX});
+    for (id, now_ms) in [("1", u64::MAX), ("2", 0), ("3", u64::MAX), ("4", 1)] {
+        ledger.begin(id, "talk", chat(&["How are you?"]), model.clone(), now_ms);
+        ledger.reserve(id, u32::MAX);
+        ledger.check_spending(id, &serde_json::from_value(json!({"day": 1e8, "month": 1e8})).unwrap(), &[], u32::MAX);
+        let entry = LedgerEntry {
+            usage: serde_json::from_value(usage.clone()).unwrap(),
+            timeline: serde_json::from_value(timeline.clone()).unwrap(),
+            cost: Some("999999999".to_owned()),
+            ..LedgerEntry::default()
+        };
+        let record = ledger.end(id, &entry, now_ms, u32::MAX).unwrap().record;
+        assert!(RequestRecord::read(&serde_json::to_string(&record).unwrap()).is_some());
+    }
+    assert!(ledger.history().expected_this_month(u32::MAX).is_none_or(|cost| cost.0 > 0));
+}

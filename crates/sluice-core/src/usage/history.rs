@@ -89,9 +89,10 @@ impl History {
         let month = |day: u32| date(day).get(..7).map(str::to_owned);
         let this = month(today);
         let first = (0..31).map_while(|back| today.checked_sub(back).filter(|day| month(*day) == this)).last()?;
-        let days = (0..31).take_while(|more| month(first + more) == this).count();
-        let spent: u64 = self.rows().filter(|(day, ..)| month(*day) == this).map(|(_, _, totals)| totals.cost.0).sum();
-        let so_far = today - first + 1;
+        let days = (0..31).take_while(|more| month(first.saturating_add(*more)) == this).count();
+        let spent = self.rows().filter(|(day, ..)| month(*day) == this).map(|(_, _, totals)| totals.cost.0);
+        let spent = spent.fold(0, u64::saturating_add);
+        let so_far = (today - first).saturating_add(1);
         let expected = Dollars(spent).as_f64() * days as f64 / f64::from(so_far);
         (so_far > 2 && spent > 0).then(|| Dollars::from_f64(expected)).flatten()
     }
