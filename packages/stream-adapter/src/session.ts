@@ -202,7 +202,7 @@ export class Session {
 
   #take(done: boolean | undefined, value: unknown, report: (part: object) => void): boolean {
     if (isCancelled(this.#cancellation)) {
-      this.#exchange.cancel();
+      this.#cancel(report);
     } else {
       this.#give(done ? this.#exchange.handleEnd() : this.#push(value), report, value);
     }
@@ -273,6 +273,15 @@ export class Session {
     }
   }
 
+  /** Ends the exchange. Text that has arrived, and that the pace has held back, is still reported. */
+  #cancel(report: (part: object) => void): void {
+    for (const output of this.#exchange.cancel()) {
+      if (output.type !== "note") {
+        this.#parts.make(output, report);
+      }
+    }
+  }
+
   #note(note: Note, item: unknown): void {
     this.#notes++;
     if (this.#notes <= MAX_NOTES) {
@@ -322,7 +331,7 @@ export class Session {
   /** The source threw. */
   #broken(error: unknown, report: (part: object) => void): void {
     if (isCancelled(this.#cancellation) || field(error, "name") === "AbortError") {
-      this.#exchange.cancel();
+      this.#cancel(report);
       this.outcome = this.#exchange.report?.outcome;
       return;
     }

@@ -295,6 +295,21 @@ describe("VSCodeStreamAdapter", () => {
     await assert.rejects(adapter.processStream([{ type: "abort" }], never, running), { message: "The answer was aborted." });
   });
 
+  test("text that the pace has held back is reported when the answer is cancelled", async () => {
+    for (const pace of ["immediate", "steady", "chatView"]) {
+      const controller = new AbortController();
+      const deltas = ["One ", "two ", "three ", "four ", "five"].map((text) => ({ type: "text-delta", text }));
+      let sent = 0;
+      // Nothing is read ahead, so the answer is cancelled when all of it has arrived.
+      const pull = (stream) => (sent < deltas.length ? stream.enqueue(deltas[sent++]) : controller.abort());
+      const source = new ReadableStream({ pull }, { highWaterMark: 0 });
+      let text = "";
+      const adapter = new VSCodeStreamAdapter({ vscode, logger: quiet, pace });
+      await adapter.processStream(source, { report: (part) => void (text += part.value) }, controller.signal);
+      assert.deepEqual([pace, text, adapter.getOutcome().status], [pace, "One two three four five", "cancelled"]);
+    }
+  });
+
   test("reasoning can be left out, by choice or because VS Code has no class for it", async () => {
     const chunks = [{ type: "reasoning-delta", id: "r", delta: "Hmm" }, { type: "text-delta", text: "a" }, finish];
     assert.deepEqual((await read(chunks)).parts, [{ thinking: "Hmm" }, { text: "a" }]);
