@@ -87,14 +87,18 @@ fn ten_rounds_of_tools_a_reload_and_a_change_of_models_keep_the_reasoning() {
     }
 }
 
+/// How VS Code asks for a summary.
+const SUMMARIZE: &str =
+    "Summarize the conversation history so far, paying special attention to the most recent agent commands";
+
 /// Checks invariants R5 and S6a: through any host, in several conversations that share a vault, with answers that repeat
-/// themselves, questions that are asked again, answers that are cancelled or cut off, reloads and changes of models and
-/// servers.
+/// themselves, questions that are asked again, answers that are cancelled or cut off, histories that are replaced by a summary,
+/// reloads and changes of models and servers.
 #[test]
 fn what_comes_back_is_exactly_what_the_same_model_at_the_same_server_gave() {
     let mut rng = fastrand::Rng::with_seed(12);
-    let mut repeated = 0;
-    for _ in 0..150 {
+    let (mut repeated, mut compacted) = (0, 0);
+    for _ in 0..200 {
         let mut servers = [Server::new(1), Server::new(2)];
         let mut host = match rng.u8(..4) {
             0 => Host::Keeps,
@@ -112,6 +116,24 @@ fn what_comes_back_is_exactly_what_the_same_model_at_the_same_server_gave() {
                 let at = questions[rng.usize(..questions.len())];
                 chat.messages.truncate(at);
                 given.retain(|(length, ..): &(usize, usize, String, String)| *length <= at);
+            }
+            // The host replaces everything before a question by a summary, which a model has written.
+            let later: Vec<usize> = questions.into_iter().filter(|at| (1..chat.messages.len()).contains(at)).collect();
+            if rng.u8(..4) == 0
+                && let Some(at) = rng.choice(later)
+            {
+                let mut summarized = chat.clone();
+                let model = PROVIDERS[rng.usize(..PROVIDERS.len())];
+                summarized.model = format!("sluice/{model}");
+                let server = &mut servers[rng.usize(..2)];
+                let answer = server.ask_through(&mut host, &mut summarized, SUMMARIZE);
+                assert_eq!(server.requests.last().unwrap().1, 200, "{model}");
+                chat.messages.splice(..at, [ChatMessage::user(format!("Summary: {}", answer.text()))]);
+                given.retain(|(length, ..)| *length > at);
+                for (length, ..) in given.iter_mut() {
+                    *length -= at - 1;
+                }
+                compacted += 1;
             }
             let name = PROVIDERS[rng.usize(..PROVIDERS.len())];
             chat.model = format!("sluice/{name}");
@@ -154,6 +176,7 @@ fn what_comes_back_is_exactly_what_the_same_model_at_the_same_server_gave() {
         }
     }
     assert!(repeated > 20, "only {repeated} requests have two equal messages");
+    assert!(compacted > 20, "only {compacted} histories were replaced by a summary");
 }
 
 /// Checks invariant R6.
