@@ -22,6 +22,19 @@ const STANDARD_LIBRARY: [(&str, &str); 4] = [
     ("hashbrown", "2016 Amanieu d'Antras"),
 ];
 
+/// The same for those that only programs contain, because a module has no backtraces.
+const BACKTRACES: [(&str, &str); 6] = [
+    ("addr2line", "2016-2018 The gimli Developers"),
+    ("adler2", "Jonas Schievink"),
+    ("gimli", "2015 The Rust Project Developers"),
+    (
+        "miniz_oxide",
+        "2013-2014 RAD Game Tools and Valve Software, 2010-2014 Rich Geldreich and Tenacious Software LLC, 2017 Frommi, 2017-2024 oyvindln",
+    ),
+    ("object", "2015 The Gimli Developers"),
+    ("rustc-demangle", "2014 Alex Crichton"),
+];
+
 const MIT: &str = include_str!("../../LICENSE-MIT");
 const APACHE: &str = include_str!("../../LICENSE-APACHE");
 
@@ -87,11 +100,12 @@ fn text(packages: &[&str], target: &str) -> Done<String> {
         }
         by_text.entry(licence).or_default().insert(title);
     }
-    for (title, holder) in STANDARD_LIBRARY {
+    let backtraces: &[_] = if target == TARGET { &[] } else { &BACKTRACES };
+    for (title, holder) in STANDARD_LIBRARY.iter().chain(backtraces) {
         let terms = MIT.split_once("\n\n").map_or(MIT, |(_, terms)| terms).trim_start();
         let terms = terms.split_once("Permission is hereby granted").map_or(terms, |(_, rest)| rest);
         let licence = format!("MIT License\n\nCopyright (c) {holder}\n\nPermission is hereby granted{terms}");
-        by_text.entry(licence.trim_end().to_owned()).or_default().insert(title.to_owned());
+        by_text.entry(licence.trim_end().to_owned()).or_default().insert((*title).to_owned());
     }
     let mut sections: Vec<(String, String)> = by_text
         .into_iter()
