@@ -3,8 +3,9 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 use sluice_client::Store;
@@ -139,6 +140,23 @@ fn an_exchange_in_one_file_is_replayed_served_and_asked_again() {
     assert!(told(&again).contains("--with-texts"), "{}", told(&again));
     bench.print(&["capture", "two.exchange", "--exchange", "--with-texts", "-m", "sluice/reasoning", "Say it again."]);
     assert!(bench.print(&["replay", "two.exchange", "--ask", "sluice/echo"]).contains("Say it again."));
+    // Every request to a server that replays the file gets the same answer.
+    let mut serve = support::sluice(&bench.directory, &["serve", "--port", "0", "--replay", "one.exchange"]);
+    let mut server = serve.stdout(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    let mut log = BufReader::new(server.stdout.take().unwrap());
+    log.read_line(&mut first).unwrap();
+    let url = first.trim().rsplit(' ').next().unwrap();
+    let mut ask = support::sluice(&bench.directory, &["chat", "--no-log", "--json", "-m", "sluice/reasoning", "Other"]);
+    let served = support::run(ask.env("SLUICE_BASE_URL", url), b"");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    // What goes back to a server names that server.
+    let same = |lines: &str| {
+        let lines = parts(lines).into_iter().filter(|line| !line.contains("\"replay\"")).map(str::to_owned);
+        lines.collect::<Vec<String>>()
+    };
+    assert_eq!(same(&String::from_utf8_lossy(&served.stdout)), same(&original), "{}", told(&served));
     fs::write(bench.directory.join("three.exchange"), "data: {}\n").unwrap();
     assert!(told(&bench.run(&["replay", "three.exchange"])).contains("is not an exchange"));
 }
