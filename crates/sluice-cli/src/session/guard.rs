@@ -1,6 +1,6 @@
 //! Asks the limits, and the user if one of them is reached, whether a request may be sent.
 
-use sluice_core::{SpendAction, SpendChoice, SpendLimits, join_messages};
+use sluice_core::{SpendAction, SpendChoice, SpendLimit, SpendLimits, join_messages};
 
 use super::Session;
 use crate::config::{Config, limit_name};
@@ -50,7 +50,12 @@ impl Session {
         let Some(editor) = self.editor.as_mut() else { return };
         let Typed::Text(text) = editor.answer(&format!("New {name} in dollars: ")).await else { return };
         match Config::raise(name, text.trim()) {
-            Ok(limits) => self.limits = limits,
+            Ok(limits) => {
+                // `--limit` is about this conversation only, and isn't kept.
+                let of_conversation = self.limits.all.conversation.filter(|_| name != "limit.conversation");
+                let conversation = of_conversation.or(limits.all.conversation);
+                self.limits = SpendLimits { all: SpendLimit { conversation, ..limits.all }, ..limits };
+            }
             Err(message) => tell!("sluice: {message}"),
         }
     }
