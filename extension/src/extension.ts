@@ -12,6 +12,7 @@ import { ModelLists } from "./models.js";
 import { registerProvider, StatusBar } from "./notify.js";
 import { Provider } from "./provider.js";
 import { RecordFiles } from "./record-files.js";
+import { Recorder } from "./recorder.js";
 import { chatPace, checkSettings } from "./settings.js";
 import { SettingsSchema } from "./settings-schema.js";
 import { SignIn } from "./sign-in.js";
@@ -47,8 +48,10 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const counts = new TokenCounts(modules, context.globalStorageUri, log, status, guard, records, (record) => {
     records.add(record);
     inspector.add(record);
+    void recorder.finish(record);
   });
-  const inspector = new Inspector(context.extensionUri, counts, records, log);
+  const recorder = new Recorder(context, modules, log);
+  const inspector = new Inspector(context.extensionUri, counts, records, recorder, log);
   const vault = new VaultFiles(modules, vscode.Uri.joinPath(context.globalStorageUri, "vault"), log);
   saving = [counts, records, vault];
   const provider = new Provider({
@@ -58,6 +61,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     log,
     counts,
     vault,
+    recorder,
     status,
     images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
   });
@@ -77,6 +81,8 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     vscode.window.registerWebviewViewProvider(INSPECTOR, inspector),
     vscode.commands.registerCommand("sluice.showUsage", () => inspector.show("usage")),
     vscode.commands.registerCommand("sluice.raiseLimit", () => guard.raise()),
+    vscode.commands.registerCommand("sluice.toggleRecording", () => recorder.toggle()),
+    vscode.commands.registerCommand("sluice.deleteRecordings", () => recorder.deleteAll()),
     registerProvider("sluice", provider),
     ...registerCommands({
       context,

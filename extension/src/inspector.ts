@@ -7,6 +7,7 @@ import type { Records } from "../../packages/loader/src/tokens.js";
 import type { FromView, Question, Start, Tab, ToView, Usage } from "../view/protocol.js";
 import type { Log } from "./log.js";
 import type { RecordFiles } from "./record-files.js";
+import type { Recorder } from "./recorder.js";
 import { spendLimits } from "./spend-guard.js";
 import type { TokenCounts } from "./tokens.js";
 
@@ -26,6 +27,7 @@ export class Inspector implements vscode.WebviewViewProvider {
     private readonly extension: vscode.Uri,
     private readonly counts: TokenCounts,
     private readonly files: RecordFiles,
+    private readonly recorder: Recorder,
     private readonly log: Log,
   ) {}
 
@@ -79,6 +81,12 @@ export class Inspector implements vscode.WebviewViewProvider {
   async #answer(question: Question): Promise<unknown> {
     if ("start" in question) {
       return { language: vscode.env.language, texts: vscode.l10n.bundle ?? {}, tab: this.#tab ?? null } satisfies Start;
+    }
+    if ("isRecorded" in question) {
+      return this.recorder.has(question.isRecorded);
+    }
+    if ("export" in question) {
+      return this.recorder.export(question.export);
     }
     if ("usage" in question) {
       return { rows: await this.counts.history(question.usage), limit: spendLimits()?.[question.usage] ?? null } satisfies Usage;

@@ -31,6 +31,10 @@ export class Log {
   }
 
   /** Masks this secret in every later line. */
+  get secrets(): ReadonlySet<string> {
+    return this.#secrets;
+  }
+
   hide(secret: string): void {
     if (secret.length >= SHORTEST_SECRET) {
       this.#secrets.add(secret);

@@ -12,6 +12,7 @@ import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { errorWithPage, KnownError, plainError, type StatusBar, showWarning } from "./notify.js";
+import type { Recorder } from "./recorder.js";
 import { chatPace, readSettings } from "./settings.js";
 import { toChatRequest, toMessage } from "./to-core.js";
 import type { TokenCounts } from "./tokens.js";
@@ -24,6 +25,7 @@ export interface Services {
   readonly log: Log;
   readonly counts: TokenCounts;
   readonly vault: VaultFiles;
+  readonly recorder: Recorder;
   readonly status: StatusBar;
   readonly images: vscode.Uri;
 }
@@ -163,7 +165,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { modules, log, counts, vault, status, lists } = this.services;
+    const { modules, log, counts, vault, recorder, status, lists } = this.services;
     const [core, requests] = await Promise.all([modules.core(), vault.open()]);
     const { chat, headers, idleTimeoutMs, thinkingFallback } = readSettings(requests, log);
     const extraHeaders = this.#headersFor(connection.endpoint.origin, headers);
@@ -194,6 +196,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     try {
       await ledger.permit();
       answered = await exchange(core, requests, {
+        tape: recorder.begin(ledger.id, prepared),
         server: connection,
         prepared,
         idleTimeoutMs,

@@ -80,6 +80,7 @@ export class TokenCounts {
     setTimeout(count, COUNT_AFTER_MS);
     let firstPart: { isThinking: boolean; at: number } | undefined;
     return {
+      id,
       permit: async () => {
         if (spendLimits() !== undefined) {
           count();
@@ -179,6 +180,7 @@ export class TokenCounts {
  * about it.
  */
 export interface RequestLedger {
+  readonly id: string;
   /** Waits until the request may be sent. Throws if a limit forbids it. */
   permit(): Promise<void>;
   part(part: Part): void;

@@ -81,8 +81,10 @@ test("every request ends in the ledger, whatever happens to it", async () => {
     vault: { open: () => wasm.requests() },
     log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
     lists: { onDidChange: () => undefined },
+    recorder: { begin: () => undefined },
     counts: {
       begin: () => ({
+        id: "",
         permit: async () => undefined,
         part: () => undefined,
         end: async (entry: string | undefined) => void ended.push(entry),

@@ -321,7 +321,8 @@ function provider(): Provider {
     vault: { open: () => modules.requests(), changed: () => undefined },
     log: new Log(vscode.window.createOutputChannel("Sluice", { log: true })),
     lists: { onDidChange: () => undefined, keyRefused: () => undefined, enrich: async () => undefined, learnFrom: async () => undefined },
-    counts: { begin: () => ({ permit: async () => undefined, part: () => undefined, end: async () => undefined }) },
+    recorder: { begin: () => undefined },
+    counts: { begin: () => ({ id: "", permit: async () => undefined, part: () => undefined, end: async () => undefined }) },
     status: {
       retrying: () => {
         const run = running.getStore()!;

@@ -10,6 +10,7 @@ import * as vscode from "vscode";
 
 import { type DemoGateway, loadDemo } from "../../packages/loader/src/demo.js";
 import { activate, deactivate } from "../src/extension.js";
+import type { FromView, Question, ToView } from "../view/protocol.js";
 import { EventEmitter, fake, Secrets } from "./vscode.js";
 
 export const KEY = "entered-canary-key";
@@ -117,9 +118,15 @@ export async function start(options: StartOptions = {}) {
   };
 
   const secrets = new Secrets();
+  const workspaceState = new Map<string, unknown>();
   const context = {
     extensionUri: vscode.Uri.file("/extension"),
     globalStorageUri: vscode.Uri.file("/storage"),
+    storageUri: vscode.Uri.file("/workspace-storage"),
+    workspaceState: {
+      get: (key: string, otherwise?: unknown) => workspaceState.get(key) ?? otherwise,
+      update: async (key: string, value: unknown) => void workspaceState.set(key, value),
+    },
     globalState: {
       get: (key: string, otherwise?: unknown) => state.get(key) ?? otherwise,
       update: async (key: string, value: unknown) => void state.set(key, value),
@@ -193,4 +200,33 @@ export function shown(parts: readonly unknown[]): string[] {
 export function streamed(...events: object[]): Response {
   const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+/** Opens the view, as VS Code does when the user clicks on its icon. */
+export function openView() {
+  const messages = new EventEmitter<FromView>();
+  const visible = new EventEmitter<void>();
+  const posted: ToView[] = [];
+  const waiting = new Map<number, (answer: unknown) => void>();
+  const webview = {
+    html: "",
+    options: {} as vscode.WebviewOptions,
+    cspSource: "https://resources.example",
+    asWebviewUri: (uri: vscode.Uri) => uri,
+    onDidReceiveMessage: messages.event,
+    postMessage: async (message: ToView) => {
+      posted.push(message);
+      if ("number" in message) waiting.get(message.number)?.(message.answer);
+    },
+  };
+  const closed = new EventEmitter<void>();
+  fake.views[0]!.resolveWebviewView({ webview, visible: true, onDidChangeVisibility: visible.event, onDidDispose: closed.event });
+  let number = 0;
+  const ask = <T>(question: Question): Promise<T> =>
+    new Promise((resolve) => {
+      number += 1;
+      waiting.set(number, (answer) => resolve(answer as T));
+      messages.fire({ number, question });
+    });
+  return { webview, posted, ask, visible, closed };
 }

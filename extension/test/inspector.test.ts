@@ -6,38 +6,9 @@ import { gunzipSync } from "node:zlib";
 import * as vscode from "vscode";
 
 import type { RequestDetail, TreeRow } from "../../packages/loader/src/core.js";
-import type { FromView, Question, Start, ToView, Usage } from "../view/protocol.js";
-import { keyed, start } from "./harness.js";
-import { EventEmitter, fake } from "./vscode.js";
-
-/** Opens the view, as VS Code does when the user clicks on its icon. */
-function open() {
-  const messages = new EventEmitter<FromView>();
-  const visible = new EventEmitter<void>();
-  const posted: ToView[] = [];
-  const waiting = new Map<number, (answer: unknown) => void>();
-  const webview = {
-    html: "",
-    options: {} as vscode.WebviewOptions,
-    cspSource: "https://resources.example",
-    asWebviewUri: (uri: vscode.Uri) => uri,
-    onDidReceiveMessage: messages.event,
-    postMessage: async (message: ToView) => {
-      posted.push(message);
-      if ("number" in message) waiting.get(message.number)?.(message.answer);
-    },
-  };
-  const closed = new EventEmitter<void>();
-  fake.views[0]!.resolveWebviewView({ webview, visible: true, onDidChangeVisibility: visible.event, onDidDispose: closed.event });
-  let number = 0;
-  const ask = <T>(question: Question): Promise<T> =>
-    new Promise((resolve) => {
-      number += 1;
-      waiting.set(number, (answer) => resolve(answer as T));
-      messages.fire({ number, question });
-    });
-  return { webview, posted, ask, visible, closed };
-}
+import type { Start, Usage } from "../view/protocol.js";
+import { keyed, openView as open, start } from "./harness.js";
+import { fake } from "./vscode.js";
 
 test("the page may load its script and its style sheet, and nothing else", async () => {
   await start(keyed);

@@ -306,9 +306,15 @@ export const workspace = {
       return file;
     },
     writeFile: async ({ path }: Uri, bytes: Uint8Array): Promise<void> => void fake.files.set(path, bytes),
-    delete: async ({ path }: Uri): Promise<void> => void fake.files.delete(path),
+    delete: async ({ path }: Uri, { recursive = false } = {}): Promise<void> => {
+      const isBelow = (name: string): boolean => name === path || (recursive && name.startsWith(`${path}/`));
+      [...fake.files.keys()].filter(isBelow).forEach((name) => fake.files.delete(name));
+    },
     stat: async ({ path }: Uri): Promise<{ mtime: number; size: number }> => {
       const file = fake.files.get(path);
+      if (file === undefined) {
+        throw new FileSystemError("FileNotFound");
+      }
       return { mtime: fake.modified.get(path) ?? Date.now(), size: file instanceof Uint8Array ? file.length : 0 };
     },
     createDirectory: async (): Promise<void> => undefined,

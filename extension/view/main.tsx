@@ -25,7 +25,8 @@ function Inspector() {
   useEffect(() => {
     void ask<readonly TreeRow[]>({ tree: {} }).then(setRows);
   }, [version]);
-  const shown = rows?.some(({ request }) => request === selected) ? selected : (newestRequest(rows) ?? null);
+  const isKnown = selected !== null && rows?.some(({ request }) => request === selected) === true;
+  const shown = isKnown ? selected : (newestRequest(rows) ?? null);
   const tabs = { requests: l10n.t("Requests"), usage: l10n.t("Usage") };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
@@ -35,7 +36,7 @@ function Inspector() {
     }
   };
   return (
-    <>
+    <main>
       <h1 class="hidden">Sluice</h1>
       <div role="tablist" aria-label="Sluice" class="tabs" onKeyDown={onKeyDown}>
         {Object.entries(tabs).map(([name, label]) => (
@@ -53,21 +54,19 @@ function Inspector() {
           </button>
         ))}
       </div>
-      <main>
-        <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class={tab}>
-          {tab === "usage" ? (
-            <Usage version={version} />
-          ) : rows === undefined ? null : rows.length === 0 ? (
-            <p class="empty">{l10n.t("There is no usage yet. Ask a Sluice model something in the chat.")}</p>
-          ) : (
-            <>
-              <Tree rows={rows} selected={shown} onSelect={(request) => change({ selected: request })} />
-              {shown === null ? null : <Request key={shown} id={shown} version={version} />}
-            </>
-          )}
-        </div>
-      </main>
-    </>
+      <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`} class={tab}>
+        {tab === "usage" ? (
+          <Usage version={version} />
+        ) : rows === undefined ? null : rows.length === 0 ? (
+          <p class="empty">{l10n.t("There is no usage yet. Ask a Sluice model something in the chat.")}</p>
+        ) : (
+          <>
+            <Tree rows={rows} selected={shown} onSelect={(request) => change({ selected: request })} />
+            {shown === null ? null : <Request key={shown} id={shown} version={version} />}
+          </>
+        )}
+      </div>
+    </main>
   );
 }
 

@@ -2,8 +2,16 @@
 
 import type { HistoryPeriod, HistoryRow, RecordsQuestion } from "../../packages/loader/src/boundary.js";
 
-/** What the view needs: answers of the core, the usage of a period, or what to start with. */
-export type Question = RecordsQuestion | { readonly usage: HistoryPeriod } | { readonly start: null };
+/**
+ * What the view needs: answers of the core, the usage of a period, what to start with, whether a request was recorded, or
+ * its recording as a document.
+ */
+export type Question =
+  | RecordsQuestion
+  | { readonly usage: HistoryPeriod }
+  | { readonly start: null }
+  | { readonly isRecorded: string }
+  | { readonly export: string };
 
 /** A question with a number that its answer has too. */
 export interface FromView {

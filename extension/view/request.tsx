@@ -8,8 +8,10 @@ import { l10n, said, shownTime } from "./l10n.js";
 
 export function Request({ id, version }: { readonly id: string; readonly version: number }) {
   const [detail, setDetail] = useState<RequestDetail | null>();
+  const [isRecorded, setIsRecorded] = useState(false);
   useEffect(() => {
     void ask<RequestDetail | null>({ request: id }).then(setDetail);
+    void ask<boolean>({ isRecorded: id }).then(setIsRecorded);
   }, [id, version]);
   if (detail === undefined || detail === null) {
     return null;
@@ -61,6 +63,13 @@ export function Request({ id, version }: { readonly id: string; readonly version
           </table>
         </>
       )}
+      {isRecorded ? (
+        <p>
+          <button type="button" onClick={() => void ask({ export: id })}>
+            {l10n.t("Export as a File")}
+          </button>
+        </p>
+      ) : null}
       <Compared detail={detail} />
       {pieces.length === 0 ? null : (
         <details>

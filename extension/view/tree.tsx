@@ -112,7 +112,7 @@ export function Tree({ rows, selected, onSelect }: Properties) {
               key={row.id}
               id={`row-${from + offset}`}
               role="treeitem"
-              class={`row ${row.kind} ${row.status}`}
+              class={`row ${row.kind} ${row.request === null ? "" : row.status}`}
               aria-level={row.depth + 1}
               aria-setsize={row.siblings}
               aria-posinset={row.position}

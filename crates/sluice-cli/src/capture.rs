@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use sluice_client::{Client, private_file};
-use sluice_core::{BuiltRequest, ChatRequest, RequestRecord, build_request};
+use sluice_core::{BuiltRequest, ChatRequest, RequestRecord, build_request, redact_body};
 
 use crate::exchange_file::{Chunk, Header};
 
@@ -53,7 +53,7 @@ impl CaptureFile {
         let mut body: Value = serde_json::from_str(&request.body)?;
         let with_texts = self.format == Format::Exchange { with_texts: true };
         if !with_texts {
-            redact(&mut body, "");
+            redact_body(&mut body);
         }
         let shown = serde_json::json!({"method": request.method, "url": request.url, "body": body});
         if self.format != Format::Stream {
@@ -112,27 +112,4 @@ fn create(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
     private_file::create_named(path)
-}
-
-/// Keeps the structure: numbers, types, roles and field names. Replaces every text that the user or the model wrote.
-fn redact(value: &mut Value, name: &str) {
-    match value {
-        Value::String(text) => {
-            let protocol = ["type", "role", "model", "effort", "summary", "tool_choice", "caching", "include"];
-            if !protocol.contains(&name) {
-                *value = Value::String(format!("[{} characters]", text.chars().count()));
-            }
-        }
-        Value::Array(list) => {
-            for element in list {
-                redact(element, name);
-            }
-        }
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                redact(field, name);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }

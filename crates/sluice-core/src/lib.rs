@@ -77,6 +77,7 @@ mod numbers;
 mod pace;
 mod probe;
 mod receive;
+mod recording;
 mod secrets;
 mod send;
 mod settings;
@@ -131,6 +132,7 @@ pub use probe::{
     Card, Check, CheckResult, Probe, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic,
 };
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
+pub use recording::{Recording, redact_body};
 pub use secrets::Secrets;
 pub use send::{
     BadAddress, BuiltRequest, Consent, Effort, Endpoint, Parameter, Prompt, Purpose, ToolNames, VERCEL, build_request,

@@ -77,14 +77,14 @@ fn conversations_are_trees_of_turns_and_rounds() {
             record("5", "a", "main", "f s t:read u a nu:next", 5_000),
         ],
         expect![[r#"
-            acme/one (sum): 4 requests · 4k in (100 cached) · 800 out · $0.050
-              Turn 1 (sum): 3 requests · 3k in (75 cached) · 600 out · $0.037
-                Question: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-                Tool round 1: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-                Tool round 2: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-              Turn 2: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-            acme/one (sum): 1 request · 1k in (25 cached) · 200 out · $0.013
-              Turn 1: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
+            acme/one (sum): 4 requests · $0.050 · 4k in (100 cached) · 800 out
+              Turn 1 (sum): 3 requests · $0.037 · 3k in (75 cached) · 600 out
+                Question: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+                Tool round 1: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+                Tool round 2: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+              Turn 2: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+            acme/one (sum): 1 request · $0.013 · 1k in (25 cached) · 200 out
+              Turn 1: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
         "#]],
     );
 }
@@ -106,20 +106,20 @@ fn sub_agents_summaries_and_utility_requests_have_their_places() {
             record("inline", "y", "inline", "nu", 90_000_000),
         ],
         expect![[r#"
-            Outside of conversations (sum): 1 request · 1k in (25 cached) · 200 out · $0.013
-              chat title: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-            Outside of conversations (sum): 1 request · 1k in (25 cached) · 200 out · $0.013
-              chat title: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-            acme/one (sum): 8 requests · 8k in (200 cached) · 1.6k out · $0.10
-              Turn 1 (sum): 8 requests · 8k in (200 cached) · 1.6k out · $0.10
-                chat title: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-                Question: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-                Sub-agent: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-                  Sub-agent: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-                  Sub-agent: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-                Sub-agent: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-                Tool round 1: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
-                Summary: 1k in (25 cached) · 200 out (50 reasoning) · $0.013
+            Outside of conversations (sum): 1 request · $0.013 · 1k in (25 cached) · 200 out
+              chat title: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+            Outside of conversations (sum): 1 request · $0.013 · 1k in (25 cached) · 200 out
+              chat title: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+            acme/one (sum): 8 requests · $0.10 · 8k in (200 cached) · 1.6k out
+              Turn 1 (sum): 8 requests · $0.10 · 8k in (200 cached) · 1.6k out
+                chat title: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+                Question: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+                Sub-agent: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+                  Sub-agent: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+                  Sub-agent: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+                Sub-agent: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+                Tool round 1: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
+                Summary: $0.013 · 1k in (25 cached) · 200 out (50 reasoning)
         "#]],
     );
 }
@@ -139,18 +139,18 @@ fn money_is_marked_and_never_mixed() {
             ),
         ],
         expect![[r#"
-            acme/one (sum): 4 requests · 3k in (75 cached) · 600 out · $3.00
-              Turn 1: 1k in (25 cached) · 200 out (50 reasoning) · $1.00
-              Turn 2: 1k in (25 cached) · 200 out (50 reasoning) · $2.00 (computed from prices)
-              Turn 3: 1k in (25 cached) · 200 out (50 reasoning) · $4.00 (play money)
+            acme/one (sum): 4 requests · $3.00 · 3k in (75 cached) · 600 out
+              Turn 1: $1.00 · 1k in (25 cached) · 200 out (50 reasoning)
+              Turn 2: $2.00 (computed from prices) · 1k in (25 cached) · 200 out (50 reasoning)
+              Turn 3: $4.00 (play money) · 1k in (25 cached) · 200 out (50 reasoning)
               Turn 4: failed
         "#]],
     );
     check_tree(
         vec![costs("3", json!({ "usd": 4, "basis": "play" }))],
         expect![[r#"
-            acme/one (sum): 1 request · 1k in (25 cached) · 200 out · $4.00 (play money)
-              Turn 1: 1k in (25 cached) · 200 out (50 reasoning) · $4.00 (play money)
+            acme/one (sum): 1 request · $4.00 (play money) · 1k in (25 cached) · 200 out
+              Turn 1: $4.00 (play money) · 1k in (25 cached) · 200 out (50 reasoning)
         "#]],
     );
 }

@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
     BadAddress, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure, HttpRequest,
-    ModelCatalog, PreparedRequest, Probe, Refresh, RequestsQuestion, Secrets, Vault, check_key, connection_cause,
-    log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
+    ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets, Vault, check_key,
+    connection_cause, log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
@@ -91,6 +91,11 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         }
         RequestsQuestion::LoggedModel(id) => to_json(&logged_model(&id)),
         RequestsQuestion::Redact { secrets, text } => to_json(&Secrets::new(secrets).redact(&text)),
+        RequestsQuestion::ExportRecording { secrets, recording, with_texts } => {
+            let read = Recording::read(&recording);
+            let exported = read.map(|read| if with_texts { read } else { read.redacted(&Secrets::new(secrets)) });
+            to_json(&exported.map(|exported| exported.to_exchange()))
+        }
         RequestsQuestion::Mask { secrets, mut value } => {
             Secrets::new(secrets).mask_value(&mut value);
             to_json(&value)

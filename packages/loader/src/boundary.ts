@@ -1898,6 +1898,36 @@ reason: string | null,
  */
 failure: FailureKind | null, };
 
+export type Recording = { 
+/**
+ * The version of this format.
+ */
+version: number, 
+/**
+ * The same without any text.
+ */
+record: RequestRecord, 
+/**
+ * The address that the request went to.
+ */
+url: string, 
+/**
+ * The body of the request.
+ */
+request: unknown, 
+/**
+ * The chat that the request was made from. It can be asked again.
+ */
+chat: unknown, 
+/**
+ * The HTTP status of the response, or `null` if there was none.
+ */
+status: number | null, 
+/**
+ * The body of the response.
+ */
+response: string, };
+
 export type RecordsQuestion = { "tree": Record<symbol, never> } | { "request": string } | { "compare": [string, string] };
 
 export type TreeRow = { 
@@ -2558,7 +2588,19 @@ secrets: Array<string>,
 /**
  * The text to mask.
  */
-text: string, } } | { "mask": { 
+text: string, } } | { "exportRecording": { 
+/**
+ * The secrets that are known.
+ */
+secrets: Array<string>, 
+/**
+ * The JSON of the recording.
+ */
+recording: string, 
+/**
+ * Whether the texts of the request stay.
+ */
+withTexts: boolean, } } | { "mask": { 
 /**
  * The secrets that are known.
  */

@@ -36,6 +36,8 @@ export interface SendOptions {
   readonly trace: boolean;
   readonly cancellation: AbortSignal;
   readonly onOutput: (output: Output) => void;
+  /** Gets every response and its bytes as they arrive, for a recording. */
+  readonly tape?: { head(status: number): void; bytes(bytes: Uint8Array): void } | undefined;
   /** The request will be sent again. The failure may quote the server. */
   readonly onRetry: (failure: Failure, delayMs: number) => void;
 }
@@ -201,6 +203,7 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
           const sending = server.fetch(url, { method, headers, body, redirect: "manual", signal: controller.signal });
           const response = await waitFor(sending, action.timeoutMs, "connect");
           if (response !== undefined) {
+            options.tape?.head(response.status);
             reader = response.body?.getReader();
             reading = undefined;
             await give(exchange.handleHead(response.status, response.headers));
@@ -217,6 +220,7 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
             await give(exchange.handleEnd());
           }
           const bytes = chunk?.value ?? NO_BYTES;
+          options.tape?.bytes(bytes);
           for (let at = 0; at < bytes.length && exchange.action.type === "read"; at += PIECE_BYTES) {
             await give(exchange.handleBytes(bytes.subarray(at, at + PIECE_BYTES)));
             await endTurn();

@@ -189,6 +189,11 @@ export class Requests {
   }
 
   /** Masks secrets, like `mask`, and also long random words and the user's name in paths: for logs and reports. */
+  /** Returns a recording as a file for `sluice replay`, or null if it can't be read. */
+  exportRecording(secrets: Iterable<string>, recording: string, withTexts: boolean): string | null {
+    return this.#ask({ exportRecording: { secrets: [...secrets], recording, withTexts } });
+  }
+
   redact(secrets: Iterable<string>, text: string): string {
     return this.#ask({ redact: { secrets: [...secrets], text } });
   }

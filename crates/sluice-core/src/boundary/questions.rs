@@ -171,6 +171,15 @@ pub enum RequestsQuestion {
         /// The text to mask.
         text: String,
     },
+    /// Returns a [`Recording`](crate::Recording) as a file for `sluice replay`, or `null` if it can't be read.
+    ExportRecording {
+        /// The secrets that are known.
+        secrets: Vec<String>,
+        /// The JSON of the recording.
+        recording: String,
+        /// Whether the texts of the request stay.
+        with_texts: bool,
+    },
     /// Masks secrets in the strings of any value.
     Mask {
         /// The secrets that are known.

@@ -16,6 +16,7 @@ use crate::models::{KeyCheck, KeyState, ListState};
 use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
+use crate::recording::Recording;
 use crate::send::{Consent, Effort, Endpoint, Parameter};
 use crate::vercel::{
     NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
@@ -131,6 +132,7 @@ fn typescript_types_are_fresh() {
         Route::decl(&config),
         NoteCount::decl(&config),
         Finish::decl(&config),
+        Recording::decl(&config),
         RecordsQuestion::decl(&config),
         TreeRow::decl(&config),
         TreeKind::decl(&config),

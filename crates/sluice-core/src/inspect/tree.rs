@@ -131,8 +131,8 @@ fn leaf(record: &RequestRecord, depth: u32, title: Message) -> TreeRow {
         started_ms: record.started_ms,
         title,
         details: ended(record.finish.status)
-            .chain(used.into_iter().filter(|_| counted))
             .chain(record.cost.map(super::cost))
+            .chain(used.into_iter().filter(|_| counted))
             .collect(),
         status: record.finish.status,
     }
@@ -169,7 +169,7 @@ fn sum(id: String, kind: TreeKind, depth: u32, title: Message, requests: &[&Requ
         depth,
         started_ms: requests.first().map_or(0, |first| first.started_ms),
         title,
-        details: [many].into_iter().chain(in_and_out(input, output, short_count)).chain(spent).collect(),
+        details: [many].into_iter().chain(spent).chain(in_and_out(input, output, short_count)).collect(),
         status: [Status::Failed, Status::Truncated, Status::Incomplete, Status::Cancelled]
             .into_iter()
             .find(|status| worst(*status))

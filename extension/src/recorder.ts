@@ -1,0 +1,167 @@
+// Recordings: exchanges word for word. There are none unless the user switches recording on, which applies to one workspace
+// and ends by itself. They are kept in the workspace's own storage, which VS Code never synchronizes.
+
+import * as vscode from "vscode";
+
+import type { Recording, RequestRecord } from "../../packages/loader/src/core.js";
+import type { SendOptions } from "../../packages/loader/src/http.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
+import type { Prepared } from "../../packages/loader/src/requests.js";
+import { makePrivate } from "./host-process.js";
+import type { Log } from "./log.js";
+import { ask, pick, showInformation } from "./notify.js";
+
+/** The key of the time at which recording ends, in the workspace's state. */
+const UNTIL = "recordingUntil";
+const HOUR_MS = 3_600_000;
+/** Recording ends after this time. */
+const ON_FOR_MS = 8 * HOUR_MS;
+/** Recordings that are older are deleted, and the oldest beyond the maximum size. */
+const MAX_AGE_MS = 7 * 24 * HOUR_MS;
+const MAX_BYTES = 64 << 20;
+/** The rest of a longer response isn't recorded. */
+const MAX_RESPONSE = 16 << 20;
+
+export class Recorder {
+  readonly #folder: vscode.Uri | undefined;
+  readonly #tapes = new Map<string, { prepared: Prepared; status: number | null; chunks: Uint8Array[]; size: number }>();
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly modules: Modules,
+    private readonly log: Log,
+  ) {
+    this.#folder = context.storageUri && vscode.Uri.joinPath(context.storageUri, "recordings");
+  }
+
+  get isOn(): boolean {
+    return this.#folder !== undefined && this.context.workspaceState.get(UNTIL, 0) > Date.now();
+  }
+
+  /** Switches recording on or off for this workspace. */
+  async toggle(): Promise<void> {
+    if (this.#folder === undefined) {
+      void showInformation(vscode.l10n.t("Sluice: open a folder first. Recordings belong to a workspace."));
+      return;
+    }
+    if (this.isOn) {
+      await this.context.workspaceState.update(UNTIL, undefined);
+      void showInformation(vscode.l10n.t("Sluice: recording is off. What was recorded is deleted after seven days, or by a command."));
+      return;
+    }
+    const on = vscode.l10n.t("Record");
+    const question = vscode.l10n.t(
+      "Every message that is sent to Sluice's models from this workspace, and every answer, will be kept on this machine for seven days. Recording ends after eight hours.",
+    );
+    if ((await ask(question, on)) === on) {
+      await this.context.workspaceState.update(UNTIL, Date.now() + ON_FOR_MS);
+    }
+  }
+
+  /** A request begins. Returns undefined if it isn't recorded. */
+  begin(id: string, prepared: Prepared): SendOptions["tape"] {
+    if (!this.isOn) {
+      return undefined;
+    }
+    const tape = { prepared, status: null as number | null, chunks: [] as Uint8Array[], size: 0 };
+    this.#tapes.set(id, tape);
+    return {
+      // A request that is sent again starts anew.
+      head: (status) => Object.assign(tape, { status, chunks: [], size: 0 }),
+      bytes: (bytes) => {
+        tape.size += bytes.length;
+        if (tape.size <= MAX_RESPONSE) {
+          tape.chunks.push(bytes.slice());
+        }
+      },
+    };
+  }
+
+  /** A request is over. If it was recorded, the recording is saved. */
+  async finish(record: RequestRecord): Promise<void> {
+    const tape = this.#tapes.get(record.id);
+    this.#tapes.delete(record.id);
+    if (tape === undefined || this.#folder === undefined) {
+      return;
+    }
+    const { prepared, status, chunks } = tape;
+    const recording: Recording = {
+      version: 1,
+      record,
+      url: prepared.request.url,
+      request: JSON.parse(new TextDecoder().decode(prepared.body)),
+      chat: JSON.parse(new TextDecoder().decode(prepared.chat)),
+      status,
+      response: await new Blob(chunks as BlobPart[]).text(),
+    };
+    try {
+      await vscode.workspace.fs.createDirectory(this.#folder);
+      makePrivate(this.#folder);
+      await vscode.workspace.fs.writeFile(this.#file(record.id), new TextEncoder().encode(JSON.stringify(recording)));
+      await this.#deleteOld();
+    } catch (error) {
+      this.log.failure("warn", "An exchange could not be recorded", error);
+    }
+  }
+
+  async has(id: string): Promise<boolean> {
+    return (
+      this.#folder !== undefined &&
+      vscode.workspace.fs.stat(this.#file(id)).then(
+        () => true,
+        () => false,
+      )
+    );
+  }
+
+  /** Opens a recording as a document, which the user can save. */
+  async export(id: string): Promise<void> {
+    const redacted = vscode.l10n.t("Without the messages");
+    const rows = [
+      {
+        label: redacted,
+        detail: vscode.l10n.t("The request has lengths in place of its texts. The answer stays, so that it can be replayed."),
+      },
+      { label: vscode.l10n.t("With the messages"), detail: vscode.l10n.t("Everything except the key.") },
+    ];
+    const chosen = await pick(rows, vscode.l10n.t("Export as a File"));
+    if (chosen === undefined) {
+      return;
+    }
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(this.#file(id)));
+    const requests = await this.modules.requests();
+    const content = requests.exportRecording(this.log.secrets, text, chosen.label !== redacted) ?? "";
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "jsonl" }));
+  }
+
+  /** Deletes the recordings of this workspace and ends recording. */
+  async deleteAll(): Promise<void> {
+    await this.context.workspaceState.update(UNTIL, undefined);
+    this.#tapes.clear();
+    if (this.#folder !== undefined) {
+      await vscode.workspace.fs.delete(this.#folder, { recursive: true }).then(undefined, () => undefined);
+    }
+    void showInformation(vscode.l10n.t("Sluice: the recordings of this workspace are deleted."));
+  }
+
+  async #deleteOld(): Promise<void> {
+    const entries = await vscode.workspace.fs.readDirectory(this.#folder!);
+    const files = await Promise.all(
+      entries.map(async ([name]) => {
+        const file = vscode.Uri.joinPath(this.#folder!, name);
+        return { file, ...(await vscode.workspace.fs.stat(file)) };
+      }),
+    );
+    let left = MAX_BYTES;
+    for (const { file, mtime, size } of files.sort((a, b) => b.mtime - a.mtime)) {
+      left -= size;
+      if (left < 0 || mtime < Date.now() - MAX_AGE_MS) {
+        await vscode.workspace.fs.delete(file);
+      }
+    }
+  }
+
+  #file(id: string): vscode.Uri {
+    return vscode.Uri.joinPath(this.#folder!, `${id}.json`);
+  }
+}
