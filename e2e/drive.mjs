@@ -9,16 +9,18 @@ import { chat } from "./suites/chat.mjs";
 import { commands } from "./suites/commands.mjs";
 import { foreign } from "./suites/foreign.mjs";
 import { hostile } from "./suites/hostile.mjs";
+import { inspector } from "./suites/inspector.mjs";
 import { key } from "./suites/key.mjs";
 import { local } from "./suites/local.mjs";
 import { proxy } from "./suites/proxy.mjs";
 import { sample } from "./suites/sample.mjs";
+import { spend } from "./suites/spend.mjs";
 import { start } from "./suites/start.mjs";
 import { thinking } from "./suites/thinking.mjs";
 import { web } from "./suites/web.mjs";
 
-/** Suites that need more than the embedded gateway. They run only if they are named. */
-const optional = { foreign };
+/** Suites that need more than the embedded gateway, or that measure. They run only if they are named. */
+const optional = { foreign, inspector, spend };
 // The last suite also searches the files of all others for the key.
 const suites = { api, start, local, chat, thinking, commands, hostile, proxy, web, sample, key };
 
