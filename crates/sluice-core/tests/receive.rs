@@ -441,7 +441,7 @@ fn a_truncated_call_is_never_reported() {
 /// Checks invariant S3.
 #[test]
 fn arguments_that_are_not_an_object_fail_the_answer_and_name_the_tool() {
-    for arguments in [r#"{\"x\":"#, "[1]", "7", r#"\"x\""#, "null", "{}{}"] {
+    for arguments in ["[1]", "7", r#"\"x\""#, "null", "{}{}"] {
         let item = format!(
             r#"{{"type":"function_call","call_id":"c","name":"read_file","arguments":"{arguments}","status":"completed"}}"#
         );
