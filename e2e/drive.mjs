@@ -20,9 +20,9 @@ import { thinking } from "./suites/thinking.mjs";
 import { web } from "./suites/web.mjs";
 
 /** Suites that need more than the embedded gateway, or that measure. They run only if they are named. */
-const optional = { foreign, inspector, spend };
+const optional = { foreign, inspector };
 // The last suite also searches the files of all others for the key.
-const suites = { api, start, local, chat, thinking, commands, hostile, proxy, web, sample, key };
+const suites = { api, start, local, chat, thinking, commands, spend, hostile, proxy, web, sample, key };
 
 /**
  * Failures of VS Code or of the browser that are known not to depend on the extension. Only these are worth a second

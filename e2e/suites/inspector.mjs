@@ -59,7 +59,7 @@ export async function inspector(setup) {
       await frame.locator(".request dd", { hasText: "sluice/" }).first().waitFor();
       await shot("opened");
     });
-    const frame = await openInspector(page, '[role="tree"]');
+    let frame = await openInspector(page, '[role="tree"]');
     await check("inspector", "a thousand requests are listed without a stall", async () => {
       let worst = Number.POSITIVE_INFINITY;
       for (let attempt = 0; attempt < ATTEMPTS && worst > STALL_MS; attempt += 1) {
@@ -101,6 +101,10 @@ export async function inspector(setup) {
     for (const [name, { theme, kind }] of Object.entries(THEMES)) {
       await check("inspector", `it is accessible in the theme ${name}`, async () => {
         fs.writeFileSync(settings, JSON.stringify({ ...readSettings(settings), "workbench.colorTheme": theme }, null, 2));
+        // A window that is open may not notice that the file has changed.
+        await page.reload();
+        await view.command("Sluice: Show Usage");
+        frame = await openInspector(page);
         await until("the theme is used", async () => (await frame.locator("body").getAttribute("data-vscode-theme-kind")) === kind);
         for (const tab of ["Requests", "Usage"]) {
           await frame.getByRole("tab", { name: tab }).click();
