@@ -98,6 +98,10 @@ export async function inspector(setup) {
       await frame.locator(".compared tbody tr").first().waitFor();
       assert.match(await frame.locator('[role="status"]').innerText(), /tokens are the same/);
     });
+    // A reload ends the extension host, and usage is written some seconds after an answer.
+    const storage = path.dirname(kept);
+    const memory = () => fs.readdirSync(storage).filter((name) => name.startsWith("memory-"));
+    await until("the usage is saved", () => memory().some((name) => fs.statSync(path.join(storage, name)).size > 100));
     for (const [name, { theme, kind }] of Object.entries(THEMES)) {
       await check("inspector", `it is accessible in the theme ${name}`, async () => {
         fs.writeFileSync(settings, JSON.stringify({ ...readSettings(settings), "workbench.colorTheme": theme }, null, 2));
