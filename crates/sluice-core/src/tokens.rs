@@ -49,7 +49,7 @@ pub use request::BadRequestBody;
 
 use bpe::{CL100K, O200K};
 use gemma::Gemma;
-use tokenizer::{Encoding, Family};
+use tokenizer::{Encoding, Family, Server};
 
 use crate::boundary::TokenBreakdown;
 
@@ -59,14 +59,13 @@ static GEMMA: OnceLock<Gemma> = OnceLock::new();
 #[derive(Clone, Copy)]
 pub struct Counter {
     count: fn(Encoding, &str) -> usize,
-    /// Whether the server is Google's AI Studio, which counts tools in another way than the gateway.
-    is_studio: bool,
+    server: Server,
 }
 
 impl Counter {
     /// Returns a counter that uses the models' own vocabularies where they are public.
     pub fn exact() -> Self {
-        Self { count: exact, is_studio: false }
+        Self { count: exact, server: Server::Gateway }
     }
 
     /// Returns whether a model's texts need a vocabulary that isn't built in. A shell then reads the file
@@ -84,13 +83,13 @@ impl Counter {
     /// Returns a counter that estimates by kinds of characters. It needs no vocabulary. The result is usually a few per
     /// cent too high and hardly ever too low.
     pub fn estimating() -> Self {
-        Self { count: |_, text| estimate::tokens(text), is_studio: false }
+        Self { count: |_, text| estimate::tokens(text), server: Server::Gateway }
     }
 
-    /// Counts like the server at an address. Only Google's AI Studio counts otherwise than the gateway.
+    /// Counts like the server at an address. A few servers count some models in another way than the gateway.
     #[must_use]
     pub fn for_server(self, base_url: &str) -> Self {
-        Self { is_studio: base_url.contains("generativelanguage.googleapis.com"), ..self }
+        Self { server: Server::at(base_url), ..self }
     }
 
     /// Counts the tokens of plain text. Special tokens in it, such as `<|endoftext|>`, are counted as ordinary text.

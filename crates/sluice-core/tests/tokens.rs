@@ -280,6 +280,39 @@ fn geminis_tools_are_counted_as_each_of_its_servers_does() {
 }
 
 #[test]
+fn what_a_model_thought_before_a_call_counts_if_the_server_keeps_it() {
+    let call = json!({"type": "function_call", "call_id": "c", "name": "add", "arguments": "{}"});
+    let thought = json!({"type": "reasoning", "id": "r", "content": [], "encrypted_content": "", "summary": []});
+    let question = json!({"role": "user", "content": "Add them."});
+    let calls = |model: &str, input: &[&serde_json::Value]| {
+        let body = json!({"model": model, "input": input}).to_string();
+        Counter::exact().request_body(body.as_bytes()).map(|counted| counted.tool_calls).ok()
+    };
+    let plain = calls("xai/grok-3", &[&question, &call]);
+    let with_thought = plain.map(|tokens| tokens + 320);
+    assert_eq!(calls("xai/grok-4", &[&question, &call]), with_thought);
+    // Calls at the same time share a thought.
+    assert_eq!(calls("xai/grok-4", &[&question, &call, &call]), plain.map(|tokens| tokens * 2 + 320));
+    // It is in the request, or the server has discarded it, or the model doesn't think.
+    assert_eq!(calls("xai/grok-4", &[&question, &thought, &call]), plain);
+    assert_eq!(calls("xai/grok-4", &[&question, &call, &question]), plain);
+    assert_eq!(calls("xai/grok-4-fast-non-reasoning", &[&question, &call]), plain);
+}
+
+#[test]
+fn servers_with_rules_of_their_own_are_recognized() {
+    let count = |server: &str, model: &str| {
+        let body = json!({"model": model, "input": "Hi"}).to_string();
+        Counter::exact().for_server(server).request_body(body.as_bytes()).map(|counted| counted.input_tokens).ok()
+    };
+    let gateway = "https://ai-gateway.vercel.sh/v1";
+    assert_eq!(count("https://name.openai.azure.com/openai/v1", "grok-4-fast-reasoning"), Some(1));
+    assert_eq!(count(gateway, "xai/grok-4-fast-reasoning"), Some(1 + 153 + 3));
+    let thinks = count("https://api.deepseek.com", "deepseek-v4-flash");
+    assert_eq!(thinks, count(gateway, "deepseek/deepseek-v4-flash").map(|tokens| tokens + 79));
+}
+
+#[test]
 fn some_families_split_numbers_into_digits() {
     let counter = Counter::exact();
     let count = |text: &str| (counter.text("openai/gpt-5", text), counter.text("alibaba/qwen3-max", text));

@@ -114,16 +114,19 @@ pub fn check(files: &[PathBuf]) -> Done {
             middle(&sorted(errors)).map_or("–".to_owned(), |error| format!("{:.1} %", error * 100.0))
         };
         let repositories: BTreeSet<&str> = group.iter().map(|one| one.repository.as_str()).collect();
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
         let error = |counts: Vec<f64>| {
             middle(&sorted(counts.into_iter())).map_or("–".to_owned(), |error| format!("{:.1} %", error * 100.0))
         };
-        let refitted = repositories.iter().flat_map(|left_out| {
+        // What the requests of each repository cost with factors that were fitted to all others.
+        let refitted = repositories.iter().filter(|_| repositories.len() > 1).flat_map(|left_out| {
             let others = group.iter().filter(|one| one.repository != *left_out).map(|one| one.parts);
             let factors = refit::fit(&others.collect::<Vec<_>>());
             let own = group.iter().filter(|one| one.repository == *left_out);
-            own.map(move |one| (one.parts.counted_with(factors) - one.actual).abs() / one.actual)
+            own.map(move |one| ((one.parts.counted_with(factors) - one.actual).abs(), one.actual))
         });
-        let refitted = error(if repositories.len() > 1 { refitted.collect() } else { Vec::new() });
+        let refitted: Vec<(f64, f64)> = refitted.collect();
+        let refitted_error = error(refitted.iter().map(|(off, actual)| off / actual).collect());
         let peer = group.iter().filter_map(|one| Some((one.peer? - one.actual).abs() / one.actual));
         let peer = error(peer.collect());
         let aim = AIMS.iter().find(|(families, kind, ..)| {
@@ -132,12 +135,14 @@ pub fn check(files: &[PathBuf]) -> Done {
         let aim = aim.map_or(String::new(), |(_, _, tokens, rel, wanted)| {
             let hit = share(&|one| (one.ours - one.actual).abs() <= (one.actual * rel).max(*tokens));
             let verdict = if hit >= *wanted && under <= MOST_UNDER { "" } else { ", missed" };
+            let near = refitted.iter().filter(|(off, actual)| *off <= (actual * rel).max(*tokens)).count();
+            let near = if refitted.is_empty() { "–".to_owned() } else { percent(ratio(near, refitted.len())) };
             let tokens = if *tokens > 0.0 { format!("{tokens} or ") } else { String::new() };
-            format!("{:.0} % within {tokens}{:.0} % of {:.0} %{verdict}", hit * 100.0, rel * 100.0, wanted * 100.0)
+            let within = format!("within {tokens}{}", percent(*rel));
+            format!("{} {within} (refitted {near}) of {}{verdict}", percent(hit), percent(*wanted))
         });
-        let percent = |share: f64| format!("{:.0} %", share * 100.0);
         println!(
-            "{name:<20}{:>5}{:>9}{:>9}{:>7}{:>7}{:>9}{:>8}{:>7} |             {refitted:>10}{:>12}{:>12}{peer:>14} | {aim}",
+            "{name:<20}{:>5}{:>9}{:>9}{:>7}{:>7}{:>9}{:>8}{:>7} |             {refitted_error:>10}{:>12}{:>12}{peer:>14} | {aim}",
             group.len(),
             format!("{:+.1} %", middle(&errors).unwrap_or(0.0) * 100.0),
             format!("{:.1} %", middle(&distances).unwrap_or(0.0) * 100.0),
@@ -175,8 +180,15 @@ impl Judged {
             return None;
         }
         let request = &line["request"];
-        // The address of Google's own server decides how tools are counted.
-        let server = if text("provider") == "google" { "https://generativelanguage.googleapis.com/" } else { "" };
+        // A few servers count in a way of their own.
+        let server = match text("provider") {
+            "google" => "https://generativelanguage.googleapis.com",
+            "azure" => "https://resource.openai.azure.com",
+            "groq" => "https://api.groq.com",
+            // With the older API, it doesn't think unless it is told to.
+            "deepseek" if text("api").starts_with("responses") => "https://api.deepseek.com",
+            _ => "",
+        };
         let counted = Counter::exact().for_server(server).request_body(request.to_string().as_bytes()).ok()?;
         let shown = text_of(request) + &request["tools"].to_string();
         let family = match (text("family"), text("provider")) {

@@ -9,11 +9,12 @@
 
 mod bases;
 
-use super::tokenizer::Figure::{Calls, Messages, Prompt, Text, Thinking, Tools, Vocabulary};
-use super::tokenizer::{Encoding, Family, ToolStyle};
+use super::tokenizer::Figure::{Calls, Messages, Prompt, Text, Tools, Vocabulary};
+use super::tokenizer::{Encoding, Family, SchemaCost, Server, ToolStyle};
 use bases::{
-    CLAUDE, CLAUDE_5, COHERE, DEEPSEEK, GEMINI, GLM, GPT_4O, GPT_5, GROK, LLAMA, MISTRAL, O_SERIES, OTHER, QWEN,
-    STUDIO_2_5, STUDIO_3, documented, fitted, template,
+    CLAUDE, CLAUDE_5, COHERE, DEEPSEEK, DEEPSEEK_V4, DEEPSEEK_V4_THINKING, GEMINI, GLM, GPT_4O, GPT_5, GROK, GROK_FAST,
+    GROK_FAST_AZURE, KIMI, KIMI_GROQ, LLAMA, MISTRAL, O_SERIES, OTHER, QWEN, STUDIO_2_5, STUDIO_3, documented, fitted,
+    template,
 };
 
 /// The date of the figures below.
@@ -58,10 +59,11 @@ pub(super) static FAMILIES: &[Family] = &[
         tools: ToolStyle::Json { spaced: true, scale: 1086, around: 264, forced: 355, each: 2 },
         ..CLAUDE
     },
+    // The id doesn't tell the versions of June and October apart; the figures are between those of the two.
     Family {
         name: "claude-3.5",
         from: (3, 5),
-        tools: ToolStyle::Json { spaced: true, scale: 1086, around: 294, forced: 261, each: 2 },
+        tools: ToolStyle::Json { spaced: true, scale: 1086, around: 300, forced: 300, each: 2 },
         ..CLAUDE
     },
     Family {
@@ -84,8 +86,8 @@ pub(super) static FAMILIES: &[Family] = &[
         tools: ToolStyle::Json { spaced: true, scale: 1086, around: 264, forced: 340, each: 2 },
         ..CLAUDE
     },
-    Family { name: "gemini-3", from: (3, 0), studio: Some(&STUDIO_3), ..GEMINI },
-    Family { name: "gemini-2.5", from: (2, 5), studio: Some(&STUDIO_2_5), ..GEMINI },
+    Family { name: "gemini-3", from: (3, 0), servers: &[(Server::Studio, &STUDIO_3)], ..GEMINI },
+    Family { name: "gemini-2.5", from: (2, 5), servers: &[(Server::Studio, &STUDIO_2_5)], ..GEMINI },
     GEMINI,
     Family {
         name: "gemma",
@@ -111,19 +113,20 @@ pub(super) static FAMILIES: &[Family] = &[
         ids: &[&["grok", "code"]],
         request: 201,
         system: 0,
+        unseen_thought: 320,
         tools: ToolStyle::Json { spaced: false, scale: 1000, around: 134, forced: 134, each: 0 },
         sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 22, 3)],
         ..GROK
     },
     Family {
-        name: "grok-fast",
-        ids: &[&["grok", "fast"]],
-        request: 153,
-        system: 0,
-        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 152, forced: 152, each: 0 },
-        sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 74, 4)],
-        ..GROK
+        name: "grok-fast-non-reasoning",
+        ids: &[&["grok", "fast", "non-reasoning"]],
+        request: 165,
+        unseen_thought: 0,
+        servers: &[(Server::Azure, &GROK_FAST_AZURE)],
+        ..GROK_FAST
     },
+    Family { servers: &[(Server::Azure, &GROK_FAST_AZURE)], ..GROK_FAST },
     Family {
         name: "grok-4.3",
         from: (4, 2),
@@ -138,21 +141,13 @@ pub(super) static FAMILIES: &[Family] = &[
         from: (4, 0),
         request: 681,
         system: 1,
+        unseen_thought: 320,
         tools: ToolStyle::Json { spaced: false, scale: 1000, around: 152, forced: 152, each: 0 },
         sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 16, 2)],
         ..GROK
     },
     GROK,
-    Family {
-        name: "deepseek-v4",
-        from: (4, 0),
-        thinking: 79,
-        call: 23,
-        result: 20,
-        tools: ToolStyle::Json { spaced: true, scale: 1025, around: 219, forced: 227, each: 0 },
-        sources: &[fitted(&[Text, Messages, Calls, Tools, Thinking], 80, 6)],
-        ..DEEPSEEK
-    },
+    Family { servers: &[(Server::DeepSeek, &DEEPSEEK_V4_THINKING)], ..DEEPSEEK_V4 },
     DEEPSEEK,
     // These are told to call tools in XML, which takes a longer prompt.
     Family {
@@ -187,6 +182,13 @@ pub(super) static FAMILIES: &[Family] = &[
     Family { name: "qwen-3-thinking", ids: &[&["qwen", "thinking"]], from: (3, 0), request: 5, ..QWEN },
     Family { name: "qwen-3", from: (3, 0), ..QWEN },
     Family {
+        name: "qwen-2-vision",
+        ids: &[&["qwen", "vl"]],
+        default_prompt: 11,
+        sources: &[template(&[Messages, Prompt, Tools], "Qwen 2.5 VL"), fitted(&[Text, Calls, Tools], 155, 4)],
+        ..QWEN
+    },
+    Family {
         name: "qwen-2",
         default_prompt: 21,
         sources: &[template(&[Messages, Prompt, Tools], "Qwen 2.5"), fitted(&[Text, Calls, Tools], 155, 4)],
@@ -208,6 +210,13 @@ pub(super) static FAMILIES: &[Family] = &[
         tools: ToolStyle::Json { spaced: true, scale: 1000, around: 630, forced: 630, each: 0 },
         error: (3, 20),
         sources: &[template(&[Messages], "Llama 4"), fitted(&[Text, Calls, Tools], 49, 4)],
+        ..LLAMA
+    },
+    // Servers leave the date out of requests to this one.
+    Family {
+        name: "llama-3.2-vision",
+        ids: &[&["llama-3.2", "vision"]],
+        sources: &[fitted(&[Messages], 6, 2), fitted(&[Text, Calls, Tools], 87, 11)],
         ..LLAMA
     },
     // The published template writes the date into every request, as instructions to which others are added.
@@ -242,6 +251,17 @@ pub(super) static FAMILIES: &[Family] = &[
         sources: &[template(&[Messages, Prompt, Tools], "Devstral Small 2505"), fitted(&[Text, Calls, Tools], 252, 13)],
         ..MISTRAL
     },
+    // The first vocabulary has no tokens for the marks around messages, and more tokens for everything else.
+    Family {
+        name: "mistral-v1",
+        ids: &[&["mistral-7b"], &["mixtral"], &["mistral-tiny"]],
+        text: 1100,
+        long: 1150,
+        message: 7,
+        error: (15, 20),
+        sources: &[template(&[Messages, Tools], "Mistral 7B"), fitted(&[Text, Calls, Tools], 252, 13)],
+        ..MISTRAL
+    },
     // Since 2026, the server adds a few tokens about thinking.
     Family {
         name: "mistral-small",
@@ -251,23 +271,15 @@ pub(super) static FAMILIES: &[Family] = &[
         ..MISTRAL
     },
     MISTRAL,
-    // Without instructions, the published template adds a sentence about who the model is.
+    // Its tools are written without spaces, as the present template of Kimi K2 does it.
     Family {
-        name: "kimi",
-        ids: &[&["kimi"]],
-        text: 1000,
-        long: 1010,
-        request: 3,
-        message: 4,
-        system: 4,
-        default_prompt: 18,
-        call: 19,
-        result: 12,
-        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 12, forced: 12, each: 15 },
-        error: (5, 20),
-        sources: &[template(&[Messages, Prompt], "Kimi K2"), fitted(&[Text, Calls, Tools], 84, 4)],
-        ..OTHER
+        name: "kimi-k2.5",
+        from: (2, 5),
+        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 5, forced: 5, each: 9 },
+        sources: &[template(&[Messages, Prompt, Tools], "Kimi K2"), fitted(&[Text, Calls, Tools], 84, 4)],
+        ..KIMI
     },
+    Family { servers: &[(Server::Groq, &KIMI_GROQ)], ..KIMI },
     Family {
         name: "glm-5.2",
         from: (5, 2),
@@ -333,10 +345,25 @@ pub(super) static FAMILIES: &[Family] = &[
         ..COHERE
     },
     COHERE,
+    // Amazon's names for these. Only words are counted there, and nothing is added.
+    Family {
+        name: "command-bedrock",
+        ids: &[&["command-r-v1"], &["command-r-plus-v1"]],
+        request: 0,
+        message: 0,
+        system: 0,
+        call: 0,
+        result: 0,
+        tools: ToolStyle::Words(SchemaCost::NOTHING),
+        error: (20, 30),
+        sources: &[fitted(&[Text], 51, 4)],
+        ..COHERE
+    },
     Family {
         name: "command-r-08",
         ids: &[&["command-r", "08-2024"]],
         request: 190,
+        system: 11,
         error: (20, 40),
         sources: &[fitted(&[Messages, Prompt], 4, 4), fitted(&[Text, Calls, Tools], 51, 4)],
         ..COHERE
@@ -345,6 +372,7 @@ pub(super) static FAMILIES: &[Family] = &[
         name: "command",
         ids: &[&["command"]],
         request: 60,
+        system: 11,
         error: (20, 40),
         sources: &[fitted(&[Messages, Prompt], 16, 5), fitted(&[Text, Calls, Tools], 51, 4)],
         ..COHERE

@@ -192,7 +192,7 @@ fn rule(model: &str) -> Rule {
         "gemini-3" => Rule::Flat(1085),
         "gemini-2.5" | "gemma" => Rule::Flat(258),
         "gemini" => Rule::Crops,
-        "qwen-2" => Rule::Grid { side: 28.0 },
+        "qwen-2" | "qwen-2-vision" => Rule::Grid { side: 28.0 },
         name if name.starts_with("qwen") => Rule::Grid { side: 32.0 },
         // As in Mistral's published code.
         name if name.contains("stral") && is("pixtral") => Rule::Rows { side: 16.0, longest: 1024.0 },

@@ -26,7 +26,7 @@ pub(super) enum PieceContent<'a> {
     Frame(Frame<'a>),
     Tool(&'a FunctionTool),
     Instructions(&'a str),
-    Item { item: &'a InputItem, called: Option<&'a str>, is_lone_call: bool },
+    Item { item: &'a InputItem, called: Option<&'a str>, is_lone_call: bool, lacks_thought: bool },
 }
 
 impl Piece<'_> {
@@ -81,7 +81,7 @@ impl Prompt {
         let before = std::iter::once(frame)
             .chain(self.tools.iter().map(PieceContent::Tool))
             .chain(self.instructions.as_deref().map(PieceContent::Instructions));
-        let items = self.items(self.tools.len()).enumerate();
+        let items = self.items(self.tools.len(), last_question).enumerate();
         let items = items.filter(|(index, piece)| is_seen(*index, piece)).map(|(_, piece)| piece);
         before.map(|content| Piece { model: &self.model, origin: &self.origin, content }).chain(items).collect()
     }
@@ -90,10 +90,10 @@ impl Prompt {
     pub(super) fn pieces_of_message(&self) -> Vec<Piece<'_>> {
         let instructions = self.instructions.as_deref().map(PieceContent::Instructions);
         let instructions = instructions.map(|content| Piece { model: &self.model, origin: &self.origin, content });
-        instructions.into_iter().chain(self.items(2)).collect()
+        instructions.into_iter().chain(self.items(2, None)).collect()
     }
 
-    fn items(&self, offered_tools: usize) -> impl Iterator<Item = Piece<'_>> {
+    fn items(&self, offered_tools: usize, last_question: Option<usize>) -> impl Iterator<Item = Piece<'_>> {
         let mut names = BTreeMap::new();
         self.items.iter().enumerate().map(move |(index, item)| {
             let is_call = |index: Option<usize>| {
@@ -107,8 +107,16 @@ impl Prompt {
                 InputItem::FunctionCallOutput { call_id, .. } => names.get(call_id.as_str()).copied(),
                 _ => None,
             };
-            let is_lone = is_call(Some(index)) && !is_call(index.checked_sub(1)) && !is_call(Some(index + 1));
-            let content = PieceContent::Item { item, called, is_lone_call: is_lone && offered_tools > 1 };
+            let before = index.checked_sub(1);
+            let is_lone = is_call(Some(index)) && !is_call(before) && !is_call(Some(index + 1));
+            let has_thought =
+                matches!(before.and_then(|before| self.items.get(before)), Some(InputItem::Reasoning { .. }));
+            let content = PieceContent::Item {
+                item,
+                called,
+                is_lone_call: is_lone && offered_tools > 1,
+                lacks_thought: last_question.is_some_and(|last| index > last) && !is_call(before) && !has_thought,
+            };
             Piece { model: &self.model, origin: &self.origin, content }
         })
     }
@@ -123,9 +131,9 @@ impl Counter {
             PieceContent::Frame(frame) => tally.frame(frame),
             PieceContent::Tool(tool) => tally.function_tool(tool),
             PieceContent::Instructions(text) => tally.instructions(text),
-            PieceContent::Item { item, called, is_lone_call } => {
+            PieceContent::Item { item, called, is_lone_call, lacks_thought } => {
                 let item = serde_json::to_value(item).unwrap_or_default();
-                tally.item(&item, &Around { called, is_lone_call, sees_reasoning: true });
+                tally.item(&item, &Around { called, is_lone_call, lacks_thought, sees_reasoning: true });
             }
         }
         tally.finish().input_tokens

@@ -81,12 +81,15 @@ pub(super) struct Around<'a> {
     pub called: Option<&'a str>,
     /// Whether the item is a call without another call before or after it, in a request that offers several tools.
     pub is_lone_call: bool,
+    /// Whether the item is the first of some calls since the last question, and the request doesn't contain the
+    /// reasoning that led to them.
+    pub lacks_thought: bool,
     pub sees_reasoning: bool,
 }
 
 impl<'a> Tally<'a> {
     pub(super) fn new(counter: Counter, model: &'a str) -> Self {
-        let family = Family::at_server(model, counter.is_studio);
+        let family = Family::at_server(model, counter.server);
         Self { counter, family, model, sum: TokenBreakdown { basis: family.basis(), ..Counter::about(model) } }
     }
 
@@ -180,7 +183,10 @@ impl<'a> Tally<'a> {
             let is_call = |index: Option<usize>| {
                 index.and_then(|index| items.get(index)).is_some_and(|item| text_of(item, "type") == "function_call")
             };
-            let is_lone = is_call(Some(index)) && !is_call(index.checked_sub(1)) && !is_call(Some(index + 1));
+            let before = index.checked_sub(1);
+            let is_lone = is_call(Some(index)) && !is_call(before) && !is_call(Some(index + 1));
+            let has_thought =
+                before.and_then(|before| items.get(before)).is_some_and(|item| text_of(item, "type") == "reasoning");
             let (call_id, name) = (text_of(item, "call_id"), text_of(item, "name"));
             if !name.is_empty() {
                 names.insert(call_id, name);
@@ -188,6 +194,7 @@ impl<'a> Tally<'a> {
             let around = Around {
                 called: names.get(call_id).copied(),
                 is_lone_call: is_lone && offered_tools > 1,
+                lacks_thought: last_question.is_some_and(|last| index > last) && !is_call(before) && !has_thought,
                 sees_reasoning: self.family.sees_reasoning(index, last_question),
             };
             self.item(item, &around);
@@ -212,7 +219,8 @@ impl<'a> Tally<'a> {
                 let name = self.text(text_of(item, "name"));
                 let input = self.arguments(text_of(item, "arguments")) + self.text(text_of(item, "input"));
                 let lone = if around.is_lone_call { self.family.lone_call } else { 0 };
-                self.sum.tool_calls += name + input + self.family.call + lone;
+                let thought = if around.lacks_thought { self.family.unseen_thought } else { 0 };
+                self.sum.tool_calls += name + input + self.family.call + lone + thought;
             }
             "function_call_output" | "custom_tool_call_output" => {
                 let name = match around.called {

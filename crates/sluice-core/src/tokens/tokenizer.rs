@@ -58,12 +58,49 @@ pub(super) struct Family {
     pub reasoning_head: usize,
     /// The number of characters of encrypted reasoning per token, in tenths.
     pub reasoning_tenths: usize,
-    /// The row for Google's AI Studio, which counts tools in another way than the gateway and Vertex.
-    pub studio: Option<&'static Self>,
+    /// What the model thought before it called tools, if the request doesn't contain it and the server counts it
+    /// nevertheless. Nobody can count it; this is a usual amount.
+    pub unseen_thought: u32,
+    /// The rows for servers that count these models in another way than the gateway.
+    pub servers: &'static [(Server, &'static Self)],
     /// How far off nine of ten counts are at most, in per cent: without tools and with tools.
     pub error: (u32, u32),
     /// Where the figures come from.
     pub sources: &'static [Source],
+}
+
+/// A server that counts some models in a way of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Server {
+    /// The gateway, or any server that nothing is known about.
+    Gateway,
+    /// Google's AI Studio.
+    Studio,
+    Azure,
+    DeepSeek,
+    Groq,
+}
+
+impl Server {
+    /// Returns the server at an address.
+    pub(super) fn at(base_url: &str) -> Self {
+        let hosts = [
+            ("generativelanguage.googleapis.com", Self::Studio),
+            (".azure.com", Self::Azure),
+            ("api.deepseek.com", Self::DeepSeek),
+            ("api.groq.com", Self::Groq),
+        ];
+        let address = base_url.to_ascii_lowercase();
+        hosts.iter().find(|(host, _)| address.contains(host)).map_or(Self::Gateway, |(_, server)| *server)
+    }
+
+    /// Returns the server that a model's id names, as in `moonshotai/kimi-k2:groq`.
+    fn named_in(model: &str) -> Option<Self> {
+        match model.rsplit_once(':')?.1 {
+            "groq" => Some(Self::Groq),
+            _ => None,
+        }
+    }
 }
 
 /// The tokens of a text beyond which [`Family::long`] applies.
@@ -92,7 +129,7 @@ pub(super) enum Figure {
     /// `default_prompt`, or a prompt of the server's own in `request`.
     Prompt,
     Thinking,
-    /// `call`, `result`, `repeats_name` and `lone_call`.
+    /// `call`, `result`, `repeats_name`, `lone_call` and `unseen_thought`.
     Calls,
     Tools,
 }
@@ -163,6 +200,12 @@ pub(super) struct SchemaCost {
     pub nested: u32,
 }
 
+impl SchemaCost {
+    /// Only words cost something.
+    pub(super) const NOTHING: Self =
+        Self { tool: 0, described: 0, typed: 0, property: 0, explained: 0, value: 0, nested: 0 };
+}
+
 /// Which of the reasoning items in a request the model sees.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Thinking {
@@ -176,10 +219,11 @@ impl Family {
         Self::at(Self::index_of(model))
     }
 
-    /// Like [`of`](Self::of), for a server that may be Google's AI Studio.
-    pub(super) fn at_server(model: &str, is_studio: bool) -> &'static Self {
+    /// Like [`of`](Self::of), as a server counts it.
+    pub(super) fn at_server(model: &str, server: Server) -> &'static Self {
         let family = Self::of(model);
-        family.studio.filter(|_| is_studio).unwrap_or(family)
+        let server = Server::named_in(model).unwrap_or(server);
+        family.servers.iter().find(|(at, _)| *at == server).map_or(family, |(_, row)| row)
     }
 
     pub(super) fn at(index: usize) -> &'static Self {
@@ -327,32 +371,41 @@ mod tests {
             ("google/gemma-3-27b", "gemma"),
             ("xai/grok-code-fast-1", "grok-code"),
             ("xai/grok-4.1-fast", "grok-fast"),
+            ("xai/grok-4-fast-non-reasoning", "grok-fast-non-reasoning"),
             ("xai/grok-4.20-beta", "grok-4.3"),
             ("xai/grok-4-0709", "grok-4"),
             ("xai/grok-3-mini", "grok"),
             ("meta/llama-3.3-70b", "llama-3.1"),
             ("meta/llama-4-scout", "llama-4"),
+            ("meta/llama-3.2-90b-vision-instruct", "llama-3.2-vision"),
+            ("meta/llama-3.2-3b", "llama-3.1"),
             ("llama3-8b-8192", "llama"),
             ("meta-llama/llama-guard-4-12b", "llama-guard"),
             ("mistral/devstral-2", "mistral"),
             ("mistral/mistral-small-latest", "mistral-small"),
             ("mistralai/mistral-small-3.2-24b-instruct", "mistral-small-3.2"),
             ("mistral/mistral-small", "mistral"),
+            ("mistral/mixtral-8x22b-instruct", "mistral-v1"),
             ("deepseek/deepseek-r1-distill-llama-70b", "deepseek"),
             ("alibaba/qwen3-coder", "qwen-coder"),
             ("alibaba/qwen3.5-397b-a17b", "qwen-3.5"),
             ("alibaba/qwen-3-235b", "qwen-3"),
             ("alibaba/qwen3-max", "qwen-max"),
+            ("alibaba/qwen3-vl-instruct", "qwen-3"),
+            ("alibaba/qwen2.5-vl-72b-instruct", "qwen-2-vision"),
             ("alibaba/qwen3-235b-a22b-thinking-2507", "qwen-3-thinking"),
             ("deepseek/deepseek-v4-flash", "deepseek-v4"),
             ("amazon/nova-2-lite", "nova-2"),
             ("moonshotai/kimi-k2-thinking", "kimi"),
+            ("moonshotai/kimi-k2.5", "kimi-k2.5"),
             ("zai/glm-4.6", "glm"),
             ("zai/glm-5.2", "glm-5.2"),
             ("minimax/minimax-m2", "minimax"),
             ("amazon/nova-pro", "nova"),
             ("", "other"),
             ("cohere/command-a", "command-a"),
+            ("cohere.command-r-plus-v1:0", "command-bedrock"),
+            ("cohere/command-r", "command"),
             ("cohere/command-a-reasoning-08-2025", "command-a-reasoning"),
             ("arcee-ai/trinity-mini", "other"),
         ];
@@ -362,16 +415,36 @@ mod tests {
     }
 
     #[test]
+    fn servers_are_known_by_their_address_or_by_the_models_id() {
+        let cases = [
+            ("https://ai-gateway.vercel.sh/v1", "moonshotai/kimi-k2", Server::Gateway, 18),
+            ("https://generativelanguage.googleapis.com/v1beta", "gemini-3-pro", Server::Studio, 0),
+            ("https://name.openai.azure.com/openai/v1", "grok-4-fast-reasoning", Server::Azure, 0),
+            ("https://api.deepseek.com", "deepseek-v4-flash", Server::DeepSeek, 82),
+            ("https://API.groq.com/openai/v1", "moonshotai/kimi-k2-instruct", Server::Groq, 18),
+            ("https://router.huggingface.co/v1", "moonshotai/kimi-k2-instruct:groq", Server::Gateway, 18),
+        ];
+        for (address, model, server, added) in cases {
+            assert_eq!(Server::at(address), server, "{address}");
+            let row = Family::at_server(model, server);
+            assert_eq!(if row.default_prompt > 0 { row.default_prompt } else { row.request }, added, "{model}");
+        }
+        let by_id = Family::at_server("moonshotai/kimi-k2-instruct:groq", Server::Gateway);
+        assert_eq!(by_id.tools, Family::at_server("moonshotai/kimi-k2-instruct", Server::Groq).tools);
+        assert_ne!(by_id.tools, Family::of("moonshotai/kimi-k2-instruct").tools);
+    }
+
+    #[test]
     fn every_figure_has_a_source_and_none_rests_on_one_repository() {
-        for family in FAMILIES.iter().chain(FAMILIES.iter().filter_map(|family| family.studio)) {
+        for family in FAMILIES.iter().chain(FAMILIES.iter().flat_map(|family| family.servers).map(|(_, row)| *row)) {
             let overheads = [family.request, family.message, family.system, family.assistant];
             let needed = [
                 (if family.is_own { Figure::Vocabulary } else { Figure::Text }, true),
                 (Figure::Messages, overheads.iter().any(|figure| *figure > 0)),
                 (Figure::Prompt, family.default_prompt > 0),
                 (Figure::Thinking, family.thinking > 0),
-                (Figure::Calls, family.call > 0 || family.result > 0 || family.lone_call > 0),
-                (Figure::Tools, true),
+                (Figure::Calls, family.call + family.result + family.lone_call + family.unseen_thought > 0),
+                (Figure::Tools, family.tools != ToolStyle::Words(SchemaCost::NOTHING)),
             ];
             for (figure, is_used) in needed {
                 let has_source = family.sources.iter().any(|source| source.figures().contains(&figure));

@@ -39,7 +39,8 @@ pub(super) const GPT_4O: Family = Family {
     reasoning_overhead: 2,
     reasoning_head: 924,
     reasoning_tenths: 60,
-    studio: None,
+    unseen_thought: 0,
+    servers: &[],
     error: (1, 3),
     sources: &[documented(&[Vocabulary], "OpenAI"), fitted(&[Messages, Calls, Tools], 315, 16)],
 };
@@ -203,7 +204,7 @@ pub(super) const GROK: Family = Family {
     system: 4,
     call: 17,
     result: 17,
-    tools: ToolStyle::Json { spaced: false, scale: 1000, around: 215, forced: 215, each: 0 },
+    tools: ToolStyle::Json { spaced: false, scale: 1000, around: 215, forced: 95, each: 0 },
     reasoning: Thinking::All,
     error: (10, 15),
     sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 75, 3)],
@@ -230,14 +231,14 @@ pub(super) const DEEPSEEK: Family = Family {
     name: "deepseek",
     ids: &[&["deepseek"], &["mai-ds"]],
     text: 1020,
-    long: 1050,
+    long: 1060,
     request: 3,
     message: 1,
     system: 0,
     assistant: 2,
     call: 6,
     result: 5,
-    tools: ToolStyle::Json { spaced: true, scale: 1025, around: 96, forced: 96, each: 2 },
+    tools: ToolStyle::Json { spaced: true, scale: 990, around: 98, forced: 98, each: 0 },
     reasoning: Thinking::All,
     error: (6, 12),
     sources: &[fitted(&[Text, Messages, Calls, Tools], 145, 7)],
@@ -275,8 +276,8 @@ pub(super) const MISTRAL: Family = Family {
         &["voxtral"],
     ],
     splits_digits: true,
-    text: 1035,
-    long: 1050,
+    text: 1010,
+    long: 1045,
     request: 1,
     message: 2,
     system: 2,
@@ -311,11 +312,67 @@ pub(super) const COHERE: Family = Family {
     long: 1050,
     request: 484,
     message: 11,
-    system: 11,
+    system: 35,
     call: 36,
     result: 36,
     tools: ToolStyle::Json { spaced: true, scale: 1040, around: 870, forced: 895, each: 15 },
     error: (5, 5),
     sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 51, 4)],
     ..OTHER
+};
+
+pub(super) const GROK_FAST: Family = Family {
+    name: "grok-fast",
+    ids: &[&["grok", "fast"]],
+    request: 153,
+    system: 0,
+    tools: ToolStyle::Json { spaced: false, scale: 1000, around: 152, forced: 152, each: 0 },
+    unseen_thought: 320,
+    sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 74, 4)],
+    ..GROK
+};
+
+/// Azure adds nothing to the request. Only variants that don't think have been recorded there.
+pub(super) static GROK_FAST_AZURE: Family =
+    Family { request: 0, message: 0, unseen_thought: 0, sources: &[fitted(&[Text, Calls, Tools], 74, 4)], ..GROK_FAST };
+
+pub(super) const DEEPSEEK_V4: Family = Family {
+    name: "deepseek-v4",
+    from: (4, 0),
+    thinking: 79,
+    call: 23,
+    result: 20,
+    tools: ToolStyle::Json { spaced: true, scale: 1025, around: 219, forced: 227, each: 0 },
+    sources: &[fitted(&[Text, Messages, Calls, Tools, Thought], 80, 6)],
+    ..DEEPSEEK
+};
+
+/// With this API, DeepSeek's own server thinks unless it is told not to.
+pub(super) static DEEPSEEK_V4_THINKING: Family =
+    Family { request: DEEPSEEK_V4.request + DEEPSEEK_V4.thinking, thinking: 0, ..DEEPSEEK_V4 };
+
+/// Without instructions, the published template adds a sentence about who the model is.
+pub(super) const KIMI: Family = Family {
+    name: "kimi",
+    ids: &[&["kimi"]],
+    text: 1000,
+    long: 1010,
+    request: 3,
+    message: 4,
+    system: 4,
+    default_prompt: 18,
+    call: 19,
+    result: 12,
+    tools: ToolStyle::Json { spaced: false, scale: 1000, around: 12, forced: 12, each: 15 },
+    error: (5, 20),
+    sources: &[template(&[Messages, Prompt], "Kimi K2"), fitted(&[Text, Calls, Tools], 84, 4)],
+    ..OTHER
+};
+
+/// Groq writes tools with spaces, as the first version of the template did.
+pub(super) static KIMI_GROQ: Family = Family {
+    tools: ToolStyle::Json { spaced: true, scale: 1000, around: 8, forced: 14, each: 9 },
+    error: (5, 10),
+    sources: &[template(&[Messages, Prompt], "Kimi K2"), fitted(&[Text, Calls, Tools], 26, 3)],
+    ..KIMI
 };
