@@ -28,14 +28,15 @@ struct Recorded {
 }
 
 pub fn check(directory: &Path) -> Done {
-    let judged = judged::files(directory);
-    if !judged.is_empty() {
-        return judged::check(&judged);
-    }
     let counter = Counter::exact();
     let recorded = read(directory, counter)?;
     if recorded.is_empty() {
-        return Err(format!("no *.req.json with a counted answer (*.sse) under {}", directory.display()));
+        let judged = judged::files(directory);
+        if judged.is_empty() {
+            let directory = directory.display();
+            return Err(format!("neither *.req.json with a counted answer (*.sse) nor *.jsonl under {directory}"));
+        }
+        return judged::check(&judged);
     }
     let hidden: Vec<HiddenPrompt> = recorded.iter().filter_map(|one| HiddenPrompt::find(one, counter)).collect();
     let (explained, comparable): (Vec<_>, Vec<_>) =
