@@ -12,7 +12,8 @@
 //! corrected raw count of the pieces that have no known cost. After an edit, only the edited message is estimated.
 //!
 //! Some servers now and then report too few tokens. A count that is much lower than expected is therefore only kept as
-//! doubtful, and changes nothing until the next count of the same conversation confirms it.
+//! doubtful, and changes nothing until the next count of the same conversation confirms it. A count that is much higher is
+//! believed, because the opposite mistake ends a conversation, but only until the next count contradicts it.
 //!
 //! All hashes use a key of this installation, so that prompts can't be recovered from the file by guessing.
 
@@ -45,6 +46,9 @@ const MAX_DOUBT: f64 = 0.4;
 const MIN_SPREAD: u32 = 5;
 /// The number of tokens by which any count may be off.
 const SLACK: f64 = 30.0;
+/// By which factor the growth of a conversation may differ from our own count of it, if a count is to confirm a doubtful
+/// one.
+const GROWTH: f64 = 2.0;
 /// The maximum number of doubtful counts. They are not saved.
 const MAX_DOUBTFUL: usize = 64;
 
@@ -276,8 +280,9 @@ impl KnownCounts {
         self.evict();
     }
 
-    /// Returns whether a total is too low to be believed, and remembers it. The same shortfall twice in a conversation
-    /// is believed.
+    /// Returns whether a total is too low to be believed, and remembers it. A total that continues a doubtful one is
+    /// believed. If a total is far too high, the expected one is remembered as if it had been reported and doubted, so
+    /// that the next total decides between the two.
     fn is_doubtful(
         &mut self,
         prints: &Prints<'_>,
@@ -294,25 +299,34 @@ impl KnownCounts {
         let family = Family::of(&prompt.model);
         let error = if prompt.tools.is_empty() { family.error.0 } else { family.error.1 };
         let doubt = (f64::from(error) / 100.0 * DOUBT).clamp(MIN_DOUBT, MAX_DOUBT);
-        let least = f64::from(before) * (1.0 - MIN_DOUBT / 5.0) + cost(start) * (1.0 - doubt) - SLACK;
+        let (before, added) = (f64::from(before), cost(start));
+        let least = before * (1.0 - MIN_DOUBT / 5.0) + added * (1.0 - doubt) - SLACK;
+        let most = before * (1.0 + MIN_DOUBT / 5.0) + added * (1.0 + doubt) + SLACK;
+        let Some(name) = prints.chain.last().copied() else { return true };
         if f64::from(total) >= least {
+            if f64::from(total) > most && start > 0 {
+                self.doubt(name, whole(before + added));
+            }
             return false;
         }
-        let Some(name) = prints.chain.last().copied() else { return true };
         let confirms = |(known, low): &(u128, u32)| {
             let Some(at) = prints.chain.iter().position(|link| link == known) else { return false };
             let (grown, expected) = (f64::from(total) - f64::from(*low), cost(at + 1));
-            (grown - expected).abs() <= SLACK.max(expected * 0.25)
+            grown >= expected / GROWTH - SLACK && grown <= expected * GROWTH + SLACK
         };
         if self.doubtful.iter().any(confirms) {
             self.doubtful.retain(|(known, _)| !prints.chain.contains(known));
             return false;
         }
+        self.doubt(name, total);
+        true
+    }
+
+    fn doubt(&mut self, name: u128, total: u32) {
         if self.doubtful.len() >= MAX_DOUBTFUL {
             self.doubtful.remove(0);
         }
         self.doubtful.push((name, total));
-        true
     }
 
     fn learn_total(
