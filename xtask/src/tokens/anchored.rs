@@ -138,14 +138,11 @@ fn parts(item: &Value) -> Option<(Role, Vec<ChatPart>)> {
             let content = vec![text_part(item["output"].as_str()?)];
             Some((Role::User, vec![ChatPart::ToolResult { call_id: text("call_id"), content, is_error: false }]))
         }
-        Some("reasoning") if item["encrypted_content"].as_str().is_none() => {
-            let thought: Vec<&str> =
-                item["content"].as_array()?.iter().filter_map(|part| part["text"].as_str()).collect();
-            Some((Role::Assistant, vec![text_part(&thought.concat())]))
-        }
         Some("reasoning") => {
-            let replay = json!({"type": "thinking", "replay": {"model": null, "items": [
-                {"id": item["id"], "encrypted_content": text("encrypted_content")}]}});
+            let plain = item["content"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
+            let reasoning = json!({"id": item["id"], "encrypted_content": item["encrypted_content"],
+                "content": plain.collect::<Vec<_>>()});
+            let replay = json!({"type": "thinking", "replay": {"model": null, "items": [{"reasoning": reasoning}]}});
             Some((Role::Assistant, vec![serde_json::from_value(replay).ok()?]))
         }
         Some(_) => None,
