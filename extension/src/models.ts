@@ -8,6 +8,7 @@ import { get, type NoAnswer } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
+import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
 import { KnownError } from "./notify.js";
@@ -24,6 +25,11 @@ function idOf({ endpoint, fingerprint }: Connection): string {
   return `${endpoint.baseUrl} ${fingerprint}`;
 }
 
+/** The file in which its list is kept. */
+function fileOf(connection: Connection): string {
+  return `models-${idOf(connection).replace(/[^A-Za-z0-9.-]+/g, "_")}.json`;
+}
+
 /** Returns the reason if a response says that the key isn't valid. */
 function refusalIn(requests: Requests, answer: HttpResponse | NoAnswer): string | undefined {
   const check = "transport" in answer ? undefined : requests.checkKey(answer);
@@ -31,6 +37,7 @@ function refusalIn(requests: Requests, answer: HttpResponse | NoAnswer): string 
 }
 
 export class ModelLists {
+  readonly #folder: Folder;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #refused = new vscode.EventEmitter<Refusal>();
   /** Keyed by server and key: a server may have other models for another key, or none. */
@@ -48,16 +55,17 @@ export class ModelLists {
 
   constructor(
     private readonly modules: Modules,
-    private readonly storage: vscode.Uri,
+    storage: vscode.Uri,
     private readonly log: Log,
-  ) {}
+  ) {
+    this.#folder = new Folder(storage);
+  }
 
   /** Returns immediately if a list is known. It may be a little old; a change is announced later. */
   async list(connection: Connection): Promise<CatalogView> {
     let known = this.#catalogs.get(idOf(connection));
     if (known === undefined) {
-      const file = await vscode.workspace.fs.readFile(this.#file(connection)).then(undefined, () => undefined);
-      known = await this.learn(connection, undefined, file && new TextDecoder().decode(file));
+      known = await this.learn(connection, undefined, await this.#folder.readText(fileOf(connection)));
     }
     if (known.state === "missing") {
       const { list, refusal } = await this.check(connection);
@@ -98,7 +106,7 @@ export class ModelLists {
       return undefined;
     }
     const requests = await this.modules.requests();
-    const { creditsRequest } = requests.catalog({ baseUrl: connection.endpoint.baseUrl, settings: {} });
+    const { creditsRequest } = await this.#ask(connection);
     return refusalIn(requests, await get(requests, connection, creditsRequest));
   }
 
@@ -114,7 +122,7 @@ export class ModelLists {
   /** Deletes everything that is kept about a connection that is gone. */
   async forget(connection: Connection): Promise<void> {
     this.#catalogs.delete(idOf(connection));
-    await vscode.workspace.fs.delete(this.#file(connection)).then(undefined, () => undefined);
+    await this.#folder.delete(fileOf(connection));
   }
 
   /**
@@ -175,7 +183,8 @@ export class ModelLists {
     this.#catalogs.set(idOf(connection), catalog);
     this.#logNotes(connection, catalog);
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
-      await this.#store(connection, catalog.snapshot);
+      const failed = (error: unknown): void => this.log.failure("warn", "The list of models cannot be kept", error);
+      await this.#folder.write(fileOf(connection), catalog.snapshot).catch(failed);
     }
     if (catalog.changed) {
       this.#changed.fire();
@@ -209,21 +218,5 @@ export class ModelLists {
     if (fromServer > 0) {
       this.log.info(`Models of ${origin}: ${models.length} models can chat; notes about the list, shown at trace: ${fromServer}.`);
     }
-  }
-
-  async #store(connection: Connection, snapshot: string): Promise<void> {
-    const file = this.#file(connection);
-    const unfinished = file.with({ path: `${file.path}.${crypto.randomUUID()}.tmp` });
-    try {
-      await vscode.workspace.fs.writeFile(unfinished, new TextEncoder().encode(snapshot));
-      await vscode.workspace.fs.rename(unfinished, file, { overwrite: true });
-    } catch (error) {
-      this.log.failure("warn", "The list of models cannot be kept", error);
-    }
-  }
-
-  #file(connection: Connection): vscode.Uri {
-    const name = idOf(connection).replace(/[^A-Za-z0-9.-]+/g, "_");
-    return vscode.Uri.joinPath(this.storage, `models-${name}.json`);
   }
 }

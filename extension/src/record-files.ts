@@ -4,10 +4,10 @@
 // A window only ever writes files of its own, so no window can lose what another one has written. It begins a new file
 // when one is full, and then deletes the oldest files of all windows.
 
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 
 import type { RequestRecord } from "../../packages/loader/src/core.js";
-import { makePrivate } from "./host-process.js";
+import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
 
 /** There is at most one write in this time. */
@@ -20,26 +20,31 @@ const MAX_BYTES = 8 << 20;
 const NEWEST = 3;
 const MAX_AGE_MS = 30 * 86_400_000;
 /** The first word of a name is the time when the file was begun. */
-const NAME = /^(\d+)-[\w-]+\.gz$/;
+const NAME = /^\d+-[\w-]+\.gz$/;
 
 export class RecordFiles {
+  readonly #folder: Folder;
   #name = "";
   #lines: string[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Writing and deleting never overlap. */
-  #turn: Promise<unknown> = Promise.resolve();
+  #written: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly folder: vscode.Uri,
+    folder: vscode.Uri,
     private readonly log: Log,
-  ) {}
+  ) {
+    this.#folder = new Folder(folder, true);
+  }
 
   add(record: RequestRecord): void {
     if (this.#name === "" || this.#lines.length === MAX_RECORDS) {
       this.#write();
       this.#name = `${Date.now()}-${crypto.randomUUID()}.gz`;
       this.#lines = [];
-      this.#inTurn(() => this.#deleteOld());
+      this.#inTurn(async () => {
+        const isTooOld = (_: unknown, name: string): boolean => begun(name) < Date.now() - MAX_AGE_MS;
+        await this.#folder.prune((await this.#list()).reverse(), MAX_BYTES, isTooOld);
+      });
     }
     this.#lines.push(JSON.stringify(record));
     this.#timer ??= setTimeout(() => this.#write(), SAVE_AFTER_MS);
@@ -57,12 +62,11 @@ export class RecordFiles {
     await this.#read(await this.#list(), use);
   }
 
-  async #read(files: readonly [name: string, begun: number][], use: (lines: Uint8Array) => void): Promise<void> {
-    for (const [name] of files) {
-      const lines = await Promise.resolve(vscode.workspace.fs.readFile(this.#file(name)))
-        .then((bytes) => piped(bytes, new DecompressionStream("gzip")))
-        // Another window may be writing it, or have deleted it.
-        .catch(() => undefined);
+  async #read(names: readonly string[], use: (lines: Uint8Array) => void): Promise<void> {
+    for (const name of names) {
+      // Another window may be writing it, or have deleted it.
+      const bytes = await this.#folder.read(name);
+      const lines = bytes && (await piped(bytes, new DecompressionStream("gzip")).catch(() => undefined));
       if (lines !== undefined) {
         use(lines);
       }
@@ -74,7 +78,7 @@ export class RecordFiles {
     if (this.#timer !== undefined) {
       this.#write();
     }
-    await this.#turn;
+    await this.#written;
   }
 
   #write(): void {
@@ -83,39 +87,25 @@ export class RecordFiles {
     const [name, lines] = [this.#name, this.#lines.join("\n")];
     if (lines !== "") {
       this.#inTurn(async () => {
-        await vscode.workspace.fs.createDirectory(this.folder);
-        makePrivate(this.folder);
-        const bytes = await piped(new TextEncoder().encode(lines), new CompressionStream("gzip"));
-        await vscode.workspace.fs.writeFile(this.#file(`${name}.tmp`), bytes);
-        await vscode.workspace.fs.rename(this.#file(`${name}.tmp`), this.#file(name), { overwrite: true });
+        await this.#folder.write(name, await piped(new TextEncoder().encode(lines), new CompressionStream("gzip")));
       });
     }
   }
 
-  async #deleteOld(): Promise<void> {
-    let left = MAX_BYTES;
-    for (const [name, begun] of (await this.#list()).reverse()) {
-      left -= (await vscode.workspace.fs.stat(this.#file(name))).size;
-      if (left < 0 || begun < Date.now() - MAX_AGE_MS) {
-        await vscode.workspace.fs.delete(this.#file(name));
-      }
-    }
-  }
-
-  /** Returns the files and when they were begun, the oldest first. */
-  async #list(): Promise<[name: string, begun: number][]> {
-    const entries = await vscode.workspace.fs.readDirectory(this.folder).then(undefined, () => []);
-    const files = entries.flatMap(([name]): [string, number][] => (NAME.test(name) ? [[name, Number.parseInt(name, 10)]] : []));
-    return files.sort(([, a], [, b]) => a - b);
+  /** Returns the names of the files, the oldest first. */
+  async #list(): Promise<string[]> {
+    return (await this.#folder.list()).filter((name) => NAME.test(name)).sort((a, b) => begun(a) - begun(b));
   }
 
   #inTurn(work: () => Promise<void>): void {
-    this.#turn = this.#turn.then(work).catch((error: unknown) => this.log.failure("warn", "Records of requests could not be saved", error));
+    const failed = (error: unknown): void => this.log.failure("warn", "Records of requests could not be saved", error);
+    this.#written = this.#folder.inTurn(work).catch(failed);
   }
+}
 
-  #file(name: string): vscode.Uri {
-    return vscode.Uri.joinPath(this.folder, name);
-  }
+/** Returns when a file was begun. */
+function begun(name: string): number {
+  return Number.parseInt(name, 10);
 }
 
 async function piped(bytes: Uint8Array, through: CompressionStream | DecompressionStream): Promise<Uint8Array> {

@@ -7,7 +7,7 @@ import type { Recording, RequestRecord } from "../../packages/loader/src/core.js
 import type { SendOptions } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Prepared } from "../../packages/loader/src/requests.js";
-import { makePrivate } from "./host-process.js";
+import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
 import { ask, pick, showInformation } from "./notify.js";
 
@@ -23,7 +23,7 @@ const MAX_BYTES = 64 << 20;
 const MAX_RESPONSE = 16 << 20;
 
 export class Recorder {
-  readonly #folder: vscode.Uri | undefined;
+  readonly #folder: Folder | undefined;
   readonly #tapes = new Map<string, { prepared: Prepared; status: number | null; chunks: Uint8Array[]; size: number }>();
 
   constructor(
@@ -31,7 +31,7 @@ export class Recorder {
     private readonly modules: Modules,
     private readonly log: Log,
   ) {
-    this.#folder = context.storageUri && vscode.Uri.joinPath(context.storageUri, "recordings");
+    this.#folder = context.storageUri && new Folder(vscode.Uri.joinPath(context.storageUri, "recordings"), true);
   }
 
   get isOn(): boolean {
@@ -66,7 +66,7 @@ export class Recorder {
     const tape = { prepared, status: null as number | null, chunks: [] as Uint8Array[], size: 0 };
     this.#tapes.set(id, tape);
     return {
-      // A request that is sent again starts anew.
+      // A request that is sent again starts over.
       head: (status) => Object.assign(tape, { status, chunks: [], size: 0 }),
       bytes: (bytes) => {
         tape.size += bytes.length;
@@ -95,23 +95,15 @@ export class Recorder {
       response: await new Blob(chunks as BlobPart[]).text(),
     };
     try {
-      await vscode.workspace.fs.createDirectory(this.#folder);
-      makePrivate(this.#folder);
-      await vscode.workspace.fs.writeFile(this.#file(record.id), new TextEncoder().encode(JSON.stringify(recording)));
-      await this.#deleteOld();
+      await this.#folder.write(`${record.id}.json`, JSON.stringify(recording));
+      await this.#deleteOld(this.#folder);
     } catch (error) {
       this.log.failure("warn", "An exchange could not be recorded", error);
     }
   }
 
   async has(id: string): Promise<boolean> {
-    return (
-      this.#folder !== undefined &&
-      vscode.workspace.fs.stat(this.#file(id)).then(
-        () => true,
-        () => false,
-      )
-    );
+    return (await this.#folder?.stat(`${id}.json`)) !== undefined;
   }
 
   /** Opens a recording as a document, which the user can save. */
@@ -128,7 +120,7 @@ export class Recorder {
     if (chosen === undefined) {
       return;
     }
-    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(this.#file(id)));
+    const text = (await this.#folder?.readText(`${id}.json`)) ?? "";
     const requests = await this.modules.requests();
     const content = requests.exportRecording(this.log.secrets, text, chosen.label !== redacted) ?? "";
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "jsonl" }));
@@ -138,30 +130,13 @@ export class Recorder {
   async deleteAll(): Promise<void> {
     await this.context.workspaceState.update(UNTIL, undefined);
     this.#tapes.clear();
-    if (this.#folder !== undefined) {
-      await vscode.workspace.fs.delete(this.#folder, { recursive: true }).then(undefined, () => undefined);
-    }
+    await this.#folder?.deleteAll();
     void showInformation(vscode.l10n.t("Sluice: the recordings of this workspace are deleted."));
   }
 
-  async #deleteOld(): Promise<void> {
-    const entries = await vscode.workspace.fs.readDirectory(this.#folder!);
-    const files = await Promise.all(
-      entries.map(async ([name]) => {
-        const file = vscode.Uri.joinPath(this.#folder!, name);
-        return { file, ...(await vscode.workspace.fs.stat(file)) };
-      }),
-    );
-    let left = MAX_BYTES;
-    for (const { file, mtime, size } of files.sort((a, b) => b.mtime - a.mtime)) {
-      left -= size;
-      if (left < 0 || mtime < Date.now() - MAX_AGE_MS) {
-        await vscode.workspace.fs.delete(file);
-      }
-    }
-  }
-
-  #file(id: string): vscode.Uri {
-    return vscode.Uri.joinPath(this.#folder!, `${id}.json`);
+  async #deleteOld(folder: Folder): Promise<void> {
+    const files = (await folder.list()).map(async (name) => ({ name, mtime: (await folder.stat(name))?.mtime ?? 0 }));
+    const newestFirst = (await Promise.all(files)).sort((a, b) => b.mtime - a.mtime).map(({ name }) => name);
+    await folder.prune(newestFirst, MAX_BYTES, ({ mtime }) => mtime < Date.now() - MAX_AGE_MS);
   }
 }
