@@ -44,14 +44,14 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const status = new StatusBar();
   status.offersSmoothStreaming = chatPace() === "chatView" && context.globalState.get(SMOOTH_STREAMING_ANSWERED) === undefined;
   const records = new RecordFiles(vscode.Uri.joinPath(context.globalStorageUri, "records"), log);
-  const guard = new SpendGuard(vscode.Uri.joinPath(context.globalStorageUri, "spending"), log);
+  const guard = new SpendGuard(modules, vscode.Uri.joinPath(context.globalStorageUri, "spending"), log);
   const counts = new TokenCounts(modules, context.globalStorageUri, log, status, guard, records, (record) => {
     records.add(record);
     inspector.add(record);
     void recorder.finish(record);
   });
   const recorder = new Recorder(context, modules, log);
-  const inspector = new Inspector(context.extensionUri, counts, records, recorder, log);
+  const inspector = new Inspector(context.extensionUri, counts, records, recorder, guard, log);
   const vault = new VaultFiles(modules, vscode.Uri.joinPath(context.globalStorageUri, "vault"), log);
   saving = [counts, records, vault];
   const provider = new Provider({

@@ -8,11 +8,11 @@ import type { FromView, Question, Start, Tab, ToView, Usage } from "../view/prot
 import type { Log } from "./log.js";
 import type { RecordFiles } from "./record-files.js";
 import type { Recorder } from "./recorder.js";
-import { spendLimits } from "./spend-guard.js";
+import type { SpendGuard } from "./spend-guard.js";
 import type { TokenCounts } from "./tokens.js";
 
 export const INSPECTOR = "sluice.inspector";
-/** The view is told about new requests at most once in this time. */
+/** The view is notified of new requests at most once in this time. */
 const TELL_AFTER_MS = 300;
 
 export class Inspector implements vscode.WebviewViewProvider {
@@ -28,6 +28,7 @@ export class Inspector implements vscode.WebviewViewProvider {
     private readonly counts: TokenCounts,
     private readonly files: RecordFiles,
     private readonly recorder: Recorder,
+    private readonly guard: SpendGuard,
     private readonly log: Log,
   ) {}
 
@@ -89,7 +90,10 @@ export class Inspector implements vscode.WebviewViewProvider {
       return this.recorder.export(question.export);
     }
     if ("usage" in question) {
-      return { rows: await this.counts.history(question.usage), limit: spendLimits()?.[question.usage] ?? null } satisfies Usage;
+      return {
+        rows: await this.counts.history(question.usage),
+        limit: (await this.guard.limits())?.[question.usage] ?? null,
+      } satisfies Usage;
     }
     const records = (this.#records ??= this.#read());
     records.catch(() => (this.#records = undefined));

@@ -3,51 +3,41 @@
 
 import * as vscode from "vscode";
 
-import type { LimitState, SpendLimit, SpendLimits } from "../../packages/loader/src/core.js";
+import type { LimitState, SpendLimits } from "../../packages/loader/src/core.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Tokens } from "../../packages/loader/src/tokens.js";
+import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
 import { ask, input, plainError, showWarning } from "./notify.js";
-import { openSetting } from "./settings.js";
-
-/** Returns the user's limits in US dollars, or undefined if there are none. A limit of zero is none. */
-export function spendLimits(): SpendLimits | undefined {
-  const values = vscode.workspace.getConfiguration("sluice").get<{ [name: string]: unknown }>("spend", {});
-  const limit = (of: { [period: string]: unknown }): SpendLimit =>
-    Object.fromEntries(
-      ["request", "conversation", "day", "month"].flatMap((period) => {
-        const dollars = of[period];
-        return typeof dollars === "number" && dollars > 0 ? [[period, dollars]] : [];
-      }),
-    );
-  const models = Object.entries(values["models"] ?? {}).flatMap(([model, of]) =>
-    typeof of === "object" && of !== null && Object.keys(limit(of)).length > 0 ? [[model, limit(of)] as const] : [],
-  );
-  const all = limit(values);
-  const hasLimit = Object.keys(all).length + models.length > 0;
-  return hasLimit ? { ...all, models: Object.fromEntries(models), isHard: values["hardStop"] === true } : undefined;
-}
+import { openSetting, readSettings } from "./settings.js";
 
 export class SpendGuard {
+  readonly #folder: Folder;
   /** The file with what this window has reserved. */
   readonly #own = `${crypto.randomUUID()}.reserved`;
-  /** One request is checked at a time, so that the user is asked once. */
-  #turn: Promise<unknown> = Promise.resolve();
   /** The limit that stopped a request last. */
   #stopped: LimitState | undefined;
 
   constructor(
-    private readonly folder: vscode.Uri,
+    private readonly modules: Modules,
+    folder: vscode.Uri,
     private readonly log: Log,
-  ) {}
+  ) {
+    this.#folder = new Folder(folder);
+  }
+
+  /** Returns the user's limits, or null if there are none. */
+  async limits(): Promise<SpendLimits | null> {
+    return readSettings(await this.modules.requests(), this.log).spend;
+  }
 
   /**
-   * Waits until a request may be sent, and throws if it may not. `reload` reads what other windows have spent.
+   * Waits until a request may be sent, and throws if it may not. `reload` reads what other windows have spent. One request is
+   * checked at a time, so that the user is asked once.
    */
   permit(id: string, tokens: Tokens, reload: () => Promise<void>): Promise<void> {
-    const permitted = this.#turn.then(() => this.#permit(id, tokens, reload));
-    this.#turn = permitted.catch(() => undefined);
-    return permitted;
+    return this.#folder.inTurn(() => this.#permit(id, tokens, reload));
   }
 
   async #permit(id: string, tokens: Tokens, reload: () => Promise<void>): Promise<void> {
@@ -58,12 +48,10 @@ export class SpendGuard {
       await reload();
       const { verdict, old } = tokens.checkSpending(
         id,
-        spendLimits() ?? {},
+        (await this.limits()) ?? {},
         others.map(([, content]) => content),
       );
-      others.forEach(
-        ([name], index) => old[index] === true && void vscode.workspace.fs.delete(this.#file(name)).then(undefined, () => undefined),
-      );
+      others.forEach(([name], index) => old[index] === true && void this.#folder.delete(name));
       const text = localized(verdict.text);
       switch (verdict.action) {
         case "go":
@@ -114,14 +102,7 @@ export class SpendGuard {
   /** Replaces this window's file, or deletes it if nothing is reserved. */
   async write(content: string): Promise<void> {
     try {
-      if (content === "") {
-        await vscode.workspace.fs.delete(this.#file(this.#own)).then(undefined, () => undefined);
-        return;
-      }
-      await vscode.workspace.fs.createDirectory(this.folder);
-      const unfinished = this.#file(`${this.#own}.tmp`);
-      await vscode.workspace.fs.writeFile(unfinished, new TextEncoder().encode(content));
-      await vscode.workspace.fs.rename(unfinished, this.#file(this.#own), { overwrite: true });
+      await (content === "" ? this.#folder.delete(this.#own) : this.#folder.write(this.#own, content));
     } catch (error) {
       this.log.failure("warn", "Other windows don't know what this one has reserved", error);
     }
@@ -129,17 +110,9 @@ export class SpendGuard {
 
   /** Returns the files of the other windows, also of those that have crashed. */
   async #others(): Promise<[name: string, content: string][]> {
-    const entries = await vscode.workspace.fs.readDirectory(this.folder).then(undefined, () => []);
-    const names = entries.map(([name]) => name).filter((name) => name.endsWith(".reserved") && name !== this.#own);
-    const read = async (name: string): Promise<[string, string][]> =>
-      vscode.workspace.fs.readFile(this.#file(name)).then(
-        (bytes): [string, string][] => [[name, new TextDecoder().decode(bytes)]],
-        () => [],
-      );
-    return (await Promise.all(names.map(read))).flat();
-  }
-
-  #file(name: string): vscode.Uri {
-    return vscode.Uri.joinPath(this.folder, name);
+    const names = (await this.#folder.list()).filter((name) => name.endsWith(".reserved") && name !== this.#own);
+    const read = async (name: string): Promise<[string, string | undefined]> => [name, await this.#folder.readText(name)];
+    const files = await Promise.all(names.map(read));
+    return files.filter((file): file is [string, string] => file[1] !== undefined);
   }
 }

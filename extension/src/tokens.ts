@@ -12,7 +12,7 @@ import { MemoryFiles } from "./memory-files.js";
 import { localized } from "./messages.js";
 import type { StatusBar } from "./notify.js";
 import type { RecordFiles } from "./record-files.js";
-import { type SpendGuard, spendLimits } from "./spend-guard.js";
+import type { SpendGuard } from "./spend-guard.js";
 
 /** Most requests have left after this time, and few servers have answered. */
 const COUNT_AFTER_MS = 100;
@@ -82,7 +82,7 @@ export class TokenCounts {
     return {
       id,
       permit: async () => {
-        if (spendLimits() !== undefined) {
+        if ((await this.guard.limits()) !== null) {
           count();
           const tokens = await begun;
           await this.guard.permit(id, tokens, () => this.#reload(tokens));

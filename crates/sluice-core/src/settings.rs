@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::boundary::{ChatOptions, ModelSettings, Routing, SettingProblem, Settings};
+use crate::boundary::{ChatOptions, ModelSettings, Routing, SettingProblem, Settings, SpendLimit, SpendLimits};
 use crate::message::{Message, MessageCode};
 use crate::models::{Overrides, Pattern};
 use crate::send::{BadAddress, Endpoint, VERCEL, extra_headers};
@@ -48,12 +48,13 @@ pub fn read_settings(values: &Map<String, Value>, environment: &BTreeMap<String,
     };
     let headers = headers_by_origin(&base_url, &read.value("extraHeaders"), environment);
     let thinking_fallback = read.value("thinking.fallback");
+    let spend = spend_limits(&mut read);
     let mut problems = read.problems;
     check(&base_url, &models, &headers, &mut problems);
     let [shortest, longest] = IDLE_TIMEOUTS_S;
     let idle_timeout = Duration::try_from_secs_f64(seconds.clamp(shortest, longest)).unwrap_or_default();
     let idle_timeout_ms = u32::try_from(idle_timeout.as_millis()).unwrap_or(u32::MAX);
-    Settings { models, chat, headers, idle_timeout_ms, thinking_fallback, problems }
+    Settings { models, chat, headers, idle_timeout_ms, thinking_fallback, spend, problems }
 }
 
 struct Reader<'a> {
@@ -73,11 +74,34 @@ impl Reader<'_> {
         let value = values?.get(field).filter(|value| !value.is_null())?;
         let read = serde_json::from_value(value.clone()).ok();
         if read.is_none() {
-            let message = Message::new(MessageCode::SettingType, [&name]);
-            self.problems.push(SettingProblem { setting: name, message });
+            self.wrong_type(name);
         }
         read
     }
+
+    fn wrong_type(&mut self, setting: &'static str) {
+        self.problems.push(SettingProblem { setting, message: Message::new(MessageCode::SettingType, [&setting]) });
+    }
+}
+
+/// A limit of zero is none.
+fn spend_limits(read: &mut Reader<'_>) -> Option<SpendLimits> {
+    let all = SpendLimit {
+        request: read.optional("spend.request"),
+        conversation: read.optional("spend.conversation"),
+        day: read.optional("spend.day"),
+        month: read.optional("spend.month"),
+    };
+    let mut limits =
+        SpendLimits { all: all.without_zeros(), is_hard: read.value("spend.hardStop"), ..SpendLimits::default() };
+    for (model, value) in read.value::<Map<String, Value>>("spend.models") {
+        match serde_json::from_value::<SpendLimit>(value) {
+            Ok(limit) => limits.models.extend([(model, limit.without_zeros())]),
+            Err(_) => read.wrong_type("spend.models"),
+        }
+    }
+    limits.models.retain(|_, limit| *limit != SpendLimit::default());
+    (limits.all != SpendLimit::default() || !limits.models.is_empty()).then_some(limits)
 }
 
 fn unless_default(value: String) -> Option<String> {

@@ -98,6 +98,27 @@ fn every_extra_header_belongs_to_one_origin() {
 }
 
 #[test]
+fn spend_limits_of_zero_are_none() {
+    let text = |spend: Value| {
+        let Settings { spend, problems, .. } = read(&json!({"spend": spend}));
+        let problems: Vec<_> = problems.iter().map(|problem| problem.setting).collect();
+        format!("{} {problems:?}", serde_json::to_string(&spend).unwrap())
+    };
+    expect!["null []"].assert_eq(&text(json!({})));
+    let zeros = json!({"request": 0, "day": 0, "models": {"a/b": {"month": 0}}, "hardStop": true});
+    expect!["null []"].assert_eq(&text(zeros));
+    let limits =
+        json!({"request": 0, "day": 2.5, "models": {"a/b": {"month": 9, "day": 0}, "c/d": {}}, "hardStop": true});
+    expect![[r#"{"day":2.5,"models":{"a/b":{"month":9.0}},"isHard":true} []"#]].assert_eq(&text(limits));
+    // One that can't be read is reported, and the others still count.
+    let wrong = json!({"request": "much", "day": -1, "month": 9, "models": {"a/b": 5, "c/d": {"day": 1}}});
+    expect![[
+        r#"{"month":9.0,"models":{"c/d":{"day":1.0}},"isHard":false} ["spend.request", "spend.day", "spend.models"]"#
+    ]]
+    .assert_eq(&text(wrong));
+}
+
+#[test]
 fn settings_become_options_of_requests() {
     let text = |values: &Value| {
         let Settings { models, chat, idle_timeout_ms, thinking_fallback, .. } = read(values);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChatOptions, ModelSettings};
+use super::{ChatOptions, ModelSettings, SpendLimits};
 use crate::message::Message;
 
 /// The user's settings, read by [`read_settings`](crate::read_settings).
@@ -22,6 +22,8 @@ pub struct Settings {
     pub idle_timeout_ms: u32,
     /// What to do with thinking where it can't be shown separately.
     pub thinking_fallback: ThinkingFallback,
+    /// What may be spent, or `None` if there is no limit.
+    pub spend: Option<SpendLimits>,
     /// What doesn't work as written.
     pub problems: Vec<SettingProblem>,
 }

@@ -47,6 +47,16 @@ pub struct SpendLimit {
     pub month: Option<Dollars>,
 }
 
+impl SpendLimit {
+    /// Removes limits of zero, which in a setting stand for no limit.
+    pub(crate) fn without_zeros(self) -> Self {
+        let Self { request, conversation, day, month } = self;
+        let [request, conversation, day, month] =
+            [request, conversation, day, month].map(|limit| limit.filter(|limit| limit.0 > 0));
+        Self { request, conversation, day, month }
+    }
+}
+
 /// What the limits say about a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
