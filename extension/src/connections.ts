@@ -47,7 +47,7 @@ export class Connections {
   readonly #known = new Map<string, Known>();
   readonly #looked = new vscode.EventEmitter<void>();
   readonly #confirmed = new vscode.EventEmitter<void>();
-  /** The keys and origins about which there was a message. */
+  /** The keys and origins that a message has asked about. */
   readonly #told = new Set<string>();
   #salt: Promise<string> | undefined;
   /** The last warning about a key that isn't sent. VS Code asks for models often. */
@@ -247,31 +247,24 @@ export class Connections {
   /** Throws if nothing may be sent to this origin with this key. A message says so once and lets the user confirm it. */
   async #checkOrigin(
     label: string,
-    { origin, baseUrl, isLoopback }: Endpoint,
+    { origin, baseUrl }: Endpoint,
     fingerprint: string,
     hasKey: boolean,
     isFromEnvironment: boolean,
   ): Promise<void> {
-    const consent = (await this.modules.requests()).consent(baseUrl, hasKey);
-    if (consent !== "notNeeded" && "refused" in consent) {
-      this.#refused(label, { problem: localized([consent.refused]) });
-    }
-    const bound = this.#origins(fingerprint);
-    const needed = consent === "notNeeded" ? undefined : localized([consent.needed]);
-    if (isLoopback || bound.includes(origin)) {
+    const key = { hasKey, origins: [...this.#origins(fingerprint)], isFromEnvironment };
+    const permission = (await this.modules.requests()).permission(baseUrl, key);
+    if (permission === "granted") {
       return;
     }
-    if (needed === undefined && bound.length === 0 && !isFromEnvironment) {
+    if (permission === "firstUse") {
       return this.#bind(fingerprint, origin);
     }
-    const send = hasKey ? vscode.l10n.t("Send the Key There") : vscode.l10n.t("Use This Address");
-    const questions = needed === undefined ? [] : [needed];
-    if (hasKey && bound.length > 0) {
-      questions.unshift(vscode.l10n.t("So far, this key was used with {0}. Now it would be sent to {1}.", bound.join(", "), origin));
-    } else if (hasKey && isFromEnvironment) {
-      questions.unshift(vscode.l10n.t("VS Code's environment specifies {0} as the address for your key.", origin));
+    if ("refused" in permission) {
+      return this.#refused(label, { problem: localized([permission.refused]) });
     }
-    const question = questions.join(" ");
+    const question = localized(permission.mustAsk);
+    const send = hasKey ? vscode.l10n.t("Send the Key There") : vscode.l10n.t("Use This Address");
     const confirm = async (answer: Promise<string | undefined>): Promise<boolean> => {
       if ((await answer) !== send) {
         return false;

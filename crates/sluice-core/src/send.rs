@@ -10,6 +10,7 @@ mod leave_out;
 mod messages;
 mod pairs;
 mod parameter;
+mod permission;
 mod prompt;
 mod tools;
 
@@ -20,5 +21,6 @@ pub use http_request::{BuiltRequest, build_request};
 pub(crate) use http_request::{reasoning_options, too_many_tools};
 pub use kinds::{Purpose, purpose};
 pub use parameter::{Effort, Parameter};
+pub use permission::{KeyUse, Permission};
 pub use prompt::Prompt;
 pub use tools::ToolNames;

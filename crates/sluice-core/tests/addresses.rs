@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use sluice_core::{Consent, Endpoint};
+use sluice_core::{Consent, Endpoint, KeyUse, Permission, join_messages};
 use url::Url;
 
 #[test]
@@ -110,6 +110,59 @@ fn the_user_agrees_to_addresses_without_encryption_and_to_those_without_a_key() 
         https://ai-gateway.vercel.sh/v1 without a key: refused: https://ai-gateway.vercel.sh needs a key.
     "#]]
     .assert_eq(&lines);
+}
+
+#[test]
+fn a_key_goes_to_another_origin_only_if_the_user_agrees() {
+    let check = |address: &str, origins: &[&str], has_key: bool, is_from_environment: bool, expected: Expect| {
+        let endpoint = Endpoint::parse_confirmed(address).unwrap();
+        let origins = origins.iter().map(ToString::to_string).collect();
+        let shown = match endpoint.permission(&KeyUse { has_key, origins, is_from_environment }) {
+            Permission::MustAsk(questions) => format!("asks: {}", join_messages(&questions, " ")),
+            Permission::Refused(reason) => format!("refused: {reason}"),
+            other => format!("{other:?}"),
+        };
+        expected.assert_eq(&shown);
+    };
+    let (one, two, nas) = ("https://one.example", "https://two.example", "http://nas");
+    check(one, &[], true, false, expect!["FirstUse"]);
+    check(one, &[two, one], true, false, expect!["Granted"]);
+    check(one, &[one], true, true, expect!["Granted"]);
+    check(
+        one,
+        &[two, nas],
+        true,
+        true,
+        expect![
+            "asks: So far, this key was used with https://two.example, http://nas. Now it would be sent to https://one.example."
+        ],
+    );
+    check(
+        one,
+        &[],
+        true,
+        true,
+        expect!["asks: VS Code's environment specifies https://one.example as the address for your key."],
+    );
+    check(
+        nas,
+        &[one],
+        true,
+        false,
+        expect![
+            "asks: So far, this key was used with https://one.example. Now it would be sent to http://nas. Nothing is encrypted on the way to http://nas: everybody in between can read the key and the chats."
+        ],
+    );
+    check(nas, &[nas], true, false, expect!["Granted"]);
+    check(one, &[two], false, false, expect!["asks: Chats will be sent to https://one.example without a key."]);
+    check("http://127.0.0.1:1234", &[two], true, true, expect!["Granted"]);
+    check(
+        "https://ai-gateway.vercel.sh/v1",
+        &["https://ai-gateway.vercel.sh"],
+        false,
+        false,
+        expect!["refused: https://ai-gateway.vercel.sh needs a key."],
+    );
 }
 
 #[test]

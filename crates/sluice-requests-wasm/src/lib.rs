@@ -33,6 +33,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Err(BadAddress(problem)) => to_json(&problem),
         },
         RequestsQuestion::Consent { base_url, has_key } => to_json(&parse(&base_url)?.consent(has_key)),
+        RequestsQuestion::Permission { base_url, key } => to_json(&parse(&base_url)?.permission(&key)),
         RequestsQuestion::Environment(environment) => match environment.endpoint() {
             Ok(found) => to_json(&found),
             Err(BadAddress(problem)) => to_json(&problem),

@@ -545,6 +545,22 @@ keysPage: string | null, };
 
 export type Consent = "notNeeded" | { "needed": Message } | { "refused": Message };
 
+export type KeyUse = { 
+/**
+ * Whether there is a key.
+ */
+hasKey: boolean, 
+/**
+ * The origins that it may be sent to, because it was entered for them or the user agreed.
+ */
+origins: Array<string>, 
+/**
+ * Whether the environment names the address ([`EnvironmentEndpoint::must_confirm`](crate::EnvironmentEndpoint)).
+ */
+isFromEnvironment: boolean, };
+
+export type Permission = "granted" | "firstUse" | { "mustAsk": Array<Message> } | { "refused": Message };
+
 export type Environment = { 
 /**
  * The value of `SLUICE_BASE_URL`.
@@ -2456,7 +2472,15 @@ baseUrl: string,
 /**
  * Whether a key would be sent.
  */
-hasKey: boolean, } } | { "environment": Environment } | { "openVault": { 
+hasKey: boolean, } } | { "permission": { 
+/**
+ * The endpoint.
+ */
+baseUrl: string, 
+/**
+ * What is known about the key.
+ */
+key: KeyUse, } } | { "environment": Environment } | { "openVault": { 
 /**
  * The contents.
  */

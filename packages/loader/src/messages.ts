@@ -126,6 +126,8 @@ export const MESSAGES = {
   confirmUnencrypted: "Nothing is encrypted on the way to {0}: everybody in between can read the key and the chats.",
   confirmUnencryptedWithoutKey: "Nothing is encrypted on the way to {0}: everybody in between can read the chats.",
   confirmWithoutKey: "Chats will be sent to {0} without a key.",
+  keyUsedElsewhere: "So far, this key was used with {0}. Now it would be sent to {1}.",
+  keyForEnvironment: "VS Code's environment specifies {0} as the address for your key.",
   keyNeeded: "{0} needs a key.",
   keyWithheld: "{0} is not sent to {1}, only to {2}. To send a key, set {3}.",
   patternEmpty: "The pattern `{0}` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`",

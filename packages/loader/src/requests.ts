@@ -10,8 +10,10 @@ import type {
   EnvironmentEndpoint,
   HttpResponse,
   KeyCheck,
+  KeyUse,
   Message,
   Parameter,
+  Permission,
   PreparedRequest,
   ProbeEvent,
   ProbeOptions,
@@ -72,6 +74,11 @@ export class Requests {
   /** Decides whether the user has to agree before anything is sent to an endpoint, with a key or without one. */
   consent(baseUrl: string, hasKey: boolean): Consent {
     return this.#ask({ consent: { baseUrl, hasKey } });
+  }
+
+  /** Decides whether a key may be sent to an endpoint that it wasn't just entered for. The key itself doesn't cross. */
+  permission(baseUrl: string, key: KeyUse): Permission {
+    return this.#ask({ permission: { baseUrl, key } });
   }
 
   /** Returns the endpoint that the environment selects, if it does, or what is wrong with its address. Keys don't cross. */

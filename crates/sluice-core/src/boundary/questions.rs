@@ -19,7 +19,7 @@ use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::message::Message;
 use crate::models::ListState;
 use crate::probe::{ProbeEvent, ProbeOptions};
-use crate::send::{BuiltRequest, Parameter};
+use crate::send::{BuiltRequest, KeyUse, Parameter};
 use crate::vercel::VercelQuestion;
 
 /// The questions of an editor, apart from reading answers and counting tokens.
@@ -36,6 +36,13 @@ pub enum RequestsQuestion {
         base_url: String,
         /// Whether a key would be sent.
         has_key: bool,
+    },
+    /// Decides whether a key may be sent to an endpoint. Returns a [`Permission`](crate::Permission).
+    Permission {
+        /// The endpoint.
+        base_url: String,
+        /// What is known about the key.
+        key: KeyUse,
     },
     /// What environment variables select: [`EnvironmentEndpoint`](crate::EnvironmentEndpoint), `null` if none of them are set, or
     /// a [`Message`](crate::Message) that says what is wrong with the address.

@@ -17,7 +17,7 @@ use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
 use crate::recording::Recording;
-use crate::send::{Consent, Effort, Endpoint, Parameter};
+use crate::send::{Consent, Effort, Endpoint, KeyUse, Parameter, Permission};
 use crate::vercel::{
     NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
     VercelTeam,
@@ -57,6 +57,8 @@ fn typescript_types_are_fresh() {
         HttpRequest::decl(&config),
         Endpoint::decl(&config),
         Consent::decl(&config),
+        KeyUse::decl(&config),
+        Permission::decl(&config),
         Environment::decl(&config),
         EnvironmentEndpoint::decl(&config),
         HttpResponse::decl(&config),

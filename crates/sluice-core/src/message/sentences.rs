@@ -147,6 +147,8 @@ messages! {
     ConfirmUnencrypted = "Nothing is encrypted on the way to {0}: everybody in between can read the key and the chats.",
     ConfirmUnencryptedWithoutKey = "Nothing is encrypted on the way to {0}: everybody in between can read the chats.",
     ConfirmWithoutKey = "Chats will be sent to {0} without a key.",
+    KeyUsedElsewhere = "So far, this key was used with {0}. Now it would be sent to {1}.",
+    KeyForEnvironment = "VS Code's environment specifies {0} as the address for your key.",
     KeyNeeded = "{0} needs a key.",
 
     // Keys in the environment.
