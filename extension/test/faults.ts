@@ -59,7 +59,7 @@ const AT_ONCE = 32;
 
 type Shell = "extension" | "adapter";
 
-/** A difference that is meant. `apply` turns the client's result into the one that the shell should have. */
+/** An intended difference. `apply` turns the client's result into the one that the shell should have. */
 interface Difference {
   readonly name: string;
   readonly shell: Shell;
@@ -69,8 +69,6 @@ interface Difference {
 }
 
 const sentOnce = (tested: Case): boolean => tested.fault.split("+").some((fault) => fault.startsWith("fail-times"));
-
-const NO_CONNECTION = `No connection to ${origin}. The connection failed. (ECONNRESET) Check the network, the proxy settings and the base URL.`;
 
 const DIFFERENCES: Difference[] = [
   {
@@ -106,13 +104,6 @@ const DIFFERENCES: Difference[] = [
       const data = { data: "application/vnd.vscode.citation+json", base64: Buffer.from(citation).toString("base64") };
       return { ...result, parts: [{ text: "Here it is." }, data] };
     },
-  },
-  {
-    name: "no connection",
-    shell: "extension",
-    reason: "`fetch` reports a connection that broke before the headers like one that was never made",
-    applies: (_, { fault }) => fault.startsWith("reset-before-headers"),
-    apply: (result) => ({ ...result, words: result.words === null ? null : NO_CONNECTION }),
   },
   {
     name: "where to change the key",

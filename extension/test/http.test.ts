@@ -8,11 +8,14 @@ import { gzipSync } from "node:zlib";
 
 import type { Core, Output } from "../../packages/loader/src/core.js";
 import { loadCore } from "../../packages/loader/src/core.js";
-import { exchange, get, MAX_ERROR_BODY, MAX_LIST_BODY, type SendOptions } from "../../packages/loader/src/http.js";
+import { exchange, get, type SendOptions } from "../../packages/loader/src/http.js";
 import { loadRequests, type Prepared, type Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "../src/connections.js";
 import { keyed, modules, shown, start, streamed } from "./harness.js";
 import { fake } from "./vscode.js";
+
+const MAX_LIST_BODY = 8 << 20;
+const MAX_ERROR_BODY = 64 << 10;
 
 const realFetch = globalThis.fetch;
 const request = { method: "GET", url: "https://gateway.example/v1/models", headers: [], body: "" } as const;

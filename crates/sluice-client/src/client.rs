@@ -10,18 +10,15 @@ use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use reqwest::{Response, StatusCode, redirect};
+use reqwest::{Response, redirect};
 use sluice_core::{
-    Action, BuiltRequest, ChatRequest, ConnectionError, Drain, Endpoint, Exchange, ExchangeOptions, Failure,
+    Action, BodyRule, BuiltRequest, ChatRequest, ConnectionError, Drain, Endpoint, Exchange, ExchangeOptions, Failure,
     HttpRequest, HttpResponse, KeyCheck, ModelCatalog, Output, Parameter, Refresh, Report, Secrets, StreamOptions,
     Transport, build_request, check_key,
 };
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::{ApiKey, SetupError};
-
-/// The maximum size of a list of models, in bytes.
-const MAX_LIST_BODY: usize = 8 << 20;
 
 /// Why there is no response, and the code of the cause for [`connection_cause`](sluice_core::connection_cause).
 pub(crate) type NoResponse = (Transport, Option<&'static str>);
@@ -52,8 +49,7 @@ pub struct Timeouts {
     pub headers: Duration,
     /// The time between two chunks of a body. Comments count, so that a server can signal that it is still working.
     pub idle: Duration,
-    /// The time between two outputs of a stream, or for a whole answer that isn't a stream. It is the longest that a
-    /// server can keep a request alive with nothing but comments.
+    /// The time between two outputs of a stream, or for a whole answer that isn't a stream. Comments don't extend it.
     pub output: Duration,
     /// The time from the request to the last byte of a small response: a list, or an error.
     pub small: Duration,
@@ -304,7 +300,7 @@ impl Client {
         let whole = async {
             let head = self.head(self.request(&request, with_key)).await?;
             let mut response = head_of(&head);
-            response.body = text(self.read(head, MAX_LIST_BODY).await?);
+            response.body = text(self.read(head).await?);
             // Lists are stored. What is masked here doesn't get into the file.
             self.secrets.mask_response(&mut response);
             Ok(response)
@@ -331,8 +327,6 @@ impl Client {
 
     async fn head(&self, request: reqwest::RequestBuilder) -> Result<Response, NoResponse> {
         match timeout(self.timeouts.headers, request.send()).await {
-            Ok(Ok(response)) if response.status() == StatusCode::NOT_MODIFIED => Ok(response),
-            Ok(Ok(response)) if response.status().is_redirection() => Err((Transport::Redirect, None)),
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if error.is_connect() => Err((Transport::Connect, cause_code(&error))),
             Ok(Err(_)) => Err((Transport::Broken, None)),
@@ -340,17 +334,23 @@ impl Client {
         }
     }
 
-    async fn read(&self, mut response: Response, limit: usize) -> Result<Vec<u8>, NoResponse> {
+    async fn read(&self, mut response: Response) -> Result<Vec<u8>, NoResponse> {
+        let rule = BodyRule::for_status(response.status().as_u16()).map_err(|transport| (transport, None))?;
         let mut body = Vec::new();
-        loop {
+        let problem = loop {
+            let left = rule.max_bytes as usize - body.len();
             match timeout(self.timeouts.idle, response.chunk()).await {
-                Ok(Ok(Some(bytes))) if bytes.len() > limit - body.len() => return Err((Transport::TooLarge, None)),
+                Ok(Ok(Some(bytes))) if bytes.len() > left => {
+                    body.extend_from_slice(&bytes[..left]);
+                    break Transport::TooLarge;
+                }
                 Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
                 Ok(Ok(None)) => return Ok(body),
-                Ok(Err(_)) => return Err((Transport::Broken, None)),
-                Err(_) => return Err((Transport::Idle, None)),
+                Ok(Err(_)) => break Transport::Broken,
+                Err(_) => break Transport::Idle,
             }
-        }
+        };
+        if rule.may_be_partial { Ok(body) } else { Err((problem, None)) }
     }
 
     fn masked(&self, mut output: Output) -> Output {

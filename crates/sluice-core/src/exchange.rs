@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::ai_sdk::ChunkStream;
 use crate::boundary::{Failure, FailureKind, Outcome, Output, Part, Status};
-use crate::failure::{Transport, overflow_numbers, retry_delay_ms};
+use crate::failure::{BodyRule, Transport, is_broken_connection, overflow_numbers, retry_delay_ms};
 use crate::ledger::LedgerEntry;
 use crate::message::{Message, MessageCode};
 use crate::pace::Pacer;
@@ -272,9 +272,8 @@ impl<S: Stream> Exchange<S> {
         if !matches!(self.state, State::Sending) {
             return;
         }
-        // A browser reports a redirect that it must not follow as status 0.
-        if status == 0 || (300..400).contains(&status) {
-            self.fail(Failure::from_transport(Transport::Redirect, &self.options.origin));
+        if let Err(transport) = BodyRule::for_status(status) {
+            self.fail(Failure::from_transport(transport, &self.options.origin));
         } else {
             self.waiting_since_ms = None;
             self.state = State::Reading(Body::with_head(status, headers, now, &self.options));
@@ -311,9 +310,11 @@ impl<S: Stream> Exchange<S> {
         }
     }
 
-    /// There is no connection, for a reason that has a code, such as `ENOTFOUND` or `ERR_NAME_NOT_RESOLVED`.
+    /// There is no response, for a reason that has a code, such as `ENOTFOUND` or `ERR_CONNECTION_RESET`.
     pub fn handle_no_connection(&mut self, code: &str) {
-        if matches!(self.state, State::Sending) {
+        if is_broken_connection(code) {
+            self.handle_connection_error(ConnectionError::Broken);
+        } else if matches!(self.state, State::Sending) {
             self.fail(Failure::from_transport(Transport::Connect, &self.options.origin).with_cause(code));
         }
     }

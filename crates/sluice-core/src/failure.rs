@@ -1,12 +1,13 @@
 //! Why something failed, for people and for retry loops: HTTP responses, error events and connection errors in one
 //! shape. What to do next is decided here, so that every shell says and does the same.
 
+mod body_rule;
 mod cause;
 mod help;
 mod overflow;
 mod retry;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::boundary::{Failure, FailureKind, Overflow};
@@ -15,7 +16,9 @@ use crate::receive::plain_line;
 use crate::secrets::Secrets;
 use crate::send::Parameter;
 
+pub use body_rule::BodyRule;
 pub use cause::connection_cause;
+pub(crate) use cause::is_broken_connection;
 pub(crate) use help::{help_page, keys_page};
 use overflow::{excerpt, is_overflow};
 pub(crate) use overflow::{output_limit, overflow_numbers};
@@ -38,12 +41,12 @@ pub struct HttpResponse {
     pub status: u16,
     /// All headers. Their names are compared without regard to case.
     pub headers: Vec<(String, String)>,
-    /// The body. The first 64 KiB are enough to explain an error.
+    /// The body, or the beginning of it ([`BodyRule`]).
     pub body: String,
 }
 
 /// What went wrong with the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[non_exhaustive]

@@ -118,7 +118,7 @@ pub use exchange::{
     Action, ConnectionError, Drain, Elsewhere, Ending, Exchange, ExchangeOptions, Report, Stream, Transcript,
     VsCodeUsage,
 };
-pub use failure::{HttpResponse, Transport, connection_cause};
+pub use failure::{BodyRule, HttpResponse, Transport, connection_cause};
 pub use image_type::attachment_type;
 pub use inspect::Records;
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, SpendCheck, TreeNode};

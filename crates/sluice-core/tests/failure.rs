@@ -73,6 +73,10 @@ fn the_cause_of_a_missing_connection_is_shown() {
             "No connection to the server. No server has that name, or the DNS server can't be reached. (ENOTFOUND) Check the network, the proxy settings and the base URL."
         ],
     );
+    // `fetch` has the same error for a connection that broke as for one that was never made. The client can tell them apart.
+    for code in ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE"] {
+        check(code, expect!["The connection to the server broke before the answer was complete. Try again."]);
+    }
     check(
         "not a code",
         expect!["No connection to the server. Check the network, the proxy settings and the base URL."],

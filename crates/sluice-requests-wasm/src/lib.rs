@@ -8,9 +8,9 @@ use std::cell::RefCell;
 
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
-    BadAddress, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure, HttpRequest,
-    ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets, Vault, check_key,
-    connection_cause, log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
+    BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure,
+    HttpRequest, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets, Vault, check_key,
+    log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
@@ -59,12 +59,10 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             let request = HttpRequest { method: String::new(), url: String::new(), headers: Vec::new(), body };
             to_json(&request.without(&parameters).body)
         }
-        RequestsQuestion::ExplainResponse { response, now } => to_json(&Failure::from_http(&response, now).text),
-        RequestsQuestion::ExplainTransport { transport, origin, code } => {
-            let mut text = Failure::from_transport(transport, &origin).text;
-            text.extend(code.iter().flat_map(|code| connection_cause(code)));
-            to_json(&text)
-        }
+        RequestsQuestion::BodyRule { status } => match BodyRule::for_status(status) {
+            Ok(rule) => to_json(&rule),
+            Err(transport) => to_json(&transport),
+        },
         RequestsQuestion::Catalog(question) => to_json(&catalog(*question)?),
         RequestsQuestion::EstimateText { model, text } => to_json(&Counter::estimating().text(&model, &text)),
         RequestsQuestion::EstimateMessage { model, message } => {

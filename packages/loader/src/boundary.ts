@@ -604,11 +604,22 @@ status: number,
  */
 headers: Array<[string, string]>, 
 /**
- * The body. The first 64 KiB are enough to explain an error.
+ * The body, or the beginning of it ([`BodyRule`]).
  */
 body: string, };
 
 export type Transport = "connect" | "headersTimeout" | "broken" | "idle" | "redirect" | "tooLarge";
+
+export type BodyRule = { 
+/**
+ * The maximum number of bytes, after decompression.
+ */
+maxBytes: number, 
+/**
+ * Whether the beginning of the body is enough if the rest is too long or doesn't arrive. Otherwise, such a response
+ * counts as missing.
+ */
+mayBePartial: boolean, };
 
 export type ExchangeOptions = { 
 /**
@@ -1220,6 +1231,10 @@ idleTimeoutMs: number,
  * What to do with thinking where it can't be shown separately.
  */
 thinkingFallback: ThinkingFallback, 
+/**
+ * What may be spent, or `None` if there is no limit.
+ */
+spend: SpendLimits | null, 
 /**
  * What doesn't work as written.
  */
@@ -2448,7 +2463,7 @@ topic: Topic,
  */
 label: Message, 
 /**
- * What came of it.
+ * The result of the check.
  */
 result: CheckResult, 
 /**
@@ -2516,27 +2531,11 @@ body: string,
 /**
  * What to remove from it.
  */
-parameters: Array<Parameter>, } } | { "explainResponse": { 
+parameters: Array<Parameter>, } } | { "bodyRule": { 
 /**
- * The response, with its body.
+ * The HTTP status.
  */
-response: HttpResponse, 
-/**
- * Seconds since 1970.
- */
-now: number, } } | { "explainTransport": { 
-/**
- * What went wrong.
- */
-transport: Transport, 
-/**
- * The origin that the request was for.
- */
-origin: string, 
-/**
- * The code of the cause, such as `ENOTFOUND`.
- */
-code?: string, } } | { "catalog": CatalogQuestion } | { "estimateText": { 
+status: number, } } | { "catalog": CatalogQuestion } | { "estimateText": { 
 /**
  * The model that decides how text is split.
  */

@@ -6,11 +6,6 @@ import type { Prepared, Requests } from "./requests.js";
 
 /** The time limit for a whole list of models, from the first byte sent to the last byte read. */
 const LIST_TIMEOUT_MS = 30_000;
-// All sizes count inflated bytes: `fetch` decompresses, and a kilobyte on the wire can become a megabyte here.
-/** The maximum size of a list of models. A longer one is refused. */
-export const MAX_LIST_BODY = 8 << 20;
-/** The maximum size of an error that is read. The rest is ignored. */
-export const MAX_ERROR_BODY = 64 << 10;
 /**
  * The most bytes that the core reads at once. It is synchronous, and everything else in the extension host waits for
  * it.
@@ -73,12 +68,13 @@ export async function get(
   options: GetOptions = {},
 ): Promise<HttpResponse | NoAnswer> {
   const bearer = await server.bearerFor(new URL(request.url).origin);
-  const answer = await getUnmasked(server, request, options.withKey === false ? undefined : bearer, options.cancellation);
+  const answer = await getUnmasked(requests, server, request, options.withKey === false ? undefined : bearer, options.cancellation);
   return "transport" in answer ? answer : requests.mask(bearer === undefined ? [] : [bearer], answer);
 }
 
 /** The same for a response that is neither shown nor stored: it may contain a new token. */
 export async function getUnmasked(
+  requests: Requests,
   server: Pick<Server, "fetch">,
   request: HttpRequest,
   bearer?: string,
@@ -90,29 +86,29 @@ export async function getUnmasked(
   const timer = setTimeout(() => controller.abort("timeout"), LIST_TIMEOUT_MS);
   const signal = AbortSignal.any([controller.signal, ...(cancellation === undefined ? [] : [cancellation])]);
   let answer: HttpResponse | undefined;
-  let isOk = false;
+  let mayBePartial = false;
   try {
-    // The key must not follow a redirect. Browsers don't even report its status.
+    // The key must not follow a redirect.
     const response = await server.fetch(url, { method, headers, redirect: "manual", signal });
-    const { status, type, ok } = response;
-    if (type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304)) {
-      return { transport: "redirect" };
+    const rule = requests.bodyRule(response.status);
+    if (typeof rule === "string") {
+      return { transport: rule };
     }
-    isOk = ok;
-    answer = { status, headers: [...response.headers], body: "" };
+    ({ mayBePartial } = rule);
+    answer = { status: response.status, headers: [...response.headers], body: "" };
     const decoder = new TextDecoder();
-    let left = ok ? MAX_LIST_BODY : MAX_ERROR_BODY;
+    // `fetch` decompresses: a kilobyte on the wire can become a megabyte here.
+    let left = rule.maxBytes;
     for await (const chunk of response.body ?? []) {
       answer.body += decoder.decode(chunk.subarray(0, left), { stream: true });
       left -= chunk.length;
       if (left < 0) {
-        return ok ? { transport: "tooLarge" } : answer;
+        return mayBePartial ? answer : { transport: "tooLarge" };
       }
     }
     return answer;
   } catch (cause) {
-    // The beginning of an error is enough to explain it.
-    if (answer !== undefined && !isOk) {
+    if (answer !== undefined && mayBePartial) {
       return answer;
     }
     if (signal.reason === "timeout") {

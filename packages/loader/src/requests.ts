@@ -1,6 +1,7 @@
 // The loader of the requests module (crates/sluice-requests-wasm): where requests go, what is sent, which models there are.
 
 import type {
+  BodyRule,
   CatalogQuestion,
   CatalogView,
   ChatMessage,
@@ -130,14 +131,9 @@ export class Requests {
     return this.#ask({ leaveOut: { body: decoder.decode(body), parameters } });
   }
 
-  /** Explains a response that isn't an answer. */
-  explainResponse(response: HttpResponse): Message[] {
-    return this.#ask({ explainResponse: { response, now: now() } });
-  }
-
-  /** Explains why there is no response. The code is that of the cause, such as `ENOTFOUND`. */
-  explainTransport(origin: string, transport: Transport, code?: string): Message[] {
-    return this.#ask({ explainTransport: { transport, origin, ...(code === undefined ? {} : { code }) } });
+  /** Decides how to read a response that isn't an answer, or says why it isn't read. */
+  bodyRule(status: number): BodyRule | Transport {
+    return this.#ask({ bodyRule: { status } });
   }
 
   /** Returns what is known about an endpoint's models, after something happened. Keep the snapshot for the next question. */
@@ -195,12 +191,12 @@ export class Requests {
     return this.#ask({ loggedModel: id });
   }
 
-  /** Masks secrets, like `mask`, and also long random words and the user's name in paths: for logs and reports. */
   /** Returns a recording as a file for `sluice replay`, or null if it can't be read. */
   exportRecording(secrets: Iterable<string>, recording: string, withTexts: boolean): string | null {
     return this.#ask({ exportRecording: { secrets: [...secrets], recording, withTexts } });
   }
 
+  /** Masks secrets, like `mask`, and also long random words and the user's name in paths: for logs and reports. */
   redact(secrets: Iterable<string>, text: string): string {
     return this.#ask({ redact: { secrets: [...secrets], text } });
   }

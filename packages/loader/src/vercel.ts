@@ -35,7 +35,7 @@ export async function askVercel(requests: Requests, machine: Machine, task: Verc
     if ("problem" in step) {
       throw new SignInProblem({ ...step.problem, detail: `${step.problem.detail} ${missing?.code ?? ""}` });
     }
-    const answer = await getUnmasked(machine, step.send.request, step.send.bearer);
+    const answer = await getUnmasked(requests, machine, step.send.request, step.send.bearer);
     if ("transport" in answer) {
       missing = answer;
     } else {

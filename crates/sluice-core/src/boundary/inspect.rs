@@ -12,11 +12,11 @@ use crate::message::Message;
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum RecordsQuestion {
-    /// The conversations and their requests: a list of [`TreeRow`].
+    /// Returns the conversations and their requests as a list of [`TreeRow`].
     Tree {},
-    /// The details of the request with this id: [`RequestDetail`], or `null`.
+    /// Returns the [`RequestDetail`] of the request with this id, or `null`.
     Request(String),
-    /// Compares the requests with these ids, the older one first: [`Comparison`], or `null`.
+    /// Compares the requests with these ids, the older one first. Returns a [`Comparison`], or `null`.
     Compare(String, String),
 }
 
@@ -213,6 +213,6 @@ pub enum Change {
     Added,
     /// It is only in the older request.
     Removed,
-    /// It is in both, with another content.
+    /// It is in both, with different content.
     Changed,
 }

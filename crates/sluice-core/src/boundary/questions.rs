@@ -1,5 +1,6 @@
 //! The questions that JavaScript asks the WebAssembly modules, and their answers. A question is an object with one
-//! field, whose name identifies the question: `{"parseEndpoint": "https://…"}`.
+//! field, whose name identifies the question: `{"parseEndpoint": "https://…"}`. Each question's documentation says what
+//! the answer is.
 
 use std::collections::BTreeMap;
 
@@ -27,10 +28,11 @@ use crate::vercel::VercelQuestion;
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub enum RequestsQuestion {
-    /// Checks a base URL: [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is wrong with it.
-    /// An endpoint that is unencrypted must be confirmed by the user.
+    /// Checks a base URL. Returns an [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is
+    /// wrong with it. An endpoint that is unencrypted must be confirmed by the user.
     ParseEndpoint(String),
-    /// Decides whether the user has to agree before anything is sent to an endpoint: [`Consent`](crate::Consent).
+    /// Decides whether the user has to agree before anything is sent to an endpoint. Returns a
+    /// [`Consent`](crate::Consent).
     Consent {
         /// The endpoint.
         base_url: String,
@@ -44,8 +46,8 @@ pub enum RequestsQuestion {
         /// What is known about the key.
         key: KeyUse,
     },
-    /// What environment variables select: [`EnvironmentEndpoint`](crate::EnvironmentEndpoint), `null` if none of them are set, or
-    /// a [`Message`](crate::Message) that says what is wrong with the address.
+    /// Returns the [`EnvironmentEndpoint`](crate::EnvironmentEndpoint) that environment variables select, `null` if none of
+    /// them are set, or a [`Message`](crate::Message) that says what is wrong with the address.
     Environment(Environment),
     /// Adds the contents of a file to the [`Vault`](crate::Vault).
     OpenVault {
@@ -55,7 +57,7 @@ pub enum RequestsQuestion {
         #[cfg_attr(test, ts(type = "number"))]
         now_ms: u64,
     },
-    /// Keeps what the server needs back of an answer: whether the vault has changed.
+    /// Keeps what the server needs back of an answer. Returns whether the vault has changed.
     Remember {
         /// What the ledger learns from the answer.
         #[cfg_attr(test, ts(type = "unknown"))]
@@ -77,31 +79,20 @@ pub enum RequestsQuestion {
         #[cfg_attr(test, ts(type = "number"))]
         now_ms: u64,
     },
-    /// Removes parameters from the body of a request: the new body.
+    /// Removes parameters from the body of a request. Returns the new body.
     LeaveOut {
         /// The body as it was built.
         body: String,
         /// What to remove from it.
         parameters: Vec<Parameter>,
     },
-    /// Explains a response that isn't an answer: a list of [`Message`](crate::Message).
-    ExplainResponse {
-        /// The response, with its body.
-        response: HttpResponse,
-        /// Seconds since 1970.
-        #[cfg_attr(test, ts(type = "number"))]
-        now: u64,
+    /// Decides how to read a response that isn't an answer. Returns a [`BodyRule`](crate::BodyRule), or the
+    /// [`Transport`](crate::Transport) that says why it isn't read.
+    BodyRule {
+        /// The HTTP status.
+        status: u16,
     },
-    /// Explains why there is no response: a list of [`Message`](crate::Message).
-    ExplainTransport {
-        /// What went wrong.
-        transport: Transport,
-        /// The origin that the request was for.
-        origin: String,
-        /// The code of the cause, such as `ENOTFOUND`.
-        code: Option<String>,
-    },
-    /// Updates what is known about an endpoint's models, and returns it: [`CatalogView`].
+    /// Updates what is known about an endpoint's models, and returns it as a [`CatalogView`].
     Catalog(Box<CatalogQuestion>),
     /// Estimates the tokens of a text without a vocabulary.
     EstimateText {
@@ -117,7 +108,7 @@ pub enum RequestsQuestion {
         /// The message to count.
         message: ChatMessage,
     },
-    /// Reads the user's settings: [`Settings`](crate::Settings).
+    /// Reads the user's settings. Returns [`Settings`](crate::Settings).
     ReadSettings {
         /// What VS Code has under `sluice`.
         #[cfg_attr(test, ts(type = "object"))]
@@ -125,7 +116,7 @@ pub enum RequestsQuestion {
         /// The environment variables that the settings name.
         environment: BTreeMap<String, String>,
     },
-    /// Reads the response to [`CatalogView::credits_request`]: [`KeyCheck`](crate::KeyCheck).
+    /// Reads the response to [`CatalogView::credits_request`]. Returns a [`KeyCheck`](crate::KeyCheck).
     CheckKey {
         /// The response, with its body.
         response: HttpResponse,
@@ -133,14 +124,14 @@ pub enum RequestsQuestion {
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
-    /// The files that the Vercel CLI may have: a list of paths.
+    /// Returns the paths of the files that the Vercel CLI may have.
     VercelFiles {
         /// The platform, named as in Node.
         platform: String,
         /// The environment variables.
         environment: BTreeMap<String, String>,
     },
-    /// What a stored sign-in allows: [`VercelSession`](crate::VercelSession), or `null` if it can't be read.
+    /// Returns what a stored sign-in allows as a [`VercelSession`](crate::VercelSession), or `null` if it can't be read.
     VercelSession {
         /// What the shell has stored.
         stored: String,
@@ -149,16 +140,16 @@ pub enum RequestsQuestion {
         /// When the token could not be renewed, or 0.
         failed_at: f64,
     },
-    /// What to do next for a sign-in with the Vercel CLI: [`VercelStep`](crate::VercelStep).
+    /// Returns what to do next for a sign-in with the Vercel CLI as a [`VercelStep`](crate::VercelStep).
     Vercel(Box<VercelQuestion>),
-    /// Starts a test of a server: [`ProbeStep`](crate::ProbeStep). One instance of the module runs one test.
+    /// Starts a test of a server. Returns the first [`ProbeStep`](crate::ProbeStep). One instance of the module runs one test.
     StartProbe(ProbeOptions),
-    /// Continues it after something happened: [`ProbeStep`](crate::ProbeStep).
+    /// Continues the test after something happened. Returns the next [`ProbeStep`](crate::ProbeStep).
     ContinueProbe(ProbeEvent),
-    /// What a test sends at most: [`Message`](crate::Message).
+    /// Returns a [`Message`](crate::Message) that says what a test sends at most.
     AnnounceProbe {},
-    /// Describes how a request to a model ended: a line for a log, without a word that a server chose, and one that quotes
-    /// the server, or `null`.
+    /// Describes how a request to a model ended. Returns a line for a log, without a word that a server chose, and one that
+    /// quotes the server, or `null`.
     LogOutcome {
         /// The model that was asked.
         model: String,
@@ -171,7 +162,7 @@ pub enum RequestsQuestion {
     },
     /// Returns a model's id for a log, or other words if it isn't a plain id.
     LoggedModel(String),
-    /// Masks secrets and the names of users in a text for a log or a report: the text.
+    /// Masks secrets and the names of users in a text for a log or a report. Returns the text.
     Redact {
         /// The secrets that are known.
         secrets: Vec<String>,
@@ -197,7 +188,7 @@ pub enum RequestsQuestion {
     },
 }
 
-/// Turns a chat into a request: [`PreparedRequest`].
+/// Turns a chat into a [`PreparedRequest`].
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BuildRequest {
@@ -310,7 +301,7 @@ pub struct CatalogView {
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum TokensQuestion {
-    /// A request begins: [`Begun`](crate::Begun).
+    /// A request begins. Returns [`Begun`](crate::Begun).
     Begin {
         /// Any id that no other open request has.
         id: String,
@@ -334,7 +325,7 @@ pub enum TokensQuestion {
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
-    /// It is over: [`Ended`](crate::Ended).
+    /// It is over. Returns [`Ended`](crate::Ended).
     End {
         /// The id from the beginning.
         id: String,
@@ -347,14 +338,14 @@ pub enum TokensQuestion {
         /// Days since 1970.
         today: u32,
     },
-    /// Reserves what a request may cost: the content of this program's file.
+    /// Reserves what a request may cost. Returns the new content of this program's file.
     Reserve {
         /// The id from the beginning.
         id: String,
         /// Days since 1970.
         today: u32,
     },
-    /// Decides whether it may be sent: [`SpendCheck`](crate::SpendCheck).
+    /// Decides whether the request may be sent. Returns a [`SpendCheck`](crate::SpendCheck).
     CheckSpending {
         /// The id from the beginning.
         id: String,
@@ -374,14 +365,14 @@ pub enum TokensQuestion {
         /// The limit of the verdict.
         limit: Option<LimitState>,
     },
-    /// Forgets what a request has reserved that isn't sent: the content of this program's file.
+    /// Forgets what was reserved for a request that isn't sent. Returns the new content of this program's file.
     Release {
         /// The id from the beginning.
         id: String,
     },
-    /// The memory has been saved: the content of this program's file.
+    /// The memory has been saved. Returns the new content of this program's file.
     Saved {},
-    /// How much of each limit for days and months is used: a list of [`LimitState`](crate::LimitState).
+    /// Returns how much of each limit for days and months is used, as a list of [`LimitState`](crate::LimitState).
     LimitStates {
         /// The user's limits.
         limits: SpendLimits,
@@ -395,7 +386,7 @@ pub enum TokensQuestion {
         /// The record as it was stored.
         record: String,
     },
-    /// Returns the usage by day or month and by model, the newest first: a list of [`HistoryRow`].
+    /// Returns the usage by day or month and by model as a list of [`HistoryRow`], the newest first.
     History(HistoryPeriod),
     /// Asks about the records that were added.
     Records(RecordsQuestion),

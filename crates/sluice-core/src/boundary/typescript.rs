@@ -9,7 +9,7 @@ use crate::environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 use crate::exchange::{
     Action, CompletionDetails, Drain, Elsewhere, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
 };
-use crate::failure::{HttpResponse, Transport};
+use crate::failure::{BodyRule, HttpResponse, Transport};
 use crate::ledger::{Begun, Ended, LedgerModel, SpendCheck};
 use crate::message::{Message, MessageCode};
 use crate::models::{KeyCheck, KeyState, ListState};
@@ -63,6 +63,7 @@ fn typescript_types_are_fresh() {
         EnvironmentEndpoint::decl(&config),
         HttpResponse::decl(&config),
         Transport::decl(&config),
+        BodyRule::decl(&config),
         ExchangeOptions::decl(&config),
         StreamOptions::decl(&config),
         Pace::decl(&config),

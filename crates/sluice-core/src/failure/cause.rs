@@ -5,6 +5,11 @@ use crate::message::{Message, MessageCode};
 /// The longest code that is shown.
 const LONGEST_CODE: usize = 60;
 
+/// Returns whether a code says that a connection broke. `fetch` reports that like a connection that was never made.
+pub(crate) fn is_broken_connection(code: &str) -> bool {
+    ["RESET", "EPIPE", "UND_ERR_SOCKET", "CONNECTION_CLOSED", "EMPTY_RESPONSE"].iter().any(|word| code.contains(word))
+}
+
 /// Returns what a code such as `ENOTFOUND` or `ERR_NAME_NOT_RESOLVED` means, followed by the code. Returns nothing for
 /// text that isn't a code.
 pub fn connection_cause(code: &str) -> Vec<Message> {

@@ -46,7 +46,7 @@ pub struct Check {
     pub topic: Topic,
     /// The same for people.
     pub label: Message,
-    /// What came of it.
+    /// The result of the check.
     pub result: CheckResult,
     /// The details, sentence by sentence.
     pub detail: Vec<Message>,
@@ -112,7 +112,7 @@ pub enum Topic {
     Errors,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
