@@ -34,7 +34,7 @@ async function serve() {
   server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
 }
 
-/** What somebody would write who needs only this. */
+/** The request as a program that needs only this would build it by hand. */
 function byHand({ model, messages, tools }) {
   const input = messages.flatMap(({ role, content }) =>
     content.map((part) => {

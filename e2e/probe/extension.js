@@ -10,7 +10,7 @@ async function run() {
   for (const id of process.env.SLUICE_E2E_ASK.split(" ")) {
     try {
       const models = await vscode.lm.selectChatModels({ vendor: "sluice" });
-      // An address in an id is taken apart by word joiners, so that no hover makes a link of it.
+      // Word joiners split an address in an id, so that no hover turns it into a link.
       const model = models.find((model) => model.id.replaceAll("\u2060", "") === id);
       const response = await model.sendRequest([vscode.LanguageModelChatMessage.User("hello")]);
       answers[id] = "";

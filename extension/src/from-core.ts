@@ -26,7 +26,7 @@ export class Reporter {
   #saving: Promise<void>[] = [];
   #saidNotSaved = false;
   #isAbandoned = false;
-  /** What waits for the end. */
+  /** The parts that are held until the end. */
   #held: vscode.LanguageModelResponsePart[] | undefined;
 
   constructor(
@@ -142,8 +142,8 @@ export class Reporter {
 }
 
 /**
- * Makes one item of the thinking at the beginning of an answer and of what the model needs back. The agent host joins
- * adjacent thinking parts with the same id, and such an item comes first in the answers that it knows.
+ * Joins the thinking at the beginning of an answer and what the model needs back into one part, and puts it first. The agent
+ * host joins adjacent thinking parts with the same id, and expects such an item at the beginning of an answer.
  */
 function replayFirst(parts: readonly vscode.LanguageModelResponsePart[]): readonly vscode.LanguageModelResponsePart[] {
   const Thinking = vscode.LanguageModelThinkingPart;

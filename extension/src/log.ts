@@ -30,11 +30,11 @@ export class Log {
     return this.channel.logLevel === vscode.LogLevel.Trace;
   }
 
-  /** Masks this secret in every later line. */
   get secrets(): ReadonlySet<string> {
     return this.#secrets;
   }
 
+  /** Masks this secret in every later line. */
   hide(secret: string): void {
     if (secret.length >= SHORTEST_SECRET) {
       this.#secrets.add(secret);

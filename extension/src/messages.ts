@@ -12,7 +12,7 @@ export function localized(messages: readonly Message[], separator = " "): string
   return messages.map(({ code, args }) => vscode.l10n.t(MESSAGES[code], ...args)).join(separator);
 }
 
-/** Checks a base URL. Throws what is wrong with it. Before anything is sent there, `Connections.agree` asks the user if necessary. */
+/** Checks a base URL. Throws an error that says what is wrong with it. Before anything is sent there, `Connections.agree` asks the user if necessary. */
 export function parseEndpoint(requests: Requests, address: string): Endpoint {
   const parsed = requests.parseEndpoint(address);
   if ("code" in parsed) {

@@ -49,10 +49,10 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   readonly #elsewhere = new Map<string, string>();
   #listed: SluiceModel[] = [];
   readonly #offered = new vscode.EventEmitter<readonly SluiceModel[]>();
-  /** There are models of a key. */
+  /** Fires when VS Code gets models that a key makes available. */
   readonly onDidOfferModels = this.#offered.event;
   readonly #offeredDemo = new vscode.EventEmitter<void>();
-  /** There are no models but the demo. */
+  /** Fires when the demo is the only model. */
   readonly onDidOfferDemo = this.#offeredDemo.event;
   /** Origins that get no extra headers although the settings contain some. */
   readonly #saidNoHeaders = new Set<string>();

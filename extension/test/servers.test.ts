@@ -85,7 +85,7 @@ test("an address without encryption is used after the user has agreed once", asy
   assert.deepEqual(await offered(), ["llama3.2:latest"], "the same server isn't added twice");
 });
 
-test("a key for an address without encryption needs the user's word of its own", async () => {
+test("a key for an address without encryption needs the user's agreement of its own", async () => {
   const { run, sent } = await start({ intercept: lists("Bearer local-canary-key") });
   const seen = await run(
     "addServer",

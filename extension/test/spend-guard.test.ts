@@ -91,7 +91,7 @@ test("a hard stop asks nothing", async () => {
 test("near a limit there is one quiet warning", async () => {
   const { say } = await guarded({ month: 1.1 });
   const first = await say();
-  assert.match(first, /^warning: Sluice: \$.* of a limit of \$1\.10 are spent or reserved\. The limit is for one month\.$/);
+  assert.match(first, /^warning: Sluice: \$.* of a limit of \$1\.10 is spent or reserved\. The limit is for one month\.$/);
   assert.equal(answers, 1);
 });
 

@@ -103,7 +103,7 @@ fn a_limit_stops_a_request_before_it_is_sent() {
     let output = bench.run(&["chat", "-m", "acme/one", "Hello"]);
     assert_eq!(output.status.code(), Some(1));
     let said = told(&output);
-    assert!(said.contains("$1.20 are spent or reserved, and the limit is $1.00."), "{said}");
+    assert!(said.contains("$1.20 is spent or reserved, and the limit is $1.00."), "{said}");
     assert!(said.contains("`sluice config limit.day DOLLARS` raises the limit."), "{said}");
     assert!(bench.simulator.requests().iter().all(|request| request.method != "POST"), "nothing was sent");
     // The demo's money isn't real.

@@ -29,7 +29,7 @@ fn thinking_is_shown_without_any_setting() {
 }
 
 #[test]
-fn an_organization_that_may_not_have_summaries_gets_an_answer_without() {
+fn an_organization_that_may_not_have_summaries_gets_an_answer_without_them() {
     let mut server = Server::new(1);
     let answer = server.ask(&mut chat("sluice/openai-unverified"), "Call it 0 times");
     assert_eq!(answer.report.refused, [Parameter::ReasoningSummary]);

@@ -98,7 +98,7 @@ pub enum ProbeEvent {
     Answered(Box<ProbeAnswer>),
 }
 
-/// What came of a chat: what the test needs of the [`Report`](crate::Report).
+/// The result of a chat: the parts of its [`Report`](crate::Report) that the test needs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]

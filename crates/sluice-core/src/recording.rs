@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::boundary::RequestRecord;
 use crate::secrets::Secrets;
 
-/// Everything about one exchange, word for word, except the key, which is no part of a request.
+/// Everything about one exchange, word for word, except the key, which isn't part of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -238,7 +238,7 @@ fn a_stream_without_parts_ends_at_its_limit() {
 }
 
 #[test]
-fn a_server_that_names_how_many_tools_it_accepts_gets_so_many() {
+fn a_server_that_names_how_many_tools_it_accepts_gets_that_many() {
     let tool = |number: usize| ToolDefinition {
         name: format!("tool_{number}"),
         description: "Does something.".to_owned(),

@@ -21,7 +21,7 @@
 //! | send a status within an error event | `an_error_event_may_contain_a_status` |
 //! | refuse a limit that is larger than the window | `foreign_refusals.rs`: `an_output_limit_is_not_a_conversation_that_is_too_long` |
 //! | need several requests for one answer | `sluice-cli/tests/servers.rs`: `every_request_of_a_capture_has_its_own_files` |
-//! | begin with counts of zero | `zeros_at_the_start_are_no_usage` |
+//! | begin with counts of zero | `zeros_at_the_start_are_not_usage` |
 //! | have the cost among the counts | `sluice-cli/tests/servers.rs`: `the_cost_among_the_counts_is_shown` |
 //! | end an error without a full stop, or have none | `sluice-cli/tests/servers.rs`: `a_retry_is_announced_in_whole_sentences`, `a_failed_tool_leaves_no_empty_line` |
 //! | think nothing but white space | `thinking_of_white_space_only_is_not_shown` |
@@ -333,7 +333,7 @@ fn usage_in_the_spelling_of_chat_completions_is_read() {
 
 /// codex-proxy and `responses.js` begin every answer with zeros, which would count as the usage of a cancelled one.
 #[test]
-fn zeros_at_the_start_are_no_usage() {
+fn zeros_at_the_start_are_not_usage() {
     let zeros = json!({"input_tokens": 0, "output_tokens": 0, "total_tokens": 0});
     let created = json!({"type": "response.created", "response": {"id": "r", "usage": zeros}});
     check(

@@ -99,21 +99,21 @@ fn the_user_is_warned_near_a_limit_and_asked_at_it() {
         Go
         Go
         Go
-        Ask $2.06 are spent or reserved, and the limit is $2.00. The limit is for one day. Continue this conversation anyway, raise the limit, or stop."#]],
+        Ask $2.06 is spent or reserved, and the limit is $2.00. The limit is for one day. Continue this conversation anyway, raise the limit, or stop."#]],
     );
     check(
         &limits(json!({"month": 2.0, "isHard": true})),
         &[1.9, 0.3],
         expect![[r#"
         Go
-        Warn $1.95 of a limit of $2.00 are spent or reserved. The limit is for one month."#]],
+        Warn $1.95 of a limit of $2.00 is spent or reserved. The limit is for one month."#]],
     );
     check(
         &limits(json!({"conversation": 1.0, "day": 50.0})),
         &[1.2, 0.1],
         expect![[r#"
         Go
-        Ask $1.20 are spent or reserved, and the limit is $1.00. The limit is for this conversation. Continue this conversation anyway, raise the limit, or stop."#]],
+        Ask $1.20 is spent or reserved, and the limit is $1.00. The limit is for this conversation. Continue this conversation anyway, raise the limit, or stop."#]],
     );
     check(
         &limits(json!({"request": 0.1})),
@@ -127,7 +127,7 @@ fn the_user_is_warned_near_a_limit_and_asked_at_it() {
         &[1.1, 0.1],
         expect![[r#"
             Go
-            Ask $1.10 are spent or reserved, and the limit is $1.00. The limit is for one day. It applies to acme/one only. Continue this conversation anyway, raise the limit, or stop."#]],
+            Ask $1.10 is spent or reserved, and the limit is $1.00. The limit is for one day. It applies to acme/one only. Continue this conversation anyway, raise the limit, or stop."#]],
     );
 }
 

@@ -76,7 +76,7 @@ for (const [format, extension] of [
   run(bin("esbuild"), ["program.mjs", "--bundle", "--platform=node", `--format=${format}`, `--outfile=${output}`, "--log-level=error"]);
   check(`esbuild, ${format}`, node("node20"), [output]);
 }
-// Every bundled extension has this setting, because VS Code is no package.
+// Every bundled extension has this setting, because `vscode` isn't a package.
 write("webpack.config.cjs", 'module.exports = { mode: "production", target: "node", externals: { vscode: "commonjs vscode" } };');
 for (const source of ["program.mjs", "program.cjs"]) {
   const said = run(bin("webpack"), [`./${source}`, "-o", place("webpack"), "--output-filename", `${source}.cjs`]);

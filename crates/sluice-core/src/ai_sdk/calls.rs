@@ -4,7 +4,7 @@
 //! input-start ──► name          input-delta ──► buffer          input-end ──► nothing more comes
 //! call ─────────► report (what the SDK parsed, and may have repaired, counts more than the pieces)
 //! end of a step ► report what was only streamed, if it is a whole JSON object
-//! finish ───────► what is still open fails the answer by the tool's name
+//! finish ───────► a call that is still open fails the answer, and the failure names the tool
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -37,7 +37,7 @@ pub(super) fn compare(before: &RequestRecord, after: &RequestRecord) -> Comparis
     Comparison { summary, rows }
 }
 
-/// Returns one row for pieces that stayed the same, and takes them.
+/// Returns one row for the pieces that stayed the same, and empties the list.
 fn run(same: &mut Vec<(&PieceRecord, &PieceRecord)>) -> Option<ComparedRow> {
     let title = match same.as_slice() {
         [] => return None,
@@ -53,8 +53,8 @@ fn run(same: &mut Vec<(&PieceRecord, &PieceRecord)>) -> Option<ComparedRow> {
     Some(ComparedRow { change: Change::Same, title, before, after })
 }
 
-/// Returns the rows for pieces between two that stayed the same, and takes them. A piece that gives way to one of the same
-/// kind and name has changed.
+/// Returns the rows for the pieces between two that stayed the same, and empties both lists. A piece that was replaced by one
+/// of the same kind and name has changed.
 fn differences(old: &mut Vec<&PieceRecord>, new: &mut Vec<&PieceRecord>) -> Vec<ComparedRow> {
     let count = |piece: &PieceRecord| tokens(u64::from(piece.tokens));
     let row = |change, old: Option<&PieceRecord>, new: Option<&PieceRecord>| {

@@ -462,9 +462,9 @@ messages! {
     CacheExtra = "{0} tokens were read again, for about {1} more.",
 
     // Limits for what is spent.
-    LimitNear = "{0} of a limit of {1} are spent or reserved.",
-    LimitReached = "This request may cost up to {0}. {1} are spent or reserved already, and the limit is {2}.",
-    LimitReachedAlready = "{0} are spent or reserved, and the limit is {1}.",
+    LimitNear = "{0} of a limit of {1} is spent or reserved.",
+    LimitReached = "This request may cost up to {0}. {1} is spent or reserved already, and the limit is {2}.",
+    LimitReachedAlready = "{0} is spent or reserved, and the limit is {1}.",
     LimitOfRequest = "This request may cost up to {0}, and the limit for one request is {1}.",
     LimitForConversation = "The limit is for this conversation.",
     LimitForDay = "The limit is for one day.",

@@ -131,7 +131,7 @@ impl Prices {
     }
 }
 
-/// Returns the price of tokens. Nothing costs nothing, even if there is no price.
+/// Returns the price of tokens. Zero tokens cost nothing, even if there is no price.
 fn part(tokens: u64, price: Option<f64>) -> Option<f64> {
     match (tokens, price) {
         (0, _) => Some(0.0),

@@ -185,7 +185,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_is_recognized_is_read_like_by_the_slower_path(
+        fn what_is_recognized_is_read_as_by_the_slower_path(
             fields in prop::collection::vec(prop::sample::select(vec![
                 r#""type":"response.output_text.delta""#, r#""type":"response.function_call_arguments.delta""#,
                 r#""sequence_number":7"#, r#""item_id":"i""#, r#""item_id":"""#, r#""output_index":0"#,

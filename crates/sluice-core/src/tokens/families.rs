@@ -20,7 +20,7 @@ use bases::{
 /// The date of the figures below.
 pub(super) const AS_OF: &str = "2026-11-17";
 
-/// The row for all models that no other row is for. It is also the last of the table.
+/// The row for all models without a row of their own. It is also the last of the table.
 pub(super) static FALLBACK: Family = OTHER;
 
 /// The order matters: the first row that matches is used. A newer version comes before an older one.

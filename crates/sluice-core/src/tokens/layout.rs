@@ -1,4 +1,4 @@
-//! How vocabularies lie in memory. `build.rs` writes this layout, and `bpe.rs` uses it without reading it first.
+//! How vocabularies are laid out in memory. `build.rs` writes this layout, and `bpe.rs` uses it without reading it first.
 //!
 //! The pieces of a vocabulary are sorted by length and, within a length, by rank. They are stored without separators: a
 //! piece is found by its length and its *index* among the pieces of that length. A hash table leads from the bytes of a

@@ -231,7 +231,7 @@ impl Family {
     }
 
     /// Returns the row for a model. Ids look like `creator/model`, `vendor.model` or `model`, often followed by a date
-    /// or a variant. The last row is for all models that no other row is for.
+    /// or a variant. The last row is for all models without a row of their own.
     pub(super) fn index_of(model: &str) -> usize {
         let id = model.to_ascii_lowercase();
         let bare = id.rsplit('/').next().unwrap_or_default();
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_rather_counted_too_high() {
+    fn long_texts_are_counted_too_high_rather_than_too_low() {
         let claude = Family::of("anthropic/claude-sonnet-4.5");
         assert_eq!((claude.scaled(100), claude.scaled(512), claude.scaled(1512)), (115, 590, 1780));
         assert_eq!(Family::of("gpt-5").scaled(1512), 1512);
