@@ -1,6 +1,6 @@
 // Where requests go and with which key. A key belongs to the origin that it was entered for, or first used with, and to
-// those that the user confirmed. Without a key, and without encryption, an address is used after the user has agreed to that,
-// unless it is on this machine.
+// those that the user confirmed. Without a key, or without encryption, an address is used only after the user has agreed to
+// that, unless it is on this machine.
 
 import * as vscode from "vscode";
 

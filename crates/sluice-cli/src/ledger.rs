@@ -57,7 +57,7 @@ impl ChatLedger {
         let (store, memory, error) = Store::open(directory());
         let (catalog, _) = ModelCache::of(endpoint).load(endpoint);
         client.leave_out(model, &catalog.refused(model, u64::from(today()) * SECONDS_PER_DAY));
-        // The model counts as listed, because something may be known about it although it isn't.
+        // The model is treated as listed even if it isn't, because something may be known about it.
         let added = [(endpoint.base_url.clone(), vec![model.to_owned()])].into();
         let settings = ModelSettings { added, ..ModelSettings::default() };
         let listed = catalog.models(&settings, u64::from(today()) * SECONDS_PER_DAY).models;

@@ -92,7 +92,7 @@ pub enum ProbeStep {
 pub enum ProbeEvent {
     /// There was a response to [`ProbeStep::Get`].
     Received(HttpResponse),
-    /// There was none, and this is why, with the code of the cause if it is known.
+    /// There was no response. Says why, with the code of the cause if it is known.
     Unreachable(Transport, Option<String>),
     /// A chat ended.
     Answered(Box<ProbeAnswer>),

@@ -50,7 +50,7 @@ impl RequestTree {
         let known = self.conversations.entry(conversation.to_owned()).or_default();
         known.newest = self.begun;
         let shared = |other: &Vec<u128>| other.iter().zip(&chain).take_while(|(a, b)| a == b).count();
-        // If several share equally much, this is the newest.
+        // If several have the same amount in common, this is the newest of them.
         let parent = known
             .chains
             .iter()

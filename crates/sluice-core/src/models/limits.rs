@@ -80,7 +80,7 @@ impl TokenLimits {
             }
             if let Some(wanted) = positive(setting.max_input_tokens) {
                 (most_input, from) = (Some(wanted), LimitsFrom::Setting);
-                // More input than the window means a larger window.
+                // If the user allows more input than fits into the window, the window must be larger, too.
                 if setting.context_window.is_none() && wanted >= window {
                     window = wanted.saturating_add(output.unwrap_or(COMMON_OUTPUT).min(wanted / 4).max(1));
                 }
