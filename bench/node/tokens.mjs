@@ -8,6 +8,8 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 
+import { Tokenizer } from "ai-tokenizer";
+import * as encoding from "ai-tokenizer/encoding/o200k_base";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { Tiktoken } from "js-tiktoken/lite";
 import o200k from "js-tiktoken/ranks/o200k_base";
@@ -32,11 +34,13 @@ const module = await WebAssembly.compile(bytes);
 /** A counter whose cache never helps: each document is counted once in a round, and is too long for the cache. */
 const tokens = await loadTokens(module);
 const tiktoken = new Tiktoken(o200k);
-// By default, both throw on special tokens in a text.
+const aiTokenizer = new Tokenizer(encoding);
+// By default, all of them throw on special tokens in a text.
 const asText = { disallowedSpecial: new Set() };
 const peers = {
   "gpt-tokenizer": (text) => countTokens(text, asText),
   "js-tiktoken": (text) => tiktoken.encode(text, [], []).length,
+  "ai-tokenizer": (text) => aiTokenizer.encode(text, [], []).length,
 };
 
 let wrong = 0;
@@ -53,15 +57,15 @@ async function throughput(name, documents) {
   // Short documents would come from the cache.
   const long = documents.filter((text) => text.length > 2048);
   const megabytes = long.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6;
-  let differing = 0;
+  const differing = { "gpt-tokenizer": 0, "ai-tokenizer": 0 };
   for (const text of documents) {
     const [ours, theirs] = [tokens.countText(MODEL, "", text), peers["js-tiktoken"](text)];
-    // The port of OpenAI's own tokenizer is the reference; the other one splits some line endings differently.
+    // The port of OpenAI's own tokenizer is the reference; the others split some texts differently.
     if (theirs !== ours) {
       wrong++;
       console.error(`${name}: ${ours} tokens, ${theirs} by js-tiktoken: ${JSON.stringify(text.slice(0, 80))}`);
     }
-    differing += peers["gpt-tokenizer"](text) === theirs ? 0 : 1;
+    for (const peer of Object.keys(differing)) differing[peer] += peers[peer](text) === theirs ? 0 : 1;
   }
   const exact = wrong === 0 ? "exact" : `${wrong} WRONG`;
   const counters = { sluice: (text) => tokens.countText(MODEL, "", text), ...peers };
@@ -73,7 +77,8 @@ async function throughput(name, documents) {
     })),
   );
   const table = new Table(`tokens of ${name}: ${documents.length} documents, ${megabytes.toFixed(2)} MB`);
-  table.info(`sluice is ${exact} on every document; gpt-tokenizer differs on ${differing}`, "");
+  const others = Object.entries(differing).map(([peer, count]) => `${peer} differs on ${count}`);
+  table.info(`sluice is ${exact} on every document; ${others.join(", ")}`, "");
   Object.keys(counters).forEach((peer, index) => {
     table.info(peer, `${((megabytes * 1e3) / times[index]).toFixed(1)} MB/s`);
   });
@@ -81,6 +86,7 @@ async function throughput(name, documents) {
   ratios.push(ratio);
   table.aim("gpt-tokenizer / sluice", "", ratio, { atLeast: 3.5 });
   table.info("js-tiktoken / sluice", "", times[2] / times[0]);
+  table.info("ai-tokenizer / sluice", "", times[3] / times[0]);
   if (ratios.length === 3) {
     const mean = Math.cbrt(ratios.reduce((product, ratio) => product * ratio, 1));
     table.aim("gpt-tokenizer / sluice, geometric mean", "", mean, { atLeast: 5 });
