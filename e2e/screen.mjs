@@ -2,7 +2,9 @@
 //
 // A server sends numbered words at an even pace. For each word, the time from the moment it is written to the socket to
 // its appearance in the Chat view counts; both clocks are this machine's. Sluice and VS Code's own Custom Endpoint
-// provider answer in turns, in the same window.
+// provider answer in turns, in the same window. Below each, the model of the Chat view says what it expects; the pacer was
+// tuned with that model, so the two have to agree.
+import { execFileSync } from "node:child_process";
 import http from "node:http";
 import path from "node:path";
 import { Chat } from "./lib/chat.mjs";
@@ -116,10 +118,22 @@ async function measure(page, view, provider, one) {
 }
 
 /**
- * Measures in a new VS Code and prints a table.
+ * Returns what the model expects: for each provider, the same figures.
+ * @param {Case} one
+ */
+function modelOf({ spacing, words }) {
+  const lines = execFileSync(process.env.SLUICE_SCREEN_MODEL ?? "", [String(spacing), String(words)], { encoding: "utf8" });
+  return lines
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" ").map(Number));
+}
+
+/**
+ * Measures in a new VS Code and prints a table. The model is of VS Code's default view only.
  * @param {string} title @param {Case[]} cases @param {Record<string, unknown>} settings
  */
-async function run(title, cases, settings) {
+async function run(title, cases, settings, modelled = false) {
   const models = cases.map((one) => ({
     id: idOf(one),
     name: `Built-in ${one.spacing} ms ${one.words}`,
@@ -150,7 +164,8 @@ async function run(title, cases, settings) {
       for (let round = 0; round < (quick ? 1 : RUNS); round++) {
         for (const provider of PROVIDERS) runs[provider].push(await measure(window.page, view, provider, one));
       }
-      for (const provider of PROVIDERS) {
+      const model = modelled && modelOf(one);
+      for (const [index, provider] of PROVIDERS.entries()) {
         const figures = columns.map((_, column) =>
           quantile(
             runs[provider].map((figures) => figures[column] ?? NaN),
@@ -160,8 +175,10 @@ async function run(title, cases, settings) {
         const aims = provider === "Sluice" ? one.aims : [];
         const missed = aims.some((aim, column) => aim !== undefined && !(figures[column] <= aim));
         const verdict = aims.length > 0 ? `   <= ${aims.map((aim) => aim ?? "-").join(", ")}  ${missed ? "MISSED" : "ok"}` : "";
-        const cells = figures.map((figure) => String(Math.round(figure)).padStart(12)).join("");
-        console.log(`${`${one.words} words, one every ${one.spacing} ms: ${provider}`.padEnd(48)}${cells}${verdict}`);
+        const row = (/** @type {string} */ name, /** @type {number[]} */ cells) =>
+          name.padEnd(48) + cells.map((cell) => String(Math.round(cell)).padStart(12)).join("");
+        console.log(row(`${one.words} words, one every ${one.spacing} ms: ${provider}`, figures) + verdict);
+        if (model?.[index]) console.log(row("   in the model", model[index]));
       }
     }
   } finally {
@@ -175,7 +192,7 @@ const quick = setup.only === "quick";
 const pacing = await startPacing();
 console.log("milliseconds from the server to the screen, medians of the runs");
 const chosen = (/** @type {Case[]} */ cases) => (quick ? cases.filter(({ words }) => words <= 200) : cases);
-await run("VS Code's default view", chosen(DEFAULT_VIEW), {});
+await run("VS Code's default view", chosen(DEFAULT_VIEW), {}, true);
 await run("with incremental rendering", chosen(INCREMENTAL_VIEW), {
   "chat.experimental.incrementalRendering.enabled": true,
   "chat.experimental.incrementalRendering.buffering": "off",

@@ -34,7 +34,9 @@ pub fn screen(quick: bool) -> Done {
         vscode::Machine::Cannot(reason) => return Err(reason),
     };
     let gateway = Gateway::start(&gateway::build()?)?;
+    run(cargo().args(["build", "--quiet", "--locked", "--workspace", "--example", "screen_model"]))?;
     let mut driver = tools.node("e2e/screen.mjs", &gateway, &extension::pack()?);
+    driver.env("SLUICE_SCREEN_MODEL", root().join("target/debug/examples/screen_model"));
     if quick {
         driver.args(["--only", "quick"]);
     }
