@@ -9,7 +9,9 @@ use crate::{Done, javascript};
 
 /// Builds the command line and returns its path.
 pub fn build() -> Done<PathBuf> {
-    run(cargo().args(["build", "--quiet", "--locked", "--package", "sluice-cli"]))?;
+    // The tests of the workspace have built this already. With `--package`, cargo would build most of it again, because the
+    // packages of the workspace together enable more features than each alone.
+    run(cargo().args(["build", "--quiet", "--locked", "--workspace", "--bin", "sluice"]))?;
     Ok(root().join("target/debug").join(format!("sluice{}", std::env::consts::EXE_SUFFIX)))
 }
 

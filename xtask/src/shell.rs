@@ -1,9 +1,17 @@
 //! Runs other programs and reports their failures.
 
+use std::cell::RefCell;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use crate::Done;
+
+thread_local! {
+    /// Where the programs that this thread runs print, instead of on the terminal.
+    static OUTPUT: RefCell<Option<File>> = const { RefCell::new(None) };
+}
 
 /// Returns the workspace's root.
 pub fn root() -> PathBuf {
@@ -22,9 +30,27 @@ pub fn cargo() -> Command {
     command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
 }
 
-/// Runs a command with its output on the terminal.
+/// Runs a task. Returns what it returned, and what the programs that it ran on this thread have printed.
+pub fn gather<T>(task: impl FnOnce() -> T) -> Done<(T, String)> {
+    let file = root().join(format!("target/output-{:?}.txt", thread::current().id()));
+    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+    OUTPUT.set(Some(File::create(&file).map_err(failed)?));
+    let done = task();
+    OUTPUT.set(None);
+    let output = fs::read(&file).and_then(|output| fs::remove_file(&file).map(|()| output)).map_err(failed)?;
+    Ok((done, String::from_utf8_lossy(&output).into_owned()))
+}
+
+/// Runs a command with its output on the terminal, or where it is gathered.
 pub fn run(command: &mut Command) -> Done {
     let line = spelled(command);
+    OUTPUT.with_borrow(|output| {
+        if let Some(file) = output
+            && let (Ok(output), Ok(errors)) = (file.try_clone(), file.try_clone())
+        {
+            command.stdout(output).stderr(errors);
+        }
+    });
     let status = command.status().map_err(|error| missing(command, &error))?;
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed ({status})")) }
 }

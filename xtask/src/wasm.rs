@@ -22,6 +22,12 @@ pub const PACKAGES: [&str; 4] = ["sluice-wasm", "sluice-requests-wasm", "sluice-
 /// Only the adapter has this module, and for people who download it, size matters more than speed.
 const AI_SDK: &str = "sluice-ai-sdk-wasm";
 
+#[derive(Clone, Copy, PartialEq)]
+enum Optimize {
+    ForSize,
+    ForSpeed,
+}
+
 impl Modules {
     /// Returns the module that reads answers.
     pub fn core(&self) -> PathBuf {
@@ -62,16 +68,14 @@ pub fn build() -> Done<Modules> {
 }
 
 fn build_all_in(target_directory: &Path) -> Done<Modules> {
-    let small = build_in(&root(), target_directory, &[AI_SDK], "wasm-small", "")?;
-    let modules = build_in(&root(), target_directory, &PACKAGES, "wasm", "")?;
-    fs::copy(small.ai_sdk(), modules.ai_sdk()).map_err(|error| format!("{}: {error}", small.ai_sdk().display()))?;
-    Ok(modules)
+    build_in(&root(), target_directory, &[AI_SDK], Optimize::ForSize, "")?;
+    build_in(&root(), target_directory, &PACKAGES, Optimize::ForSpeed, "")
 }
 
 /// Builds the core without our `memcmp`, to measure what that is worth.
 pub fn build_without_memcmp() -> Done<PathBuf> {
     let target = root().join("target/without-memcmp");
-    Ok(build_in(&root(), &target, &PACKAGES[..1], "wasm", " --cfg without_memcmp")?.core())
+    Ok(build_in(&root(), &target, &PACKAGES[..1], Optimize::ForSpeed, " --cfg without_memcmp")?.core())
 }
 
 /// Builds the core from a copy of its source without the attribute `inline(never)`, to measure what that is worth.
@@ -91,7 +95,7 @@ pub fn build_without_inline_never() -> Done<PathBuf> {
         };
         write().map_err(|error| format!("cannot copy {file}: {error}"))?;
     }
-    Ok(build_in(&copy, &target, &PACKAGES[..1], "wasm", "")?.core())
+    Ok(build_in(&copy, &target, &PACKAGES[..1], Optimize::ForSpeed, "")?.core())
 }
 
 pub fn build_and_report() -> Done {
@@ -124,7 +128,7 @@ fn build_in(
     source: &Path,
     target_directory: &Path,
     packages: &[&str],
-    profile: &str,
+    optimize: Optimize,
     more_flags: &str,
 ) -> Done<Modules> {
     add_target()?;
@@ -138,10 +142,12 @@ fn build_in(
         .current_dir(source)
         .args(["build", "--quiet", "--locked", "--lib", "--target", TARGET])
         .args(packages.iter().flat_map(|package| ["--package", package]))
-        .args(["--profile", profile, "--target-dir"])
+        .args(["--profile", "wasm", "--target-dir"])
         .arg(target_directory)
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags))?;
-    Ok(Modules(target_directory.join(TARGET).join(profile)))
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags)
+        // With a second profile, cargo would build the build scripts and all that they need once more.
+        .envs((optimize == Optimize::ForSize).then_some(("CARGO_PROFILE_WASM_OPT_LEVEL", "z"))))?;
+    Ok(Modules(target_directory.join(TARGET).join("wasm")))
 }
 
 fn add_target() -> Done {
