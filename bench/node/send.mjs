@@ -102,7 +102,8 @@ async function main() {
       }
     }
     const [hand, ours] = times.map(median);
-    table.info(`${name}: by hand ${hand.toFixed(1)}, sluice ${ours.toFixed(1)}; sluice / by hand`, "", ours / hand);
+    // The core reads the whole chat, pairs calls with results and repairs schemas, which the other contender doesn't do.
+    table.aim(`${name}: by hand ${hand.toFixed(1)}, sluice ${ours.toFixed(1)}; sluice / by hand`, "", ours / hand, { atMost: 2.5 });
   }
   table.print();
   await worker.terminate();
