@@ -30,6 +30,7 @@ mod models;
 mod options;
 mod output;
 mod profile;
+mod program;
 mod prompt;
 mod records;
 #[cfg(test)]

@@ -20,6 +20,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::program;
 use crate::text::one_line;
 use crate::tool_process::{Group, MAX_OUTPUT};
 use crate::tools::without_keys;
@@ -45,9 +46,9 @@ pub struct Server {
 impl Server {
     /// Starts a server and asks for its tools. `limit` bounds how long this takes.
     pub async fn start(command: &str, limit: Duration) -> Result<(Self, Vec<Tool>), String> {
-        let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words = words.ok_or_else(|| format!("--mcp {command:?} is not a command; check its quotation marks"))?;
-        let mut process = Command::new(&words[0]);
+        let words = program::words(command)
+            .ok_or_else(|| format!("--mcp {command:?} is not a command; check its quotation marks"))?;
+        let mut process = Command::new(program::file(&words[0]));
         process.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         process.kill_on_drop(true);
         without_keys(&mut process);

@@ -11,6 +11,7 @@ use crate::complain;
 use crate::editor::Typed;
 use crate::ledger;
 use crate::output::tell;
+use crate::program;
 use crate::session::Session;
 
 /// Asks the user for questions until there are no more. `attached` goes with the first one.
@@ -76,8 +77,10 @@ pub fn edit(start: &str) -> Result<String, String> {
     };
     write().map_err(|error: io::Error| format!("cannot write {}: {error}", file.display()))?;
     // The variable may have arguments, such as `code --wait`.
-    let mut words = program.split_whitespace();
-    let status = Command::new(words.next().unwrap_or(fallback)).args(words).arg(&file).status();
+    let Some(words) = program::words(&program) else {
+        return Err(format!("{program:?} is not a command; check the quotation marks in EDITOR"));
+    };
+    let status = Command::new(program::file(&words[0])).args(&words[1..]).arg(&file).status();
     let text = std::fs::read_to_string(&file);
     let _ = std::fs::remove_file(&file);
     match status {

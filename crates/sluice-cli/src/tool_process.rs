@@ -2,8 +2,8 @@
 //!
 //! The command leads a process group of its own. The group ends with the call: when the command exits, when its time is
 //! up, and when the user interrupts it. Processes that leave the group (`setsid`) are beyond reach, as are those that
-//! another process starts for the command; they cannot delay the answer either. Windows has no process groups in this
-//! sense: only the command itself is ended there, and what it started goes on.
+//! another process starts for the command; they cannot delay the answer either. On Windows, a job object takes the place
+//! of the process group.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -74,7 +74,7 @@ pub async fn run(
         }
         how
     };
-    group.end();
+    drop(group);
     child
         .kill()
         .await
@@ -123,7 +123,7 @@ impl Kept {
     }
 
     /// Reads what arrives soon, because the contents of a pipe can't be queried here.
-    #[cfg(not(unix))]
+    #[cfg(windows)]
     async fn rest(&mut self, pipe: &mut Option<impl AsyncRead + Unpin>) {
         let _ = timeout(GRACE, self.read(pipe)).await;
     }
@@ -138,6 +138,9 @@ impl Kept {
 pub struct Group {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
+    /// Windows ends the processes of a job with its last handle, even if this program is killed.
+    #[cfg(windows)]
+    _job: Option<win32job::Job>,
 }
 
 #[cfg(unix)]
@@ -150,10 +153,6 @@ impl Group {
     pub fn ask_to_end(&self) {
         self.signal(rustix::process::Signal::TERM);
     }
-
-    /// Ends all remaining processes of the group.
-    #[allow(clippy::unused_self, reason = "it is dropped")]
-    fn end(self) {}
 
     /// A group's number isn't reused while there is a process in it, even after its leader is gone. If there is none,
     /// nothing happens.
@@ -171,15 +170,47 @@ impl Drop for Group {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 impl Group {
-    pub fn of(_child: &tokio::process::Child) -> Self {
-        Self {}
+    /// What the command starts before it belongs to the job is beyond reach. It has hardly begun to run then.
+    pub fn of(child: &tokio::process::Child) -> Self {
+        let job = || {
+            let mut limits = win32job::ExtendedLimitInfo::new();
+            limits.limit_kill_on_job_close();
+            let job = win32job::Job::create_with_limit_info(&limits).ok()?;
+            job.assign_process(child.raw_handle()? as isize).ok()?;
+            Some(job)
+        };
+        Self { _job: job() }
     }
 
     /// A command in the same console receives Ctrl-C itself.
+    #[allow(clippy::unused_self, reason = "as on Unix")]
     pub fn ask_to_end(&self) {}
+}
 
-    /// The caller ends the command itself.
-    fn end(self) {}
+/// On Unix, `tests/tools.rs` checks this and more with the whole program.
+#[cfg(all(test, windows))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_process_in_the_background_ends_with_its_command() {
+        let directory = std::env::temp_dir().join(format!("sluice-job-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let script = [
+            "@start /b cmd /c \"ping -n 100000 127.0.0.1 > held.txt\"",
+            ":wait",
+            "@if not exist held.txt goto wait",
+            "@echo done",
+        ];
+        std::fs::write(directory.join("run.cmd"), script.join("\r\n")).unwrap();
+        let mut command = Command::new(directory.join("run.cmd"));
+        command.current_dir(&directory);
+        let limit = Duration::from_secs(100);
+        let finished = run(command, "", limit, std::future::pending()).await.unwrap();
+        assert_eq!(finished.stdout.text(), "done\r\n");
+        // A file that a process has open can't be deleted.
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
 }

@@ -22,6 +22,7 @@ use tokio::process::Command;
 use crate::editor::{Editor, Typed};
 use crate::mcp::Server;
 use crate::output::tell;
+use crate::program;
 use crate::spinner::Spinner;
 use crate::text::one_line;
 use crate::tool_process::{self, Finished, How};
@@ -237,7 +238,7 @@ async fn run(
     limit: Duration,
     cancel: impl Future<Output = ()>,
 ) -> Option<Result<Vec<ChatPart>, String>> {
-    let mut command = Command::new(program);
+    let mut command = Command::new(program::file(program));
     command.args(arguments);
     without_keys(&mut command);
     let Finished { how, stdout, stderr } = match tool_process::run(command, input_json, limit, cancel).await {

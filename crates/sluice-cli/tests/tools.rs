@@ -6,7 +6,7 @@
 mod support;
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 
@@ -178,7 +178,7 @@ fn a_process_that_left_the_group_is_not_waited_for() {
     let (_ready, mut go) = (bench.fifo("ready"), bench.fifo("fifo"));
     let script = "setsid sh -c 'echo > ready; read line < fifo' & read line < ready; echo done";
     assert_eq!(bench.run(script, "run {}", &[]), ["done\n"]);
-    go.writer.write_all(b"go\n").unwrap();
+    std::io::Write::write_all(&mut go.writer, b"go\n").unwrap();
 }
 
 #[test]

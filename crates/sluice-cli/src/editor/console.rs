@@ -11,11 +11,13 @@ pub(super) struct Lines;
 
 impl Lines {
     /// The console has its own history, and completes nothing.
+    #[allow(clippy::unnecessary_wraps, reason = "as on Unix")]
     pub(super) fn start(_: Option<&PathBuf>, _: &[String]) -> Option<Self> {
         Some(Self)
     }
 
     /// A backslash at the end of a question asks for another line.
+    #[allow(clippy::unused_self, reason = "as on Unix")]
     pub(super) fn read(&mut self, prompt: &Prompt, _: Option<&PathBuf>) -> Typed {
         let mut text = String::new();
         let mut sign = prompt.text.as_str();
