@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::gateway::{self, Gateway};
-use crate::shell::{capture, root, run};
+use crate::shell::{capture, program, root, run};
 use crate::vscode::{self, Machine, Tools};
 use crate::{Done, extension};
 
@@ -38,7 +38,7 @@ pub fn play(options: Options) -> Done {
     println!("Packing the extension …");
     let vsix = extension::pack()?;
     let unattended = !has_display() && !std::io::stdout().is_terminal();
-    if !options.headless && !unattended && has_display() && capture(Command::new("code").arg("--version")).is_ok() {
+    if !options.headless && !unattended && has_display() && capture(program("code").arg("--version")).is_ok() {
         return in_installed_code(&vsix, &gateway);
     }
     match vscode::prepare()? {
@@ -74,7 +74,7 @@ fn in_installed_code(vsix: &Path, gateway: &Gateway) -> Done {
     let groups = r#"[{ "name": "Sluice", "vendor": "sluice" }]"#;
     fs::write(user.join("chatLanguageModels.json"), groups).map_err(|error| format!("{}: {error}", user.display()))?;
     let code = || {
-        let mut code = Command::new("code");
+        let mut code = program("code");
         code.arg("--user-data-dir").arg(folder.join("user")).arg("--extensions-dir").arg(folder.join("extensions"));
         code
     };
@@ -107,7 +107,11 @@ fn in_code_server(tools: &Tools, vsix: &Path, gateway: &Gateway, headless: bool)
 
 /// Opens the address in a browser, if there is one. It is printed in any case.
 fn open_browser(url: &str) {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let opener = match env::consts::OS {
+        "macos" => "open",
+        "windows" => "explorer",
+        _ => "xdg-open",
+    };
     if has_display() {
         let _ = Command::new(opener).arg(url).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     }

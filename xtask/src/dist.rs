@@ -6,20 +6,20 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use flate2::{Compression, GzBuilder};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::gateway::Gateway;
 use crate::shell::{capture, cargo, command, root, run};
-use crate::{Done, adapter, demo, extension, notices, wasm};
+use crate::{Done, adapter, extension, notices, trial, wasm};
 
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The packages that Rust programs can use.
-const CRATES: [&str; 2] = ["sluice-core", "sluice-client"];
+pub const CRATES: [&str; 2] = ["sluice-core", "sluice-client"];
 /// What the command line is also built for, if this machine has the linker.
-const ARM: &str = "aarch64-unknown-linux-gnu";
+pub const ARM: &str = "aarch64-unknown-linux-gnu";
 const ARM_LINKER: &str = "aarch64-linux-gnu-gcc";
-const SUMS: &str = "SHA256SUMS";
+pub const SUMS: &str = "SHA256SUMS";
 
 /// Makes the artefacts in `target/dist`. Unless `once`, also checks them.
 pub fn all(once: bool) -> Done {
@@ -32,10 +32,17 @@ pub fn all(once: bool) -> Done {
         return Ok(());
     }
     compare_with_clone(&folder)?;
-    try_out(&folder)?;
+    trial::all(&folder)?;
     println!("\nAll artefacts were built twice with the same bytes, and work. They are in {}:", folder.display());
     print!("{}", read(&folder.join(SUMS))?);
     Ok(())
+}
+
+/// Makes the artefact that depends on the machine.
+pub fn for_this_machine() -> Done {
+    let folder = root().join("target/dist");
+    fs::create_dir_all(&folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+    program(&folder, &host()?)
 }
 
 /// Makes all artefacts, and a file with their checksums.
@@ -114,15 +121,33 @@ fn program(folder: &Path, target: &str) -> Done {
         let completions = capture(Command::new(&own).args(["completions", shell]))?;
         write(&contents.join("completions").join(file), &completions)?;
     }
-    let archive = folder.join(format!("{name}.tar"));
-    run(command("tar")
-        .args(["--create", "--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=go=rX"])
-        .arg("--file")
-        .arg(&archive)
-        .arg("--directory")
-        .arg(root().join("target/dist-contents"))
-        .arg(&name))?;
-    run(command("gzip").args(["--no-name", "--force"]).arg(&archive))
+    let archive = folder.join(format!("{name}.tar.gz"));
+    pack(&contents, &name, &file, &archive).map_err(|error| format!("cannot write {}: {error}", archive.display()))
+}
+
+/// Packs a folder and its folders under a name. The bytes depend on nothing but the names and contents of the files.
+fn pack(folder: &Path, name: &str, program: &str, archive: &Path) -> std::io::Result<()> {
+    let compressed = GzBuilder::new().write(fs::File::create(archive)?, Compression::best());
+    let mut archive = tar::Builder::new(compressed);
+    let mut folders = vec![(folder.to_owned(), name.to_owned())];
+    while let Some((folder, name)) = folders.pop() {
+        let mut files = fs::read_dir(folder)?.map(|file| Ok(file?.path())).collect::<std::io::Result<Vec<_>>>()?;
+        files.sort();
+        for file in files {
+            let last = file.file_name().unwrap_or_default().to_string_lossy();
+            let inside = format!("{name}/{last}");
+            if file.is_dir() {
+                folders.push((file, inside));
+                continue;
+            }
+            let bytes = fs::read(&file)?;
+            let mut header = tar::Header::new_ustar();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(if last == program { 0o755 } else { 0o644 });
+            archive.append_data(&mut header, inside, bytes.as_slice())?;
+        }
+    }
+    archive.into_inner()?.finish()?.sync_all()
 }
 
 /// Packs the libraries as cargo would publish them, and builds them from the packed files.
@@ -142,7 +167,7 @@ fn crates(folder: &Path) -> Done {
     Ok(())
 }
 
-/// Lists every crate that is part of an artefact, in the `CycloneDX` format.
+/// Lists every third-party component that is part of an artefact, in the `CycloneDX` format.
 fn bill_of_materials() -> Done<String> {
     let mut linked = notices::linked_crates(&wasm::PACKAGES, wasm::TARGET)?;
     linked.extend(notices::linked_crates(&["sluice-cli"], &host()?)?);
@@ -160,6 +185,22 @@ fn bill_of_materials() -> Done<String> {
                 "licenses": [{ "expression": package["license"] }],
             }));
         }
+    }
+    for name in notices::NPM_PACKAGES {
+        let manifest = read(&root().join("node_modules").join(name).join("package.json"))?;
+        let manifest: Value = serde_json::from_str(&manifest).map_err(|error| format!("{name}: {error}"))?;
+        let version = manifest["version"].as_str().unwrap_or_default();
+        components.push(json!({
+            "type": "library",
+            "name": name,
+            "version": version,
+            "purl": format!("pkg:npm/{name}@{version}"),
+            "licenses": [{ "expression": manifest["license"] }],
+        }));
+    }
+    for (name, licence) in [("cl100k_base", "MIT"), ("o200k_base", "MIT"), ("gemma-3", "Apache-2.0")] {
+        let name = format!("vocabulary {name}");
+        components.push(json!({ "type": "data", "name": name, "licenses": [{ "expression": licence }] }));
     }
     let sluice = json!({ "type": "application", "name": "sluice", "version": VERSION });
     let bill = json!({
@@ -182,65 +223,8 @@ fn checksums(folder: &Path) -> Done<BTreeMap<String, String>> {
     Ok(sums)
 }
 
-/// Unpacks or installs each artefact in an empty folder, and uses it.
-fn try_out(folder: &Path) -> Done {
-    let empty = root().join("target/dist-trial");
-    let _ = fs::remove_dir_all(&empty);
-    fs::create_dir_all(&empty).map_err(|error| format!("{}: {error}", empty.display()))?;
-    let unpack = |file: String| run(Command::new("tar").arg("-xzf").arg(folder.join(file)).current_dir(&empty));
-
-    let name = format!("sluice-{VERSION}-{}", host()?);
-    unpack(format!("{name}.tar.gz"))?;
-    let sluice = empty.join(&name).join("sluice");
-    says_hello(Command::new(&sluice), &empty)?;
-    let arm = format!("sluice-{VERSION}-{ARM}");
-    if folder.join(format!("{arm}.tar.gz")).is_file() && host()? != ARM {
-        unpack(format!("{arm}.tar.gz"))?;
-        if capture(Command::new("qemu-aarch64").arg("--version")).is_ok() {
-            let mut emulator = Command::new("qemu-aarch64");
-            emulator.args(["-L", "/usr/aarch64-linux-gnu"]).arg(empty.join(&arm).join("sluice"));
-            says_hello(emulator, &empty)?;
-        } else {
-            println!("   SKIPPED: running the command line for {ARM}, because there is no qemu-aarch64");
-        }
-    }
-
-    write(&empty.join("package.json"), "{}\n")?;
-    let package = folder.join(format!("sluice-stream-adapter-{VERSION}.tgz"));
-    run(Command::new("npm")
-        .args(["install", "--silent", "--no-audit", "--no-fund", "--offline"])
-        .arg(&package)
-        .current_dir(&empty))?;
-    let program = "import('@sluice/stream-adapter').then((adapter) => { if (Object.keys(adapter).length === 0) throw new Error('it exports nothing'); })";
-    run(Command::new("node").args(["--eval", program]).current_dir(&empty))?;
-
-    unpack(format!("sluice-core-{VERSION}.crate"))?;
-    fs::create_dir_all(empty.join("user/src")).map_err(|error| format!("{}: {error}", empty.display()))?;
-    let manifest = format!(
-        "[package]\nname = \"user\"\nedition = \"2024\"\n[dependencies]\nsluice-core.path = \"../sluice-core-{VERSION}\"\n[workspace]\n"
-    );
-    write(&empty.join("user/Cargo.toml"), &manifest)?;
-    write(
-        &empty.join("user/src/main.rs"),
-        "fn main() { println!(\"{}\", sluice_core::Counter::estimating().text(\"openai/gpt-5\", \"Hello!\")); }\n",
-    )?;
-    let tokens = capture(cargo().args(["run", "--quiet", "--offline"]).current_dir(empty.join("user")))?;
-    if !tokens.trim().parse::<u64>().is_ok_and(|tokens| tokens > 0) {
-        return Err(format!("the packed core counted {tokens:?} tokens"));
-    }
-
-    let gateway = Gateway::start(&sluice)?;
-    demo::in_browser(&folder.join(format!("sluice-{VERSION}.vsix")), &gateway)
-}
-
-/// Asks the demo a question with a packed command line, without any settings.
-fn says_hello(mut program: Command, home: &Path) -> Done {
-    let answer = capture(program.args(["chat", "Hello!"]).env_clear().env("HOME", home))?;
-    if answer.contains("Sluice") { Ok(()) } else { Err(format!("the packed command line answered {answer:?}")) }
-}
-
 /// Returns the name of this machine's target.
-fn host() -> Done<String> {
+pub fn host() -> Done<String> {
     let version = capture(command("rustc").arg("--verbose").arg("--version"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| "rustc doesn't say which machine this is".to_owned())
@@ -250,10 +234,60 @@ fn copy(from: &Path, to: &Path) -> Done {
     fs::copy(from, to).map(drop).map_err(|error| format!("cannot copy {}: {error}", from.display()))
 }
 
-fn write(file: &Path, text: &str) -> Done {
+pub fn write(file: &Path, text: &str) -> Done {
     fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
 fn read(file: &Path) -> Done<String> {
     fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{VERSION, pack};
+    use crate::shell::root;
+
+    /// Everything is built and tested with the oldest toolchain that is promised, so the promise holds.
+    #[test]
+    fn the_oldest_toolchain_is_the_pinned_one() {
+        let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+        let value = |text: &str, name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+            line.trim_matches([' ', '=', '"']).to_owned()
+        };
+        let pinned = value(&read("rust-toolchain.toml"), "channel");
+        let promised = value(&read("Cargo.toml"), "rust-version");
+        assert!(!promised.is_empty() && pinned.starts_with(&promised), "{pinned:?} {promised:?}");
+    }
+
+    #[test]
+    fn everything_has_the_same_version() {
+        for file in ["extension/package.json", "packages/stream-adapter/package.json"] {
+            let manifest: serde_json::Value = serde_json::from_slice(&fs::read(root().join(file)).unwrap()).unwrap();
+            assert_eq!(manifest["version"], VERSION, "{file}");
+        }
+    }
+
+    #[test]
+    fn an_archive_depends_on_contents_only() {
+        let folder = std::env::temp_dir().join(format!("sluice-pack-{}", std::process::id()));
+        let [one, other] = ["one", "other"].map(|name| {
+            let (contents, archive) = (folder.join(name), folder.join(format!("{name}.tar.gz")));
+            fs::create_dir_all(contents.join("man")).unwrap();
+            // The order in which files are created must not matter.
+            let mut files = ["sluice", "a.txt", "man/b.1"];
+            if name == "one" {
+                files.reverse();
+            }
+            for file in files {
+                fs::write(contents.join(file), file).unwrap();
+            }
+            pack(&contents, "sluice-1", "sluice", &archive).unwrap();
+            fs::read(archive).unwrap()
+        });
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(!one.is_empty() && one == other);
+    }
 }

@@ -28,13 +28,14 @@ pub fn pack() -> Done<PathBuf> {
     }
     copy(&root().join("crates/sluice-core/data/gemma.vocabulary"), &dist)?;
     notices::write(&wasm::PACKAGES, wasm::TARGET, &modules, &extension)?;
-    // The inspector's view contains it.
-    notices::add_npm_package("preact", &extension)?;
+    notices::add_npm_packages(&extension)?;
     fs::copy(root().join("LICENSE-MIT"), extension.join("LICENSE.txt"))
         .map_err(|error| format!("LICENSE-MIT: {error}"))?;
     let vsix = root().join("target/sluice.vsix");
     run(javascript::tool("@vscode/vsce/vsce", &extension)
-        .args(["package", "--no-dependencies", "--allow-missing-repository", "--out"])
+        .args(["package", "--no-dependencies", "--allow-missing-repository"])
+        // As long as the manifest names no repository, links to pictures can't become addresses of it.
+        .args(["--no-rewrite-relative-links", "--out"])
         .arg(&vsix)
         // All packed files have this time (in 1980, the earliest that archives can have), so that two builds have the
         // same bytes.

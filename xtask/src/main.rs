@@ -11,6 +11,7 @@ mod gateway;
 mod javascript;
 mod meter;
 mod notices;
+mod platforms;
 mod quality;
 mod recordings;
 mod servers;
@@ -18,6 +19,7 @@ mod shell;
 mod test;
 mod tidy;
 mod tokens;
+mod trial;
 mod vocabulary;
 mod vscode;
 mod wasm;
@@ -56,6 +58,9 @@ enum Task {
         /// Only make it
         #[arg(long)]
         once: bool,
+        /// Only make the command line for this machine
+        #[arg(long, conflicts_with = "once")]
+        program: bool,
     },
     /// Print how much of the core the tests execute, and which changes of it they don't notice
     Quality {
@@ -63,6 +68,8 @@ enum Task {
         #[arg(long)]
         shard: Option<String>,
     },
+    /// Compile and lint the programs for macOS and Windows
+    Platforms,
     /// Run the commands in the documents, against the embedded gateway
     Documents,
     /// Use the npm package in Node 18 to 24, Bun and Deno, and with esbuild, webpack and Vite
@@ -169,8 +176,10 @@ fn main() -> ExitCode {
         Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Vsix => extension::report(),
         Task::Quality { shard } => quality::check(shard.as_deref()),
+        Task::Platforms => platforms::check(),
         Task::Documents => documents::check(),
-        Task::Dist { once } => dist::all(once),
+        Task::Dist { program: true, .. } => dist::for_this_machine(),
+        Task::Dist { once, .. } => dist::all(once),
         Task::Everywhere => adapter::check_everywhere(),
         Task::Recordings { directory } => recordings::check(&directory),
         Task::Tokens { directory } => tokens::check(&directory),

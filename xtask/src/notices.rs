@@ -11,6 +11,8 @@ use crate::Done;
 use crate::shell::{capture, cargo, root};
 use crate::wasm::TARGET;
 
+/// The npm packages that are bundled into the extension. Only the inspector's view has any.
+pub const NPM_PACKAGES: [&str; 1] = ["preact"];
 pub const FILE: &str = "THIRD-PARTY-NOTICES.txt";
 
 /// The components of the standard library that are linked, with their copyright holders. All are available under the
@@ -53,13 +55,15 @@ pub fn write(packages: &[&str], target: &str, built: &[PathBuf], folder: &Path) 
     fs::write(&file, notices).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
-/// Adds the licence of an npm package to the notices in a folder.
-pub fn add_npm_package(name: &str, folder: &Path) -> Done {
-    let package = root().join("node_modules").join(name);
-    let licence = licence_of(&package).ok_or_else(|| format!("{name} doesn't include its licence text"))?;
+/// Adds the licences of the npm packages to the notices in a folder.
+pub fn add_npm_packages(folder: &Path) -> Done {
     let file = folder.join(FILE);
-    let written = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    let text = format!("{written}\n{}\n{name}\n\n{licence}\n", "-".repeat(100));
+    let mut text = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    for name in NPM_PACKAGES {
+        let package = root().join("node_modules").join(name);
+        let licence = licence_of(&package).ok_or_else(|| format!("{name} doesn't include its licence text"))?;
+        text.push_str(&format!("\n{}\n{name}\n\n{licence}\n", "-".repeat(100)));
+    }
     fs::write(&file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 

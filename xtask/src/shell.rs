@@ -20,10 +20,17 @@ pub fn root() -> PathBuf {
 }
 
 /// Returns a command that runs in the workspace's root.
-pub fn command(program: &str) -> Command {
-    let mut command = Command::new(program);
+pub fn command(name: &str) -> Command {
+    let mut command = program(name);
     command.current_dir(root());
     command
+}
+
+/// Returns a command that runs in the current folder. On Windows, some programs are scripts, and have to be named as
+/// such.
+pub fn program(name: &str) -> Command {
+    let is_script = cfg!(windows) && ["npm", "code"].contains(&name);
+    Command::new(if is_script { format!("{name}.cmd") } else { name.to_owned() })
 }
 
 pub fn cargo() -> Command {
