@@ -113,7 +113,7 @@ function page(webview: vscode.Webview, folder: vscode.Uri): string {
   const address = (name: string): string => webview.asWebviewUri(vscode.Uri.joinPath(folder, name)).toString();
   const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'`;
   return `<!DOCTYPE html>
-<html lang="en">
+<html lang="${vscode.env.language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">

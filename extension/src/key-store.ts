@@ -3,6 +3,8 @@
 
 import * as vscode from "vscode";
 
+import { plainError } from "./notify.js";
+
 const SECRET = "keys";
 
 /** A server and the key for it, or a new key for a group in Manage Models. */
@@ -48,6 +50,12 @@ export class KeyStore {
   }
 
   async #store(keys: readonly KeptKey[]): Promise<void> {
+    const kept = await this.secrets.get(SECRET);
+    if (kept !== undefined && isOfNewerVersion(kept)) {
+      throw plainError(
+        vscode.l10n.t("A newer version of Sluice keeps the keys, and this one leaves them alone. Update it to change them."),
+      );
+    }
     await (keys.length === 0 ? this.secrets.delete(SECRET) : this.secrets.store(SECRET, JSON.stringify(keys)));
   }
 }
@@ -56,7 +64,16 @@ function isSame(one: KeptKey, other: KeptKey): boolean {
   return one.name === other.name && one.replaces === other.replaces;
 }
 
-/** Leaves out what is damaged or was written by another version. */
+/** The first version is a list, without a number. Newer ones are objects with one. */
+function isOfNewerVersion(kept: string): boolean {
+  try {
+    return typeof (JSON.parse(kept) as { version?: unknown } | null)?.version === "number";
+  } catch {
+    return false;
+  }
+}
+
+/** Leaves out what is damaged. A newer version's keys aren't read. */
 function parsed(kept: string): KeptKey[] {
   try {
     const keys = JSON.parse(kept) as KeptKey[];

@@ -116,6 +116,44 @@ test("keys are renamed, replaced and removed", async () => {
   assert.deepEqual(await offered(), ["sluice/demo"]);
 });
 
+/** What each version kept, in its own form. */
+const KEPT_BY_VERSION = [[{ name: "Work", baseUrl: "https://ai-gateway.vercel.sh/v1", key: "old-canary-key" }]];
+
+test("keys that any older version kept are used", async () => {
+  for (const kept of KEPT_BY_VERSION) {
+    const { run, secrets, sent } = await start();
+    await secrets.store("keys", JSON.stringify(kept));
+    await run("refreshModels");
+    assert(sent.length > 0 && sent.every(({ key }) => key === "Bearer old-canary-key"));
+    await run("addKey", "$(key) Work", "$(edit) Rename", "Home");
+    const now = JSON.parse(secrets.kept.get("keys")!) as unknown;
+    assert.deepEqual(now, [{ ...KEPT_BY_VERSION.at(-1)![0], name: "Home" }], "add what the new version keeps to the list above");
+  }
+});
+
+test("keys that a newer version keeps are left alone", async () => {
+  const { run, secrets } = await start();
+  const newer = JSON.stringify({ version: 2, keys: [] });
+  await secrets.store("keys", newer);
+  const seen = await run("addKey", "good-canary-key");
+  assert.match(seen.at(-1)!, /^error: Sluice: A newer version of Sluice keeps the keys/);
+  assert.equal(secrets.kept.get("keys"), newer);
+});
+
+test("a binding that an older version stored still holds", async () => {
+  const { chat, state, restart, sent } = await start(keyed);
+  const { configuration } = keyed;
+  assert.equal((await chat(configuration, "Hello")).error, undefined);
+  const bindings = state.get("keyOrigins") as { [fingerprint: string]: string[] };
+  assert(Object.values(bindings).every(Array.isArray), "the form of this version");
+  // The first version stored one origin for each key.
+  state.set("keyOrigins", Object.fromEntries(Object.entries(bindings).map(([fingerprint, [origin]]) => [fingerprint, origin])));
+  await restart();
+  const before = sent.length;
+  assert.equal((await chat(configuration, "Hello again")).error, undefined);
+  assert(sent.length > before && fake.mistakes.length === 0);
+});
+
 test("models of several keys can be told apart", async () => {
   const { run } = await start();
   await run("addKey", "first-canary-key", undefined);

@@ -106,13 +106,29 @@ test("translations are complete and keep placeholders, code and commands", () =>
   }
 });
 
+/** A context window, or a prompt that is worth caching, never has one token. */
+const ALWAYS_SEVERAL = /tokens([/,:]| in| are| were)/;
+
 test("a text about several things has a singular", () => {
   const english = new Set(Object.keys(read("l10n/bundle.l10n.json")));
-  const plural = /\{\d\} (more )?(model|request|sub-agent|entrie|answer|file|image|message|server|key|tool|conversation)s\b/;
-  const several = [...english].filter((text) => plural.test(text) && !/more than \{/.test(text));
+  const plural = /^\{\d\} (more )?(model|request|sub-agent|entrie|answer|file|image|message|server|key|token|tool|conversation)s\b/;
+  const several = [...english].filter((text) => plural.test(text) && !ALWAYS_SEVERAL.test(text));
   assert(several.length > 2);
   const lonely = several.filter((text) => !english.has(text.replace(plural, "1 $1$2")));
   assert.deepEqual(lonely, [], 'add a text that begins with "1", or reword: "Requests: {0}"');
+});
+
+/** What translators have decided: each concept has one name, and users are addressed politely. */
+const AVOIDED = { de: /Basis-URL|\bTokens|Tokenzahl|Denkstärke|Gespräch|\b(setze|du|dein)\b/, "zh-cn": /基础网址|会话|[，。] /u };
+
+test("a translation has one word for one thing", () => {
+  for (const [language, avoided] of Object.entries(AVOIDED)) {
+    const texts = [`l10n/bundle.l10n.${language}.json`, `package.nls.${language}.json`].flatMap((file) => Object.values(read(file)));
+    assert.deepEqual(
+      texts.filter((text) => avoided.test(text)),
+      [],
+    );
+  }
 });
 
 /** The first and the last code of each section of the core's messages that is about problems. */

@@ -80,7 +80,8 @@ function Chart({ rows, limit }: UsageData) {
   const drawn = hasCosts ? limit : null;
   const highest = Math.max(drawn ?? 0, ...shown.map(([, models]) => models.reduce((sum, row) => sum + amount(row), 0)));
   const height = (value: number): string => `${(100 * value) / Math.max(highest, Number.MIN_VALUE)}%`;
-  const text = (value: number): string => (hasCosts ? dollars(value) : l10n.t("{0} tokens", value.toLocaleString()));
+  const text = (value: number): string =>
+    hasCosts ? dollars(value) : value === 1 ? l10n.t("1 token") : l10n.t("{0} tokens", value.toLocaleString());
   return (
     <figure>
       <div class="chart" aria-hidden="true">

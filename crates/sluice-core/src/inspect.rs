@@ -14,6 +14,7 @@ use crate::boundary::{
     RequestRecord, Status, TreeRow,
 };
 use crate::message::{Message, MessageCode};
+use crate::numbers::grouped;
 
 /// The records of requests, by the time when they began.
 #[derive(Debug, Default)]
@@ -54,6 +55,10 @@ impl Records {
     fn find(&self, id: &str) -> Option<&RequestRecord> {
         self.records.values().find(|record| record.id == id)
     }
+}
+
+fn tokens(count: u64) -> Message {
+    if count == 1 { MessageCode::OneToken.into() } else { Message::new(MessageCode::Tokens, [&grouped(count)]) }
 }
 
 fn plain(text: &dyn ToString) -> Message {

@@ -78,6 +78,7 @@ export const MESSAGES = {
   tooFull: "This request has about {0} tokens, but {1} accepts at most {2}, so it may be refused. Summarize the conversation, drop some context, or choose a model with a larger window.",
   notCounted: "not counted",
   tokens: "{0} tokens",
+  oneToken: "1 token",
   modelLabel: "Model",
   thinkingLabel: "Thinking",
   thinkingByModel: "as much as the model decides",

@@ -1,6 +1,6 @@
 //! Two requests, piece by piece.
 
-use super::piece;
+use super::{piece, tokens};
 use crate::boundary::{Change, ComparedRow, Comparison, PieceRecord, RequestRecord};
 use crate::message::{Message, MessageCode};
 use crate::numbers::grouped;
@@ -70,10 +70,6 @@ fn differences(old: &mut Vec<&PieceRecord>, new: &mut Vec<&PieceRecord>) -> Vec<
     }
     rows.extend(come.filter_map(|come| row(Change::Added, None, Some(come))));
     rows
-}
-
-fn tokens(count: u64) -> Message {
-    Message::new(MessageCode::Tokens, [&grouped(count)])
 }
 
 type Step<'a> = (Option<&'a PieceRecord>, Option<&'a PieceRecord>);

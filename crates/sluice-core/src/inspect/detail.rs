@@ -154,15 +154,14 @@ fn pieces(record: &RequestRecord) -> (Vec<GroupTokens>, Vec<PieceRow>) {
             *sum_cached += cached;
         }
         let is_cached = cached == tokens && tokens > 0;
-        let count = Message::new(MessageCode::Tokens, [&grouped(tokens)]);
-        rows.push(PieceRow { title: piece(sent), group: sent.group, tokens: count, is_cached });
+        rows.push(PieceRow { title: piece(sent), group: sent.group, tokens: super::tokens(tokens), is_cached });
     }
     let groups = sums.into_iter().filter(|(_, tokens, _)| *tokens > 0).map(|(name, tokens, cached)| GroupTokens {
         group: name,
         label: group(name).into(),
         tokens,
         cached,
-        text: [Message::new(MessageCode::Tokens, [&grouped(tokens)])]
+        text: [super::tokens(tokens)]
             .into_iter()
             .chain((cached > 0).then(|| Message::new(MessageCode::CachedTokens, [&grouped(cached)])))
             .collect(),

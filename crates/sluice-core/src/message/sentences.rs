@@ -95,6 +95,7 @@ messages! {
     // The status line and its tooltip.
     NotCounted = "not counted",
     Tokens = "{0} tokens",
+    OneToken = "1 token",
     ModelLabel = "Model",
     ThinkingLabel = "Thinking",
     ThinkingByModel = "as much as the model decides",
