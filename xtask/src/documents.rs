@@ -6,12 +6,16 @@
 //!
 //! - `<!-- not run: REASON -->` for commands that need something else
 //! - `<!-- sample output -->` for commands whose output depends on more than the command
+//!
+//! Commands within sentences, such as `sluice doctor URL`, aren't run, but they and their options must exist.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use crate::gateway::{self, Gateway};
 use crate::shell::{capture, command, root};
@@ -34,12 +38,17 @@ pub fn check() -> Done {
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
     let home = root().join("target/documents");
-    let (mut run, mut problems) = (0, Vec::new());
+    let mut help = Help { sluice: &sluice, pages: BTreeMap::new() };
+    let (mut run, mut mentioned, mut problems) = (0, 0, Vec::new());
     for file in capture(command("git").args(["ls-files", "*.md"]))?.lines() {
         let text = fs::read_to_string(root().join(file)).map_err(|error| format!("{file}: {error}"))?;
         let (examples, skipped) = examples(&text);
         for reason in skipped {
             println!("   not run in {file}: {reason}");
+        }
+        for (line, command) in mentions(&text) {
+            problems.extend(help.find(command).err().map(|problem| format!("{file}:{line}: `{command}`: {problem}")));
+            mentioned += 1;
         }
         if !examples.is_empty() {
             prepare(&home).map_err(|error| format!("{}: {error}", home.display()))?;
@@ -52,7 +61,7 @@ pub fn check() -> Done {
             run += 1;
         }
     }
-    println!("   {run} commands were run");
+    println!("   {run} commands were run, and {mentioned} that are mentioned exist");
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
@@ -79,6 +88,59 @@ fn examples(text: &str) -> (Vec<Example<'_>>, Vec<&str>) {
         before = line;
     }
     (examples, skipped)
+}
+
+/// Returns the commands of ours that are mentioned within sentences, with their lines.
+fn mentions(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut is_block = false;
+    for (index, line) in text.lines().enumerate() {
+        is_block ^= line.trim_start().starts_with("```");
+        if !is_block {
+            let spans = line.split('`').skip(1).step_by(2);
+            let ours = spans.filter(|span| ["sluice ", "cargo xtask "].iter().any(|name| span.starts_with(name)));
+            found.extend(ours.map(|command| (index + 1, command)));
+        }
+    }
+    found
+}
+
+/// What commands and options there are, according to the programs themselves.
+struct Help<'a> {
+    sluice: &'a Path,
+    pages: BTreeMap<String, String>,
+}
+
+impl Help<'_> {
+    /// Checks that a command and its options exist. `…`, brackets and pipes end a command.
+    fn find(&mut self, command: &str) -> Done {
+        let mut words = command.split_whitespace().take_while(|word| !word.starts_with(['…', '[', '|', '\\']));
+        if words.next() == Some("cargo") {
+            return match Arguments::try_parse_from(words) {
+                Err(error) if error.kind() != ErrorKind::MissingRequiredArgument => Err(error.to_string()),
+                _ => Ok(()),
+            };
+        }
+        let words: Vec<&str> = words.collect();
+        // Before the subcommand, there may be options with values.
+        let name = words.iter().find(|word| word.starts_with(|first: char| first.is_ascii_lowercase()));
+        let page = self.page(name.copied().unwrap_or_default())?;
+        let options = words.iter().filter_map(|word| word.split('=').next()).filter(|word| word.starts_with('-'));
+        let is_known = |option: &str| page.split([' ', ',', '\n', '[', '=']).any(|word| word == option);
+        match options.into_iter().find(|option| !is_known(option)) {
+            Some(option) => Err(format!("there is no {option}")),
+            None => Ok(()),
+        }
+    }
+
+    fn page(&mut self, subcommand: &str) -> Done<&str> {
+        if !self.pages.contains_key(subcommand) {
+            let words = [subcommand, "--help"].into_iter().filter(|word| !word.is_empty());
+            let page = capture(Command::new(self.sluice).args(words))?;
+            self.pages.insert(subcommand.to_owned(), page);
+        }
+        Ok(&self.pages[subcommand])
+    }
 }
 
 /// Makes an empty home directory with the files that examples mention.
@@ -170,7 +232,7 @@ fn without_numbers(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{examples, shows};
+    use super::{examples, mentions, shows};
 
     #[test]
     fn commands_are_found_with_their_output() {
@@ -180,6 +242,12 @@ mod tests {
             found.iter().map(|it| format!("{}: {} → {:?}", it.line, it.command, it.output)).collect();
         assert_eq!(found, ["2: a b → [\"one\", \"two …\"]", "5: c → []", "13: d → []"]);
         assert_eq!(skipped, ["needs x"]);
+    }
+
+    #[test]
+    fn commands_are_found_within_sentences() {
+        let text = "Run `sluice chat --json`, not `curl x`.\n```text\n`sluice x`\n```\n| `cargo xtask test` |";
+        assert_eq!(mentions(text), [(1, "sluice chat --json"), (5, "cargo xtask test")]);
     }
 
     #[test]

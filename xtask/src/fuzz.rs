@@ -1,4 +1,7 @@
 //! `cargo xtask fuzz`: runs every fuzz target, and the tests of our own `memcmp` in Miri, on the nightly toolchain.
+//!
+//! A target starts from three folders: `fuzz/corpus`, what earlier runs on this machine found; `fuzz/seeds`, a small
+//! selection of that, which is part of the repository; and the generators' hostile input.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +35,8 @@ pub fn all(only: Option<&str>, seconds: u32) -> Done {
             .and_then(|()| fs::create_dir_all(&corpus))
             .map_err(|error| format!("cannot write seeds: {error}"))?;
         let mut fuzz = command("cargo");
-        fuzz.args(["fuzz", "run", "--target-dir", "target/fuzz", target]).args([corpus, seeds]);
+        let kept = root().join("fuzz/seeds").join(target);
+        fuzz.args(["fuzz", "run", "--target-dir", "target/fuzz", target]).args([corpus, kept, seeds]);
         if *target == "cost" {
             // The other targets look for memory errors. Without a sanitizer, this one runs three times as many inputs.
             fuzz.args(["--sanitizer", "none"]);
