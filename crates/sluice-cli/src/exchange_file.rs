@@ -85,8 +85,14 @@ impl Exchange {
         let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let problem = |line: usize| format!("{} is not an exchange: line {line} can't be read", path.display());
         let mut lines = text.lines().enumerate();
-        let first = lines.next().and_then(|(_, line)| serde_json::from_str::<Header>(line).ok());
-        let header = first.filter(|header| header.sluice_exchange == VERSION).ok_or_else(|| problem(1))?;
+        let first = lines.next().and_then(|(_, line)| serde_json::from_str::<Value>(line).ok()).unwrap_or_default();
+        if first["sluiceExchange"].as_u64().is_some_and(|version| version > u64::from(VERSION)) {
+            return Err(format!(
+                "{} was written by a newer version of sluice; update this one to read it",
+                path.display()
+            ));
+        }
+        let header: Header = serde_json::from_value(first).map_err(|_| problem(1))?;
         let (mut chunks, mut record) = (Vec::new(), None);
         for (number, line) in lines {
             let value: Value = serde_json::from_str(line).map_err(|_| problem(number + 1))?;

@@ -78,3 +78,27 @@ fn files_of_a_newer_version_are_left_alone() {
         assert_eq!(fs::read_to_string(home.join(file)).unwrap(), json.to_string(), "{file}");
     }
 }
+
+/// One captured exchange of each version of the format.
+const EXCHANGES: [&str; 1] = [include_str!("data/exchange-1.jsonl")];
+
+#[test]
+fn exchanges_of_every_older_version_are_replayed() {
+    let home = home("exchanges", Some(1));
+    for (number, exchange) in (1..).zip(EXCHANGES) {
+        let header: Value = serde_json::from_str(exchange.lines().next().unwrap()).unwrap();
+        assert_eq!(header["sluiceExchange"], number);
+        fs::write(home.join("old.exchange"), exchange).unwrap();
+        let replayed = print(&home, &["replay", "old.exchange"]);
+        assert!(replayed.starts_with("0: ") && replayed.contains("The Elbe."), "{replayed}");
+    }
+    let newest = u64::try_from(EXCHANGES.len()).unwrap();
+    let newer = EXCHANGES[EXCHANGES.len() - 1].replacen(
+        &format!("\"sluiceExchange\":{newest}"),
+        &format!("\"sluiceExchange\":{}", newest + 1),
+        1,
+    );
+    fs::write(home.join("newer.exchange"), newer).unwrap();
+    let refused = print(&home, &["replay", "newer.exchange"]);
+    assert!(!refused.starts_with("0: ") && refused.contains("newer version"), "{refused}");
+}

@@ -1,6 +1,6 @@
 //! A recorded exchange can be read again, and its redacted form has no text of the user's and no secret.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sluice_core::{Recording, RequestRecord, Secrets};
 
 const KEY: &str = "sk-canary-0123456789abcdef";
@@ -45,4 +45,37 @@ fn a_redacted_recording_keeps_its_structure_and_its_answer() {
         "input": [{ "type": "message", "role": "user", "content": "[8 characters]" }] });
     assert_eq!(redacted.request, expected);
     assert!(redacted.response.starts_with("data: {\"type\":\"response.output_text.delta\",\"delta\":\"Your key is "));
+}
+
+/// One file of each version of both formats.
+const RECORDS: [&str; 1] = [include_str!("data/upgrade/record-1.json")];
+const RECORDINGS: [&str; 1] = [include_str!("data/upgrade/recording-1.json")];
+
+#[test]
+fn files_of_every_version_are_read() {
+    for (number, file) in (1..).zip(RECORDS) {
+        assert_eq!(serde_json::from_str::<Value>(file).unwrap()["version"], number);
+        let record = RequestRecord::read(file).unwrap();
+        assert_eq!(
+            (record.model.as_str(), record.usage.input, record.timeline.end_ms > 0),
+            ("sluice/echo", Some(7), true)
+        );
+        assert!(!record.pieces.is_empty() && record.cost.is_some() && record.forecast.is_some());
+    }
+    for (number, file) in (1..).zip(RECORDINGS) {
+        assert_eq!(serde_json::from_str::<Value>(file).unwrap()["version"], number);
+        let recording = Recording::read(file).unwrap();
+        assert!(recording.response.contains("The Elbe."));
+        assert!(recording.to_exchange().starts_with("{\"chat\":{"), "{}", recording.to_exchange());
+    }
+    let advice = "add a file of the new version";
+    assert_eq!(RECORDS.len(), usize::try_from(RequestRecord::VERSION).unwrap(), "{advice}");
+    assert_eq!(RECORDINGS.len(), usize::try_from(Recording::VERSION).unwrap(), "{advice}");
+}
+
+#[test]
+fn files_of_a_newer_version_are_ignored() {
+    let newer = |file: &str| file.replacen("\"version\": 1", "\"version\": 2", 1);
+    assert_eq!(RequestRecord::read(&newer(RECORDS[0])), None);
+    assert_eq!(Recording::read(&newer(RECORDINGS[0])), None);
 }
