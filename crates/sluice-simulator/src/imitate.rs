@@ -5,15 +5,21 @@ use serde_json::{Map, Value, json};
 
 use crate::faults::Faults;
 use crate::http::Reply;
-use crate::models::{self, Kind, MODELS};
+use crate::models::{self, Kind, MODELS, Model};
 use crate::perform::Event;
 use crate::problem::Problem;
+use crate::providers::Provider;
+use crate::script::{Item, Script};
 
 /// A server to imitate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Imitated {
+    /// A server in JavaScript, which counts no tokens and splits text between UTF-16 units.
+    Aimock,
     /// A gateway in front of Claude, with lists in Anthropic's spelling.
     Anthropic,
+    /// A proxy whose API is at the root, although its list is at `/v1`.
+    CodexProxy,
     DeepSeek,
     /// `responses.js`
     HuggingFace,
@@ -23,22 +29,40 @@ pub enum Imitated {
     OpenAi,
     /// The proxy that passes on token counts as chat completions spell them.
     ResponsesProxy,
+    /// The Shepherd Model Gateway, in front of vLLM.
+    Smg,
     /// `transformers serve`
     Transformers,
     Vllm,
 }
 
 use Imitated::{
-    Anthropic, DeepSeek, HuggingFace, LiteLlm, LlamaCpp, Ollama, OpenAi, ResponsesProxy, Transformers, Vllm,
+    Aimock, Anthropic, CodexProxy, DeepSeek, HuggingFace, LiteLlm, LlamaCpp, Ollama, OpenAi, ResponsesProxy, Smg,
+    Transformers, Vllm,
 };
 
 impl Imitated {
-    pub const ALL: [Self; 10] =
-        [Anthropic, DeepSeek, HuggingFace, LiteLlm, LlamaCpp, Ollama, OpenAi, ResponsesProxy, Transformers, Vllm];
+    pub const ALL: [Self; 13] = [
+        Aimock,
+        Anthropic,
+        CodexProxy,
+        DeepSeek,
+        HuggingFace,
+        LiteLlm,
+        LlamaCpp,
+        Ollama,
+        OpenAi,
+        ResponsesProxy,
+        Smg,
+        Transformers,
+        Vllm,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
+            Aimock => "aimock",
             Anthropic => "anthropic",
+            CodexProxy => "codex-proxy",
             DeepSeek => "deepseek",
             HuggingFace => "huggingface",
             LiteLlm => "litellm",
@@ -46,6 +70,7 @@ impl Imitated {
             Ollama => "ollama",
             OpenAi => "openai",
             ResponsesProxy => "responses-proxy",
+            Smg => "smg",
             Transformers => "transformers",
             Vllm => "vllm",
         }
@@ -55,6 +80,53 @@ impl Imitated {
     pub fn chosen(faults: &Faults) -> Option<Self> {
         let name = faults.value("as")?;
         Self::ALL.into_iter().find(|server| server.name() == name)
+    }
+
+    /// Returns what a path names, without the prefix of the API, if this server has an API there.
+    pub fn resource(self, route: &str) -> Option<&str> {
+        let at_root = route.strip_prefix('/');
+        let below_v1 = route.strip_prefix("/v1/");
+        match self {
+            // These have both.
+            LiteLlm | Anthropic | LlamaCpp => below_v1.or(at_root),
+            Aimock => below_v1.or(at_root.filter(|resource| *resource == "responses")),
+            CodexProxy => below_v1.filter(|resource| *resource == "models").or(at_root),
+            _ => below_v1,
+        }
+    }
+
+    /// Returns the model that answers a request for this id.
+    pub fn model(self, id: &str) -> Option<&'static Model> {
+        let found = models::find(id).filter(|model| self.serves(model));
+        // It has one model and doesn't read the name.
+        found.or_else(|| models::find("sluice/echo").filter(|_| self == LlamaCpp))
+    }
+
+    /// Returns whether sealed reasoning passes through this server. Engines have none, and neither has anything that is
+    /// in front of chat completions.
+    fn passes_seals(self) -> bool {
+        matches!(self, Aimock | Anthropic | LiteLlm | OpenAi)
+    }
+
+    fn serves(self, model: &Model) -> bool {
+        let needs_seals =
+            matches!(Provider::of(model.id), Some(Provider::OpenAi | Provider::OpenAiUnverified | Provider::Anthropic));
+        self.passes_seals() || !needs_seals
+    }
+
+    /// Changes how much of a model's thinking is shown. Most servers send all of it and none of it sealed.
+    pub fn rewrite(self, script: &mut Script) {
+        // Ollama calls the whole of it a summary, and seals nothing although there is something in that field.
+        if self.passes_seals() || self == Ollama {
+            return;
+        }
+        for item in &mut script.items {
+            if let Item::Reasoning { raw, summary, sealed } = item {
+                let thoughts: Vec<String> = raw.take().into_iter().chain(summary.drain(..)).collect();
+                *raw = (!thoughts.is_empty()).then(|| thoughts.join("\n\n"));
+                *sealed = false;
+            }
+        }
     }
 
     /// Refuses a request that this server refuses, although the protocol allows it.
@@ -77,6 +149,10 @@ impl Imitated {
                 );
                 return Err(Problem::invalid("reasoning.effort", message).code("unsupported_value"));
             }
+            Ollama if ["minimal", "xhigh"].contains(&effort) => {
+                let accepted = r#"must be "high", "medium", "low", "max", or "none""#;
+                return Err(Problem::invalid("", format!("invalid reasoning value: \"{effort}\" ({accepted})")));
+            }
             _ => {}
         }
         let wanted = body.get("max_output_tokens").and_then(Value::as_u64).unwrap_or(0);
@@ -93,15 +169,19 @@ impl Imitated {
                 let message = format!("Unexpected fields in the request: {{'{field}'}}");
                 Err(Problem { status: 422, message, ..problem })
             }
+            Smg => {
+                let message = format!("{field}: unknown field `{field}`, expected one of `model`, `input`, `stream`");
+                Err(Problem { message, code: None, ..problem })
+            }
             _ => Ok(()),
         }
     }
 
     fn check_length(self, wanted: u64) -> Result<(), Problem> {
-        let window = models::find("sluice/echo").map_or(0, models::Model::context_window);
+        let window = models::find("sluice/echo").map_or(0, Model::context_window);
         let most = window - window / 8;
         let message = match self {
-            Vllm if wanted > window => format!(
+            Vllm | Smg if wanted > window => format!(
                 "max_output_tokens={wanted} cannot be greater than max_model_len={window}. Please request fewer output \
                 tokens. (parameter=max_output_tokens, value={wanted})"
             ),
@@ -120,16 +200,17 @@ impl Imitated {
     fn check_item(self, item: &Value) -> Result<(), Problem> {
         let encrypted = item["type"] == "reasoning" && item["encrypted_content"].is_string();
         let parts = item["output"].as_array();
-        let has_image =
-            item["content"].as_array().is_some_and(|parts| parts.iter().any(|part| part["type"] == "input_image"));
-        if self == LlamaCpp && has_image {
+        let has_image = |parts: &Value| {
+            parts.as_array().is_some_and(|parts| parts.iter().any(|part| part["type"] == "input_image"))
+        };
+        if self == LlamaCpp && (has_image(&item["content"]) || has_image(&item["output"])) {
             let hint = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj";
             return Err(Problem { status: 500, ..Problem::invalid("input", hint) });
         }
         let lacks_detail = |part: &Value| part["type"] == "input_image" && part.get("detail").is_none();
         let message = match self {
-            Vllm if encrypted => "Encrypted content is not supported. (parameter=input)",
-            Vllm if parts.is_some_and(|parts| parts.iter().any(lacks_detail)) => {
+            Vllm | Smg if encrypted => "Encrypted content is not supported. (parameter=input)",
+            Vllm | Smg if parts.is_some_and(|parts| parts.iter().any(lacks_detail)) => {
                 "1 validation error for ResponseInputImageParam\ndetail\n  Field required [type=missing]"
             }
             LlamaCpp if encrypted && !item["content"].is_array() => "item['content'] is not an array",
@@ -139,20 +220,58 @@ impl Imitated {
         Err(Problem::invalid("input", message))
     }
 
+    /// Refuses a request that has the wrong key, or none.
+    pub fn refuse_key(self, has_key: bool, problem: &Problem) -> Reply {
+        match self {
+            // Without a database, it knows one key. It looks for all others in the database.
+            LiteLlm | Anthropic if has_key => Reply::json(
+                400,
+                &json!({ "error": {
+                    "message": "No connected db.", "type": "no_db_connection", "param": null, "code": "400" } }),
+            ),
+            LiteLlm | Anthropic => Reply::whole(500, "text/plain", b"Internal Server Error".to_vec()),
+            _ => self.refuse(problem),
+        }
+    }
+
     /// Returns a refusal in the format of this server.
     pub fn refuse(self, problem: &Problem) -> Reply {
         let Problem { status, kind, code, message, param } = problem;
         let body = match self {
+            // It doesn't expect that a model can't be loaded.
+            Transformers if *code == Some("model_not_found") => {
+                return Reply::whole(500, "text/plain", b"Internal Server Error".to_vec());
+            }
             Transformers => json!({ "detail": message }),
             HuggingFace => {
                 let path: Vec<&str> = param.as_str().unwrap_or_default().split('.').collect();
                 json!({ "success": false, "error": [{ "code": code, "path": path, "message": message }] })
             }
-            Vllm => {
+            Vllm | Smg => {
                 let kind = if *status == 404 { "NotFoundError" } else { "BadRequestError" };
                 json!({ "error": { "message": message, "type": kind, "param": param, "code": status } })
             }
             LlamaCpp => json!({ "error": { "code": status, "message": message, "type": kind } }),
+            Ollama => {
+                let kind = match status {
+                    400 => "invalid_request_error",
+                    404 => "not_found_error",
+                    _ => "api_error",
+                };
+                json!({ "error": { "message": message, "type": kind, "param": null, "code": null } })
+            }
+            LiteLlm | Anthropic if *code == Some("model_not_found") => {
+                let id = param["modelId"].as_str().unwrap_or_default();
+                let message = format!(
+                    "/responses: Invalid model name passed in model={id}. Call `/v1/models` to view available models for \
+                    your key."
+                );
+                let kind = "invalid_request_error";
+                return Reply::json(
+                    400,
+                    &json!({ "error": { "message": message, "type": kind, "param": null, "code": "400" } }),
+                );
+            }
             LiteLlm | Anthropic => json!({ "error": {
                 "message": format!("litellm.BadRequestError: {message}"),
                 "type": kind, "param": param, "code": status.to_string() } }),
@@ -164,9 +283,10 @@ impl Imitated {
     /// Returns what this server says about an address that it doesn't have.
     pub fn no_such_route(self, method: &str, route: &str) -> Reply {
         let body = match self {
-            Vllm | LiteLlm | Anthropic | Transformers => json!({ "detail": "Not Found" }),
+            Vllm | LiteLlm | Anthropic | Transformers | CodexProxy => json!({ "detail": "Not Found" }),
             LlamaCpp => json!({ "error": { "code": 404, "message": "File Not Found", "type": "not_found_error" } }),
-            OpenAi | DeepSeek => {
+            Aimock => json!({ "error": { "message": "Not found", "type": "not_found" } }),
+            OpenAi | DeepSeek | Smg => {
                 let message = format!("Invalid URL ({method} {route})");
                 json!({ "error": { "message": message, "type": "invalid_request_error", "param": null, "code": null } })
             }
@@ -177,7 +297,7 @@ impl Imitated {
 
     /// Returns the list of models, or `None` if this server has none.
     pub fn list(self) -> Option<Value> {
-        let entry = |model: &models::Model| {
+        let entry = |model: &Model| {
             let (id, window, most) = (model.id, model.context_window(), model.context_window() / 4);
             Some(match (self, model.kind) {
                 (Vllm, Kind::Language) => {
@@ -198,21 +318,24 @@ impl Imitated {
                 (Anthropic, Kind::Language) => json!({ "type": "model", "id": id, "display_name": model.name,
                     "created_at": "2025-09-29T00:00:00Z", "max_input_tokens": window, "max_tokens": most }),
                 (Vllm | LlamaCpp | Anthropic, _) => return None,
-                (Transformers, kind) if kind != Kind::Language => return None,
+                (Transformers | Smg, kind) if kind != Kind::Language => return None,
                 _ => json!({ "id": id, "object": "model", "created": 1_700_000_000, "owned_by": "library" }),
             })
         };
-        let models: Vec<Value> = MODELS.iter().filter_map(entry).collect();
+        let models: Vec<Value> = MODELS.iter().filter(|model| self.serves(model)).filter_map(entry).collect();
         (self != HuggingFace).then(|| json!({ "object": "list", "data": models }))
     }
 
     /// Returns the faults that this server always has: how it frames and names its events.
     pub fn faults(self) -> Faults {
         let faults = match self {
-            Vllm | Ollama | OpenAi => "openai-names, no-done",
+            Vllm | Smg | Ollama | OpenAi => "openai-names, no-done",
+            Aimock => "openai-names, no-done, drop-sequence-number, split-surrogates",
             LlamaCpp => "openai-names, no-done, drop-sequence-number, drop-output-index",
             LiteLlm | Anthropic => "openai-names, no-event-lines, drop-sequence-number",
-            Transformers | HuggingFace | ResponsesProxy | DeepSeek => "openai-names, no-event-lines, no-done",
+            Transformers | HuggingFace | ResponsesProxy | DeepSeek | CodexProxy => {
+                "openai-names, no-event-lines, no-done"
+            }
         };
         Faults::parse(faults).unwrap_or_default()
     }
@@ -226,18 +349,32 @@ impl Imitated {
                 response["usage"]["cost"] = cost.into();
             }
         }
-        if matches!(self, Vllm | LlamaCpp | Transformers | HuggingFace | ResponsesProxy) {
+        if !matches!(self, Anthropic | DeepSeek | LiteLlm | OpenAi) {
             for event in events.iter_mut() {
                 self.reshape_ending(event);
             }
         }
         match self {
+            Aimock => {
+                for response in events.iter_mut().filter_map(|event| event.get_mut("response")) {
+                    if response["usage"].is_object() {
+                        response["usage"] = zeros();
+                    }
+                }
+            }
+            CodexProxy => {
+                begin_with_zeros(events);
+                let is_thought = |event: &Event| {
+                    event.kind.starts_with("response.reasoning")
+                        || event.get("item").is_some_and(|item| item["type"] == "reasoning")
+                        || event.get("part").is_some_and(|part| part["type"] == "reasoning_text")
+                };
+                events.retain(|event| !is_thought(event));
+                report_status(events);
+            }
             HuggingFace => {
                 forget_calls(events);
-                let zeros = json!({ "input_tokens": 0, "output_tokens": 0, "total_tokens": 0 });
-                if let Some(response) = events.first_mut().and_then(|event| event.get_mut("response")) {
-                    response["usage"] = zeros;
-                }
+                begin_with_zeros(events);
             }
             ResponsesProxy => {
                 for response in events.iter_mut().filter_map(|event| event.get_mut("response")) {
@@ -253,7 +390,7 @@ impl Imitated {
         }
     }
 
-    /// Ends an answer that was cut off as if it were complete. vLLM still says in the response that it isn't.
+    /// Ends an answer that was cut off as if it were complete. Some servers still say in the response that it isn't.
     fn reshape_ending(self, event: &mut Event) {
         let complete = |item: &mut Value| {
             if item["status"] == "incomplete" {
@@ -263,16 +400,37 @@ impl Imitated {
         if let Some(item) = event.get_mut("item") {
             complete(item);
         }
-        if event.kind == "response.incomplete" {
+        if event.kind == "response.incomplete" || (self == Aimock && event.kind == "response.failed") {
             "response.completed".clone_into(&mut event.kind);
         }
         let Some(response) = event.get_mut("response") else { return };
         response["output"].as_array_mut().into_iter().flatten().for_each(complete);
-        if self != Vllm {
+        if !matches!(self, Aimock | Smg | Vllm) {
             complete(response);
             response["incomplete_details"] = Value::Null;
         }
     }
+}
+
+fn zeros() -> Value {
+    json!({ "input_tokens": 0, "output_tokens": 0, "total_tokens": 0 })
+}
+
+/// The first event has counts, although nothing was counted yet.
+fn begin_with_zeros(events: &mut [Event]) {
+    if let Some(response) = events.first_mut().and_then(|event| event.get_mut("response")) {
+        response["usage"] = zeros();
+    }
+}
+
+/// Ends a failed answer with an error that has no type, and a status instead of a code.
+fn report_status(events: &mut Vec<Event>) {
+    let is_failure = |event: &Event| event.kind == "error" || event.kind == "response.failed";
+    let Some(at) = events.iter().position(is_failure) else { return };
+    let error = events.iter().skip(at).find_map(|event| event.get("error").or(event.get("response")?.get("error")));
+    let message = error.map_or(Value::Null, |error| error["message"].clone());
+    events.truncate(at);
+    events.push(Event::new("", vec![("error", json!({ "message": message, "status": 500 }))]));
 }
 
 /// Keeps the `done` events of the last call only.

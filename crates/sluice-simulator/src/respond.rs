@@ -14,7 +14,7 @@ use crate::perform::{Performance, StreamElement, perform};
 use crate::problem::{Problem, not_found_page, wrong_method};
 use crate::providers::Provider;
 use crate::resource::Resource;
-use crate::script::Ending;
+use crate::script::{Ending, Script};
 use crate::seed::{Seed, fingerprint};
 use crate::{personalities, seal, validate};
 
@@ -64,7 +64,10 @@ impl Responder {
         let request_id = seed.id("req_");
         let mut reply = match self.check_key(request) {
             Ok(()) => self.route(request, now_ms, &mut seed),
-            Err(problem) => problem.reply(),
+            Err(problem) => match Imitated::chosen(&self.options.faults) {
+                Some(server) => server.refuse_key(request.header("authorization").is_some(), &problem),
+                None => problem.reply(),
+            },
         };
         reply.headers.push(("x-request-id".into(), request_id));
         reply
@@ -92,13 +95,17 @@ impl Responder {
 
     fn route(&self, request: &Request, now_ms: u64, seed: &mut Seed) -> Reply {
         let method = request.method.as_str();
-        let route: Vec<&str> = request.route().strip_prefix("/v1/").unwrap_or_default().split('/').collect();
         let model = |creator: &str, name: &str| models::find(&format!("{creator}/{name}"));
         let found = |value: Option<Value>, id: &str| match value {
             Some(value) => Reply::json(200, &value),
             None => Problem::model_not_found(id).reply(),
         };
         let server = Imitated::chosen(&self.options.faults);
+        let resource = match server {
+            Some(server) => server.resource(request.route()),
+            None => request.route().strip_prefix("/v1/"),
+        };
+        let route: Vec<&str> = resource.unwrap_or_default().split('/').collect();
         let no_such_route =
             || server.map_or_else(not_found_page, |server| server.no_such_route(method, request.route()));
         match (route.as_slice(), method) {
@@ -177,7 +184,8 @@ impl Responder {
             reply
         } else {
             let streamed = ask.flag("stream", false);
-            let (performance, errored) = self.perform(&ask, model, &faults, now_ms, streamed, seed);
+            let script = script(&ask, &faults, server);
+            let (performance, errored) = self.perform(&ask, model, &script, now_ms, streamed, seed);
             if streamed && faults.are_only(&["pace"]) {
                 event_stream(faults::frames::by_the_book(performance.elements))
             } else if streamed {
@@ -225,7 +233,9 @@ impl Responder {
         }
         let name = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
         let (id, suffix) = name.split_once('+').unwrap_or((&name, ""));
-        let model = models::find(id).ok_or_else(|| Problem::model_not_found(id))?;
+        let server = self.imitated(&body, request);
+        let model = server.map_or_else(|| models::find(id), |server| server.model(id));
+        let model = model.ok_or_else(|| Problem::model_not_found(id))?;
         if model.kind != Kind::Language {
             return Err(Problem::invalid("model", format!("Model '{id}' is not a language model")));
         }
@@ -314,15 +324,13 @@ impl Responder {
         &self,
         ask: &Ask,
         model: &'static Model,
-        faults: &Faults,
+        script: &Script,
         now_ms: u64,
         streamed: bool,
         seed: &mut Seed,
     ) -> (Performance, bool) {
-        let mut script = personalities::script(ask);
-        faults::events::rewrite(faults, &mut script);
         let id = seed.generation_id(now_ms);
-        let performance = perform(&script, &Resource { id: &id, ask, model, now_ms }, seed);
+        let performance = perform(script, &Resource { id: &id, ask, model, now_ms }, seed);
         let status = performance.response["status"].as_str().unwrap_or_default().to_owned();
         let mut memory = self.memory();
         if ask.flag("store", true) && status != "failed" {
@@ -331,6 +339,16 @@ impl Responder {
         memory.finished(Generation::new(id, model, performance.usage, now_ms, streamed, status));
         (performance, matches!(script.ending, Ending::Error(..)))
     }
+}
+
+/// Returns what a model answers, as a server passes it on and faults change it.
+fn script(ask: &Ask, faults: &Faults, server: Option<Imitated>) -> Script {
+    let mut script = personalities::script(ask);
+    if let Some(server) = server.filter(|_| Provider::of(ask.model).is_none()) {
+        server.rewrite(&mut script);
+    }
+    faults::events::rewrite(faults, &mut script);
+    script
 }
 
 /// Returns the conversation including the answer.

@@ -142,10 +142,18 @@ pub fn servers() -> Vec<Case> {
 
 /// Whether a server can't have a fault, or can't say what its outcome is.
 fn is_pointless(server: Imitated, case: &Case) -> bool {
-    let has_event_lines = matches!(server, Imitated::Vllm | Imitated::LlamaCpp | Imitated::Ollama | Imitated::OpenAi);
+    let has_event_lines = matches!(
+        server,
+        Imitated::Aimock | Imitated::LlamaCpp | Imitated::Ollama | Imitated::OpenAi | Imitated::Smg | Imitated::Vllm
+    );
     let says_incomplete = !matches!(
         server,
-        Imitated::LlamaCpp | Imitated::Transformers | Imitated::HuggingFace | Imitated::ResponsesProxy
+        Imitated::CodexProxy
+            | Imitated::HuggingFace
+            | Imitated::LlamaCpp
+            | Imitated::Ollama
+            | Imitated::ResponsesProxy
+            | Imitated::Transformers
     );
     match case.name() {
         "as" | "reset-before-headers" | "retry-after-date" => true,

@@ -25,7 +25,7 @@ pub fn faults() -> &'static [Fault] {
     &FAULTS
 }
 
-static FAULTS: [Fault; 83] = [
+static FAULTS: [Fault; 84] = [
     // Before and instead of the answer.
     fault("delay-headers", "1000", Same, "waits that many milliseconds before the status line"),
     fault("never-headers", "", HeadersTimeout, "takes the request and says nothing"),
@@ -92,7 +92,9 @@ static FAULTS: [Fault; 83] = [
     // How other servers answer.
     also(
         &[
+            "aimock",
             "anthropic",
+            "codex-proxy",
             "deepseek",
             "huggingface",
             "litellm",
@@ -100,6 +102,7 @@ static FAULTS: [Fault; 83] = [
             "ollama",
             "openai",
             "responses-proxy",
+            "smg",
             "transformers",
         ],
         fault("as", "vllm", Same, "imitates that server: its refusals, spellings, endings and lists"),
@@ -147,6 +150,7 @@ static FAULTS: [Fault; 83] = [
     fault("never-close", "", Same, "keeps the connection after [DONE], in silence"),
     fault("stall-after-completed", "", Same, "keeps the connection after the last event, without [DONE]"),
     // The framing of events.
+    fault("split-surrogates", "", Same, "a delta ends between the two halves of a character beyond U+FFFF"),
     fault("crlf", "", Same, "lines end with CR LF"),
     fault("cr", "", Same, "lines end with CR"),
     fault("mixed-lines", "", Same, "every line ends in another way, by the seed"),

@@ -38,38 +38,44 @@ pub fn render(faults: &Faults, events: &[Event], seed: &mut Seed) -> Vec<TimedCh
         None
     };
     for (at, event) in events.iter().enumerate() {
+        // The JSON texts of the event. There are two if its delta is split.
+        let mut texts = vec![if faults.has("type-in-event-line") {
+            Event { kind: String::new(), ..(*event).clone() }.json()
+        } else {
+            event.json()
+        }];
+        if faults.has("split-surrogates") && event.is_delta() {
+            texts = texts.iter().flat_map(|text| split_at_surrogates(text)).collect();
+        }
         if faults.has("done-early") && event.is_terminal() {
             frames.push(0, &["data: [DONE]"]);
         }
         if faults.has("keep-alive") {
             frames.push(event.delay_ms, &[": keep-alive"]);
         }
-        let mut lines = Vec::new();
-        if faults.has("id-and-retry") {
-            lines.push(format!("id: {at}"));
-            lines.push("retry: 3000".into());
-        }
-        if !faults.has("no-event-lines") && !event.kind.is_empty() {
-            lines.push(format!("event: {}", event.kind));
-        }
-        let json = if faults.has("type-in-event-line") {
-            Event { kind: String::new(), ..(*event).clone() }.json()
-        } else {
-            event.json()
-        };
-        if faults.has("multi-line-data") {
-            let value: Option<serde_json::Value> = serde_json::from_str(&json).ok();
-            let pretty = value.map_or(json, |value| format!("{value:#}"));
-            lines.extend(pretty.lines().map(|line| format!("data: {line}")));
-        } else {
-            lines.push(format!("data: {json}"));
-        }
-        let delay = faults.number("keep-alive").unwrap_or(event.delay_ms);
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        if Some(at) == damaged {
-            frames.push_damaged(delay, &lines);
-        } else {
-            frames.push(delay, &lines);
+        for json in texts {
+            let mut lines = Vec::new();
+            if faults.has("id-and-retry") {
+                lines.push(format!("id: {at}"));
+                lines.push("retry: 3000".into());
+            }
+            if !faults.has("no-event-lines") && !event.kind.is_empty() {
+                lines.push(format!("event: {}", event.kind));
+            }
+            if faults.has("multi-line-data") {
+                let value: Option<serde_json::Value> = serde_json::from_str(&json).ok();
+                let pretty = value.map_or(json, |value| format!("{value:#}"));
+                lines.extend(pretty.lines().map(|line| format!("data: {line}")));
+            } else {
+                lines.push(format!("data: {json}"));
+            }
+            let delay = faults.number("keep-alive").unwrap_or(event.delay_ms);
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            if Some(at) == damaged {
+                frames.push_damaged(delay, &lines);
+            } else {
+                frames.push(delay, &lines);
+            }
         }
     }
     if !without_done.iter().any(|name| faults.has(name)) {
@@ -88,6 +94,34 @@ pub fn render(faults: &Faults, events: &[Event], seed: &mut Seed) -> Vec<TimedCh
         first.bytes.splice(0..0, *b"\xEF\xBB\xBF");
     }
     chunks
+}
+
+/// Splits the JSON text of a delta within each character that takes two UTF-16 units.
+fn split_at_surrogates(json: &str) -> Vec<String> {
+    const START: &str = "\"delta\":\"";
+    let whole = || vec![json.to_owned()];
+    let Some(start) = json.find(START).map(|at| at + START.len()) else { return whole() };
+    // The delta ends with the first quotation mark that isn't escaped.
+    let mut is_escaped = false;
+    let end = json[start..].find(|c| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    });
+    let Some(end) = end.map(|length| start + length) else { return whole() };
+    let (head, delta, tail) = (&json[..start], &json[start..end], &json[end..]);
+    let (mut pieces, mut piece) = (Vec::new(), String::new());
+    for c in delta.chars() {
+        let mut units = [0; 2];
+        if let [first, second] = c.encode_utf16(&mut units) {
+            pieces.push(format!("{piece}\\u{first:04x}"));
+            piece = format!("\\u{second:04x}");
+        } else {
+            piece.push(c);
+        }
+    }
+    pieces.push(piece);
+    pieces.into_iter().map(|piece| format!("{head}{piece}{tail}")).collect()
 }
 
 struct Frames<'a> {

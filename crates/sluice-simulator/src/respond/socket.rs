@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Responder, Turn, continued, parse};
+use super::{Responder, Turn, continued, parse, script};
 use crate::faults;
 use crate::http::{End, Request, TimedChunk};
 use crate::memory::Conversations;
@@ -61,7 +61,8 @@ impl Responder {
         if let Some(reply) = faults::head::instead(&faults, now_ms) {
             return SocketReply::refuse(&Problem::of_status(reply.status));
         }
-        let (performance, _) = self.perform(&ask, model, &faults, now_ms, true, &mut seed);
+        let script = script(&ask, &faults, None);
+        let (performance, _) = self.perform(&ask, model, &script, now_ms, true, &mut seed);
         let id = performance.response["id"].as_str().unwrap_or_default().to_owned();
         if performance.response["status"] == "failed" {
             if let Some(id) = &previous {
