@@ -313,13 +313,18 @@ impl ErrorBody {
         if is_overflow(code, self.message.as_deref().unwrap_or_default()) {
             return FailureKind::ContextOverflow;
         }
-        // llama.cpp sends this with status 500, as if it could help to try again.
-        if self.message.as_deref().is_some_and(|message| message.starts_with("image input is not supported")) {
+        // llama.cpp and Ollama send these with status 500, as if it could help to try again.
+        let is_refusal = |message: &str| {
+            message.starts_with("image input is not supported")
+                || (message.starts_with("think value ") && message.ends_with("is not supported for this model"))
+        };
+        if self.message.as_deref().is_some_and(is_refusal) {
             return FailureKind::BadRequest;
         }
         match code {
             "insufficient_quota" | "insufficient_funds" | "quota_for_entity_exceeded" => return FailureKind::NoCredit,
-            "authentication_error" | "invalid_api_key" => return FailureKind::SignIn,
+            // LiteLLM without a database has one key, and looks for every other key in the database.
+            "authentication_error" | "invalid_api_key" | "no_db_connection" => return FailureKind::SignIn,
             "model_not_found" => return FailureKind::ModelNotFound,
             "forbidden" | "customer_verification_required" | "permission_error" => return FailureKind::Forbidden,
             "rate_limit_exceeded" | "too_many_requests" | "rate_limit_error" => return FailureKind::RateLimited,
@@ -333,6 +338,9 @@ impl ErrorBody {
             Some(402) => FailureKind::NoCredit,
             Some(403) => FailureKind::Forbidden,
             Some(404) if self.names_a_model() => FailureKind::ModelNotFound,
+            Some(400) if self.message.as_deref().is_some_and(|message| message.contains("Invalid model name")) => {
+                FailureKind::ModelNotFound
+            }
             // This isn't a stream, or there is no such address, or not for this method.
             Some(200..=299 | 404 | 405) => FailureKind::NotAStream,
             Some(429) => FailureKind::RateLimited,

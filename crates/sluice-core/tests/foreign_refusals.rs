@@ -107,6 +107,35 @@ fn an_output_limit_is_not_a_conversation_that_is_too_long() {
     assert_eq!((overflow.asked_tokens, overflow.limit_tokens), (None, Some(2048)));
 }
 
+/// Trying again doesn't help, although the status says that the server has a problem.
+#[test]
+fn a_refusal_is_not_called_a_problem_of_the_server() {
+    for message in [
+        "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+        "think value \"medium\" is not supported for this model",
+    ] {
+        let body = json!({ "error": { "message": message, "type": "api_error" } }).to_string();
+        assert_eq!(refusal(500, &[], &body).kind, FailureKind::BadRequest, "{message}");
+    }
+}
+
+/// `LiteLLM` has its own words for these.
+#[test]
+fn a_wrong_key_and_a_wrong_model_are_recognized_without_their_status() {
+    check_refusal(
+        400,
+        r#"{"error":{"message":"No connected db.","type":"no_db_connection","param":null,"code":"400"}}"#,
+        expect!["SignIn: No connected db. Enter a valid API key."],
+    );
+    check_refusal(
+        400,
+        r#"{"error":{"message":"/responses: Invalid model name passed in model=x.","type":"invalid_request_error","param":null,"code":"400"}}"#,
+        expect![
+            "ModelNotFound: /responses: Invalid model name passed in model=x. Choose another model; the list may be out of date."
+        ],
+    );
+}
+
 #[test]
 fn the_headers_of_litellm_are_read() {
     let headers = [("llm_provider-retry-after", "7"), ("x-litellm-call-id", "abc")];

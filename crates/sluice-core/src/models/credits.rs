@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::boundary::Failure;
+use crate::boundary::{Failure, FailureKind};
 use crate::failure::HttpResponse;
 use crate::message::{Message, MessageCode};
 use crate::receive::plain_line;
@@ -48,11 +48,18 @@ pub fn check_key(response: &HttpResponse, now: u64) -> KeyCheck {
             };
             KeyCheck { state: KeyState::Accepted, text: vec![text] }
         }
-        401 => KeyCheck { state: KeyState::Refused, text: Failure::from_http(response, now).text },
-        // These are about the credit, or about this request.
-        402 | 403 => KeyCheck { state: KeyState::Unknown, text: Failure::from_http(response, now).text },
         status => {
-            KeyCheck { state: KeyState::Unknown, text: vec![Message::new(MessageCode::KeyNotChecked, [&status])] }
+            let failure = Failure::from_http(response, now);
+            match (failure.kind, status) {
+                // Not every server says so with status 401.
+                (FailureKind::SignIn, _) => KeyCheck { state: KeyState::Refused, text: failure.text },
+                // These are about the credit, or about this request.
+                (_, 402 | 403) => KeyCheck { state: KeyState::Unknown, text: failure.text },
+                _ => {
+                    let text = Message::new(MessageCode::KeyNotChecked, [&status]);
+                    KeyCheck { state: KeyState::Unknown, text: vec![text] }
+                }
+            }
         }
     }
 }

@@ -201,6 +201,10 @@ impl Parameter {
         if is_left(Self::ReasoningSummary) && message.contains("generate reasoning summaries") {
             return Some(Self::ReasoningSummary);
         }
+        // The images of tools can be left out. Those of the user can't.
+        if is_left(Self::ToolOutputParts) && is_about_images(failure) {
+            return Some(Self::ToolOutputParts);
+        }
         // A validator that can't say which of many items it doesn't understand. These two are the unusual ones.
         if is_about_input(failure) {
             let unusual = [Self::ToolOutputParts, Self::ReasoningItems].into_iter().find(|one| is_left(*one));
@@ -222,6 +226,7 @@ impl Parameter {
                 || is_named(message, path)
                 || parameter.aliases().iter().any(|alias| is_named(message, alias))
                 || parent.is_some_and(|parent| is_named(message, parent))
+                || (*parameter == Self::ReasoningEffort && is_about_thinking(message))
         };
         let named = if is_about_output {
             Self::MaxOutputTokens
@@ -289,6 +294,17 @@ fn is_about_reasoning(failure: &Failure) -> bool {
     let message = failure.message.to_ascii_lowercase();
     let names = |phrase: &&str| message.contains(&phrase.to_ascii_lowercase());
     is_refusal && (failure.code.as_deref() == Some("invalid_encrypted_content") || PHRASES.iter().any(names))
+}
+
+/// Returns whether a server refuses images because the model can't see.
+fn is_about_images(failure: &Failure) -> bool {
+    const PHRASES: [&str; 3] = ["image input is not supported", "is not a multimodal model", "does not support image"];
+    failure.kind == FailureKind::BadRequest && PHRASES.iter().any(|phrase| failure.message.contains(phrase))
+}
+
+/// Returns whether a message is about the effort without naming the parameter, as those of Ollama are.
+fn is_about_thinking(message: &str) -> bool {
+    ["does not support thinking", "invalid reasoning value", "think value "].iter().any(|words| message.contains(words))
 }
 
 /// Returns how many tools a server accepts that refuses this many, which servers say in many ways. A server that names no
@@ -390,6 +406,13 @@ mod tests {
                 Parameter::Effort(Max, Some(High)),
             ),
             ("reasoning_effort 'none' is not supported", NoEffort, Parameter::Effort(NoEffort, None)),
+            (
+                r#"invalid reasoning value: "minimal" (must be "high", "medium", "low", "max", or "none")"#,
+                Minimal,
+                Parameter::Effort(Minimal, Some(NoEffort)),
+            ),
+            (r#""llama3.2:1b" does not support thinking"#, Low, all),
+            ("think value \"low\" is not supported for this model", Low, Parameter::Effort(Low, None)),
             ("Unsupported parameter: 'reasoning.effort' is not supported with this model.", Low, all),
         ] {
             check(message, &[Parameter::Effort(sent, None), all], &[], Some(expected));
@@ -448,6 +471,8 @@ mod tests {
         check(message, &both, &both, None);
         check("input: Invalid input", &both, &[], Some(ToolOutputParts));
         check("item['content'] is not an array", &both, &[], Some(ReasoningItems));
+        check("tiny is not a multimodal model", &both, &[], Some(ToolOutputParts));
+        check("tiny is not a multimodal model", &both, &[ToolOutputParts], None);
         let summary = Parameter::ReasoningSummary;
         check("Your organization must be verified to generate reasoning summaries.", &[summary], &[], Some(summary));
         check("Encrypted content is not supported. (parameter=input)", &both, &[], Some(ReasoningItems));
