@@ -65,6 +65,7 @@ impl Client {
                         is_thinking_shown,
                         refused: report.refused,
                         is_reasoning_refused: report.reasoning_refused,
+                        elsewhere: report.elsewhere.map(|elsewhere| elsewhere.base_url),
                         milliseconds: milliseconds(started.elapsed()),
                     }))
                 }

@@ -1,10 +1,15 @@
 //! The card of a test is right for each model of the embedded gateway that follows the rules of a real provider, and for
 //! each mistake that people make.
 
+#[path = "support/clock.rs"]
+#[allow(dead_code, reason = "the fault matrix uses more of it")]
+mod clock;
+
 use std::net::TcpListener;
 
+use clock::{Clock, PATIENT};
 use expect_test::{Expect, expect};
-use sluice_client::{ApiKey, Client, Timeouts};
+use sluice_client::{ApiKey, Client};
 use sluice_core::{Card, CheckResult, Endpoint, ProbeStep, Topic, join_messages};
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Faults, Imitated, Options, model_ids};
@@ -27,7 +32,7 @@ const OTHERS: [&str; 2] = ["sluice/embedding", "sluice/painter"];
 async fn probe(base_url: &str, key: Option<&str>, model: Option<&str>) -> Card {
     let endpoint = Endpoint::parse(base_url).unwrap();
     let key = key.map(|key| ApiKey::for_origin(key, &endpoint.origin).unwrap());
-    let client = Client::new(endpoint, key, Timeouts::default()).unwrap();
+    let client = Client::new(endpoint, key, PATIENT).unwrap();
     let mut asked = Vec::new();
     let card = client
         .probe(model.map(str::to_owned), None, &mut |step, _| {
@@ -306,6 +311,39 @@ async fn the_first_thing_that_is_wrong_ends_the_test() {
     "#]]).await;
 }
 
+/// `LiteLLM` answers a request with a wrong key as if it lacked something itself.
+#[tokio::test]
+async fn a_wrong_key_is_called_a_wrong_key() {
+    let faults = Faults::parse("as=litellm").unwrap();
+    let locked = with(Options { faults, key: Some("right-key".to_owned()), ..Options::default() });
+    check_setup(
+        locked,
+        "/v1",
+        Some("wrong-key"),
+        None,
+        expect![[r#"
+        + Address: ORIGIN/v1
+        ! Key: No connected db. Enter a valid API key.
+    "#]],
+    )
+    .await;
+}
+
+/// A server without a list, and one whose list is at another address than the rest of its API.
+#[tokio::test]
+async fn an_address_without_an_api_is_named_even_if_the_list_does_not_show_it() {
+    for (server, path, expected) in [("huggingface", "", "/v1"), ("codex-proxy", "/v1", "")] {
+        let faults = Faults::parse(&format!("as={server}")).unwrap();
+        let simulator = Simulator::start(with(Options { faults, ..Options::default() })).unwrap();
+        let origin = simulator.url().trim_end_matches("/v1").to_owned();
+        let card = probe(&format!("{origin}{path}"), None, Some("sluice/echo")).await;
+        let address = card.checks.iter().find(|check| check.topic == Topic::Address).unwrap();
+        let found = format!("but there is one at {origin}{expected}. Use that as the base URL.");
+        assert!(join_messages(&address.detail, " ").contains(&found), "{server}: {address:?}");
+        assert!(card.checks.iter().all(|check| check.result != CheckResult::Failed), "{server}");
+    }
+}
+
 /// Chats find the right address by themselves, so the test goes on there.
 #[tokio::test]
 async fn an_address_without_v1_is_corrected() {
@@ -322,17 +360,23 @@ async fn an_address_without_v1_is_corrected() {
 }
 
 /// Every server that the embedded gateway imitates, with each of its models that chat. Each different card is shown once,
-/// below the servers and models that have it, and without what is as it should be.
-#[tokio::test]
+/// below the servers and models that have it, and without what is as it should be. The clock runs fast, because some
+/// servers answer an unknown model with an error that is worth another attempt.
+#[tokio::test(start_paused = true)]
 async fn the_card_is_right_for_each_server_and_model() {
+    let _clock = Clock::start();
     // By card, the line of each server that has it.
     let mut cards: Vec<(String, Vec<String>)> = Vec::new();
     for server in Imitated::ALL.map(Imitated::name) {
         let faults = Faults::parse(&format!("as={server}, pace=0")).unwrap();
         let simulator = Simulator::start(with(Options { faults, ..Options::default() })).unwrap();
+        let base_url = match server {
+            "codex-proxy" => simulator.url().trim_end_matches("/v1").to_owned(),
+            _ => simulator.url(),
+        };
         for model in model_ids().filter(|id| !OTHERS.contains(id)) {
-            let card = probe(&simulator.url(), None, Some(model)).await;
-            let rows = rendered(&card, &simulator.url(), &[]);
+            let card = probe(&base_url, None, Some(model)).await;
+            let rows = rendered(&card, &base_url, &[]);
             let unusual = rows.lines().filter(|row| !row.starts_with('+'));
             let rows: String = unusual.map(|row| format!("  {}\n", row.replace(model, "MODEL"))).collect();
             let at = cards.iter().position(|(known, _)| *known == rows).unwrap_or_else(|| {

@@ -52,7 +52,9 @@ async fn what_a_server_refuses_is_left_out_and_remembered() {
                 vec![Parameter::MostOutputTokens(112_000), Parameter::Effort(Effort::Minimal, Some(Effort::None))]
             }
             Imitated::DeepSeek | Imitated::Anthropic => vec![Parameter::MostOutputTokens(112_000)],
-            Imitated::Vllm => vec![Parameter::MaxOutputTokens],
+            Imitated::Smg | Imitated::Vllm => vec![Parameter::MaxOutputTokens],
+            Imitated::Ollama => vec![Parameter::Effort(Effort::Minimal, Some(Effort::None))],
+            Imitated::LlamaCpp => vec![Parameter::ToolOutputParts],
             Imitated::HuggingFace => {
                 vec![Parameter::Effort(Effort::Minimal, Some(Effort::Low)), Parameter::ToolOutputParts]
             }
@@ -72,16 +74,24 @@ async fn what_a_server_refuses_is_left_out_and_remembered() {
     }
 }
 
+/// Most servers have their API below `/v1`, one has it at the root, and some have both.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_base_url_without_v1_works_and_is_corrected() {
+async fn a_wrong_base_url_works_and_is_corrected() {
     for server in Imitated::ALL {
         let simulator = imitating(server);
-        let url = simulator.url();
-        let wrong = url.strip_suffix("/v1").unwrap();
+        let below_v1 = simulator.url();
+        let root = below_v1.strip_suffix("/v1").unwrap();
+        let (wrong, right) = match server {
+            Imitated::CodexProxy => (below_v1.as_str(), root),
+            _ => (root, below_v1.as_str()),
+        };
+        let has_both =
+            matches!(server, Imitated::Aimock | Imitated::Anthropic | Imitated::LiteLlm | Imitated::LlamaCpp);
         let client = client(wrong, None, PATIENT);
         let report = client.respond(&chat("sluice/echo", "Hello"), pending(), &mut |_| {}).await;
         assert_eq!(report.outcome.status, Status::Completed, "{server:?}");
-        assert_eq!(report.elsewhere.map(|elsewhere| elsewhere.base_url).as_deref(), Some(url.as_str()), "{server:?}");
+        let elsewhere = report.elsewhere.map(|elsewhere| elsewhere.base_url);
+        assert_eq!(elsewhere.as_deref(), (!has_both).then_some(right), "{server:?}");
         // From now on, the right address is used at once.
         let report = client.respond(&chat("sluice/echo", "Hello"), pending(), &mut |_| {}).await;
         assert_eq!((report.outcome.status, report.elsewhere), (Status::Completed, None), "{server:?}");
@@ -91,13 +101,17 @@ async fn a_base_url_without_v1_works_and_is_corrected() {
         let list = catalog.models(&ModelSettings::default(), 0);
         if server == Imitated::HuggingFace {
             let Refresh::Kept(note) = refreshed else { panic!("there is no list") };
-            assert!(note.detail.contains(&format!("none at {url}")), "{}", note.detail);
-        } else {
-            assert_eq!(refreshed, Refresh::Changed, "{server:?}");
-            assert!(list.notes[0].detail.ends_with(&format!("Change the base URL to {url}.")), "{server:?}");
-            assert!(list.models.iter().any(|model| model.id == "sluice/echo"), "{server:?}");
-            assert!(list.models.iter().all(|model| model.id != "sluice/embedding"), "{server:?}");
+            assert!(note.detail.contains(&format!("none at {right}")), "{}", note.detail);
+            continue;
         }
+        assert_eq!(refreshed, Refresh::Changed, "{server:?}");
+        let advice = format!("Change the base URL to {right}.");
+        let is_advised = list.notes.iter().any(|note| note.detail.ends_with(&advice));
+        // The list of this one is where the rest of its API isn't.
+        let is_listed_here = server == Imitated::CodexProxy || (has_both && server != Imitated::Aimock);
+        assert_eq!(is_advised, !is_listed_here, "{server:?}");
+        assert!(list.models.iter().any(|model| model.id == "sluice/echo"), "{server:?}");
+        assert!(list.models.iter().all(|model| model.id != "sluice/embedding"), "{server:?}");
     }
 }
 

@@ -118,6 +118,8 @@ pub struct ProbeAnswer {
     pub refused: Vec<Parameter>,
     /// See [`Report::reasoning_refused`](crate::Report::reasoning_refused).
     pub is_reasoning_refused: bool,
+    /// The base URL that answered, if it isn't the one that is tested. See [`Report::elsewhere`](crate::Report::elsewhere).
+    pub elsewhere: Option<String>,
     /// How long it took, in milliseconds.
     #[cfg_attr(test, ts(type = "number"))]
     pub milliseconds: u64,

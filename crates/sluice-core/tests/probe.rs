@@ -25,6 +25,7 @@ fn ok(entry: &Value) -> ProbeAnswer {
         is_thinking_shown: false,
         refused: Vec::new(),
         is_reasoning_refused: false,
+        elsewhere: None,
         milliseconds: 120,
     }
 }

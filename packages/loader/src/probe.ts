@@ -81,7 +81,7 @@ async function answer(test: ConnectionTest, chat: ChatRequest, stopsEarly: boole
     },
     onRetry: ({ text }) => test.onProgress(localized(text)),
   });
-  const { outcome, refused, reasoningRefused } = report;
+  const { outcome, refused, reasoningRefused, elsewhere } = report;
   const { error } = outcome;
   return {
     status: outcome.status,
@@ -100,6 +100,7 @@ async function answer(test: ConnectionTest, chat: ChatRequest, stopsEarly: boole
     isThinkingShown,
     refused,
     isReasoningRefused: reasoningRefused,
+    ...(elsewhere === null ? {} : { elsewhere: elsewhere.baseUrl }),
     milliseconds: Date.now() - started,
   };
 }

@@ -53,9 +53,10 @@ impl Probe {
         if !(200..=299).contains(&response.status) && self.options.has_key && !with_key {
             return Next::List { with_key: true };
         }
-        if matches!(response.status, 401 | 403) {
-            let text = Failure::from_http(response, self.options.now).text;
-            self.add(Topic::Key, CheckResult::Failed, text);
+        let failure = Failure::from_http(response, self.options.now);
+        let is_refusal = !(200..=299).contains(&response.status);
+        if is_refusal && matches!(failure.kind, FailureKind::SignIn | FailureKind::Forbidden) {
+            self.add(Topic::Key, CheckResult::Failed, failure.text);
             return Next::Nothing;
         }
         let refresh = self.catalog.as_mut().map(|catalog| catalog.handle_list(response, self.options.now));
@@ -101,13 +102,18 @@ impl Probe {
         if matches!(refresh, Refresh::Kept(_)) {
             return self.without_list();
         }
-        self.card.checks.retain(|check| check.topic != Topic::Address);
-        let found = Message::new(MessageCode::FoundElsewhere, [&other.base_url]);
-        self.add(Topic::Address, CheckResult::Absent, vec![found]);
+        self.judge_elsewhere(&other.base_url);
         // Chats find the other address too, so the test goes on there.
         self.catalog = Some(ModelCatalog::new(&other));
         self.endpoint = Some(other);
         self.judge_list(response, self.options.has_key)
+    }
+
+    /// The server has its API at another address than the one that is tested.
+    fn judge_elsewhere(&mut self, base_url: &str) {
+        self.card.checks.retain(|check| check.topic != Topic::Address);
+        let found = Message::new(MessageCode::FoundElsewhere, [&base_url]);
+        self.add(Topic::Address, CheckResult::Absent, vec![found]);
     }
 
     pub(super) fn without_list(&mut self) -> Next {
@@ -173,6 +179,9 @@ impl Probe {
             self.add(topic, CheckResult::Failed, vec![plain(&failure.text)]);
             return Next::Nothing;
         }
+        if let Some(base_url) = &answer.elsewhere {
+            self.judge_elsewhere(base_url);
+        }
         let model = self.card.model.clone().unwrap_or_default();
         let seconds = format!("{}.{}", answer.milliseconds / 1000, answer.milliseconds % 1000 / 100);
         // Some servers call an answer complete that was cut off while the model was thinking.
@@ -199,7 +208,8 @@ impl Probe {
     fn judge_cut(&mut self, answer: &ProbeAnswer) -> Next {
         let usage = answer.entry.usage.as_ref();
         let counts = usage.and_then(|usage| Some((usage.input_tokens?, usage.output_tokens?)));
-        match counts {
+        // A question has tokens, so a server that says zero doesn't count.
+        match counts.filter(|(input, _)| *input > 0) {
             Some((input, output)) => {
                 let counts = Message::new(MessageCode::FoundUsage, [&grouped(input), &grouped(output)]);
                 self.add(Topic::Usage, CheckResult::Works, vec![counts]);
