@@ -70,6 +70,12 @@ async function newUser(setup, steps) {
         ollama.seen.every(({ headers }) => headers.authorization === undefined),
         "a key was sent",
       );
+      // The address that works is kept, so nobody is told to correct it.
+      assert.deepEqual(
+        ollama.seen.filter(({ path }) => path === "/responses"),
+        [],
+      );
+      assert.equal(await toast("There is no Open Responses API").count(), 0);
       assert.ok(clicks <= MOST_CLICKS, `${clicks} clicks`);
       console.log(`   ${clicks} clicks and one address`);
     });

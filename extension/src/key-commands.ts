@@ -82,10 +82,11 @@ export async function addServer(services: CommandServices): Promise<void> {
       if (!(await connections.agree(endpoint, undefined))) {
         return { problem: vscode.l10n.t("Nothing was sent. Use https, or another address."), mayKeep: false };
       }
-      const { baseUrl, origin } = endpoint;
+      const name = await freeName(services, new URL(endpoint.origin).host);
+      const { list, refusal } = await lists.check(await connections.entered({ name, baseUrl: endpoint.baseUrl }));
+      const baseUrl = list.elsewhere ?? endpoint.baseUrl;
       const known = (await keys.list()).find((one) => one.baseUrl === baseUrl && one.key === undefined);
-      kept = known ?? { name: await freeName(services, new URL(origin).host), baseUrl };
-      const { list, refusal } = await lists.check(await connections.entered(kept));
+      kept = known ?? { name, baseUrl };
       needsKey = refusal !== undefined;
       const note = list.models.length === 0 ? list.notes.at(-1) : undefined;
       return needsKey || note === undefined ? undefined : { problem: noteText(note), mayKeep: true };
@@ -111,7 +112,9 @@ async function enterKey(services: CommandServices, before?: KeptKey, address?: s
     const endpoint = parseEndpoint(requests, baseUrl);
     const { host } = new URL(endpoint.origin);
     const kept = { ...(before ?? { name: await freeName(services, host) }), baseUrl: endpoint.baseUrl };
-    const withKey = (key: string): KeptKey => (key === "" ? kept : { ...kept, key });
+    // Where the server has its list, once that is known.
+    let found = kept.baseUrl;
+    const withKey = (key: string): KeptKey => ({ ...kept, baseUrl: found, ...(key === "" ? {} : { key }) });
     const otherAddress = { icon: "globe", tooltip: vscode.l10n.t("Use another address than {0}", endpoint.origin) };
     const page = endpoint.keysPage;
     const open = { icon: "link-external", tooltip: vscode.l10n.t("Open the page with your keys") };
@@ -128,6 +131,7 @@ async function enterKey(services: CommandServices, before?: KeptKey, address?: s
           return { problem: vscode.l10n.t("Nothing was sent. Use https, or another address."), mayKeep: false };
         }
         const { list, refusal } = await lists.check(await connections.entered(withKey(key)));
+        found = list.elsewhere ?? found;
         const note = list.models.length === 0 ? list.notes.at(-1) : undefined;
         const problem = refusal ?? (note && noteText(note));
         return problem === undefined ? undefined : { problem, mayKeep: refusal === undefined };

@@ -56,6 +56,18 @@ test("a server on this machine needs an address and nothing else", async () => {
   ]);
 });
 
+test("the address that works is kept, and once", async () => {
+  const belowV1 = (url: string, init: RequestInit): Response =>
+    url === "http://localhost:4000/models" ? Response.json({ detail: "Not Found" }, { status: 404 }) : OPEN(url, init);
+  const { run, secrets } = await start({ intercept: belowV1 });
+  for (let time = 0; time < 2; time++) {
+    const seen = await run("addServer", "localhost:4000", undefined);
+    assert.match(seen.at(-1)!, /^info: Sluice: The connection "localhost:4000" works; 1 of its models can chat/);
+    assert.deepEqual(await offered(), ["llama3.2:latest"]);
+  }
+  assert.match(JSON.stringify([...secrets.kept]), /localhost:4000\/v1/);
+});
+
 test("a server's own model with the demo's id answers instead of the demo", async () => {
   const { run, sent, provider } = await start();
   await fake.resolveModels();

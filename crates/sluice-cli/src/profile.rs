@@ -4,6 +4,7 @@
 //! the address in the file is changed to another origin, the key isn't sent there.
 
 use std::collections::BTreeMap;
+use std::future::pending;
 use std::io::{self, IsTerminal, Read, Write, stdin};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,13 +12,19 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use sluice_client::{ApiKey, Client, Timeouts};
-use sluice_core::{Consent, Endpoint, KeyState, ModelCatalog, ModelSettings, Refresh, VERCEL, join_messages};
+use sluice_core::{
+    ChatMessage, ChatRequest, Consent, Endpoint, KeyState, Message, MessageCode, ModelCatalog, ModelSettings, Refresh,
+    VERCEL, join_messages,
+};
 
 use crate::complain;
 use crate::connection::Selection;
 use crate::output::{self, tell};
 use crate::settings_file;
 use crate::text::one_line;
+
+/// The smallest limit for an answer that all providers accept.
+const FEW_TOKENS: u64 = 16;
 
 /// The profile that is used if none is named.
 pub const DEFAULT: &str = "default";
@@ -159,9 +166,9 @@ impl Login {
         headers.extend(selection.headers.clone());
         let client = Client::new(endpoint.clone(), key.as_ref().map(|(_, key)| key.clone()), Timeouts::default());
         let client = client.map_err(|error| error.to_string())?.with_headers(headers.clone());
-        let found = check(&client).await?;
+        let Found { base_url, text } = find(&client, self.model.as_deref()).await?;
         let profile = Profile {
-            base_url: endpoint.base_url.clone(),
+            base_url: base_url.unwrap_or(endpoint.base_url),
             key_origin: Some(endpoint.origin.clone()),
             key: key.map(|(key, _)| key),
             model: self.model.or(known.model),
@@ -171,7 +178,7 @@ impl Login {
         all.profiles.insert(name.clone(), profile);
         all.save()?;
         let usage = if name == DEFAULT { "sluice".to_owned() } else { format!("sluice -p {name}") };
-        tell!("{found} Saved as {name:?}: `{usage} chat …` uses it.");
+        tell!("{text} Saved as {name:?}: `{usage} chat …` uses it.");
         Ok(())
     }
 
@@ -204,16 +211,26 @@ fn read_key(endpoint: &Endpoint) -> Result<String, String> {
     Ok(key.trim().to_owned())
 }
 
-/// Asks the server whether it accepts the key. Returns what to tell the user.
-async fn check(client: &Client) -> Result<String, String> {
+/// What is behind an address.
+struct Found {
+    /// The base URL, if it isn't the one that the user gave.
+    base_url: Option<String>,
+    /// What to tell the user.
+    text: String,
+}
+
+/// Asks the server for its models and whether it accepts the key. A server without a list is asked for an answer of the
+/// model that the user named.
+async fn find(client: &Client, model: Option<&str>) -> Result<Found, String> {
     let mut catalog = ModelCatalog::new(client.endpoint());
-    let models = match client.refresh_models(&mut catalog).await {
-        Refresh::Changed | Refresh::Unchanged => match catalog.models(&ModelSettings::default(), 0).models.len() {
-            1 => "1 model can chat.".to_owned(),
-            count => format!("{count} models can chat."),
-        },
-        Refresh::Kept(note) => return Err(format!("{} Nothing was saved.", note.detail)),
-    };
+    if let Refresh::Kept(note) = client.refresh_models(&mut catalog).await {
+        let has_no_list = |message: &Message| matches!(message.code, MessageCode::NoListHere | MessageCode::NotAList);
+        let advice = if note.text.iter().any(has_no_list) { " If it has none, name a model with -m." } else { "" };
+        return match model {
+            Some(model) => answer(client, model).await,
+            None => Err(format!("{} Nothing was saved.{advice}", note.detail)),
+        };
+    }
     // A list may be public, so it says nothing about the key.
     if client.has_key()
         && let Ok(checked) = client.check_key().await
@@ -221,7 +238,29 @@ async fn check(client: &Client) -> Result<String, String> {
     {
         return Err(format!("{} Nothing was saved.", join_messages(&checked.text, " ")));
     }
-    Ok(models)
+    let list = catalog.models(&ModelSettings::default(), 0);
+    let text = match list.models.len() {
+        1 => "1 model can chat.".to_owned(),
+        count => format!("{count} models can chat."),
+    };
+    let text = match &list.elsewhere {
+        Some(base_url) => format!("The base URL is {base_url}. {text}"),
+        None => text,
+    };
+    Ok(Found { base_url: list.elsewhere, text })
+}
+
+/// Asks a model for a word.
+async fn answer(client: &Client, model: &str) -> Result<Found, String> {
+    let mut chat = ChatRequest { model: model.to_owned(), ..ChatRequest::default() };
+    chat.messages.push(ChatMessage::user("Say yes."));
+    chat.options.max_output_tokens = Some(FEW_TOKENS);
+    let report = client.respond(&chat, pending(), &mut |_| {}).await;
+    if let Some(failure) = report.outcome.error {
+        return Err(format!("{} Nothing was saved.", join_messages(&failure.text, " ")));
+    }
+    let text = format!("{} answers. The server has no list of models.", one_line(model));
+    Ok(Found { base_url: report.elsewhere.map(|elsewhere| elsewhere.base_url), text })
 }
 
 /// Forgets a profile and its key.

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sluice_simulator::Options;
 use sluice_simulator::server::{Config, Simulator};
+use sluice_simulator::{Faults, Options};
 
 /// A user with an empty home.
 struct User {
@@ -239,4 +239,39 @@ fn only_the_user_can_read_the_file() {
     let server = locked("a-key");
     assert_eq!(user.run(&["login", &server.url()], "a-key", &[]).0, Some(0));
     assert_eq!(fs::metadata(user.file()).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+fn imitating(server: &str) -> Simulator {
+    let options = Options { faults: Faults::parse(&format!("as={server}")).unwrap(), ..Options::default() };
+    Simulator::start(Config { options, ..Config::recording() }).unwrap()
+}
+
+/// People leave out the scheme and `/v1`. What is saved has both, so that no later command has to look for them.
+#[test]
+fn the_address_that_works_is_saved() {
+    let (user, ollama) = (User::new("address"), imitating("ollama"));
+    let typed = ollama.url().trim_start_matches("http://").trim_end_matches("/v1").to_owned();
+    let (code, _, said) = user.run(&["-p", "ollama", "login", &typed], "\n", &[]);
+    assert_eq!((code, said.contains(&format!("The base URL is {}.", ollama.url()))), (Some(0), true), "{said}");
+    let (_, profiles, _) = user.run(&["profiles"], "", &[]);
+    assert_eq!(profiles.trim(), format!("ollama: {} without a key", ollama.url()));
+    let before = ollama.requests().len();
+    let (code, _, said) = user.run(&["-p", "ollama", "chat", "-m", "sluice/echo", "Hello"], "", &[]);
+    assert_eq!((code, said.contains("base URL")), (Some(0), false), "{said}");
+    assert_eq!(ollama.requests()[before..].iter().filter(|request| request.path == "/responses").count(), 0);
+}
+
+#[test]
+fn a_server_without_a_list_is_saved_if_a_model_of_it_answers() {
+    let (user, server) = (User::new("no-list"), imitating("huggingface"));
+    let login = |model: &[&str]| user.run(&[&["-p", "hf", "login", &server.url()], model].concat(), "\n", &[]);
+    let (code, _, said) = login(&[]);
+    assert_eq!((code, said.contains("name a model with -m")), (Some(2), true), "{said}");
+    let (code, _, said) = login(&["-m", "acme/unknown"]);
+    assert_eq!((code, said.contains("Nothing was saved.")), (Some(2), true), "{said}");
+    assert!(!user.file().exists());
+    let (code, _, said) = login(&["-m", "sluice/echo"]);
+    assert_eq!((code, said.contains("sluice/echo answers.")), (Some(0), true), "{said}");
+    let (code, answer, said) = user.run(&["-p", "hf", "chat", "Hello"], "", &[]);
+    assert_eq!((code, answer.trim()), (Some(0), "Hello"), "{said}");
 }

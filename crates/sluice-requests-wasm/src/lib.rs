@@ -188,6 +188,7 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
             .map(|request| request.with_headers(&extra_headers)),
         changed,
         notes,
+        elsewhere: list.elsewhere,
         snapshot: catalog.snapshot(),
     })
 }

@@ -827,7 +827,11 @@ others: Array<OtherModel>,
 /**
  * Entries that can't be used, and settings that aren't valid.
  */
-notes: Array<Note>, };
+notes: Array<Note>, 
+/**
+ * The base URL that has the list, if there is none at the user's.
+ */
+elsewhere: string | null, };
 
 export type ChatModel = { 
 /**
@@ -2397,6 +2401,10 @@ refused: Array<Parameter>,
  */
 isReasoningRefused: boolean, 
 /**
+ * The base URL that answered, if it isn't the one that is tested. See [`Report::elsewhere`](crate::Report::elsewhere).
+ */
+elsewhere?: string, 
+/**
  * How long it took, in milliseconds.
  */
 milliseconds: number, };
@@ -2764,6 +2772,10 @@ changed: boolean,
  * What is wrong with the list, the snapshot or the settings.
  */
 notes: Array<Note>, 
+/**
+ * See [`ModelList::elsewhere`](crate::ModelList::elsewhere).
+ */
+elsewhere: string | null, 
 /**
  * The state to store and to send with the next question.
  */

@@ -21,6 +21,8 @@ pub struct ModelList {
     pub others: Vec<OtherModel>,
     /// Entries that can't be used, and settings that aren't valid.
     pub notes: Vec<Note>,
+    /// The base URL that has the list, if there is none at the user's.
+    pub elsewhere: Option<String>,
 }
 
 /// A model, with the fields of VS Code's `LanguageModelChatInformation` under their own names, and more.

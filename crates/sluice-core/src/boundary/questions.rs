@@ -292,6 +292,8 @@ pub struct CatalogView {
     pub changed: bool,
     /// What is wrong with the list, the snapshot or the settings.
     pub notes: Vec<Note>,
+    /// See [`ModelList::elsewhere`](crate::ModelList::elsewhere).
+    pub elsewhere: Option<String>,
     /// The state to store and to send with the next question.
     pub snapshot: String,
 }

@@ -380,6 +380,7 @@ impl ModelCatalog {
             let message = Message::new(MessageCode::OtherBaseUrl, [&self.base_url, elsewhere]);
             Note::for_people(NoteKind::Setting, vec![message])
         }));
+        list.elsewhere.clone_from(&self.elsewhere);
         list
     }
 }
