@@ -3,6 +3,7 @@
 //! The oracle splits frames naively and uses finished items (`output_item.done` and the terminal event). It uses deltas only
 //! for messages that never finish. The core is judged on the deltas that it streamed. If a server's deltas contradict its own
 //! finished text (some recordings were shortened by hand), the deltas are taken as correct, because they were already shown.
+//! White space in thinking isn't compared, because the core separates paragraphs and leaves out thoughts without a word.
 //! The status of an answer is the one in its terminal event. A call counts if its arguments are a JSON object and it wasn't cut
 //! off.
 
@@ -55,6 +56,8 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Done {
 #[derive(Debug, Default)]
 struct Expected {
     text: String,
+    /// The thinking of each item, by its index and id.
+    thoughts: Vec<((Value, Value), String)>,
     calls: Vec<(String, String, Value)>,
     status: &'static str,
     usage: Value,
@@ -77,7 +80,14 @@ impl Expected {
                     let index = event["output_index"].as_u64().unwrap_or_default();
                     deltas.entry(index).or_default().push_str(event["delta"].as_str().unwrap_or_default());
                 }
+                "response.reasoning.delta"
+                | "response.reasoning_text.delta"
+                | "response.reasoning_summary_text.delta" => {
+                    let item = (event["output_index"].clone(), event["item_id"].clone());
+                    expected.add_thought(item, event["delta"].as_str().unwrap_or_default());
+                }
                 "response.output_item.done" => {
+                    expected.add_finished_thought(&event["output_index"], &event["item"]);
                     let index = event["output_index"].as_u64().unwrap_or_default();
                     expected.add_message(&event["item"], &deltas.remove(&index).unwrap_or_default());
                     finished.push(event["item"].clone());
@@ -97,6 +107,11 @@ impl Expected {
                 if finished.is_empty() {
                     for item in &last {
                         expected.add_message(item, "");
+                    }
+                }
+                if expected.thoughts.is_empty() {
+                    for item in &last {
+                        expected.add_finished_thought(&Value::Null, item);
                     }
                 }
                 let calls = |items: &[Value]| items.iter().filter(|item| item["type"] == "function_call").count();
@@ -128,6 +143,26 @@ impl Expected {
         let contradictory = !finished.starts_with(deltas);
         self.contradictory |= contradictory;
         self.add_text(if contradictory { deltas } else { &finished });
+    }
+
+    fn add_thought(&mut self, item: (Value, Value), text: &str) {
+        match self.thoughts.iter_mut().find(|(known, _)| *known == item) {
+            Some((_, thought)) => thought.push_str(text),
+            None => self.thoughts.push((item, text.to_owned())),
+        }
+    }
+
+    /// Adds the thinking of an item that had no deltas.
+    fn add_finished_thought(&mut self, index: &Value, item: &Value) {
+        let is_known = self.thoughts.iter().any(|((known, id), _)| *known == *index || *id == item["id"]);
+        if item["type"] == "reasoning" && !is_known {
+            let texts = |field: &str| -> String {
+                item[field].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect()
+            };
+            let summary = texts("summary");
+            let thought = if summary.is_empty() { texts("content") } else { summary };
+            self.add_thought((index.clone(), item["id"].clone()), &thought);
+        }
     }
 
     fn add_text(&mut self, text: &str) {
@@ -173,20 +208,24 @@ fn compare(body: &[u8], expected: &Expected) -> Done {
             return Err(format!("chunks of {chunk} bytes give different parts than the whole body"));
         }
     }
-    let (mut text, mut calls) = (String::new(), Vec::new());
+    let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
     for part in whole {
         match part {
             Part::Text { value } => text.push_str(&value),
             Part::ToolCall { call_id, name, input_json } => {
                 calls.push((call_id, name, serde_json::from_str(&input_json).unwrap_or_default()));
             }
-            Part::Thinking { .. } | Part::Data { .. } | Part::Citations { .. } => {}
+            Part::Thinking { value, .. } => thinking.push_str(&value),
+            Part::Data { .. } | Part::Citations { .. } => {}
         }
     }
     let outcome = serde_json::to_value(&outcome).unwrap_or_default();
     let (status, usage) = (&outcome["status"], &outcome["usage"]);
+    let thoughts: String = expected.thoughts.iter().map(|(_, thought)| thought.as_str()).collect();
+    let words = |text: &str| -> String { text.split_whitespace().collect() };
     let differences = [
         (text != expected.text, format!("text\n  got      {text:?}\n  expected {:?}", expected.text)),
+        (words(&thinking) != words(&thoughts), format!("thinking\n  got      {thinking:?}\n  expected {thoughts:?}")),
         (calls != expected.calls, format!("calls\n  got      {calls:?}\n  expected {:?}", expected.calls)),
         (status != expected.status, format!("status {status}, expected {}", expected.status)),
         (!same_usage(usage, &expected.usage), format!("usage {usage}, expected {}", expected.usage)),
