@@ -146,7 +146,9 @@ async function replayedTurn() {
   }
   const [peer] = await least(rounds, [{ run: () => calls.forEach((text) => countTokens(text, asText)) }]);
   table.info("gpt-tokenizer", `${peer.toFixed(2)} ms`);
-  table.aim("loading Gemini's vocabulary, during which nothing else runs", `${median(loading).toFixed(1)} ms`, median(loading), { atMost: 50 });
+  table.aim("loading Gemini's vocabulary, during which nothing else runs", `${median(loading).toFixed(1)} ms`, median(loading), {
+    atMost: 50,
+  });
   table.print();
 }
 
