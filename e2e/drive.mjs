@@ -14,13 +14,14 @@ import { key } from "./suites/key.mjs";
 import { local } from "./suites/local.mjs";
 import { proxy } from "./suites/proxy.mjs";
 import { sample } from "./suites/sample.mjs";
+import { session } from "./suites/session.mjs";
 import { spend } from "./suites/spend.mjs";
 import { start } from "./suites/start.mjs";
 import { thinking } from "./suites/thinking.mjs";
 import { web } from "./suites/web.mjs";
 
 /** Suites that need more than the embedded gateway, or that measure. They run only if they are named. */
-const optional = { foreign, inspector };
+const optional = { foreign, inspector, session };
 // The last suite also searches the files of all others for the key.
 const suites = { api, start, local, chat, thinking, commands, spend, hostile, proxy, web, sample, key };
 

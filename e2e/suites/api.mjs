@@ -30,24 +30,33 @@ export async function api(setup) {
   });
   const window = await openWindow(server, setup);
   try {
-    let running = "nothing, it never started";
-    let told = 0;
-    while (Object.keys(figures).length === 0) {
-      const lines = await until(`the other extension reports progress (current check: ${running})`, () => {
-        const whole = fs.existsSync(results) ? fs.readFileSync(results, "utf8").split("\n").slice(0, -1) : [];
-        return whole.length > told && whole;
-      });
-      for (const line of lines.slice(told).map((text) => JSON.parse(text))) {
-        running = line.running ?? running;
-        if (line.result) add({ suite: "api", ...line.result });
-        Object.assign(figures, line.figures);
-      }
-      told = lines.length;
-    }
+    await collect("api", results);
   } finally {
     await window.page.screenshot({ path: path.join(setup.shots, "window.png") });
     await finish(setup, server, window);
     tap.close();
+  }
+}
+
+/**
+ * Takes over what the other extension finds out, until it is done.
+ * @param {string} suite @param {string} results the file in which it writes
+ */
+export async function collect(suite, results) {
+  let running = "nothing, it never started";
+  let told = 0;
+  for (let isDone = false; !isDone; ) {
+    const lines = await until(`the other extension reports progress (current check: ${running})`, () => {
+      const whole = fs.existsSync(results) ? fs.readFileSync(results, "utf8").split("\n").slice(0, -1) : [];
+      return whole.length > told && whole;
+    });
+    for (const line of lines.slice(told).map((text) => JSON.parse(text))) {
+      running = line.running ?? running;
+      if (line.result) add({ suite, ...line.result });
+      isDone ||= line.figures !== undefined;
+      Object.assign(figures, line.figures);
+    }
+    told = lines.length;
   }
 }
 
