@@ -1,5 +1,5 @@
 //! Random answers, sent in random styles. Differences between honest servers change nothing, and faults never break an
-//! invariant. There are 100,000 cases of each kind in release builds and 1,000 in debug builds, always the same ones.
+//! invariant. There are 100,000 cases of each kind without debug assertions and 1,000 with them, always the same ones.
 
 mod support;
 

@@ -27,7 +27,12 @@ impl Summary {
         let started = Instant::now();
         let (done, output) = shell::gather(check)?;
         let seconds = started.elapsed().as_secs_f64();
-        let (result, failed) = if done.is_ok() { ("ok", "") } else { ("FAILED", "FAILED: ") };
+        let failed = if done.is_ok() { "" } else { "FAILED: " };
+        let result = match &done {
+            Ok(_) => "ok",
+            // The other thread may return an error that says less.
+            Err(error) => &format!("FAILED: {error}\n  "),
+        };
         println!("\n── {name}\n{output}   {result}, {seconds:.1} s\n");
         self.add(format!("{seconds:8.1} s  {failed}{name}"));
         self.has_failed.fetch_or(done.is_err(), Ordering::Relaxed);
