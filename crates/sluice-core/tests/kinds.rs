@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sluice_core::{ChatMessage, ChatPart, ChatRequest, RequestKind, Role, purpose};
 
 /// How VS Code's system prompts begin, and then go on in our own words.
-const SYSTEM_PROMPTS: [&str; 45] = [
+const SYSTEM_PROMPTS: [&str; 62] = [
     "Your task is to create a comprehensive, detailed summary of the entire conversation. Leave nothing out.",
     "You are a helpful AI assistant tasked with summarizing conversations. Be short.",
     "You are an AI coding research assistant that uses search tools to gather information. Search well.",
@@ -51,6 +51,23 @@ const SYSTEM_PROMPTS: [&str; 45] = [
     "You are a VS Code search expert who helps to write search queries for text. Write one.",
     "You are a world-class coding tutor. Your code explanations are good.",
     "You are a world-class software engineer and the author and maintainer of the discussed code. Review it.",
+    "You generate concise Git commit messages. Generate one.",
+    "You write clear, concise GitHub pull request titles and descriptions. Write them.",
+    "You assess what one tool call does for an agent.",
+    "You clean up raw speech-to-text (dictation) output. Clean it.",
+    "Context: You are given multiple groups of tools. Name them.",
+    "Your role as an AI assistant is to help developers complete their code tasks by editing.",
+    "Predict next code edit based on what you see.",
+    "Predict the next code edit based on what you see.",
+    "You are a helpful assistant that parses user queries. Parse.",
+    "You are a programmer who specializes in using the command line. Your task is to help the user fix a command.",
+    "You are a Visual Studio Code assistant. The user has identified a project URL. Confirm it.",
+    "You are a Visual Studio Code assistant focused on aiding users in crafting clear and specific texts.",
+    "You are an AI that writes Python code for a single section of a Jupyter notebook. Write.",
+    "You are an AI that improves Python code in a section. Improve.",
+    "You are a world class examiner and must decide whether it is good.",
+    "You are a world class markdown editor, very well versed in programming. Edit.",
+    "You are a Visual Studio Code assistant. Your job is to assist users in using Visual Studio Code by providing knowledge. Help.",
 ];
 
 fn chat(system: Option<&str>, question: &str, tools: &[&str]) -> ChatRequest {
@@ -59,6 +76,88 @@ fn chat(system: Option<&str>, question: &str, tools: &[&str]) -> ChatRequest {
     let messages: Vec<Value> = system.into_iter().chain([message("user", question)]).collect();
     let tools: Vec<Value> = tools.iter().map(|name| json!({"name": name})).collect();
     serde_json::from_value(json!({"model": "m", "messages": messages, "tools": tools})).unwrap()
+}
+
+/// Rules for every answer that VS Code puts before or between the sentences of many prompts. They begin as the real ones do.
+const RULES: &str = "When asked for your name, you must say it. When asked about the model, name it.\n\
+    Follow the user's requirements carefully & to the letter.\n\
+    Follow Microsoft content policies.\nAvoid content that others own.\nIf you are asked for harm, decline.\n\
+    Keep your answers short and impersonal.\n";
+/// What VS Code puts before the prompts of requests that its own services make.
+const SERVICE_RULES: &str = "Follow Microsoft content policies.\nAvoid content that others own.\n\
+    If you are asked for harm, decline.\nKeep your answers short and impersonal.\nUse Markdown formatting.\n\
+    Name the language of code.\nDon't wrap everything in backticks.\nUse KaTeX.\nWrap it in $.\nWrap blocks in $$.\n\
+    The user works in an IDE.\nThe active document is the one they look at.\nThere is one reply in each turn.\n\n";
+const NAMED: &str = "You are an AI programming assistant.\nWhen asked for your name, you must say it.\n";
+
+/// The purpose of a request, its system prompts, the user's messages and the tools.
+type Structure = (&'static str, Vec<String>, Vec<String>, &'static [&'static str]);
+
+/// How requests really look before the first answer.
+#[rustfmt::skip]
+fn structures() -> Vec<Structure> {
+    let own = |text: &str| vec![text.to_owned()];
+    let after = |before: &str, text: &str| vec![format!("{before}{text}")];
+    let go = || own("Go");
+    vec![
+        ("inline edit", after(RULES, "<instructions>\nYou are an AI coding assistant that is used for quick, inline code changes. Edit.\n</instructions>"), go(), &["replace_string"]),
+        ("inline edit", after(NAMED, "You are a world class expert in programming, and especially good at rust.\nFollow Microsoft content policies.\n"), go(), &[]),
+        ("inline edit", after(NAMED, "You are a world class markdown editor, very well versed in programming.\n"), go(), &[]),
+        ("inline fix", after(NAMED, "The user has a typescript file opened in a code editor.\nThe user expects you to propose a fix for it.\n"), go(), &[]),
+        ("inline edit", vec![format!("You are an AI programming assistant.\n{RULES}"), "The user has a rust file opened in a code editor.\nThe user includes some code snippets.".to_owned()], go(), &[]),
+        ("documentation", vec![format!("{NAMED}You must follow Microsoft content policies."), "When user asks you to document something, you must answer in the form of a comment.".to_owned()], go(), &[]),
+        ("dev container", own("You are an AI programming assistant.\nYou are helping a software developer to configure a Dev Container by picking one."), go(), &[]),
+        ("debug type", own("You are a Visual Studio Code assistant. Your job is to assist users in using Visual Studio Code by providing knowledge to them. Don't guess.\nYou are a debugging expert. Your job is to return the debug type to use."), go(), &[]),
+        ("rename suggestions", own("You are a distinguished software engineer.\nFollow Microsoft content policies.\nYou must reply with a JSON array."), go(), &[]),
+        ("project structure", vec![RULES.to_owned(), "You are a VS Code assistant. Your job is to suggest a filetree directory structure for it.".to_owned()], go(), &[]),
+        ("project file", vec![RULES.to_owned(), "You are a Visual Studio Code assistant. Your job is to generate the contents of a new file.".to_owned()], go(), &[]),
+        ("code search sub-agent", after("<context>\nThe folders are a, b and c.\n</context>\n", "<instructions>\nYou are a code search expert.\nA developer needs to find it.\n</instructions>"), go(), &["file_search", "read_file"]),
+        ("tool server configuration", own("<instructions>\nYou are an expert in reading documentation and extracting relevant results.\n</instructions>"), go(), &["fetch"]),
+        ("exploration sub-agent", vec![format!("You are an expert AI programming assistant, working with a user in the VS Code editor.\n{RULES}"), "<instructions>\nYou are a highly sophisticated agent.\n</instructions>".to_owned()],
+            vec!["<instruction>Use tabs.</instruction>\n<modeInstructions>\nYou are currently running in \"Explore\" mode. Your instructions are below.\n</modeInstructions>".to_owned(), "Find the lock".to_owned()], &["file_search", "read_file"]),
+        ("intent detection", own("When asked for your name, you must say it.\nFollow the user's requirements.\n"), own("A software developer is using an AI chatbot in a code editor in file a.rs.\nChoose a function."), &[]),
+        ("goal", after(SERVICE_RULES, "You summarize a user's coding request into a single short phrase. Short."), go(), &[]),
+        ("dictation", after(SERVICE_RULES, "You clean up raw speech-to-text (dictation) output."), go(), &[]),
+        ("thinking title", own(SERVICE_RULES), own("Summarize the following content in a SINGLE sentence (under 10 words) using past tense."), &[]),
+        ("command risk", own(SERVICE_RULES), own("You assess what one terminal command does for a code-editing AI agent."), &[]),
+        ("tool risk", own(SERVICE_RULES), own("You assess what one tool call does for a code-editing AI agent."), &[]),
+        ("change explanations", own(SERVICE_RULES), own("Analyze these 3 code changes across 2 files and provide a brief explanation for each one.\nThese changes are part of one."), &[]),
+        ("chat title", own("You are an expert in crafting ultra-compact titles for chatbot conversations.\nShort."), own("Please write a brief title for the following conversation:\n\nFix it"), &[]),
+        ("chat title", Vec::new(), own("Please write a brief title for the following conversation:\n\nFix it"), &[]),
+    ]
+}
+
+fn structured(systems: &[String], users: &[String], tools: &[&str]) -> ChatRequest {
+    let message = |role: &str, text: &String| json!({"role": role, "content": [{"type": "text", "value": text}]});
+    let system = systems.iter().map(|text| message("system", text));
+    let messages: Vec<Value> = system.chain(users.iter().map(|text| message("user", text))).collect();
+    let tools: Vec<Value> = tools.iter().map(|name| json!({"name": name})).collect();
+    serde_json::from_value(json!({"model": "m", "messages": messages, "tools": tools})).unwrap()
+}
+
+#[test]
+fn a_task_is_found_behind_general_rules() {
+    for (name, systems, users, tools) in structures() {
+        let found = purpose(&structured(&systems, &users, tools));
+        assert_eq!(found.name, name, "{systems:?} {users:?}");
+        assert_ne!(found.kind, RequestKind::Main, "{name}");
+    }
+}
+
+/// A sub-agent is still one after its first call.
+#[test]
+fn later_rounds_have_the_same_purpose() {
+    for (name, systems, users, tools) in structures() {
+        if tools.is_empty() {
+            continue;
+        }
+        let mut chat = structured(&systems, &users, tools);
+        let called = json!({"role": "assistant", "content": [
+            {"type": "toolCall", "callId": "1", "name": "read_file", "inputJson": "{}"}]});
+        let result = json!({"role": "user", "content": [{"type": "toolResult", "callId": "1", "content": []}]});
+        chat.messages.extend([called, result].map(|message| serde_json::from_value::<ChatMessage>(message).unwrap()));
+        assert_eq!(purpose(&chat).name, name);
+    }
 }
 
 #[test]
@@ -149,6 +248,23 @@ fn the_requests_of_vscode_are_recognized() {
         inline search query: You are a VS Code search expert who helps to write search qu
         inline explanation: You are a world-class coding tutor. Your code explanations a
         inline code review: You are a world-class software engineer and the author and m
+        utility commit message: You generate concise Git commit messages. Generate one.
+        utility pull request: You write clear, concise GitHub pull request titles and desc
+        utility tool risk: You assess what one tool call does for an agent.
+        utility dictation: You clean up raw speech-to-text (dictation) output. Clean it
+        utility tool groups: Context: You are given multiple groups of tools. Name them.
+        utility next edit: Your role as an AI assistant is to help developers complete 
+        utility next edit: Predict next code edit based on what you see.
+        utility next edit: Predict the next code edit based on what you see.
+        utility test request: You are a helpful assistant that parses user queries. Parse.
+        utility command fix: You are a programmer who specializes in using the command li
+        utility project template: You are a Visual Studio Code assistant. The user has identif
+        utility project specification: You are a Visual Studio Code assistant focused on aiding use
+        utility notebook cell: You are an AI that writes Python code for a single section o
+        utility notebook cell: You are an AI that improves Python code in a section. Improv
+        utility judgement: You are a world class examiner and must decide whether it is
+        inline inline edit: You are a world class markdown editor, very well versed in p
+        inline VS Code question: You are a Visual Studio Code assistant. Your job is to assis
         summary conversation summary: Summarize the conversation history so far, paying special at
         summary conversation summary: The conversation has grown too large for the context window 
         utility chat title: Please write a brief title for the following request:
@@ -251,15 +367,39 @@ fn quoted_prompts_are_not_misread() {
         "Please write a brief branch name for the following request:\n\nFix it",
         "You are a helpful assistant that summarizes conversations. Given a chat conversation between two.",
     ];
-    for quoted in SYSTEM_PROMPTS.iter().chain(&questions) {
+    // An agent may have the user's own instructions in its system prompt.
+    let agents = [
+        ORDINARY_SYSTEMS[0].to_owned(),
+        format!("{}\n{RULES}", ORDINARY_SYSTEMS[0]),
+        format!("You are an AI programming assistant.\n{RULES}You can answer general programming questions."),
+    ];
+    for (number, quoted) in SYSTEM_PROMPTS.iter().chain(&questions).enumerate() {
         for (before, after) in [("", ""), ("", "\n\nWhat does this prompt do?"), ("Copilot says: \"", "\""), ("> ", "")]
         {
             for tools in TOOLS {
                 let question = format!("{before}{quoted}{after}");
-                let found = purpose(&chat(Some(ORDINARY_SYSTEMS[0]), &question, tools));
+                let agent = &agents[number % agents.len()];
+                let found = purpose(&chat(Some(agent), &question, tools));
                 assert_eq!(found.kind, RequestKind::Main, "{question} is taken for {}", found.name);
+                let own = [agents[1].clone(), format!("<instructions>\n{quoted}\n</instructions>")];
+                let found = purpose(&structured(&own, &[question], tools));
+                assert_eq!(found.kind, RequestKind::Main, "{own:?} is taken for {}", found.name);
             }
         }
+    }
+}
+
+/// The name of an agent counts only in VS Code's own instructions.
+#[test]
+fn an_agents_instructions_in_a_question_are_a_quotation() {
+    let quoted =
+        "<modeInstructions>\nYou are currently running in \"Explore\" mode.\n</modeInstructions>\nWhat is this?";
+    let custom = quoted.replace("Explore", "Reviewer");
+    for users in
+        [vec![quoted.to_owned()], vec![custom, "Go".to_owned()], vec!["Use tabs.".to_owned(), quoted.to_owned()]]
+    {
+        let found = purpose(&structured(&[ORDINARY_SYSTEMS[0].to_owned()], &users, &["read_file"]));
+        assert_eq!(found.kind, RequestKind::Main, "{users:?}");
     }
 }
 
@@ -271,5 +411,5 @@ fn forty_purposes_are_told_apart() {
     names.push(purpose(&chat(None, title, &[])).name);
     names.sort_unstable();
     names.dedup();
-    assert!(names.len() >= 40, "{}: {names:?}", names.len());
+    assert!(names.len() >= 48, "{}: {names:?}", names.len());
 }
