@@ -124,12 +124,16 @@ fn an_answer_that_was_cut_off_is_explained() {
     check(
         text() + &incomplete("content_filter"),
         BodyEnd::Eof,
-        expect!["rejected, None: The provider's content filter cut the answer off here."],
+        expect![
+            "rejected, None: The provider's content filter cut the answer off here. Rephrase the question or choose another model."
+        ],
     );
     check(
         text() + &incomplete("other"),
         BodyEnd::Eof,
-        expect!["rejected, None: The server ended the answer early, without saying why."],
+        expect![
+            "rejected, None: The server ended the answer early, without saying why. Ask again, or choose another model."
+        ],
     );
 }
 

@@ -83,9 +83,9 @@ messages! {
     Filtered = "The provider's content filter removed the answer. Rephrase the question or choose another model.",
     LimitBeforeFirstWord = "The output limit was used up before the first word. Lower the thinking effort or choose another model.",
     EmptyAnswer = "The model sent an empty answer. Ask again, or choose another model.",
-    FilterCutOff = "The provider's content filter cut the answer off here.",
+    FilterCutOff = "The provider's content filter cut the answer off here. Rephrase the question or choose another model.",
     LimitCutOff = "The answer reached the model's output limit and is cut off here. Say \"go on\" to continue.",
-    EndedEarly = "The server ended the answer early, without saying why.",
+    EndedEarly = "The server ended the answer early, without saying why. Ask again, or choose another model.",
 
     // The warning before a request.
     TooManyTools = "The server does not accept more than {0} tools at once, so the model is offered only the first ones. To choose them yourself, turn off others in the chat's tool picker.",
