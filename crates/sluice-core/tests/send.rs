@@ -395,3 +395,16 @@ fn model_options_are_also_read_under_their_old_names() {
         .map(|name| body[name].to_string());
     expect!["99 null 0.5 null null 7"].assert_eq(&fields.join(" "));
 }
+
+#[test]
+fn a_caller_gets_at_most_the_tokens_that_it_asks_for() {
+    for (limit, expected) in [(16_384, "99"), (50, "50")] {
+        let built = build(json!({
+            "model": "acme/m-1",
+            "messages": [user("Hi")],
+            "options": {"maxOutputTokens": limit, "extraBody": {"max_tokens": 99}},
+        }));
+        let body: Value = serde_json::from_str(&built.request.body).unwrap();
+        assert_eq!(body["max_output_tokens"].to_string(), expected);
+    }
+}

@@ -109,8 +109,9 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     // The caller's model options may contain the same settings under the protocol's names or older ones.
     let number = |name: &str| options.extra_body.get(name).and_then(Value::as_f64);
     let count = |name: &str| options.extra_body.get(name).and_then(Value::as_u64);
-    let max_output_tokens =
-        options.max_output_tokens.or_else(|| count("max_output_tokens")).or_else(|| count("max_tokens"));
+    let wanted = count("max_output_tokens").or_else(|| count("max_tokens"));
+    // A caller may want less than the most that is possible.
+    let max_output_tokens = options.max_output_tokens.into_iter().chain(wanted).min();
     let purpose = purpose(chat);
     let reasoning = reasoning_options(options, purpose.kind);
     let mut problems = Vec::new();
