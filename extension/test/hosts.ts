@@ -21,14 +21,34 @@ interface Message {
 }
 
 const MAX_ROUNDS = 25;
-const token = () => ({ isCancellationRequested: false, onCancellationRequested: new EventEmitter<void>().event });
 
-async function answer(provider: Provider, { id }: Model, messages: Message[], options: object): Promise<unknown[]> {
+/** Cancels an answer, as VS Code does when the user presses the button. */
+export class Cancellation {
+  isCancellationRequested = false;
+  readonly #requested = new EventEmitter<void>();
+  readonly onCancellationRequested = this.#requested.event;
+  cancel(): void {
+    this.isCancellationRequested = true;
+    this.#requested.fire();
+  }
+}
+
+async function answer(
+  provider: Provider,
+  { id }: Model,
+  messages: Message[],
+  options: object,
+  token = new Cancellation(),
+): Promise<unknown[]> {
   // VS Code passes the model as it was listed last.
   const model = find(await list(provider), id);
   const parts: unknown[] = [];
+  const report = (part: unknown): void => {
+    assert(!token.isCancellationRequested, "VS Code drops what is reported after a cancellation");
+    parts.push(part);
+  };
   const all = { toolMode: 1, tools: [TOOL], modelOptions: {}, ...options };
-  await provider.provideLanguageModelChatResponse(model, messages, all, { report: (part: unknown) => parts.push(part) }, token());
+  await provider.provideLanguageModelChatResponse(model, messages, all, { report }, token);
   return parts;
 }
 
@@ -99,14 +119,32 @@ type Item =
 /** The core agent host: reads an answer when it is complete, and keeps the text of thinking and one string with it. */
 export class AgentHost {
   readonly #input: Item[] = [];
-  usage: { prompt_tokens?: number; completion_tokens?: number } | undefined;
+  usage: { prompt_tokens?: number; completion_tokens?: number; completion_tokens_details?: { reasoning_tokens?: number } } | undefined;
   responseId: string | undefined;
 
-  async ask(provider: Provider, model: Model, question: string, options: object = {}): Promise<string> {
+  /** Returns what it tells its agents about a model. */
+  static describe(model: object) {
+    const { id, name, maxContextWindowTokens, maxInputTokens, maxOutputTokens, capabilities, configurationSchema } = model as {
+      [field: string]: unknown;
+      capabilities: { imageInput?: boolean };
+      configurationSchema?: { properties: { reasoningEffort?: { enum: unknown[]; default?: unknown } } };
+    };
+    const effort = configurationSchema?.properties.reasoningEffort;
+    return {
+      ...{ id, name, maxContextWindowTokens, maxPromptTokens: maxInputTokens, maxOutputTokens },
+      supportsVision: capabilities.imageInput === true,
+      supportedReasoningEfforts: effort?.enum.filter((value) => typeof value === "string"),
+      defaultReasoningEffort: effort?.default,
+    };
+  }
+
+  async ask(provider: Provider, model: Model, question: string, options: object = {}, token?: Cancellation): Promise<string> {
     this.#input.push({ type: "message", role: "user", text: question });
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const messages = [{ role: 3, content: [new vscode.LanguageModelTextPart("You are an agent.")] }, ...this.#messages()];
-      const parts = await answer(provider, model, messages, { requestInitiator: "core", includeEncryptedThinking: true, ...options });
+      const all = { requestInitiator: "core", includeEncryptedThinking: true, ...options };
+      // It learns nothing but the error of an answer that fails or is cancelled.
+      const parts = await answer(provider, model, messages, all, token);
       const output = this.#output(parts, model.id);
       this.#input.push(...output);
       const calls = output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []));
@@ -142,7 +180,7 @@ export class AgentHost {
       } else if (isCall(part)) {
         output.push({ type: "function_call", call_id: part.callId, name: part.name, arguments: JSON.stringify(part.input) });
       } else if (isData(part) && part.mimeType === "usage") {
-        this.usage = JSON.parse(new TextDecoder().decode(part.data)) as { prompt_tokens: number };
+        this.usage = JSON.parse(new TextDecoder().decode(part.data)) as AgentHost["usage"];
       } else if (isData(part) && part.mimeType === "stateful_marker") {
         const [prefix, id] = new TextDecoder().decode(part.data).split("\\");
         this.responseId = prefix === model ? id : undefined;

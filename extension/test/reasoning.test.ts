@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BASE_URL, KEY, keyed, type Sent, start } from "./harness.js";
-import { AgentHost, CopilotChat, find } from "./hosts.js";
-import { fake } from "./vscode.js";
+import { BASE_URL, KEY, keyed, type Sent, start, textOf } from "./harness.js";
+import { AgentHost, Cancellation, CopilotChat, find } from "./hosts.js";
+import { CancellationError, fake } from "./vscode.js";
 
 const PROVIDERS = ["openai-like", "anthropic-like", "deepseek-like", "kimi-like", "vllm-like"];
 const answers = (sent: readonly Sent[]) => sent.filter(({ url }) => url.endsWith("/responses"));
@@ -38,7 +38,93 @@ test("the agent host gets one item of reasoning, the usage, and no response to c
   await chat.ask(provider, find(models, "sluice/openai-like"), "Call open_gate 1 times");
   assert.equal(chat.shape, "message reasoning message function_call function_call_output reasoning message");
   assert((chat.usage?.prompt_tokens ?? 0) > 0 && (chat.usage?.completion_tokens ?? 0) > 0);
+  assert((chat.usage?.completion_tokens_details?.reasoning_tokens ?? 0) > 0);
   assert.equal(chat.responseId, undefined, "the agent host would send only what is new");
+});
+
+test("the agent host gets the limits and efforts of a model, and what it asks for is sent", async () => {
+  const { provider, sent } = await start(keyed);
+  const models = await provider.provideLanguageModelChatInformation({ silent: true, ...keyed }, {});
+  const model = find(models, "sluice/openai-like");
+  const { maxContextWindowTokens, maxPromptTokens, maxOutputTokens, ...others } = AgentHost.describe(model);
+  assert.deepEqual([maxContextWindowTokens, maxPromptTokens, maxOutputTokens], [128_000, 111_616, 16_384]);
+  assert.deepEqual(others, {
+    id: "sluice/openai-like",
+    name: "OpenAI-like",
+    supportsVision: false,
+    supportedReasoningEfforts: ["none", "low", "medium", "high", "xhigh"],
+    defaultReasoningEffort: undefined,
+  });
+  const modelOptions = { max_tokens: 1234, temperature: 0.5, top_p: 0.9 };
+  await new AgentHost().ask(provider, model, "Call open_gate 0 times", { modelOptions });
+  const { max_output_tokens, temperature, top_p, max_tokens } = JSON.parse(answers(sent).at(-1)!.body) as { [name: string]: unknown };
+  assert.deepEqual([max_output_tokens, temperature, top_p, max_tokens], [1234, 0.5, 0.9, undefined]);
+});
+
+/** A response that begins to answer and then waits until the connection is closed. */
+function waiting(onWait: () => void, onClose: () => void): (url: string, init: RequestInit) => Response | undefined {
+  const begin = [
+    { type: "response.created", response: { id: "r", status: "in_progress", output: [] } },
+    { type: "response.output_item.added", output_index: 0, item: { type: "reasoning", id: "rs", summary: [] } },
+    { type: "response.reasoning_summary_text.delta", item_id: "rs", output_index: 0, summary_index: 0, delta: "Half a thought" },
+    { type: "response.output_item.added", output_index: 1, item: { type: "message", id: "m", role: "assistant", content: [] } },
+    { type: "response.output_text.delta", item_id: "m", output_index: 1, content_index: 0, delta: "Half an answer" },
+  ];
+  const bytes = new TextEncoder().encode(begin.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+  return (url, init) => {
+    if (!url.endsWith("/responses") || !textOf(init).includes("Wait here")) {
+      return undefined;
+    }
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(bytes);
+        init.signal?.addEventListener("abort", () => {
+          onClose();
+          controller.error(new Error("aborted"));
+        });
+      },
+      // The bytes have been read if more are asked for.
+      pull: onWait,
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+}
+
+test("the agent host can cancel: nothing is reported, the connection is closed, and it goes on without the answer", async () => {
+  for (const name of PROVIDERS) {
+    const token = new Cancellation();
+    let closed = 0;
+    let isOver = false;
+    // What it asks after the cancellation goes to the embedded gateway.
+    const wait = waiting(
+      () => token.cancel(),
+      () => closed++,
+    );
+    const intercept = (url: string, init: RequestInit): Response | undefined => (isOver ? undefined : wait(url, init));
+    const { provider, sent } = await start({ ...keyed, intercept });
+    const models = await provider.provideLanguageModelChatInformation({ silent: true, ...keyed }, {});
+    const [chat, model] = [new AgentHost(), find(models, `sluice/${name}`)];
+    await chat.ask(provider, model, "Call open_gate 2 times");
+    const before = reasoning(answers(sent).at(-1)!).length;
+    await assert.rejects(chat.ask(provider, model, "Wait here", {}, token), CancellationError);
+    assert.equal(closed, 1, `${name}: the connection stayed open`);
+    isOver = true;
+    const text = await chat.ask(provider, model, "Call open_gate 1 times");
+    assert.match(text, /Here is what I found/, name);
+    const last = answers(sent).at(-1)!;
+    assert.equal(last.status, 200, name);
+    assert.doesNotMatch(last.body, /Half a/, `${name}: it never got this answer`);
+    assert.equal(reasoning(last).length, before + 2, name);
+  }
+});
+
+test("a request that the agent host cancels before it is sent is not sent", async () => {
+  const { provider, sent } = await start(keyed);
+  const models = await provider.provideLanguageModelChatInformation({ silent: true, ...keyed }, {});
+  const token = new Cancellation();
+  token.cancel();
+  await assert.rejects(new AgentHost().ask(provider, find(models, "sluice/echo"), "Hello", {}, token), CancellationError);
+  assert.deepEqual(answers(sent), []);
 });
 
 test("the effort that a host chose is sent, and nothing if it chose none", async () => {
