@@ -16,8 +16,8 @@ const FAILURES = [
   ["No credit", "demo+status=402", /The balance is used up/, /Add credit or raise the budget/],
   ["Forbidden", "demo+status=403", /This is not allowed/, /Ask for access, or choose another model/],
   ["Unknown model", "demo+status=404+error-body=code", /Not found/, /Choose another model|Check the base URL/],
-  ["Bad request", "demo+status=400", /The request is not valid|request/i, /Check the settings for this model/],
-  ["Busy", "demo+retry-after=86400", /Too many requests/, /wait 24 hours.*Try again after that|Try again after that/s],
+  ["Bad request", "demo+status=400", /The request is not valid/, /Check the settings for this model/],
+  ["Busy", "demo+retry-after=86400", /Too many requests/, /wait 24 hours.*Try again after that/s],
   ["Web page", "demo+html-200", /web page with the title/, /Check the base URL/],
   ["Down", "demo+status=500", /The service has failed/, /Try again later or choose another model/],
   ["Bad gateway", "demo+status=502+error-body=html", /The server has a problem/, /Try again later or choose another model/],
@@ -26,7 +26,7 @@ const FAILURES = [
   ["Fails halfway", "demo+pace=0+failed", /has failed, as it was asked to/, /Try again/],
   ["Empty", "empty+pace=0", /sent an empty answer/, /Ask again, or choose another model/],
   ["Thinking only", "thinking-only+pace=0", /thought and then said nothing/, /Ask again, lower the thinking effort/],
-  ["Filtered", "content-filter+pace=0", /content filter cut the answer off/, /content filter/],
+  ["Filtered", "content-filter+pace=0", /content filter cut the answer off/, /Rephrase the question or choose another model/],
 ];
 /** A model that the demo in the extension doesn't have, so that its requests can only come from the user's own key. */
 const OWN = { id: "sluice/demo+pace=0", like: "sluice/demo", name: "Own model" };
@@ -46,12 +46,8 @@ export async function start(setup) {
   const view = new Chat(page);
   const toast = (/** @type {string} */ text) => page.locator(".notification-toast", { hasText: text });
   const settings = path.join(server.folder, "user/User/settings.json");
-  let clicks = 0;
   /** Clicks on a button of a notification. @param {string} text @param {string} button */
-  const press = async (text, button) => {
-    clicks += 1;
-    await toast(text).getByText(button, { exact: true }).click();
-  };
+  const press = (text, button) => toast(text).getByText(button, { exact: true }).click();
   let picture = 0;
   const step = async (/** @type {string} */ name, /** @type {() => unknown} */ body) => {
     await check("start", name, body);
@@ -60,6 +56,12 @@ export async function start(setup) {
   };
   const box = page.locator(".quick-input-widget input").first();
   try {
+    await view.open();
+    // From now on, every click counts.
+    await page.evaluate(() => {
+      Object.assign(globalThis, { clicks: 0 });
+      addEventListener("mousedown", () => /** @type {any} */ (globalThis).clicks++, true);
+    });
     await step("a new user is greeted with the next step", () => toast("Sluice is installed.").waitFor());
     await step("a wrong key is refused before it is kept", async () => {
       await press("Sluice is installed.", "Add a Key");
@@ -76,14 +78,14 @@ export async function start(setup) {
     });
     await step("the first answer comes after few clicks", async () => {
       await press("New chats start with", "Start Chatting");
-      await view.open();
       const isTurn = (/** @type {import('../lib/tap.mjs').Seen} */ { body }) => body?.tools?.length > 0 && body.model === OWN.id;
       const answer = await view.ask("Hello!");
       assert.ok(answer.length > 0);
       await until("the request has arrived", () => tap.seen.some(isTurn));
       const request = tap.seen.find(isTurn);
       assert.equal(request?.headers.authorization, `Bearer ${setup.key}`);
-      assert.ok(clicks <= MOST_CLICKS, `${clicks} clicks`);
+      const clicks = await page.evaluate(() => /** @type {any} */ (globalThis).clicks);
+      assert.ok(clicks > 0 && clicks <= MOST_CLICKS, `${clicks} clicks`);
       console.log(`   ${clicks} clicks and one paste`);
     });
     await step("the demo is no longer offered", async () => {
@@ -111,9 +113,10 @@ export async function start(setup) {
         assert.match(answer, happened);
         assert.match(answer, next);
         assert.doesNotMatch(answer, /\.js:\d|at async|undefined|\{\d\}/, "something internal is shown");
+        if (name === "Wrong key") await toast("Authentication failed").getByText("Change the Key", { exact: true }).waitFor();
       });
     }
-    await step("a refused key can be changed from a notification", async () => {
+    await step("a key can be changed", async () => {
       await view.startAfresh();
       await view.command("Notifications: Clear All Notifications");
       await view.command("Sluice: Add or Change a Key");
