@@ -10,6 +10,7 @@ import { KeyStore } from "./key-store.js";
 import { Log } from "./log.js";
 import { ModelLists } from "./models.js";
 import { registerProvider, StatusBar } from "./notify.js";
+import { PickerChoices } from "./picker-choices.js";
 import { Provider } from "./provider.js";
 import { RecordFiles } from "./record-files.js";
 import { Recorder } from "./recorder.js";
@@ -63,6 +64,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     vault,
     recorder,
     status,
+    choices: new PickerChoices(context.globalStorageUri),
     images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
   });
   const refreshProvider = (): void => provider.refresh();

@@ -12,6 +12,7 @@ import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { errorWithPage, KnownError, plainError, type StatusBar, showWarning } from "./notify.js";
+import { hasOnlyChoices, type PickerChoices } from "./picker-choices.js";
 import type { Recorder } from "./recorder.js";
 import { chatPace, readSettings } from "./settings.js";
 import { toChatRequest, toMessage } from "./to-core.js";
@@ -27,6 +28,7 @@ export interface Services {
   readonly vault: VaultFiles;
   readonly recorder: Recorder;
   readonly status: StatusBar;
+  readonly choices: PickerChoices;
   readonly images: vscode.Uri;
 }
 
@@ -48,6 +50,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   /** Keyed by base URL: where the API really is. */
   readonly #elsewhere = new Map<string, string>();
   #listed: SluiceModel[] = [];
+  /** VS Code's ids of the models that belong to no group in Manage Models. */
+  #ungrouped = new Set<string>();
   readonly #offered = new vscode.EventEmitter<readonly SluiceModel[]>();
   /** Fires when VS Code gets models that a key makes available. */
   readonly onDidOfferModels = this.#offered.event;
@@ -78,6 +82,9 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   ): Promise<SluiceModel[]> {
     const { connections } = this.services;
     if (configuration !== undefined) {
+      if (hasOnlyChoices(configuration)) {
+        return [];
+      }
       const connection = await connections.configured(configuration);
       const models = this.#shown(connection, await this.#models(connection));
       this.#groupHasModels ||= models.length > 0;
@@ -94,6 +101,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       own.map((connection) => this.#models(connection).catch((problem: unknown) => this.#tell(problem, connection.label))),
     );
     const models = own.flatMap((connection, index) => this.#shown(connection, lists[index]!));
+    this.#ungrouped = new Set(models.map(({ id }) => id));
     if (groupHadModels && models.length === 0) {
       // The group may have been removed. If there is none, another round offers the demo.
       setTimeout(() => this.#groupHasModels || this.#changed.fire(), GROUPS_COME_WITHIN_MS);
@@ -159,23 +167,26 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   }
 
   async provideLanguageModelChatResponse(
-    { model, connection }: SluiceModel,
+    { id, model, connection }: SluiceModel,
     messages: readonly vscode.LanguageModelChatRequestMessage[],
     options: vscode.ProvideLanguageModelChatResponseOptions,
     progress: vscode.Progress<vscode.LanguageModelResponsePart>,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    const { modules, log, counts, vault, recorder, status, lists } = this.services;
-    const [core, requests] = await Promise.all([modules.core(), vault.open()]);
+    const { modules, log, counts, vault, recorder, status, lists, choices } = this.services;
+    const isCore = options.requestInitiator === "core";
+    // The agent host passes on what its own user chose.
+    const choose = this.#ungrouped.has(id) && !isCore ? choices.for(id) : {};
+    const [core, requests, chosen] = await Promise.all([modules.core(), vault.open(), choose]);
+    const asked = { ...options, modelConfiguration: { ...options.modelConfiguration, ...chosen } };
     const { chat, headers, idleTimeoutMs, thinkingFallback } = readSettings(requests, log);
     const extraHeaders = this.#headersFor(connection.endpoint.origin, headers);
-    const chatJson = new TextEncoder().encode(JSON.stringify(toChatRequest(model, messages, options, { ...chat, extraHeaders })));
+    const chatJson = new TextEncoder().encode(JSON.stringify(toChatRequest(model, messages, asked, { ...chat, extraHeaders })));
     const { baseUrl } = connection.endpoint;
     const prepared = requests.buildRequest(chatJson, this.#elsewhere.get(baseUrl) ?? baseUrl, model.refused);
     log.debug(prepared.description);
     prepared.notes.forEach((note) => this.#note("request", note));
 
-    const isCore = options.requestInitiator === "core";
     const isChat = isCore || isCopilot(options.requestInitiator);
     const reporter = new Reporter(progress, {
       toAgentHost: isCore,

@@ -141,6 +141,37 @@ test("the effort that a host chose is sent, and nothing if it chose none", async
   );
 });
 
+test("the effort that is chosen in the picker is sent for models of every key", async () => {
+  // VS Code makes a group for the choices, which has no key and no address.
+  const { provider, sent } = await start({ environment: { SLUICE_API_KEY: KEY }, configuration: {} });
+  fake.settings.set("sluice.baseUrl", BASE_URL);
+  const choose = (settings?: object) =>
+    fake.files.set(
+      "/storage/../../chatLanguageModels.json",
+      new TextEncoder().encode(JSON.stringify([{ vendor: "other" }, { name: "Sluice", vendor: "sluice", settings }])),
+    );
+  const model = async () => find((await fake.resolveModels()) as Parameters<typeof find>[0], "sluice/openai-like");
+  for (const reasoningEffort of ["low", "high", "none"]) {
+    choose({ "sluice/openai-like": { reasoningEffort } });
+    await new CopilotChat().ask(provider, await model(), "Call open_gate 0 times");
+  }
+  // The agent host says what it wants.
+  await new AgentHost().ask(provider, await model(), "Call open_gate 0 times", { modelConfiguration: { reasoningEffort: "high" } });
+  choose();
+  await new CopilotChat().ask(provider, await model(), "Call open_gate 0 times");
+  fake.files.set("/storage/../../chatLanguageModels.json", new TextEncoder().encode("[damaged"));
+  await new CopilotChat().ask(provider, await model(), "Call open_gate 0 times");
+  assert.deepEqual(
+    answers(sent).map(({ body }) => (JSON.parse(body) as { reasoning?: { effort?: string } }).reasoning?.effort),
+    ["low", "high", "none", "high", undefined, undefined],
+  );
+  assert.deepEqual(new Set(sent.map(({ key }) => key)), new Set([`Bearer ${KEY}`]));
+  assert.deepEqual(
+    fake.seen.filter((text) => text.startsWith("warning")),
+    [],
+  );
+});
+
 test("the same models in several groups are told apart, and each goes to its own server with its own key", async () => {
   const other = { apiKey: "another-key", baseUrl: "https://other.example/v1" };
   const third = { apiKey: "third-key", baseUrl: "https://other.example/v1" };

@@ -178,7 +178,7 @@ test("a group without encryption is used after the user has confirmed it, with i
 });
 
 test("a service that is known to need a key isn't asked without one", async () => {
-  const group = {};
+  const group = { apiKey: "" };
   const { provider, sent, run } = await start({ configuration: group });
   const list = provider.provideLanguageModelChatInformation({ silent: true, configuration: group }, {});
   await assert.rejects(list, /ai-gateway\.vercel\.sh needs a key\./);
