@@ -205,7 +205,9 @@ fn calls_that_the_sdk_finds_invalid_are_still_reported() {
     check(
         r#"
         {"type":"tool-input-error","toolCallId":"1","toolName":"f","input":{"a":"wrong"},"errorText":"a must be a number"}
+        {"type":"tool-output-error","toolCallId":"1","errorText":"a must be a number"}
         {"type":"tool-call","toolCallId":"2","toolName":"unheard_of","input":{},"invalid":true,"dynamic":true}
+        {"type":"tool-error","toolCallId":"2","toolName":"unheard_of","input":{},"error":"there is no such tool","dynamic":true}
         {"type":"finish","finishReason":"tool-calls"}
         "#,
         expect![[r#"
@@ -216,9 +218,9 @@ fn calls_that_the_sdk_finds_invalid_are_still_reported() {
     );
 }
 
-/// Calls that the provider ran leave a note. Other calls are reported, even if the SDK failed to run them.
+/// Calls that the provider or the SDK ran leave a note, even if that failed: VS Code must not run them again.
 #[test]
-fn calls_that_the_provider_ran_are_not_reported() {
+fn calls_that_ran_elsewhere_are_not_reported() {
     check(
         r#"
         {"type":"tool-input-start","id":"ws","toolName":"web_search","providerExecuted":true}
@@ -235,7 +237,7 @@ fn calls_that_the_provider_ran_are_not_reported() {
             note RanElsewhere web_search
             note RanElsewhere image_generation
             data image/png iVBORw0KGgo=
-            call gw-mine f {}
+            note RanElsewhere f
             Completed
         "#]],
     );

@@ -171,8 +171,11 @@ impl Assembler {
                 self.calls.input_delta(id.as_deref(), name.as_deref(), &piece, sink);
             }
             Chunk::InputEnd { id } => self.calls.input_end(id.as_deref()),
-            Chunk::Call { id, name, input, ran_elsewhere } => {
+            Chunk::Call { id, name, input, ran_elsewhere, is_invalid } => {
                 self.calls.whole(id.as_deref(), name.as_deref(), input, ran_elsewhere, sink);
+                if is_invalid {
+                    self.calls.set_invalid(id.as_deref());
+                }
             }
             Chunk::Ran { id, output, by_provider } => {
                 let by_provider = by_provider || self.calls.is_ran_elsewhere(id.as_deref());
@@ -180,6 +183,11 @@ impl Assembler {
                     Data::image_of_tool(output, sink);
                 }
                 self.calls.ran(id.as_deref(), sink);
+            }
+            Chunk::RanInVain { id } => {
+                if !self.calls.is_invalid(id.as_deref()) {
+                    self.calls.ran(id.as_deref(), sink);
+                }
             }
 
             Chunk::File => Data::file(fields, long_runs, sink),

@@ -32,6 +32,7 @@ struct Call {
     /// Whether no more pieces will arrive.
     ended: bool,
     ran_elsewhere: bool,
+    is_invalid: bool,
     state: State,
 }
 
@@ -202,6 +203,19 @@ impl Calls {
         let Some(call) = call.filter(|call| !call.is_open() && !call.ran_elsewhere) else { return };
         call.ran_elsewhere = true;
         sink.note(NoteKind::RanElsewhere, protocol_word(call.name.as_deref().unwrap_or_default()));
+    }
+
+    /// The SDK considers a call invalid and doesn't run it. It reports an error of the tool nevertheless.
+    pub(super) fn set_invalid(&mut self, id: Option<&str>) {
+        let slot = id.and_then(|id| self.by_id.get(id).copied());
+        if let Some(call) = slot.and_then(|slot| self.list.get_mut(slot)) {
+            call.is_invalid = true;
+        }
+    }
+
+    pub(super) fn is_invalid(&self, id: Option<&str>) -> bool {
+        let slot = id.and_then(|id| self.by_id.get(id));
+        slot.and_then(|slot| self.list.get(*slot)).is_some_and(|call| call.is_invalid)
     }
 
     /// Returns whether the provider runs this call itself.

@@ -41,12 +41,18 @@ pub(super) enum Chunk<'a> {
         name: Option<Cow<'a, str>>,
         input: Option<&'a str>,
         ran_elsewhere: bool,
+        /// Whether the SDK considers it invalid, so that it doesn't run.
+        is_invalid: bool,
     },
     /// A tool ran elsewhere.
     Ran {
         id: Option<Cow<'a, str>>,
         output: Option<&'a str>,
         by_provider: bool,
+    },
+    /// A tool ran elsewhere and failed, or was not allowed to run. It may also be that its call is invalid.
+    RanInVain {
+        id: Option<Cow<'a, str>>,
     },
     File,
     Source,
@@ -105,10 +111,13 @@ impl<'a> Chunk<'a> {
                 name: tool(),
                 input: fields.json(&["input", "args", "rawInput"]),
                 ran_elsewhere: ran_elsewhere(),
+                is_invalid: kind == "tool-input-error" || fields.is_true("invalid"),
             },
             "tool-result" | "tool-output-available" => {
                 Self::Ran { id: call_id(), output: fields.json(&["output", "result"]), by_provider: ran_elsewhere() }
             }
+
+            "tool-error" | "tool-output-error" | "tool-output-denied" => Self::RanInVain { id: call_id() },
 
             "file" => Self::File,
             "source" | "source-url" | "source-document" => Self::Source,
@@ -119,11 +128,7 @@ impl<'a> Chunk<'a> {
             "abort" => Self::Abort,
             "error" => Self::Error,
 
-            // The SDK also reports a tool error for every call that it considers invalid.
-            "tool-error"
-            | "tool-output-error"
-            | "tool-output-denied"
-            | "start"
+            "start"
             | "start-step"
             | "step-start"
             | "stream-start"
