@@ -19,7 +19,7 @@ pub struct Modules(PathBuf);
 /// The packages of the extension's modules.
 pub const PACKAGES: [&str; 4] = ["sluice-wasm", "sluice-requests-wasm", "sluice-tokens-wasm", "sluice-demo-wasm"];
 
-/// Only the adapter has this module, and for people who download it, size matters more than speed.
+/// Only the adapter has this module, and for people who download it, size matters more than speed. It only reads answers.
 const AI_SDK: &str = "sluice-ai-sdk-wasm";
 
 #[derive(Clone, Copy, PartialEq)]
@@ -68,7 +68,7 @@ pub fn build() -> Done<Modules> {
 }
 
 fn build_all_in(target_directory: &Path) -> Done<Modules> {
-    build_in(&root(), target_directory, &[AI_SDK], Optimize::ForSize, "")?;
+    build_in(&root(), target_directory, &[AI_SDK], Optimize::ForSize, " --cfg answers_only")?;
     build_in(&root(), target_directory, &PACKAGES, Optimize::ForSpeed, "")
 }
 
@@ -156,4 +156,33 @@ fn add_target() -> Done {
         return Ok(());
     }
     run(command("rustup").args(["target", "add", TARGET]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::shell::root;
+
+    /// The module for the AI SDK has only the sentences that can end an answer.
+    #[test]
+    fn what_reads_answers_uses_sentences_of_answers_only() {
+        let source = root().join("crates/sluice-core/src");
+        let sentences = fs::read_to_string(source.join("message/sentences.rs")).unwrap();
+        let (of_answers, _) = sentences.split_once("\n    ;\n").unwrap();
+        let mut files = Vec::new();
+        for name in ["ai_sdk", "exchange", "failure", "receive"] {
+            files.push(source.join(name).with_extension("rs"));
+            files.extend(fs::read_dir(source.join(name)).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        let mut used = 0;
+        for file in files {
+            for after in fs::read_to_string(&file).unwrap().split("MessageCode::").skip(1) {
+                let name = after.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+                assert!(of_answers.contains(&format!("    {name} = ")), "{name} in {}: move it up", file.display());
+                used += 1;
+            }
+        }
+        assert!(used > 50, "{used}");
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! There is one English sentence for each code, in `message/sentences.rs`. Shells that don't translate print it; the extension looks the
 //! sentence up in the bundle of the user's language. Text that a server wrote is an argument, never a code.
+//!
+//! A module that only reads answers is built with `--cfg answers_only`, and has only the sentences that can end one.
 
 use std::fmt;
 
@@ -51,29 +53,36 @@ pub fn join_messages(messages: &[Message], separator: &str) -> String {
 }
 
 macro_rules! messages {
-    ($($code:ident = $english:literal,)*) => {
+    ($($code:ident = $english:literal,)* ; $($other:ident = $other_english:literal,)*) => {
         /// Every sentence and label that the core has for people.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[cfg_attr(test, derive(ts_rs::TS), ts(rename_all = "camelCase"))]
         #[non_exhaustive]
         pub enum MessageCode {
             $(#[doc = $english] $code,)*
+            $(#[doc = $other_english] $other,)*
         }
 
         impl MessageCode {
             /// Every code.
-            pub const ALL: &[Self] = &[$(Self::$code,)*];
+            pub const ALL: &[Self] = &[$(Self::$code,)* $(Self::$other,)*];
 
             /// Returns the English sentence, with `{0}`, `{1}` and so on for the arguments.
             pub fn english(self) -> &'static str {
                 match self {
                     $(Self::$code => $english,)*
+                    $(#[cfg(not(answers_only))] Self::$other => $other_english,)*
+                    #[cfg(answers_only)]
+                    _ => "",
                 }
             }
 
             pub(super) fn name(self) -> &'static str {
                 match self {
                     $(Self::$code => stringify!($code),)*
+                    $(#[cfg(not(answers_only))] Self::$other => stringify!($other),)*
+                    #[cfg(answers_only)]
+                    _ => "",
                 }
             }
         }

@@ -70,6 +70,7 @@ pub struct StreamOptions {
     pub limits: Limits,
     /// The names of the tools in the request, so that calls are reported under the names that VS Code knows.
     #[cfg_attr(test, ts(as = "Option<std::collections::BTreeMap<String, String>>"))]
+    #[cfg_attr(answers_only, serde(skip))]
     pub tool_names: ToolNames,
     /// Whether call ids are reported without our prefix, for shells that build requests themselves.
     #[cfg_attr(test, ts(as = "Option<bool>"))]

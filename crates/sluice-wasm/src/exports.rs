@@ -20,7 +20,9 @@
 use std::cell::RefCell;
 
 use serde::Deserialize;
-use sluice_bridge::{ANSWER, Answer, CONTINUED, FIRST_OWN};
+#[cfg(not(answers_only))]
+use sluice_bridge::ANSWER;
+use sluice_bridge::{Answer, CONTINUED, FIRST_OWN};
 use sluice_core::{Action, ConnectionError, ExchangeOptions, Output, Part};
 
 type Exchange = sluice_core::Exchange<crate::Answers>;
@@ -122,6 +124,7 @@ pub extern "C" fn exchange_event(event: u32, now_ms: f64) {
 
 /// Answers with what the ledger learns from the exchange, as JSON, once the exchange is over; before that with nothing. It
 /// is not part of the report because it repeats the whole answer and only some shells keep a ledger.
+#[cfg(not(answers_only))]
 #[unsafe(no_mangle)]
 pub extern "C" fn exchange_entry() {
     with_exchange(0, |exchange, _, answer| {

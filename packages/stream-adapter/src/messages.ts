@@ -8,7 +8,7 @@ import { loadRequests, type Requests } from "../../loader/src/requests.js";
 import { embedded } from "./embedded.js";
 
 /** The requests module, compressed and as base64, inserted by scripts/build.mjs. */
-declare const SLUICE_REQUESTS_WASM_GZIP: string;
+declare const SLUICE_REQUESTS_WASM: string;
 
 /** A message as VS Code passes it to `provideLanguageModelChatResponse`. */
 export interface RequestMessage {
@@ -65,7 +65,7 @@ type SdkMedia = { type: "media"; data: string; mediaType: string };
 let requests: Promise<Requests> | undefined;
 
 function theRequests(): Promise<Requests> {
-  requests ??= embedded(SLUICE_REQUESTS_WASM_GZIP).then(loadRequests);
+  requests ??= embedded(SLUICE_REQUESTS_WASM).then(loadRequests);
   return requests;
 }
 

@@ -6,8 +6,8 @@ import { type Core, loadCore } from "../../loader/src/core.js";
 import { embedded } from "./embedded.js";
 
 /** The modules, compressed and as base64, inserted by scripts/build.mjs; empty in the entry point `slim`. */
-declare const SLUICE_WASM_GZIP: string;
-declare const SLUICE_AI_SDK_WASM_GZIP: string;
+declare const SLUICE_WASM: string;
+declare const SLUICE_AI_SDK_WASM: string;
 
 const cores: { openResponses?: Promise<Core>; aiSdk?: Promise<Core> } = {};
 
@@ -23,17 +23,17 @@ export async function useCore(wasm: BufferSource | WebAssembly.Module): Promise<
 
 /** Returns the core that reads Open Responses. */
 export function openResponsesCore(): Promise<Core> {
-  return (cores.openResponses ??= load(SLUICE_WASM_GZIP, "core.wasm"));
+  return (cores.openResponses ??= load(SLUICE_WASM, "core.wasm"));
 }
 
 /** Returns the core that reads chunks of the AI SDK. */
 export function aiSdkCore(): Promise<Core> {
-  return (cores.aiSdk ??= load(SLUICE_AI_SDK_WASM_GZIP, "ai-sdk.wasm"));
+  return (cores.aiSdk ??= load(SLUICE_AI_SDK_WASM, "ai-sdk.wasm"));
 }
 
-async function load(gzip: string, file: string): Promise<Core> {
-  if (gzip === "") {
+async function load(packed: string, file: string): Promise<Core> {
+  if (packed === "") {
     throw new Error(`There is no core yet. Call useCore with the bytes of @sluice/stream-adapter/${file} first.`);
   }
-  return loadCore(await embedded(gzip));
+  return loadCore(await embedded(packed));
 }

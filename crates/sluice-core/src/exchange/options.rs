@@ -6,7 +6,8 @@ use crate::pace::Pace;
 use crate::receive::StreamOptions;
 use crate::send::Parameter;
 
-/// How a request is made and how long it may take.
+/// How a request is made and how long it may take. A module that is built with `--cfg answers_only` reads no options about
+/// requests that are sent again.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -45,9 +46,11 @@ pub struct ExchangeOptions {
     pub max_attempts: u32,
     /// The parameters of the request that may be left out if the server refuses them by name.
     #[cfg_attr(test, ts(as = "Option<Vec<Parameter>>"))]
+    #[cfg_attr(answers_only, serde(skip))]
     pub optional: Vec<Parameter>,
     /// A random number between 0 and 1, which spreads the retries of many clients.
     #[cfg_attr(test, ts(as = "Option<f64>"))]
+    #[cfg_attr(answers_only, serde(skip))]
     pub random: f64,
 }
 

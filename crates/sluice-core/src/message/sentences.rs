@@ -87,6 +87,17 @@ messages! {
     LimitCutOff = "The answer reached the model's output limit and is cut off here. Say \"go on\" to continue.",
     EndedEarly = "The server ended the answer early, without saying why. Ask again, or choose another model.",
 
+    // Why there is no connection.
+    NoSuchServer = "No server has that name, or the DNS server can't be reached.",
+    PortClosed = "The server can be reached, but nothing is listening on that port.",
+    CertificateNotTrusted = "The server's certificate is not trusted. Behind a company proxy, its certificate must be installed in the operating system.",
+    ProxyRefuses = "The proxy refuses the connection. See the setting `http.proxy`.",
+    NothingResponds = "Nothing responds at that address; a firewall may be blocking it.",
+    NetworkUnreachable = "That network is unreachable from this machine.",
+
+    // What precedes this can be the end of an answer, and what follows can't.
+    ;
+
     // The warning before a request.
     TooManyTools = "The server does not accept more than {0} tools at once, so the model is offered only the first ones. To choose them yourself, turn off others in the chat's tool picker.",
     NearlyFull = "This request has about {0} tokens, {1} % of {2}'s input limit ({3}). Summarize the conversation soon, or start a new one.",
@@ -297,14 +308,6 @@ messages! {
     // The memory file.
     MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
     MemoryNewer = "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
-
-    // Why there is no connection.
-    NoSuchServer = "No server has that name, or the DNS server can't be reached.",
-    PortClosed = "The server can be reached, but nothing is listening on that port.",
-    CertificateNotTrusted = "The server's certificate is not trusted. Behind a company proxy, its certificate must be installed in the operating system.",
-    ProxyRefuses = "The proxy refuses the connection. See the setting `http.proxy`.",
-    NothingResponds = "Nothing responds at that address; a firewall may be blocking it.",
-    NetworkUnreachable = "That network is unreachable from this machine.",
 
     // What a test of the connection says about the key.
     KeyAccepted = "Accepted.",
