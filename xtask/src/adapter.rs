@@ -83,6 +83,7 @@ pub fn check_with_ai_sdks() -> Done {
     let e2e = package().join("e2e");
     javascript::install()?;
     let gateway = Gateway::start(&gateway::build()?)?;
+    run(command("node").arg("rows.mjs").current_dir(&e2e))?;
     run(command("node").arg("main.mjs").arg(&gateway.url).current_dir(e2e))
 }
 

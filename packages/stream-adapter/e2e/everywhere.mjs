@@ -1,7 +1,8 @@
 // `node everywhere.mjs TARBALL FOLDER BASE_URL`: installs the packed package into an empty folder and uses it in every
 // supported version of Node, in Bun and in Deno, as an ES module, as CommonJS, and bundled by esbuild, webpack and Vite. Each
-// asks the embedded gateway for a text and for a call, which must arrive whole. It downloads a lot, so it is not a part of
-// `cargo xtask test`.
+// asks the embedded gateway for a text and for a call, which must arrive whole, and reads chunks of the AI SDK with the entry
+// point for that alone. What isn't bundled also reads them with the entry point `slim` and the file `ai-sdk.wasm`. It downloads
+// a lot, so it is not a part of `cargo xtask test`.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -12,7 +13,15 @@ const [tarball, folder, baseUrl] = process.argv.slice(2);
 
 const RUNTIMES = { node18: "18", node20: "20", node22: "22", node24: "24" };
 
-/** Reports what came, as one line. `MODULES` loads the package. */
+const READ = `
+async function read(Adapter) {
+  const parts = [];
+  const chunks = [{ type: "text-delta", id: "t", text: "Hi 水" }, { type: "finish", finishReason: "stop", totalUsage: {} }];
+  await new Adapter({ vscode }).processStream(chunks, { report: (part) => parts.push(part.fields[0]) });
+  return parts.join("");
+}`;
+
+/** Reports what came, as one line. `modules` loads the package. */
 const program = (/** @type {string} */ modules) => `
 ${modules}
 class Part { constructor(...fields) { this.fields = fields; } }
@@ -33,16 +42,34 @@ async function ask(model, prompt, tools) {
 async function main() {
   const schema = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
   const tools = [{ name: "read_file", description: "Reads a file.", inputSchema: schema }];
-  console.log(await ask("sluice/echo+chunk=7", "Grüße, 水位 😀"), "|", await ask("sluice/tools", "read_file", tools));
+  console.log(await ask("sluice/echo+chunk=7", "Grüße, 水位 😀"), "|", await ask("sluice/tools", "read_file", tools), "|", await read(VSCodeStreamAdapter));
 }
+${READ}
 main().catch((error) => { console.error(error); process.exitCode = 1; });
 `;
+/** Reads chunks with the core in a file. `modules` loads the package, and what finds the file. */
+const slimProgram = (/** @type {string} */ modules) => `
+${modules}
+class Part { constructor(...fields) { this.fields = fields; } }
+const vscode = { LanguageModelTextPart: Part, LanguageModelToolCallPart: Part, LanguageModelDataPart: Part };
+${READ}
+useCore(readFileSync(find("@sluice/stream-adapter/ai-sdk.wasm"))).then(() => read(VSCodeStreamAdapter)).then(console.log);
+`;
+const SLIM_ESM = `import { useCore, VSCodeStreamAdapter } from "@sluice/stream-adapter/slim";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+const find = createRequire(import.meta.url).resolve;`;
+const SLIM_CJS = `const { useCore, VSCodeStreamAdapter } = require("@sluice/stream-adapter/slim");
+const { readFileSync } = require("node:fs");
+const find = require.resolve;`;
 const ESM = `import { OpenResponsesStreamAdapter } from "@sluice/stream-adapter";
+import { VSCodeStreamAdapter } from "@sluice/stream-adapter/ai-sdk";
 import { toResponsesInput } from "@sluice/stream-adapter/messages";
 import process from "node:process";`;
 const CJS = `const { OpenResponsesStreamAdapter } = require("@sluice/stream-adapter");
+const { VSCodeStreamAdapter } = require("@sluice/stream-adapter/ai-sdk");
 const { toResponsesInput } = require("@sluice/stream-adapter/messages");`;
-const EXPECTED = 'Grüße, 水位 😀 | read_file{"path":"."}';
+const EXPECTED = 'Grüße, 水位 😀 | read_file{"path":"."} | Hi 水';
 
 const place = (/** @type {string[]} */ ...names) => path.join(folder, ...names);
 const write = (/** @type {string} */ name, /** @type {string} */ text) => writeFileSync(place(name), text);
@@ -54,20 +81,24 @@ const dependencies = { "@sluice/stream-adapter": `file:${path.resolve(tarball)}`
 write("package.json", JSON.stringify({ private: true, dependencies }));
 write("program.mjs", program(ESM));
 write("program.cjs", program(CJS));
+write("slim.mjs", slimProgram(SLIM_ESM));
+write("slim.cjs", slimProgram(SLIM_CJS));
 console.log("Installing Node 18 to 24, Bun, Deno, esbuild, webpack and Vite …");
 // Bun and Deno put their programs in place with a script.
 run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", "--force"]);
 
 const bin = (/** @type {string} */ name) => place("node_modules/.bin", name);
 const node = (/** @type {string} */ name) => place("node_modules", name, "bin/node");
-for (const name of Object.keys(RUNTIMES)) {
-  check(`${name}, ES module`, node(name), ["program.mjs"]);
-  check(`${name}, CommonJS`, node(name), ["program.cjs"]);
+for (const [format, extension] of [
+  ["ES module", "mjs"],
+  ["CommonJS", "cjs"],
+]) {
+  const runtimes = Object.keys(RUNTIMES).map((name) => [name, node(name), []]);
+  for (const [name, command, given] of [...runtimes, ["Bun", bin("bun"), []], ["Deno", bin("deno"), ["run", "--allow-all"]]]) {
+    check(`${name}, ${format}`, command, [...given, `program.${extension}`]);
+    check(`${name}, ${format}, with the core in a file`, command, [...given, `slim.${extension}`], "Hi 水");
+  }
 }
-check("Bun, ES module", bin("bun"), ["program.mjs"]);
-check("Bun, CommonJS", bin("bun"), ["program.cjs"]);
-check("Deno, ES module", bin("deno"), ["run", "--allow-all", "program.mjs"]);
-check("Deno, CommonJS", bin("deno"), ["run", "--allow-all", "program.cjs"]);
 for (const [format, extension] of [
   ["esm", "mjs"],
   ["cjs", "cjs"],
@@ -92,7 +123,7 @@ function run(command, given) {
 }
 
 /** @param {string} name @param {string} command @param {string[]} given */
-function check(name, command, given) {
-  assert.equal(run(command, given).trim(), EXPECTED, name);
+function check(name, command, given, expected = EXPECTED) {
+  assert.equal(run(command, given).trim(), expected, name);
   console.log(`✓ ${name}`);
 }

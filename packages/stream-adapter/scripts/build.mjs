@@ -82,11 +82,24 @@ for (const [from, to] of [
   copyFileSync(join(dist, from), join(dist, to));
 }
 
-// The sample finds the package as any extension would: in its node_modules.
-const installed = join(root, "sample/node_modules/@sluice/stream-adapter");
-for (const name of ["package.json", "README.md", "dist"]) {
-  cpSync(join(root, name), join(installed, name), { recursive: true });
+// The samples find the package as any extension would: in their node_modules.
+for (const sample of ["sample", "sample-ai-sdk"]) {
+  for (const name of ["package.json", "README.md", "dist"]) {
+    cpSync(join(root, name), join(root, sample, "node_modules/@sluice/stream-adapter", name), { recursive: true });
+  }
 }
+// The tests have several versions of the SDK, each under a name of its own.
+await build({
+  absWorkingDir: join(root, "e2e"),
+  alias: { ai: "ai-7", "@ai-sdk/open-responses": "open-responses-2" },
+  entryPoints: [join(root, "sample-ai-sdk/extension.ts")],
+  outfile: join(root, "sample-ai-sdk/dist/extension.js"),
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  external: ["vscode"],
+  logLevel: "warning",
+});
 
 /** The most that a file may have, compressed, in KiB. */
 const LIMITS = { "ai-sdk.mjs": 120 };

@@ -44,23 +44,53 @@ export interface ResponsesInput {
   store: false;
 }
 
-/** A message of the AI SDK (`ModelMessage`). */
-export type SdkMessage =
-  | { role: "system"; content: string }
-  | { role: "user"; content: SdkContent[] }
-  | { role: "assistant"; content: SdkContent[] }
-  | { role: "tool"; content: SdkContent[] };
+/** The versions of the AI SDK. They differ in how an image in a tool's result is written. */
+export type SdkVersion = 5 | 6 | 7;
 
-/** A part of a message of the AI SDK. */
-export type SdkContent =
-  | { type: "text"; text: string }
-  | { type: "image"; image: Uint8Array; mediaType: string }
-  | { type: "file"; data: Uint8Array; mediaType: string; filename?: string }
-  | { type: "tool-call"; toolCallId: string; toolName: string; input: unknown }
-  | { type: "tool-result"; toolCallId: string; toolName: string; output: SdkOutput };
+/** What `streamText` gets for a chat. */
+export interface SdkPrompt<Version extends SdkVersion = 7> {
+  /** The system messages. Version 7 of the SDK refuses them among the others. */
+  system?: string;
+  messages: SdkMessage<Version>[];
+}
 
-type SdkOutput = { type: "text"; value: string } | { type: "content"; value: ({ type: "text"; text: string } | SdkMedia)[] };
-type SdkMedia = { type: "media"; data: string; mediaType: string };
+/** A message of the AI SDK (`ModelMessage`) other than a system message. */
+export type SdkMessage<Version extends SdkVersion = 7> =
+  | { role: "user"; content: (SdkText | SdkFile)[] }
+  | { role: "assistant"; content: (SdkText | SdkFile | SdkToolCall)[] }
+  | { role: "tool"; content: SdkToolResult<Version>[] };
+
+export interface SdkText {
+  type: "text";
+  text: string;
+}
+
+/** An image or another file. */
+export interface SdkFile {
+  type: "file";
+  data: Uint8Array;
+  mediaType: string;
+  filename?: string;
+}
+
+export interface SdkToolCall {
+  type: "tool-call";
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+}
+
+export interface SdkToolResult<Version extends SdkVersion = 7> {
+  type: "tool-result";
+  toolCallId: string;
+  toolName: string;
+  output: { type: "text"; value: string } | { type: "content"; value: (SdkText | SdkImage<Version>)[] };
+}
+
+/** An image in a tool's result, as base64. */
+export type SdkImage<Version extends SdkVersion = 7> = Version extends 7
+  ? { type: "file"; data: { type: "data"; data: string }; mediaType: string }
+  : { type: "media"; data: string; mediaType: string };
 
 let requests: Promise<Requests> | undefined;
 
@@ -82,38 +112,57 @@ export async function toResponsesInput(messages: readonly RequestMessage[], opti
   };
 }
 
-/** Converts a chat to the messages of the AI SDK, for `streamText({ messages })`. */
-export async function toModelMessages(messages: readonly RequestMessage[]): Promise<SdkMessage[]> {
+/**
+ * Converts a chat to a prompt of the AI SDK: `streamText({ model, ...(await toSdkPrompt(messages)) })`. The default is version 7 of
+ * the SDK.
+ */
+export async function toSdkPrompt<Version extends SdkVersion = 7>(
+  messages: readonly RequestMessage[],
+  options?: { version?: Version },
+): Promise<SdkPrompt<Version>> {
   const { instructions, input } = await build(messages, { model: "", baseUrl: "http://127.0.0.1/v1" });
-  const converted: SdkMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
+  const converted: SdkMessage<Version>[] = [];
   const names = new Map<string, string>();
-  const add = (role: "user" | "assistant" | "tool", content: SdkContent[]): void => {
+  const add = (message: SdkMessage<Version>): void => {
     const last = converted.at(-1);
-    if (last?.role === role) {
-      last.content.push(...content);
+    if (last?.role === message.role) {
+      (last.content as unknown[]).push(...message.content);
     } else {
-      converted.push({ role, content });
+      converted.push(message);
     }
   };
   for (const item of input) {
     switch (item.type) {
       case "message":
-        add(item.role === "assistant" ? "assistant" : "user", item.content.map(toSdkContent));
+        add({ role: item.role === "assistant" ? "assistant" : "user", content: item.content.map(toSdkContent) });
         break;
-      case "function_call":
+      case "function_call": {
+        const call: SdkToolCall = { type: "tool-call", toolCallId: item.call_id, toolName: item.name, input: JSON.parse(item.arguments) };
         names.set(item.call_id, item.name);
-        add("assistant", [
-          { type: "tool-call", toolCallId: item.call_id, toolName: item.name, input: JSON.parse(item.arguments) as unknown },
-        ]);
+        add({ role: "assistant", content: [call] });
         break;
+      }
       case "function_call_output": {
         const toolName = names.get(item.call_id) ?? "tool";
-        add("tool", [{ type: "tool-result", toolCallId: item.call_id, toolName, output: toSdkOutput(item.output) }]);
+        const output = toSdkOutput<Version>(item.output, options?.version ?? 7);
+        add({ role: "tool", content: [{ type: "tool-result", toolCallId: item.call_id, toolName, output }] });
         break;
       }
     }
   }
-  return converted;
+  return { ...(instructions === undefined ? {} : { system: instructions }), messages: converted };
+}
+
+/**
+ * Converts a chat to messages of the AI SDK (`ModelMessage[]`). The system messages come first, as one; `streamText` of version 7
+ * accepts it with `allowSystemInMessages`.
+ */
+export async function toModelMessages<Version extends SdkVersion = 7>(
+  messages: readonly RequestMessage[],
+  options?: { version?: Version },
+): Promise<({ role: "system"; content: string } | SdkMessage<Version>)[]> {
+  const { system, messages: others } = await toSdkPrompt(messages, options);
+  return system === undefined ? others : [{ role: "system", content: system }, ...others];
 }
 
 /** Returns VS Code's tools as the record of function tools that `streamText({ tools })` needs. VS Code runs them. */
@@ -193,27 +242,27 @@ function toPart(part: unknown): ChatPart | undefined {
   return typeof value === "string" ? { type: "text", value } : undefined;
 }
 
-function toSdkContent(content: Content): SdkContent {
-  if (content.image_url !== undefined) {
-    const { data, mediaType } = fromDataUrl(content.image_url);
-    return { type: "image", image: fromBase64(data), mediaType };
+function toSdkContent(content: Content): SdkText | SdkFile {
+  const url = content.image_url ?? content.file_data;
+  if (url === undefined) {
+    return { type: "text", text: content.text ?? "" };
   }
-  if (content.file_data !== undefined) {
-    const { data, mediaType } = fromDataUrl(content.file_data);
-    return { type: "file", data: fromBase64(data), mediaType, ...(content.filename === undefined ? {} : { filename: content.filename }) };
-  }
-  return { type: "text", text: content.text ?? "" };
+  const { data, mediaType } = fromDataUrl(url);
+  return { type: "file", data: fromBase64(data), mediaType, ...(content.filename === undefined ? {} : { filename: content.filename }) };
 }
 
-function toSdkOutput(output: string | Content[]): SdkOutput {
+function toSdkOutput<Version extends SdkVersion>(output: string | Content[], version: SdkVersion): SdkToolResult<Version>["output"] {
   if (typeof output === "string") {
     return { type: "text", value: output };
   }
-  const value = output.map((content) => {
-    const image = content.image_url;
-    return image === undefined ? { type: "text" as const, text: content.text ?? "" } : { type: "media" as const, ...fromDataUrl(image) };
+  const value = output.map((content): SdkText | SdkImage<SdkVersion> => {
+    if (content.image_url === undefined) {
+      return { type: "text", text: content.text ?? "" };
+    }
+    const { data, mediaType } = fromDataUrl(content.image_url);
+    return version === 7 ? { type: "file", data: { type: "data", data }, mediaType } : { type: "media", data, mediaType };
   });
-  return { type: "content", value };
+  return { type: "content", value: value as (SdkText | SdkImage<Version>)[] };
 }
 
 function fromDataUrl(url: string): { data: string; mediaType: string } {

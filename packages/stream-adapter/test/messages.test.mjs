@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { toModelMessages, toResponsesInput, toSdkTools } from "../dist/messages.mjs";
+import { toModelMessages, toResponsesInput, toSdkPrompt, toSdkTools } from "../dist/messages.mjs";
 
 const [User, Assistant, System] = [1, 2, 3];
 const text = (value) => ({ value });
@@ -57,7 +57,7 @@ test("a chat becomes messages of the AI SDK", async () => {
       role: "user",
       content: [
         { type: "text", text: "What is in a.txt?" },
-        { type: "image", image: picture.data, mediaType: "image/gif" },
+        { type: "file", data: picture.data, mediaType: "image/gif" },
       ],
     },
     {
@@ -76,18 +76,28 @@ test("a chat becomes messages of the AI SDK", async () => {
   ]);
 });
 
+test("a prompt of the AI SDK has the instructions apart", async () => {
+  const [system, ...messages] = await toModelMessages(chat);
+  assert.deepEqual(await toSdkPrompt(chat), { system: system.content, messages });
+  assert.deepEqual(await toSdkPrompt(chat.slice(-1)), { messages: [{ role: "user", content: [{ type: "text", text: "Thanks." }] }] });
+});
+
 test("an image in a result stays an image", async () => {
   const messages = [
     { role: User, content: "Look." },
     { role: Assistant, content: [call("c", "screenshot", {})] },
     { role: User, content: [result("c", text("Here:"), picture)] },
   ];
-  const tool = (await toModelMessages(messages)).at(-1);
-  assert.equal(tool.role, "tool");
-  assert.deepEqual(
-    tool.content[0].output.value.map((part) => part.mediaType ?? part.text),
-    ["Here:", "image/gif"],
-  );
+  for (const version of [undefined, 5, 6, 7]) {
+    const tool = (await toModelMessages(messages, { version })).at(-1);
+    assert.equal(tool.role, "tool");
+    const [words, image] = tool.content[0].output.value;
+    assert.deepEqual(words, { type: "text", text: "Here:" });
+    const base64 = Buffer.from(picture.data).toString("base64");
+    const expected =
+      version === 5 || version === 6 ? { type: "media", data: base64 } : { type: "file", data: { type: "data", data: base64 } };
+    assert.deepEqual(image, { ...expected, mediaType: "image/gif" });
+  }
 });
 
 test("tools become the SDK's", () => {

@@ -10,17 +10,16 @@ import { LanguageModelTextPart, shown, vscode } from "./vscode.mjs";
 
 const file = new URL("../sample/extension.js", import.meta.url);
 
-test("the README's code is the sample's", () => {
+test("the README's code is the samples'", () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-  const code = readFileSync(file, "utf8");
-  assert.ok(readme.includes(`\`\`\`js\n${code}\`\`\``), "copy sample/extension.js into README.md");
-  assert.ok(
-    code
-      .trimEnd()
-      .split("\n")
-      .filter((line) => line !== "").length <= 30,
-    "thirty lines",
-  );
+  for (const [language, sample] of [
+    ["js", "sample/extension.js"],
+    ["ts", "sample-ai-sdk/extension.ts"],
+  ]) {
+    const code = readFileSync(new URL(`../${sample}`, import.meta.url), "utf8");
+    assert.ok(readme.includes(`\`\`\`${language}\n${code}\`\`\``), `copy ${sample} into README.md`);
+    assert.ok(code.split("\n").filter((line) => line !== "").length <= 30, "thirty lines");
+  }
 });
 
 test("the sample answers", async () => {

@@ -7,15 +7,17 @@ import { test } from "node:test";
 
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
-test("the types are valid for ES modules and CommonJS", () => {
-  const run = () =>
-    execFileSync(process.execPath, [tsc, "--project", "test/types"], {
-      cwd: new URL("..", import.meta.url),
-      encoding: "utf8",
-    });
+function compile(project) {
+  const options = { cwd: new URL("..", import.meta.url), encoding: "utf8" };
   try {
-    assert.equal(run(), "");
+    assert.equal(execFileSync(process.execPath, [tsc, "--project", project], options), "");
   } catch (error) {
     assert.fail(error.stdout || error.message);
   }
-});
+}
+
+test("the types are valid for ES modules and CommonJS", () => compile("test/types"));
+
+for (const version of [5, 6, 7]) {
+  test(`version ${version} of the AI SDK accepts the types`, () => compile(`test/types/sdks/tsconfig-${version}.json`));
+}
