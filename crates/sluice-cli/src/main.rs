@@ -20,6 +20,7 @@ mod human;
 mod interrupts;
 mod json;
 mod ledger;
+mod list_items;
 mod log;
 mod markdown;
 mod mask;

@@ -3,6 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::list_items::{Indent, ListItems, leading_spaces, without_indent};
 use crate::render::{code_line, render};
 
 /// A block that grows beyond this is ended, so that drawing it again stays cheap.
@@ -18,17 +19,26 @@ pub struct Markdown {
     block: String,
     /// The rows of it that are on the screen.
     rows: Vec<String>,
-    /// The fence of the code block that is open, and the language in it.
-    fence: Option<(String, String)>,
-    /// Whether a block is complete, so that the next one is separated from it.
+    /// The code block that is open.
+    fence: Option<Fence>,
+    /// The list items that the next block may belong to.
+    items: ListItems,
+    /// Whether nothing separates the next block from the one before it.
     is_first: bool,
+}
+
+#[derive(Debug)]
+struct Fence {
+    marks: String,
+    language: String,
+    indent: Indent,
 }
 
 impl Markdown {
     pub fn new(width: usize, height: usize, has_colour: bool) -> Self {
         let (width, height) = (width.max(10), height.max(2));
         let (block, rows) = (String::new(), Vec::new());
-        Self { width, height, has_colour, block, rows, fence: None, is_first: true }
+        Self { width, height, has_colour, block, rows, fence: None, items: ListItems::default(), is_first: true }
     }
 
     /// Adds text. Returns what to write to the terminal.
@@ -36,6 +46,7 @@ impl Markdown {
         let mut out = String::new();
         for piece in text.split_inclusive('\n') {
             self.block.push_str(piece);
+            self.split_where_item_ends(&mut out);
             if piece.ends_with('\n') {
                 self.end_line(&mut out);
             }
@@ -52,6 +63,7 @@ impl Markdown {
         }
         self.end_block(&mut out);
         self.fence = None;
+        self.items = ListItems::default();
         out
     }
 
@@ -63,9 +75,9 @@ impl Markdown {
     fn end_line(&mut self, out: &mut String) {
         let last =
             self.block.strip_suffix('\n').unwrap_or(&self.block).rsplit('\n').next().unwrap_or_default().to_owned();
-        if let Some((fence, _)) = &self.fence {
+        if let Some(Fence { marks, .. }) = &self.fence {
             let text = last.trim();
-            if text.starts_with(fence.as_str()) && text.chars().all(|c| fence.contains(c)) {
+            if text.starts_with(marks.as_str()) && text.chars().all(|c| marks.contains(c)) {
                 self.fence = None;
                 self.block.clear();
                 self.erase(out);
@@ -74,18 +86,38 @@ impl Markdown {
             }
             return;
         }
-        let fence: String = last.trim_start().chars().take_while(|c| *c == '`' || *c == '~').collect();
-        if fence.len() >= 3 && !last.trim_start()[fence.len()..].contains('`') {
+        let marks: String = last.trim_start().chars().take_while(|c| *c == '`' || *c == '~').collect();
+        let language = last.trim_start()[marks.len()..].trim();
+        if marks.len() >= 3 && !language.contains('`') {
             // What precedes the fence is a block of its own.
             let before = self.block.len() - last.len() - 1;
             self.block.truncate(before);
-            self.draw(out);
             self.end_block(out);
             self.separate(out);
-            self.fence = Some((fence.clone(), last.trim_start()[fence.len()..].trim().to_lowercase()));
-        } else if last.trim().is_empty() || self.block.len() > MAX_BLOCK {
-            self.draw(out);
+            self.items.end_before(&last);
+            let indent = Indent { source: leading_spaces(&last), ..self.items.indent_of(&last) };
+            self.fence = Some(Fence { marks, language: language.to_lowercase(), indent });
+        } else if last.trim().is_empty() {
             self.end_block(out);
+        } else if self.block.len() > MAX_BLOCK {
+            let header = table_header(&self.block).map(str::to_owned);
+            self.end_block(out);
+            self.block.push_str(&header.unwrap_or_default());
+        }
+    }
+
+    /// Starts another block if the last line is not part of the list item that the growing block belongs to.
+    fn split_where_item_ends(&mut self, out: &mut String) {
+        let start = self.block.strip_suffix('\n').unwrap_or(&self.block).rfind('\n').map_or(0, |at| at + 1);
+        let last = &self.block[start..];
+        if start == 0 || self.fence.is_some() || last.trim().is_empty() {
+            return;
+        }
+        if leading_spaces(last) < self.items.indent_of(&self.block).source {
+            let last = self.block.split_off(start);
+            self.end_block(out);
+            self.block = last;
+            self.is_first = true;
         }
     }
 
@@ -104,6 +136,7 @@ impl Markdown {
             out.push('\n');
             self.is_first = false;
         }
+        self.items.read(&self.block);
         self.block.clear();
         self.rows.clear();
     }
@@ -143,8 +176,19 @@ impl Markdown {
     fn draw(&mut self, out: &mut String) {
         let rows = match &self.fence {
             Some(_) if self.block.is_empty() => Vec::new(),
-            Some((_, language)) => vec![code_line(self.block.trim_end_matches('\n'), language, self.has_colour)],
-            None => render(&self.block, self.width, self.has_colour),
+            Some(Fence { language, indent, .. }) => {
+                let code = without_indent(self.block.trim_end_matches('\n'), indent.source);
+                vec![format!("{}{}", indent.margin(), code_line(code, language, self.has_colour))]
+            }
+            None => {
+                let indent = self.items.indent_of(&self.block);
+                let width = self.width.saturating_sub(indent.shown).max(10);
+                let mut rows = render(&self.items.block(&self.block), width, self.has_colour);
+                for row in &mut rows {
+                    row.insert_str(0, &indent.margin());
+                }
+                rows
+            }
         };
         if rows.is_empty() {
             // The start of a fence looked like text before.
@@ -184,6 +228,15 @@ impl Markdown {
         }
         self.rows = rows;
     }
+}
+
+/// Returns the first two lines of a block, with their line breaks, if it is a table.
+fn table_header(block: &str) -> Option<&str> {
+    let mut ends = block.match_indices('\n').map(|(at, _)| at + 1);
+    let (first, second) = (ends.next()?, ends.next()?);
+    let is_delimiter = |line: &str| line.contains('-') && line.trim().chars().all(|c| "|-: ".contains(c));
+    (is_delimiter(&block[first..second]) && block[..first].contains('|') && second < MAX_BLOCK / 2)
+        .then_some(&block[..second])
 }
 
 #[cfg(test)]
@@ -326,6 +379,86 @@ mod tests {
         );
     }
 
+    const LISTS: &str = "1. Install it:\n\n   ```sh\n   cargo install sluice\n     --locked\n   ```\n\n   A paragraph of the first item, which is long.\n\n\
+        1. Then\n\n   - nested after an empty line\n     - deeper\n\n       its paragraph\n   - again\n1. Last\n\n    still the last\n\n\
+        No item.\n\n    code at the left\n\n- a\n  ~~~\n  x\n  ~~~\n- b\n";
+
+    #[test]
+    fn what_is_indented_belongs_to_its_item() {
+        let expected = expect![[r#"
+            1. Install it:
+
+                 cargo install sluice
+                   --locked
+
+               A paragraph of the first item, which
+               is long.
+
+            2. Then
+
+               • nested after an empty line
+                 • deeper
+
+                   its paragraph
+               • again
+            3. Last
+
+               still the last
+
+            No item.
+
+              code at the left
+
+            • a
+
+                x
+
+            • b
+        "#]];
+        let whole = screen(LISTS, usize::MAX, (60, 40));
+        expected.assert_eq(&whole);
+        for size in [1, 2, 7] {
+            assert_eq!(screen(LISTS, size, (60, 40)), whole, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn wide_tables_are_wrapped() {
+        let table = "| Command | What it does | **Since** |\n|---|---|---:|\n| `chat` | asks a question<br>or talks with you | 0.1 |\n| `count` | counts 漢字 | 0.2 |\n";
+        let shown = |columns| screen(table, 3, (60, columns));
+        expect![[r#"
+            Command │ What it does                      │ Since
+            ────────┼───────────────────────────────────┼──────
+            chat    │ asks a question or talks with you │   0.1
+            count   │ counts 漢字                       │   0.2
+        "#]]
+        .assert_eq(&shown(80));
+        expect![[r#"
+            Command │ What it does           │ Since
+            ────────┼────────────────────────┼──────
+            chat    │ asks a question or     │   0.1
+                    │ talks with you         │
+            ────────┼────────────────────────┼──────
+            count   │ counts 漢字            │   0.2
+        "#]]
+        .assert_eq(&shown(40));
+        expect![[r#"
+            Command │ What it    │ Since
+                    │ does       │
+            ────────┼────────────┼──────
+            chat    │ asks a     │   0.1
+                    │ question   │
+                    │ or talks   │
+                    │ with you   │
+            ────────┼────────────┼──────
+            count   │ counts     │   0.2
+                    │ 漢字       │
+        "#]]
+        .assert_eq(&shown(28));
+        let long = table.to_owned() + &"| a | b | c |\n".repeat(1000);
+        assert!(!screen(&long, 1000, (200, 40)).contains("| a |"));
+    }
+
     #[test]
     fn a_small_screen_keeps_what_has_left_it() {
         let text = (1..30).map(|number| format!("- item {number}\n")).collect::<String>();
@@ -337,7 +470,7 @@ mod tests {
         #[test]
         fn pieces_make_no_difference(
             text in prop::collection::vec(prop::sample::select(vec![
-                "a", " ", "\n", "\n\n", "**", "`", "```", "```\n", "- ", "# ", "|", "|-|\n", "> ", "word ", "1. ", "[x](y)", "é漢",
+                "a", " ", "  ", "    ", "\n", "\n\n", "**", "`", "```", "```\n", "- ", "# ", "|", "|-|\n", "> ", "word ", "1. ", "[x](y)", "é漢",
             ]), 0..40),
             size in 1_usize..5,
         ) {

@@ -11,6 +11,9 @@ const QUIET: Style = Style::new().dimmed();
 const STRING: Style = AnsiColor::Green.on_default();
 const KEYWORD: Style = AnsiColor::Blue.on_default();
 
+/// A column of a table that is narrower than this is hard to read.
+const MIN_COLUMN: usize = 10;
+
 /// Returns the rows of a block, none of them wider than `width` unless a single word or a line of code is.
 pub fn render(block: &str, width: usize, has_colour: bool) -> Vec<String> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -135,6 +138,8 @@ impl Page {
                 None => self.text(&text, Style::new()),
             },
             Event::Code(text) => self.text(&text, CODE),
+            // Models write it into cells of tables, which can't have line breaks.
+            Event::InlineHtml(text) if matches!(&*text, "<br>" | "<br/>" | "<br />") => self.ends_with_space = true,
             Event::Html(text) | Event::InlineHtml(text) => self.text(&text, Style::new()),
             Event::SoftBreak => self.ends_with_space = true,
             Event::HardBreak => self.end_row(),
@@ -310,52 +315,87 @@ impl Page {
         line
     }
 
-    /// Adds a table. If it is too wide, each row becomes a list of its cells.
+    /// Adds a table. If it is too wide, the text in its cells is wrapped; if there is no room for that, each row becomes a
+    /// list of its cells.
     fn end_table(&mut self) {
         let Some(table) = self.table.take() else { return };
         let columns = table.rows.iter().map(Vec::len).max().unwrap_or_default();
         let cell_width = |row: &Vec<Vec<Word>>, column: usize| row.get(column).map_or(0, |words| width_of(words));
-        let widths: Vec<usize> = (0..columns)
+        let natural: Vec<usize> = (0..columns)
             .map(|column| table.rows.iter().map(|row| cell_width(row, column)).max().unwrap_or_default().max(1))
             .collect();
-        let total = widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1);
-        if total > self.room() {
-            let names: Vec<String> = table.rows.first().into_iter().flatten().map(|words| self.line(words)).collect();
-            for (number, row) in table.rows.iter().skip(1).enumerate() {
-                if number > 0 {
-                    self.row("");
-                }
-                for (name, words) in names.iter().zip(row) {
-                    let mut labelled = vec![Word { text: format!("{name}:"), style: HEADING, is_spaced: false }];
-                    labelled.extend(words.iter().cloned().map(|word| Word { is_spaced: true, ..word }));
-                    self.words = labelled;
-                    self.end_row();
-                }
-            }
+        let room = self.room().saturating_sub(3 * columns.saturating_sub(1));
+        let Some(widths) = column_widths(&natural, room) else {
+            self.table_as_list(&table);
             return;
-        }
+        };
+        let is_wrapped = widths != natural;
+        let rule = widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join("─┼─");
+        let quiet_rule = self.styled(&rule, QUIET);
         for (number, row) in table.rows.iter().enumerate() {
-            let mut cells = Vec::new();
-            for (column, width) in widths.iter().enumerate() {
-                let words = row.get(column).cloned().unwrap_or_default();
-                let pad = width.saturating_sub(width_of(&words));
-                let text = self.line(&words);
-                let text = if number == 0 { self.styled(&text, HEADING) } else { text };
-                cells.push(match table.alignments.get(column) {
-                    Some(pulldown_cmark::Alignment::Right) => format!("{}{text}", " ".repeat(pad)),
-                    Some(pulldown_cmark::Alignment::Center) => {
-                        format!("{}{text}{}", " ".repeat(pad / 2), " ".repeat(pad - pad / 2))
-                    }
-                    _ => format!("{text}{}", " ".repeat(pad)),
-                });
+            let cells: Vec<Vec<Vec<Word>>> = widths
+                .iter()
+                .enumerate()
+                .map(|(column, width)| row.get(column).map(|words| wrapped(words, *width)).unwrap_or_default())
+                .collect();
+            for line in 0..cells.iter().map(Vec::len).max().unwrap_or_default().max(1) {
+                let mut texts = Vec::new();
+                for (column, width) in widths.iter().enumerate() {
+                    let words = cells[column].get(line).map(Vec::as_slice).unwrap_or_default();
+                    let pad = width.saturating_sub(width_of(words));
+                    let text = self.line(words);
+                    let text = if number == 0 { self.styled(&text, HEADING) } else { text };
+                    texts.push(match table.alignments.get(column) {
+                        Some(pulldown_cmark::Alignment::Right) => format!("{}{text}", " ".repeat(pad)),
+                        Some(pulldown_cmark::Alignment::Center) => {
+                            format!("{}{text}{}", " ".repeat(pad / 2), " ".repeat(pad - pad / 2))
+                        }
+                        _ => format!("{text}{}", " ".repeat(pad)),
+                    });
+                }
+                self.row(texts.join(" │ ").trim_end());
             }
-            self.row(cells.join(" │ ").trim_end());
             if number == 0 {
-                let rule = widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join("─┼─");
                 self.row(&rule);
+            } else if is_wrapped && number + 1 < table.rows.len() {
+                self.row(&quiet_rule);
             }
         }
     }
+
+    fn table_as_list(&mut self, table: &Table) {
+        let plain = Self::default();
+        let names: Vec<String> = table.rows.first().into_iter().flatten().map(|words| plain.line(words)).collect();
+        for (number, row) in table.rows.iter().skip(1).enumerate() {
+            if number > 0 {
+                self.row("");
+            }
+            for (name, words) in names.iter().zip(row) {
+                let mut labelled = vec![Word { text: format!("{name}:"), style: HEADING, is_spaced: false }];
+                labelled.extend(words.iter().cloned().map(|word| Word { is_spaced: true, ..word }));
+                self.words = labelled;
+                self.end_row();
+            }
+        }
+    }
+}
+
+/// Returns how wide the columns of a table are, if it fits into a row of `room`. Narrow columns keep their width; the others
+/// share what is left.
+fn column_widths(natural: &[usize], room: usize) -> Option<Vec<usize>> {
+    let mut order: Vec<usize> = (0..natural.len()).collect();
+    order.sort_by_key(|column| natural[*column]);
+    let mut widths = natural.to_vec();
+    let mut left = room;
+    for (number, column) in order.into_iter().enumerate() {
+        let share = left / (natural.len() - number);
+        widths[column] = natural[column].min(share);
+        if widths[column] < natural[column].min(MIN_COLUMN) {
+            return None;
+        }
+        left -= widths[column];
+    }
+    Some(widths)
 }
 
 /// Returns a style with the effects of both.
