@@ -51,10 +51,12 @@ mod tools;
 mod usage;
 mod why;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::CompleteEnv;
 use clap_complete::env::Shells;
@@ -68,6 +70,8 @@ use tools::Answered;
 const VERSION: &str = env!("SLUICE_VERSION");
 
 /// Talk to any Open Responses endpoint from the terminal.
+///
+/// `chat` can be left out: `sluice what does EXDEV mean`, `git diff | sluice explain`, `sluice -c and now shorter`.
 ///
 /// `sluice login` saves an endpoint and its key. Variables take precedence over it: the endpoint is then the Vercel AI
 /// Gateway, or the one in `SLUICE_BASE_URL`; the key is `SLUICE_API_KEY`, or for the Vercel AI Gateway also
@@ -127,7 +131,7 @@ async fn main() -> ExitCode {
 
 /// Runs the subcommand. Errors are those of writing to standard output.
 async fn run() -> io::Result<ExitCode> {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parse(std::env::args_os().collect(), prompt::is_pipe()) {
         Ok(arguments) => arguments,
         Err(error) => {
             let printed = error.print();
@@ -184,6 +188,42 @@ async fn run() -> io::Result<ExitCode> {
     }
 }
 
+/// Reads the arguments. What isn't a command is a question, unless it looks like a mistake: a single word, or two of which
+/// the first is similar to a command.
+fn parse(arguments: Vec<OsString>, is_piped: bool) -> Result<Arguments, clap::Error> {
+    Arguments::try_parse_from(&arguments).or_else(|error| {
+        let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
+        let is_similar = Arguments::command().get_subcommands().any(|command| distance(command.get_name(), first) <= 2);
+        let is_sentence = arguments.len() > 3 || first.trim().contains(char::is_whitespace);
+        let may_be_question = match error.kind() {
+            ErrorKind::InvalidSubcommand => is_sentence || (!is_similar && (arguments.len() == 3 || is_piped)),
+            // An option of `chat`, such as `-m`. After another command, it is a mistake.
+            ErrorKind::UnknownArgument => first.starts_with('-'),
+            _ => false,
+        };
+        if !may_be_question {
+            return Err(error);
+        }
+        let mut question = arguments;
+        question.insert(1, "chat".into());
+        Arguments::try_parse_from(question).map_err(|_| error)
+    })
+}
+
+/// Returns how many letters must be added, removed or replaced to turn one word into another.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (number, a) in from.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], number + 1);
+        for (column, b) in to.bytes().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}
+
 /// Prints a stream's outputs as they arrive.
 trait Printer: Send {
     fn output(&mut self, output: &Output) -> io::Result<()>;
@@ -213,4 +253,43 @@ fn exit_code(status: Status) -> ExitCode {
 fn complain(message: &str) -> ExitCode {
     tell!("sluice: {message}");
     ExitCode::from(USAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similar_words_are_near() {
+        let check = |a, b, expected| assert_eq!((distance(a, b), distance(b, a)), (expected, expected), "{a} {b}");
+        check("models", "models", 0);
+        check("models", "modles", 2);
+        check("chat", "what", 1);
+        check("", "log", 3);
+        check("replay", "explain", 4);
+    }
+
+    #[test]
+    fn what_is_not_a_command_is_a_question() {
+        let check = |line: &str, is_piped: bool, is_question: bool| {
+            let arguments = shlex::split(line).unwrap().into_iter().map(OsString::from).collect();
+            let parsed = parse(arguments, is_piped);
+            let is_chat = matches!(parsed, Ok(Arguments { command: Command::Chat(_), .. }));
+            assert_eq!(is_chat, is_question, "{line}");
+        };
+        check("sluice what does EXDEV mean", false, true);
+        check("sluice 'what is this'", false, true);
+        check("sluice bonjour monde", false, true);
+        check("sluice -m a/b hi", false, true);
+        check("sluice -c", false, true);
+        check("sluice -p work what now", false, true);
+        check("sluice explain", true, true);
+        check("sluice explain", false, false);
+        check("sluice modles gpt", false, false);
+        check("sluice modles", true, false);
+        check("sluice models --nonsense", false, false);
+        check("sluice --nonsense", false, false);
+        check("sluice --help", false, false);
+        check("sluice chat hi", false, true);
+    }
 }

@@ -109,7 +109,7 @@ fn combine(
 }
 
 /// Whether standard input is a pipe: somebody meant to send something, which `/dev/null` doesn't say.
-fn is_pipe() -> bool {
+pub fn is_pipe() -> bool {
     #[cfg(unix)]
     {
         rustix::fs::fstat(stdin())
