@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::list_items::{leading_spaces, without_indent};
+
 /// Reads `NAME=VALUE`.
 pub fn option(text: &str) -> Result<(String, Value), String> {
     match text.split_once('=') {
@@ -77,7 +79,68 @@ pub fn answer_format(schema: &Value) -> Value {
 }
 
 /// Checks an answer against the parts of a schema that structured output supports. Returns where it differs.
-pub fn check(answer: &Value, schema: &Value, path: &str) -> Result<(), String> {
+pub fn check(answer: &Value, schema: &Value) -> Result<(), String> {
+    Check { root: schema }.value(answer, schema, "it", 0)
+}
+
+/// References in a schema may be circular; the answer isn't deeper than this.
+const MAX_DEPTH: usize = 200;
+
+struct Check<'a> {
+    /// The whole schema, for references.
+    root: &'a Value,
+}
+
+impl Check<'_> {
+    fn value(&self, answer: &Value, schema: &Value, path: &str, depth: usize) -> Result<(), String> {
+        if depth > MAX_DEPTH {
+            return Err(format!("{path} is too deep to be checked"));
+        }
+        if let Some(reference) = schema["$ref"].as_str() {
+            let found = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            let found = found.ok_or_else(|| format!("the schema has no {reference}"))?;
+            self.value(answer, found, path, depth + 1)?;
+        }
+        for part in schema["allOf"].as_array().into_iter().flatten() {
+            self.value(answer, part, path, depth + 1)?;
+        }
+        for (name, is_exclusive) in [("anyOf", false), ("oneOf", true)] {
+            let Some(choices) = schema[name].as_array() else { continue };
+            let fitting = choices.iter().filter(|choice| self.value(answer, choice, path, depth + 1).is_ok()).count();
+            if fitting == 0 || (is_exclusive && fitting > 1) {
+                return Err(format!("{path} fits {fitting} of the schemas in {name}"));
+            }
+        }
+        kind(answer, schema, path)?;
+        limits(answer, schema, path)?;
+        if let Some(fields) = answer.as_object() {
+            for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                if !fields.contains_key(name) {
+                    return Err(format!("{path} has no {name}"));
+                }
+            }
+            for (name, value) in fields {
+                match (schema["properties"].get(name), &schema["additionalProperties"]) {
+                    (Some(schema), _) => self.value(value, schema, &format!("{path}.{name}"), depth + 1)?,
+                    (None, Value::Bool(false)) => return Err(format!("{path} must not have {name}")),
+                    (None, other @ Value::Object(_)) => {
+                        self.value(value, other, &format!("{path}.{name}"), depth + 1)?;
+                    }
+                    (None, _) => {}
+                }
+            }
+        }
+        if let (Some(elements), Some(schema)) = (answer.as_array(), schema.get("items")) {
+            for (number, element) in elements.iter().enumerate() {
+                self.value(element, schema, &format!("{path}[{number}]"), depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the type, and whether the value is one of those that are allowed.
+fn kind(answer: &Value, schema: &Value, path: &str) -> Result<(), String> {
     let kinds: Vec<&str> = match &schema["type"] {
         Value::String(kind) => vec![kind],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -96,56 +159,69 @@ pub fn check(answer: &Value, schema: &Value, path: &str) -> Result<(), String> {
     if !kinds.is_empty() && !kinds.iter().any(is_kind) {
         return Err(format!("{path} is not of type {}", kinds.join(" or ")));
     }
-    if let Some(values) = schema["enum"].as_array()
+    let constant = schema.get("const").map(std::slice::from_ref);
+    if let Some(values) = schema["enum"].as_array().map(Vec::as_slice).or(constant)
         && !values.contains(answer)
     {
         return Err(format!("{path} is none of the allowed values"));
     }
-    if let Some(fields) = answer.as_object() {
-        for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            if !fields.contains_key(name) {
-                return Err(format!("{path} has no {name}"));
-            }
+    Ok(())
+}
+
+/// Checks how large a number, a text or a list is.
+fn limits(answer: &Value, schema: &Value, path: &str) -> Result<(), String> {
+    #[expect(clippy::cast_precision_loss, reason = "no text or list is that long")]
+    let length = |length: usize| length as f64;
+    let sizes = [
+        (answer.as_f64(), "minimum", "maximum"),
+        (answer.as_str().map(|text| length(text.chars().count())), "minLength", "maxLength"),
+        (answer.as_array().map(|list| length(list.len())), "minItems", "maxItems"),
+    ];
+    for (size, least, most) in sizes {
+        let Some(size) = size else { continue };
+        if schema[least].as_f64().is_some_and(|least| size < least) {
+            return Err(format!("{path} is below the {least} of {}", schema[least]));
         }
-        for (name, value) in fields {
-            match schema["properties"].get(name) {
-                Some(schema) => check(value, schema, &format!("{path}.{name}"))?,
-                None if schema["additionalProperties"] == false => return Err(format!("{path} must not have {name}")),
-                None => {}
-            }
+        if schema[most].as_f64().is_some_and(|most| size > most) {
+            return Err(format!("{path} is above the {most} of {}", schema[most]));
         }
     }
-    if let (Some(elements), Some(schema)) = (answer.as_array(), schema.get("items")) {
-        for (number, element) in elements.iter().enumerate() {
-            check(element, schema, &format!("{path}[{number}]"))?;
-        }
+    let number = answer.as_f64();
+    let is_outside = |name: &str, is_wrong: fn(f64, f64) -> bool| {
+        number.zip(schema[name].as_f64()).is_some_and(|(number, limit)| is_wrong(number, limit))
+    };
+    if is_outside("exclusiveMinimum", |number, limit| number <= limit)
+        || is_outside("exclusiveMaximum", |number, limit| number >= limit)
+    {
+        return Err(format!("{path} is outside of its limits"));
     }
     Ok(())
 }
 
 /// Returns the contents of the last fenced code block of an answer, or the whole answer if there is none.
 pub fn last_code_block(answer: &str) -> String {
-    let (mut last, mut open): (Option<String>, Option<(&str, String)>) = (None, None);
+    // The fence of the block that is open, how far it is indented, and the code.
+    let (mut last, mut open): (Option<String>, Option<(&str, usize, String)>) = (None, None);
     for line in answer.lines() {
         let text = line.trim_start();
         let fence_length = text.chars().take_while(|c| *c == '`' || *c == '~').count();
         let fence = text.get(..fence_length).filter(|fence| fence.len() >= 3);
         match (&mut open, fence) {
-            (None, Some(fence)) => open = Some((fence, String::new())),
-            (Some((opening, _)), Some(fence))
+            (None, Some(fence)) => open = Some((fence, leading_spaces(line), String::new())),
+            (Some((opening, ..)), Some(fence))
                 if fence.starts_with(*opening) && text.trim_end().len() == fence.len() =>
             {
-                last = open.take().map(|(_, block)| block);
+                last = open.take().map(|(.., block)| block);
             }
-            (Some((_, block)), _) => {
-                block.push_str(line);
+            (Some((_, indent, block)), _) => {
+                block.push_str(without_indent(line, *indent));
                 block.push('\n');
             }
             (None, None) => {}
         }
     }
     // An answer that was cut off may have opened a block without closing it.
-    open.map(|(_, block)| block).or(last).unwrap_or_else(|| answer.to_owned())
+    open.map(|(.., block)| block).or(last).unwrap_or_else(|| answer.to_owned())
 }
 
 #[cfg(test)]
@@ -182,14 +258,43 @@ mod tests {
     fn an_answer_is_checked_against_its_schema() {
         let schema = schema("name, age int, tags [str]").unwrap();
         let check = |answer: Value, expected: Result<(), &str>| {
-            assert_eq!(super::check(&answer, &schema, "answer"), expected.map_err(str::to_owned));
+            assert_eq!(super::check(&answer, &schema), expected.map_err(str::to_owned));
         };
         check(json!({"name": "Ada", "age": 36, "tags": ["x"]}), Ok(()));
-        check(json!({"name": "Ada", "age": 36.5, "tags": []}), Err("answer.age is not of type integer"));
-        check(json!({"name": "Ada", "tags": []}), Err("answer has no age"));
-        check(json!({"name": "Ada", "age": 1, "tags": [1]}), Err("answer.tags[0] is not of type string"));
-        check(json!({"name": "Ada", "age": 1, "tags": [], "x": 1}), Err("answer must not have x"));
-        check(json!([]), Err("answer is not of type object"));
+        check(json!({"name": "Ada", "age": 36.5, "tags": []}), Err("it.age is not of type integer"));
+        check(json!({"name": "Ada", "tags": []}), Err("it has no age"));
+        check(json!({"name": "Ada", "age": 1, "tags": [1]}), Err("it.tags[0] is not of type string"));
+        check(json!({"name": "Ada", "age": 1, "tags": [], "x": 1}), Err("it must not have x"));
+        check(json!([]), Err("it is not of type object"));
+    }
+
+    #[test]
+    fn schemas_in_files_can_do_more() {
+        let check = |schema: &Value, answer: Value, expected: Result<(), &str>| {
+            assert_eq!(super::check(&answer, schema), expected.map_err(str::to_owned), "{answer}");
+        };
+        let tree = json!({
+            "$defs": {"node": {"type": "object", "required": ["value"], "properties": {
+                "value": {"anyOf": [{"type": "integer", "minimum": 1, "exclusiveMaximum": 9}, {"type": "null"}]},
+                "next": {"$ref": "#/$defs/node"},
+                "kind": {"const": "leaf"},
+                "name": {"allOf": [{"type": "string"}, {"maxLength": 3}]},
+                "marks": {"type": "array", "minItems": 1, "items": {"oneOf": [{"type": "number"}, {"type": "integer"}]}},
+            }, "additionalProperties": {"type": "boolean"}}},
+            "$ref": "#/$defs/node",
+        });
+        check(&tree, json!({"value": 1, "next": {"value": null, "kind": "leaf", "name": "äöü", "more": true}}), Ok(()));
+        check(&tree, json!({"value": 1, "next": {}}), Err("it.next has no value"));
+        check(&tree, json!({"value": 0}), Err("it.value fits 0 of the schemas in anyOf"));
+        check(&tree, json!({"value": 9}), Err("it.value fits 0 of the schemas in anyOf"));
+        check(&tree, json!({"value": 1, "kind": "x"}), Err("it.kind is none of the allowed values"));
+        check(&tree, json!({"value": 1, "name": "long"}), Err("it.name is above the maxLength of 3"));
+        check(&tree, json!({"value": 1, "marks": []}), Err("it.marks is below the minItems of 1"));
+        check(&tree, json!({"value": 1, "marks": [1.5]}), Ok(()));
+        check(&tree, json!({"value": 1, "marks": [1]}), Err("it.marks[0] fits 2 of the schemas in oneOf"));
+        check(&tree, json!({"value": 1, "more": 1}), Err("it.more is not of type boolean"));
+        check(&json!({"$ref": "#/nowhere"}), json!(1), Err("the schema has no #/nowhere"));
+        check(&json!({"$ref": "#"}), json!(1), Err("it is too deep to be checked"));
     }
 
     #[test]
@@ -198,6 +303,7 @@ mod tests {
         check("Run:\n```sh\nls\n```\nor\n```sh\nls -l\n```\nDone.", "ls -l\n");
         check("~~~~\n```\nnested\n```\n~~~~\n", "```\nnested\n```\n");
         check("```rust\nfn main() {}\n", "fn main() {}\n");
+        check("1. Run\n\n   ```sh\n   if x\n     y\n   ```\n", "if x\n  y\n");
         check("no code", "no code");
     }
 }

@@ -253,7 +253,7 @@ impl Session {
         });
         let answer =
             serde_json::from_str(&texts.collect::<String>()).map_err(|error| format!("it is not JSON: {error}"))?;
-        options::check(&answer, schema, "it")
+        options::check(&answer, schema)
     }
 
     /// The question, and as many rounds of tool calls as it takes. There is one outcome.
