@@ -85,7 +85,7 @@ struct Question {
     #[arg(long)]
     effort: Option<String>,
     /// The maximum number of tokens in the answer
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(16..))]
+    #[arg(long, value_name = "N", value_parser = max_output)]
     max_output: Option<u64>,
     /// Any field of the request, such as temperature=0.2
     #[arg(short, long = "option", value_name = "NAME=VALUE", value_parser = options::option)]
@@ -212,6 +212,11 @@ fn template(name: &str) -> Result<String, String> {
 
 fn dollars(text: &str) -> Result<Dollars, String> {
     Dollars::parse(text).ok_or_else(|| "not an amount in dollars, such as 0.50".to_owned())
+}
+
+/// Servers refuse less than 16 tokens.
+fn max_output(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|number| *number >= 16).ok_or_else(|| "not a number of at least 16".to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

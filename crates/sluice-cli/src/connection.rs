@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sluice_client::{ApiKey, Client, Timeouts};
-use sluice_core::{Consent, Endpoint, Environment, EnvironmentEndpoint, KEY_VARIABLES, Parameter, header_problem};
+use sluice_core::{
+    Consent, Endpoint, Environment, EnvironmentEndpoint, KEY_VARIABLES, ModelCatalog, ModelSettings, Parameter,
+    Refresh, header_problem,
+};
 use sluice_simulator::server::{Config, Simulator};
 
 use crate::model_cache::ModelCache;
@@ -46,6 +50,15 @@ pub struct Connection {
 impl Connection {
     /// Opens the connection of a profile. Without one, the environment decides, then the default profile.
     pub fn open(selection: &Selection) -> Result<Self, String> {
+        let connection = Self::open_quietly(selection)?;
+        if connection.is_embedded() {
+            tell!("No AI_GATEWAY_API_KEY is set, so the embedded gateway answers: a demo on this machine.");
+        }
+        Ok(connection)
+    }
+
+    /// Does the same without saying that the embedded gateway answers.
+    pub fn open_quietly(selection: &Selection) -> Result<Self, String> {
         Ok(Self::find(selection.profile.as_deref())?.with_headers(&selection.headers))
     }
 
@@ -63,7 +76,6 @@ impl Connection {
         }
         let simulator = Simulator::start(Config::default());
         let simulator = simulator.map_err(|error| format!("cannot start the embedded gateway: {error}"))?;
-        tell!("No AI_GATEWAY_API_KEY is set, so the embedded gateway answers: a demo on this machine.");
         let endpoint = Endpoint::parse(&simulator.url()).map_err(|error| error.to_string())?;
         Ok(Self { client: client(endpoint, None)?, embedded: Some(simulator), model: None })
     }
@@ -132,6 +144,21 @@ impl Connection {
         if self.is_embedded() { ModelCache::none() } else { ModelCache::of(self.client.endpoint()) }
     }
 
+    /// Returns the ids of the endpoint's models. If no list is stored, it is fetched meanwhile, and empty until then.
+    pub fn known_models(&self) -> Arc<Mutex<Vec<String>>> {
+        let cache = self.model_cache();
+        let (catalog, _) = cache.load(self.client.endpoint());
+        let known = Arc::new(Mutex::new(ids(&catalog)));
+        let (client, fetched) = (self.client.clone(), Arc::clone(&known));
+        if ids(&catalog).is_empty() {
+            tokio::spawn(async move {
+                let ids = fetched_models(&client, &cache).await;
+                *fetched.lock().unwrap_or_else(PoisonError::into_inner) = ids;
+            });
+        }
+        known
+    }
+
     /// Remembers what an answer or a test has shown about a model, so that the next run knows it.
     pub fn learn(&self, model: &str, refused: &[Parameter], overflow: Option<&str>) {
         if refused.is_empty() && overflow.is_none() {
@@ -151,6 +178,20 @@ impl Connection {
     pub fn default_model(&self) -> Option<String> {
         self.model.clone().or_else(|| self.embedded.as_ref().map(|_| "sluice/demo".to_owned()))
     }
+}
+
+/// Returns the ids of an endpoint's models. The list is stored if it had to be fetched.
+pub async fn fetched_models(client: &Client, cache: &ModelCache) -> Vec<String> {
+    let (mut catalog, _) = cache.load(client.endpoint());
+    if ids(&catalog).is_empty() && !matches!(client.refresh_models(&mut catalog).await, Refresh::Kept(_)) {
+        // The list is useful later; that it can't be kept doesn't matter here.
+        let _ = cache.save(&catalog);
+    }
+    ids(&catalog)
+}
+
+fn ids(catalog: &ModelCatalog) -> Vec<String> {
+    catalog.models(&ModelSettings::default(), 0).models.into_iter().map(|model| model.id).collect()
 }
 
 fn client(endpoint: Endpoint, key: Option<ApiKey>) -> Result<Client, String> {

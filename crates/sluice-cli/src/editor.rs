@@ -3,7 +3,7 @@
 
 use std::io::{IsTerminal, stderr, stdin};
 use std::path::PathBuf;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use tokio::sync::oneshot;
@@ -17,7 +17,7 @@ use lines::Lines;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed {
     Text(String),
-    /// Ctrl-C. What had been typed is gone.
+    /// Ctrl-C, and nothing had been typed.
     Interrupted,
     /// Ctrl-D, or the terminal is gone.
     End,
@@ -49,7 +49,8 @@ struct Prompt {
 
 impl Editor {
     /// Returns nothing if there is no terminal on which the user could see a question and answer it.
-    pub fn open(history: Option<PathBuf>, models: Vec<String>) -> Option<Self> {
+    /// `models` are completed after `/model`.
+    pub fn open(history: Option<PathBuf>, models: Arc<Mutex<Vec<String>>>) -> Option<Self> {
         if !stderr().is_terminal() || !(stdin().is_terminal() || has_terminal()) {
             return None;
         }
@@ -59,7 +60,7 @@ impl Editor {
             while let Ok((prompt, reply)) = asked.recv() {
                 let typed = match &mut editor {
                     Some(editor) => Lines::read(editor, &prompt, history.as_ref()),
-                    none => match Lines::start(history.as_ref(), &models) {
+                    none => match Lines::start(history.as_ref(), Arc::clone(&models)) {
                         Some(started) => none.insert(started).read(&prompt, history.as_ref()),
                         None => Typed::End,
                     },

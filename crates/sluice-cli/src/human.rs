@@ -16,6 +16,7 @@ use crate::Printer;
 use crate::json::without_white_space;
 use crate::markdown::Markdown;
 use crate::options::last_code_block;
+use crate::output::fitted;
 use crate::spent::Spent;
 use crate::text::{RunningText, one_line};
 use crate::tools::Answered;
@@ -55,6 +56,8 @@ pub struct Human {
     detail: Detail,
     /// The thinking block on the screen, and when the model started to think.
     thinking: Option<(String, Instant)>,
+    /// The line breaks at the end of what the model has thought so far. They are shown if it goes on.
+    thinking_breaks: String,
     /// Whether the last line of the answer, or of everything else, is not complete yet.
     answer_open: bool,
     aside_open: bool,
@@ -82,6 +85,7 @@ impl Human {
             is_shared: true,
             detail,
             thinking: None,
+            thinking_breaks: String::new(),
             answer_open: false,
             aside_open: false,
             text: RunningText::default(),
@@ -127,19 +131,21 @@ impl Human {
     }
 
     fn think(&mut self, text: &str) -> io::Result<()> {
-        let text = self.text.next(text);
-        if let Some(last) = text.chars().last() {
-            self.aside_open = last != '\n';
-            let text = format!("{THINKING}{text}{THINKING:#}");
-            return self.write_aside(&text);
+        let text = std::mem::take(&mut self.thinking_breaks) + &self.text.next(text);
+        let shown = text.trim_end_matches('\n');
+        text[shown.len()..].clone_into(&mut self.thinking_breaks);
+        if shown.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.aside_open = true;
+        self.write_aside(&format!("{THINKING}{shown}{THINKING:#}"))
     }
 
     fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.new_line()?;
-        let text = format!("{style}{}{style:#}\n", one_line(text));
-        self.write_aside(&text)
+        let line = one_line(text);
+        let line = if self.aside.is_some() { fitted(&line) } else { line.into_owned() };
+        self.write_aside(&format!("{style}{line}{style:#}\n"))
     }
 
     /// Ends the last line if it isn't complete.
@@ -162,6 +168,7 @@ impl Human {
     /// Separates thinking from what follows it.
     fn end_thinking(&mut self) -> io::Result<()> {
         let Some((_, since)) = self.thinking.take() else { return Ok(()) };
+        self.thinking_breaks.clear();
         if self.detail.folds_thinking {
             return self.line(NOTE, &format!("· thought for {}", duration(since.elapsed())));
         }
@@ -178,6 +185,7 @@ impl Printer for Human {
             }
             if self.thinking.as_ref().is_none_or(|(shown, _)| shown != id) {
                 let since = self.thinking.take().map(|(_, since)| since);
+                self.thinking_breaks.clear();
                 if since.is_some() && !self.detail.folds_thinking {
                     self.new_line()?;
                     self.write_aside("\n")?;
@@ -231,14 +239,20 @@ impl Printer for Human {
             return Ok(());
         }
         let text = answered.text.trim_end();
-        let first = text.lines().next().unwrap_or("(no output)");
-        let more = match text.lines().count() {
-            0 | 1 => String::new(),
-            lines => format!(" … ({lines} lines)"),
-        };
-        let first: String = first.chars().take(MAX_RESULT_LINE).collect();
         let style = if answered.is_error { BAD } else { TOOL };
-        self.line(style, &format!("← {}: {first}{more}", answered.name))
+        let (most_lines, widest) = if self.detail.notes { (usize::MAX, usize::MAX) } else { MAX_RESULT };
+        let mut lines = text.lines().map(|line| line.chars().take(widest).collect::<String>());
+        self.line(
+            style,
+            &format!("← {}: {}", answered.name, lines.next().unwrap_or_else(|| "(no output)".to_owned())),
+        )?;
+        for line in lines.by_ref().take(most_lines - 1) {
+            self.line(NOTE, &format!("  {line}"))?;
+        }
+        match lines.count() {
+            0 => Ok(()),
+            more => self.line(NOTE, &format!("  … and {more} more; -v shows all lines")),
+        }
     }
 
     fn round(&mut self, outcome: &Outcome, _elapsed: Duration) -> io::Result<()> {
@@ -286,8 +300,10 @@ impl Printer for Human {
             write!(line, " · {model}").unwrap_or_default();
         }
         line.push_str(&spent.words());
-        let line = format!("{style}{word}{style:#}{} · {}\n", one_line(&line), duration(elapsed));
-        self.write_aside(&line)
+        let line = format!("{word}{} · {}", one_line(&line), duration(elapsed));
+        let line = if self.aside.is_some() { fitted(&line) } else { line };
+        let rest = line.strip_prefix(word).unwrap_or_default();
+        self.write_aside(&format!("{style}{word}{style:#}{rest}\n"))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -325,8 +341,8 @@ fn markdown() -> Option<Markdown> {
     Some(Markdown::new(width.0.into(), height.0.into(), has_colour))
 }
 
-/// How much of a tool's result is shown.
-const MAX_RESULT_LINE: usize = 200;
+/// How many lines of a tool's result are shown, and how many characters of each.
+const MAX_RESULT: (usize, usize) = (6, 200);
 
 /// Returns a duration as people read it.
 fn duration(duration: Duration) -> String {

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use sluice_core::{CostBasis, RequestRecord, date};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::commands::transcript;
 use crate::complain;
@@ -61,6 +62,7 @@ impl Log {
         }
         let mut out = anstream::stdout();
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(usize::MAX, |(width, _)| width.0.into());
+        let model_width = found.iter().map(|found| found.model.width()).max().unwrap_or_default();
         for conversation in found {
             let Conversation { id, updated, model, .. } = &conversation;
             let title = conversation.title();
@@ -74,8 +76,9 @@ impl Log {
                 });
                 writeln!(out, "{}", text::json(&line.to_string()))?;
             } else {
-                let line = format!("{id}  {}  {model}  {title}", when(*updated));
-                writeln!(out, "{}", one_line(&line).chars().take(width).collect::<String>())?;
+                let pad = " ".repeat(model_width - model.width());
+                let line = format!("{id}  {}  {model}{pad}  {title}", when(*updated));
+                writeln!(out, "{}", cut(&one_line(&line), width))?;
             }
             if self.delete
                 && let Err(message) = conversation.delete()
@@ -125,6 +128,16 @@ impl Show {
             write(&mut out, record)
         }
     }
+}
+
+/// Returns as much of a line as fits into this many columns.
+fn cut(line: &str, columns: usize) -> &str {
+    let mut used = 0;
+    let end = line.char_indices().find(|(_, c)| {
+        used += c.width().unwrap_or_default();
+        used > columns
+    });
+    end.map_or(line, |(end, _)| &line[..end])
 }
 
 /// Returns a time as a date, or as a time of day in UTC if it is less than a day ago.

@@ -8,6 +8,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::text::one_line;
 
 /// The exit code that shells report for a program that was ended by SIGPIPE because its output is no longer read, for
@@ -21,7 +23,30 @@ macro_rules! tell {
 pub(crate) use tell;
 
 pub fn tell_line(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", one_line(text));
+    let _ = writeln!(io::stderr(), "{}", fitted(&one_line(text)));
+}
+
+/// Returns a line with line breaks between words, so that it fits the terminal that standard error is, if it is one.
+pub fn fitted(line: &str) -> String {
+    match terminal_size::terminal_size_of(io::stderr()) {
+        Some((width, _)) => wrapped(line, width.0.into()),
+        None => line.to_owned(),
+    }
+}
+
+/// A word that is wider than a row is left to the terminal. Spaces within a row stay.
+fn wrapped(line: &str, width: usize) -> String {
+    let (mut rows, mut used) = (String::with_capacity(line.len()), 0);
+    for word in line.split_inclusive(' ') {
+        if used > 0 && used + word.trim_end().width() > width {
+            rows.truncate(rows.trim_end_matches(' ').len());
+            rows.push('\n');
+            used = 0;
+        }
+        rows.push_str(word);
+        used += word.width();
+    }
+    rows
 }
 
 /// Asks the user for a line.
@@ -73,4 +98,22 @@ pub async fn reader_is_gone() {
         }
     }
     std::future::pending::<()>().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let check = |line: &str, expected: &str| assert_eq!(wrapped(line, 10), expected);
+        check("", "");
+        check("short", "short");
+        check("ten wide..", "ten wide..");
+        check("ten wide.. and more", "ten wide..\nand more");
+        check("/help   a list", "/help   a\nlist");
+        check("a https://a.example/long b", "a\nhttps://a.example/long\nb");
+        check("水位水位 水位", "水位水位\n水位");
+        check("  in front", "  in front");
+    }
 }

@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use sluice_client::Event;
 use sluice_core::{
-    Begun, ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, FailureKind, ModelSettings, NoteKind, Outcome,
-    Output, Part, Refresh, Report, Role, SpendLimits, Status, join_messages, similar_models,
+    Begun, ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, FailureKind, NoteKind, Outcome, Output, Part,
+    Report, Role, SpendLimits, Status, join_messages, similar_models,
 };
 use tokio::sync::Notify;
 
 use crate::Printer;
 use crate::capture::{CaptureFile, Format};
-use crate::connection::{Connection, Selection};
+use crate::connection::{Connection, Selection, fetched_models};
 use crate::conversations::Conversation;
 use crate::editor::{Editor, Typed};
 use crate::human::{Detail, Human};
 use crate::interrupts::Interrupts;
-use crate::json::JsonLines;
+use crate::json::{JsonLines, without_white_space};
 use crate::ledger::{self, ChatLedger};
 use crate::mask::Masked;
 use crate::options;
@@ -34,6 +34,10 @@ use crate::tools::{Call, MAX_CALLS, Tools};
 
 /// How often in a row the model may answer with tool calls.
 const MAX_TOOL_ROUNDS: usize = 25;
+
+/// What to do if a request doesn't fit into the context window of the model.
+const TOO_LONG: &str = "Send less, or use a model with a larger context window (`sluice models`). In a conversation, /undo \
+    takes the last question back and /clear starts again.";
 
 /// What a conversation is set up with.
 pub struct Setup {
@@ -81,7 +85,8 @@ pub struct Session {
 
 impl Session {
     pub fn open(setup: Setup, selection: &Selection) -> Result<Self, String> {
-        let connection = Connection::open(selection)?;
+        let open = if setup.detail.quiet { Connection::open_quietly } else { Connection::open };
+        let connection = open(selection)?;
         let earlier_model = setup.earlier.as_ref().map(|earlier| earlier.model.clone());
         let named = setup.model.filter(|model| !model.trim().is_empty());
         let model = named.or(earlier_model).or_else(|| connection.default_model()).or(setup.default_model);
@@ -207,15 +212,11 @@ impl Session {
     /// Opens the line editor, if there is a terminal.
     fn open_editor(&mut self) {
         if self.editor.is_none() {
-            let endpoint = self.connection.client.endpoint();
-            let (catalog, _) = self.connection.model_cache().load(endpoint);
-            let models =
-                catalog.models(&ModelSettings::default(), 0).models.into_iter().map(|model| model.id).collect();
             let directory = ledger::directory();
             let history = self.kept.as_ref().and_then(|_| {
                 sluice_client::private_file::create_directory(&directory).ok().map(|()| directory.join("history"))
             });
-            self.editor = Editor::open(history, models);
+            self.editor = Editor::open(history, self.connection.known_models());
         }
     }
 
@@ -294,6 +295,11 @@ impl Session {
                 let ChatPart::ToolCall { call_id, name, input_json } = call else { continue };
                 let call = Call { id: call_id, name, input_json };
                 let answered = if number < MAX_CALLS {
+                    if (self.json || self.detail.quiet) && self.tools.needs_permission(name) {
+                        // Nobody can allow what they haven't seen.
+                        let input = without_white_space(input_json);
+                        tell!("→ {name} {}", self.connection.client.secrets().mask(&input));
+                    }
                     self.open_editor();
                     let Self { tools, tool_timeout, editor, interrupts, .. } = self;
                     tools.answer(&call, *tool_timeout, editor.as_mut(), interrupts.next()).await
@@ -325,7 +331,9 @@ impl Session {
         if let Some(capture) = &mut capture {
             capture_error = capture.request(request, &connection.client).err();
         }
-        let mut spinner = Spinner::start();
+        let is_quiet = self.detail.quiet;
+        let start_spinner = || if is_quiet { Spinner::none() } else { Spinner::start() };
+        let mut spinner = start_spinner();
         ledger.begin(request);
         let unwritable = Notify::new();
         let is_unread = Cell::new(false);
@@ -367,7 +375,7 @@ impl Session {
                     // The last message is advice for when it fails for good.
                     let why = failure.text.split_last().map(|(_, said)| join_messages(said, " ")).unwrap_or_default();
                     tell!("sluice: {why} Attempt {attempt} in {:.1} s.", delay.as_secs_f64());
-                    spinner = Spinner::start();
+                    spinner = start_spinner();
                 }
                 _ => {}
             })
@@ -423,6 +431,7 @@ impl Session {
         }
         if !self.json {
             match (&report.outcome.error, &report.ending) {
+                (Some(failure), _) if failure.kind == FailureKind::ContextOverflow => tell!("sluice: {TOO_LONG}"),
                 (Some(failure), _) => tell!("sluice: {}", failure.next),
                 (None, Ending::Rejected { message, .. }) => tell!("sluice: {message}"),
                 (None, Ending::Done | Ending::Cancelled) => {}
@@ -435,17 +444,7 @@ impl Session {
 impl Session {
     /// Names models whose ids are similar to the one that doesn't exist.
     async fn suggest_model(&self) {
-        let Connection { client, .. } = &self.connection;
-        let (mut catalog, _) = self.connection.model_cache().load(client.endpoint());
-        let ids = |catalog: &sluice_core::ModelCatalog| -> Vec<String> {
-            catalog.models(&ModelSettings::default(), 0).models.into_iter().map(|model| model.id).collect()
-        };
-        if ids(&catalog).is_empty() && matches!(client.refresh_models(&mut catalog).await, Refresh::Kept(_)) {
-            return;
-        }
-        // The list is useful later; that it can't be kept doesn't matter here.
-        let _ = self.connection.model_cache().save(&catalog);
-        let ids = ids(&catalog);
+        let ids = fetched_models(&self.connection.client, &self.connection.model_cache()).await;
         let similar = similar_models(&self.request.model, ids.iter().map(String::as_str));
         if !similar.is_empty() {
             tell!("sluice: did you mean {}?", similar.join(", "));

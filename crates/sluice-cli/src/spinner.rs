@@ -10,6 +10,11 @@ use tokio::time::interval;
 pub struct Spinner(Option<JoinHandle<()>>);
 
 impl Spinner {
+    /// Returns a spinner that shows nothing.
+    pub fn none() -> Self {
+        Self(None)
+    }
+
     pub fn start() -> Self {
         Self::labelled("")
     }
@@ -18,7 +23,7 @@ impl Spinner {
     pub fn labelled(label: &str) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
         if !stderr().is_terminal() || is_dumb {
-            return Self(None);
+            return Self::none();
         }
         let label = label.to_owned();
         Self(Some(tokio::spawn(async move {

@@ -129,6 +129,12 @@ impl Tools {
         self.all.is_empty()
     }
 
+    /// Whether the user is asked before a tool runs.
+    pub fn needs_permission(&self, name: &str) -> bool {
+        let runs = |tool: &Tool| tool.name == name && !tool.safe && (!tool.command.is_empty() || tool.server.is_some());
+        !self.all_allowed && self.all.iter().any(runs)
+    }
+
     /// Answers a call. `editor` is present if there is a terminal. Returns `None` if `cancel` completed first.
     pub async fn answer(
         &mut self,
@@ -137,13 +143,14 @@ impl Tools {
         editor: Option<&mut Editor>,
         cancel: impl Future<Output = ()>,
     ) -> Option<Answered> {
+        let needs_permission = self.needs_permission(call.name);
         let Some(tool) = self.all.iter_mut().find(|tool| tool.name == call.name) else {
             return Some(call.result(Err(format!("There is no tool called {}.", call.name))));
         };
         if tool.command.is_empty() && tool.server.is_none() {
             return Some(call.result(ask(call.name, editor).await?));
         }
-        if !self.all_allowed && !tool.safe {
+        if needs_permission {
             match allow(call, editor).await? {
                 Allowed::Once => {}
                 Allowed::Always => tool.safe = true,

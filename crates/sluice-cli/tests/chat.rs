@@ -152,7 +152,7 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
     check(&["-f", "http://127.0.0.1:1/page", "What?"], b"", "cannot fetch http://127.0.0.1:1/page: ");
     check(&["-f", "missing", "What?"], b"", "cannot read missing");
     check(&["What?"], b"\xFF\xFE\x00", "standard input is neither text (UTF-8) nor an image");
-    check(&["--max-output", "0", "What?"], b"", "16..");
+    check(&["--max-output", "0", "What?"], b"", "not a number of at least 16");
     assert!(bench.simulator.requests().is_empty());
 }
 

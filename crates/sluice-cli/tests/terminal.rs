@@ -9,6 +9,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
+use expect_test::{Expect, expect};
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty};
 use serde_json::Value;
@@ -18,20 +19,27 @@ use sluice_simulator::server::{Config, Simulator};
 struct Terminal {
     pty: Pty,
     screen: vt100::Parser,
+    printed: Vec<u8>,
     child: Child,
     simulator: Simulator,
     directory: PathBuf,
 }
 
 impl Terminal {
-    fn start(name: &str, arguments: &[&str], (rows, columns): (u16, u16)) -> Self {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal").join(name);
-        let _ = fs::remove_dir_all(&directory);
-        fs::create_dir_all(&directory).unwrap();
-        Self::start_in(directory, arguments, (rows, columns))
+    fn start(name: &str, arguments: &[&str], size: (u16, u16)) -> Self {
+        Self::start_in(empty_directory(name), arguments, size)
     }
 
-    fn start_in(directory: PathBuf, arguments: &[&str], (rows, columns): (u16, u16)) -> Self {
+    fn start_in(directory: PathBuf, arguments: &[&str], size: (u16, u16)) -> Self {
+        Self::start_with(directory, arguments, size, &[])
+    }
+
+    fn start_with(
+        directory: PathBuf,
+        arguments: &[&str],
+        (rows, columns): (u16, u16),
+        variables: &[(&str, &str)],
+    ) -> Self {
         let simulator = Simulator::start(Config::recording()).unwrap();
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(Size::new(rows, columns)).unwrap();
@@ -45,9 +53,12 @@ impl Terminal {
         for name in ["SLUICE_API_KEY", "AI_GATEWAY_API_KEY", "VERCEL_OIDC_TOKEN", "SLUICE_MODEL", "NO_COLOR"] {
             command = command.env_remove(name);
         }
+        for (name, value) in variables {
+            command = command.env(name, value);
+        }
         let child = command.spawn(pts).unwrap();
         let screen = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
-        Self { pty, screen, child, simulator, directory }
+        Self { pty, screen, printed: Vec::new(), child, simulator, directory }
     }
 
     /// Types keys.
@@ -83,6 +94,7 @@ impl Terminal {
         // After the last process is gone, reading is an error.
         let length = self.pty.read(&mut chunk).unwrap_or(0);
         self.screen.process(&chunk[..length]);
+        self.printed.extend_from_slice(&chunk[..length]);
         length
     }
 
@@ -92,13 +104,36 @@ impl Terminal {
         self.child.wait().unwrap().code()
     }
 
+    /// Waits for the end of the program. Returns what is on the screen, and everything that was printed.
+    fn finish(mut self) -> (String, String) {
+        while self.read() > 0 {}
+        assert!(self.child.wait().unwrap().success());
+        let contents = self.screen.screen().contents();
+        let rows: Vec<&str> = contents.lines().map(str::trim_end).collect();
+        (rows.join("\n").trim_end().to_owned() + "\n", String::from_utf8(self.printed).unwrap())
+    }
+
+    /// Returns the bodies of all requests but those for the list of models.
+    fn bodies(&self) -> Vec<Value> {
+        let requests = self.simulator.requests();
+        let asked = requests.iter().filter(|request| !request.body.is_empty());
+        asked.map(|request| serde_json::from_slice(&request.body).unwrap()).collect()
+    }
+
     /// Returns the text of the last question.
     fn asked(&self) -> String {
-        let requests = self.simulator.requests();
-        let body: Value = serde_json::from_slice(&requests.last().expect("a request").body).unwrap();
+        let bodies = self.bodies();
+        let body = bodies.last().expect("a request");
         let last = body["input"].as_array().unwrap().last().unwrap();
         last["content"].as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap_or("[data]")).collect()
     }
+}
+
+fn empty_directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal").join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    directory
 }
 
 const SIZE: (u16, u16) = (40, 100);
@@ -153,7 +188,7 @@ fn a_pasted_text_is_one_question() {
     terminal.say("/cost", "/cost");
     terminal.wait_for("2 requests");
     terminal.type_keys("/quit\r");
-    let requests = terminal.simulator.requests().len();
+    let requests = terminal.bodies().len();
     assert_eq!((requests, terminal.end()), (2, Some(0)));
 }
 
@@ -163,6 +198,13 @@ fn ctrl_c_clears_stops_and_leaves() {
     terminal.wait_for_prompt();
     terminal.type_keys("not sent");
     terminal.wait_for("> not sent");
+    // What is typed is cleared, again and again; nothing leaves.
+    terminal.type_keys("\u{3}");
+    terminal.wait_for_prompt();
+    terminal.type_keys("nor this");
+    terminal.wait_for("> nor this");
+    terminal.type_keys("\u{3}");
+    terminal.wait_for_prompt();
     terminal.type_keys("\u{3}");
     terminal.wait_for("Ctrl-C again or Ctrl-D leaves.");
     terminal.wait_for_prompt();
@@ -170,7 +212,7 @@ fn ctrl_c_clears_stops_and_leaves() {
     terminal.wait_for("> a question");
     terminal.type_keys("\r");
     // The request is running; the editor isn't. The spinner goes on, so there is always something to read.
-    while terminal.simulator.requests().is_empty() {
+    while terminal.bodies().is_empty() {
         terminal.read();
     }
     assert_eq!(terminal.asked(), "a question");
@@ -193,10 +235,17 @@ fn commands_change_the_conversation() {
     terminal.say("/file no\t", "/file notes.txt");
     terminal.say("two", "two");
     assert_eq!(terminal.asked(), "<file path=\"notes.txt\">\nthe notes\n</file>\ntwo");
-    let requests = terminal.simulator.requests();
-    let body: Value = serde_json::from_slice(&requests.last().unwrap().body).unwrap();
+    let body = terminal.bodies().pop().unwrap();
     assert_eq!((&body["instructions"], body["input"].as_array().unwrap().len()), (&"Be brief.".into(), 1));
-    terminal.say("/model sluice/reasoning", "/model sluice/reasoning");
+    terminal.type_keys("/model sluice/reas");
+    // The list of models is fetched meanwhile. Until it is there, Tab only rings.
+    while !terminal.screen.screen().contents().contains("> /model sluice/reasoning") {
+        terminal.type_keys("\t");
+        assert!(terminal.read() > 0);
+    }
+    terminal.type_keys("\r");
+    terminal.wait_for("Talking with sluice/reasoning.");
+    terminal.wait_for_prompt();
     terminal.say("/save talk.md", "/save talk.md");
     terminal.say("/nonsense", "/nonsense");
     terminal.wait_for("there is no command /nonsense");
@@ -204,8 +253,7 @@ fn commands_change_the_conversation() {
     assert!(saved.contains("## Instructions\n\nBe brief.") && saved.contains("## Answer"), "{saved}");
     terminal.say("/clear", "/clear");
     terminal.say("three", "three");
-    let requests = terminal.simulator.requests();
-    let body: Value = serde_json::from_slice(&requests.last().unwrap().body).unwrap();
+    let body = terminal.bodies().pop().unwrap();
     assert_eq!((&body["model"], body["input"].as_array().unwrap().len()), (&"sluice/reasoning".into(), 1));
     terminal.type_keys("/exit\r");
     assert_eq!(terminal.end(), Some(0));
@@ -214,9 +262,7 @@ fn commands_change_the_conversation() {
 #[test]
 fn a_tool_runs_only_if_the_user_agrees() {
     let tools = r#"{"tools": [{"name": "run", "command": ["sh", "-c", "echo x >> log; echo done"]}]}"#;
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terminal/agree");
-    let _ = fs::remove_dir_all(&directory);
-    fs::create_dir_all(&directory).unwrap();
+    let directory = empty_directory("agree");
     fs::write(directory.join("tools.json"), tools).unwrap();
     let runs = || fs::read_to_string(directory.join("log")).unwrap_or_default().lines().count();
     for (answer, expected) in [("n\r", 0), ("\r", 0), ("y\r", 1), ("a\r", 3)] {
@@ -230,4 +276,147 @@ fn a_tool_runs_only_if_the_user_agrees() {
         assert_eq!(terminal.end(), Some(0));
         assert_eq!(runs(), expected, "{answer:?}");
     }
+}
+
+#[test]
+fn the_user_sees_what_may_run() {
+    let directory = empty_directory("seen");
+    let tools = r#"{"tools": [{"name": "run", "command": ["sh", "-c", "echo one; echo two"]}]}"#;
+    fs::write(directory.join("tools.json"), tools).unwrap();
+    for option in ["-q", "--json"] {
+        let arguments = ["chat", "-m", "sluice/tools", "--tools", "tools.json", option, "run {\"path\":\"secret\"}"];
+        let mut terminal = Terminal::start_in(directory.clone(), &arguments, (40, 200));
+        terminal.wait_for("Run run? [y]es, [a]lways, [N]o:");
+        assert!(terminal.screen.screen().contents().contains("→ run {\"path\":\"secret\"}\nRun run?"), "{option}");
+        terminal.type_keys("\r");
+        assert_eq!(terminal.end(), Some(0));
+    }
+    let arguments = ["chat", "-m", "sluice/tools", "--tools", "tools.json", "-y", "-v", "run {}"];
+    let (screen, _) = Terminal::start_in(directory, &arguments, SIZE).finish();
+    assert!(screen.contains("← run: one\n  two\n"), "{screen}");
+}
+
+const ANSWER: &str = "# Levels of the *gate*\n\nThe **upper** gate is `closed`, see [the plan](https://example.com/plan) for its opening hours this week.\n\n\
+    1. Open it:\n\n   ```sh\n   gate open --slowly # one hand\n   ```\n\n   It takes a while: 水位 and ünïcode are as wide as they look 😀.\n\n\
+    2. Close it\n   - by hand\n   - or by itself\n\n> Never both.\n\n| Gate | Purpose of the gate, in some detail | Metres |\n|---|---|---:|\n\
+    | upper | keeps the water in the basin until it is needed | 1.5 |\n| lower | empties it | 12 |\n";
+
+/// Checks how an answer looks on a terminal with this many columns.
+#[expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
+fn check_answer(columns: u16, expected: Expect) {
+    let arguments = ["chat", "-q", "-m", "sluice/echo+chunk=5", ANSWER];
+    let directory = |name| empty_directory(&format!("answer-{columns}-{name}"));
+    let (screen, printed) = Terminal::start_in(directory("colour"), &arguments, (60, columns)).finish();
+    expected.assert_eq(&screen);
+    let has_colour = |text: &str| {
+        text.split("\u{1b}[")
+            .skip(1)
+            .any(|sequence| sequence.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m'))
+    };
+    assert!(has_colour(&printed));
+    let variables = [("NO_COLOR", "1")];
+    let (without_colour, printed) =
+        Terminal::start_with(directory("plain"), &arguments, (60, columns), &variables).finish();
+    assert_eq!(without_colour, screen);
+    assert!(!has_colour(&printed), "{printed:?}");
+    for (option, variables) in [("--plain", [("TERM", "xterm")]), ("--no-log", [("TERM", "dumb")])] {
+        let arguments = ["chat", "-q", "-m", "sluice/echo", option, ANSWER];
+        let (_, printed) = Terminal::start_with(directory("raw"), &arguments[..], (60, columns), &variables).finish();
+        assert_eq!(printed.replace('\r', ""), ANSWER, "{option}");
+    }
+}
+
+#[test]
+fn an_answer_at_40_columns() {
+    check_answer(
+        40,
+        expect![[r#"
+        Levels of the gate
+
+        The upper gate is closed, see the plan
+        (https://example.com/plan) for its
+        opening hours this week.
+
+        1. Open it:
+
+             gate open --slowly # one hand
+
+           It takes a while: 水位 and ünïcode
+           are as wide as they look 😀.
+
+        2. Close it
+           • by hand
+           • or by itself
+
+        │ Never both.
+
+        Gate  │ Purpose of the gate, in │ Metres
+              │ some detail             │
+        ──────┼─────────────────────────┼───────
+        upper │ keeps the water in the  │    1.5
+              │ basin until it is       │
+              │ needed                  │
+        ──────┼─────────────────────────┼───────
+        lower │ empties it              │     12
+    "#]],
+    );
+}
+
+#[test]
+fn an_answer_at_80_columns() {
+    check_answer(
+        80,
+        expect![[r#"
+        Levels of the gate
+
+        The upper gate is closed, see the plan (https://example.com/plan) for its
+        opening hours this week.
+
+        1. Open it:
+
+             gate open --slowly # one hand
+
+           It takes a while: 水位 and ünïcode are as wide as they look 😀.
+
+        2. Close it
+           • by hand
+           • or by itself
+
+        │ Never both.
+
+        Gate  │ Purpose of the gate, in some detail             │ Metres
+        ──────┼─────────────────────────────────────────────────┼───────
+        upper │ keeps the water in the basin until it is needed │    1.5
+        lower │ empties it                                      │     12
+    "#]],
+    );
+}
+
+#[test]
+fn an_answer_at_200_columns() {
+    check_answer(
+        200,
+        expect![[r#"
+        Levels of the gate
+
+        The upper gate is closed, see the plan (https://example.com/plan) for its opening hours this week.
+
+        1. Open it:
+
+             gate open --slowly # one hand
+
+           It takes a while: 水位 and ünïcode are as wide as they look 😀.
+
+        2. Close it
+           • by hand
+           • or by itself
+
+        │ Never both.
+
+        Gate  │ Purpose of the gate, in some detail             │ Metres
+        ──────┼─────────────────────────────────────────────────┼───────
+        upper │ keeps the water in the basin until it is needed │    1.5
+        lower │ empties it                                      │     12
+    "#]],
+    );
 }

@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, Write, stderr, stdin};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use super::{Prompt, Typed};
 
@@ -12,7 +13,7 @@ pub(super) struct Lines;
 impl Lines {
     /// The console has its own history, and completes nothing.
     #[allow(clippy::unnecessary_wraps, reason = "as on Unix")]
-    pub(super) fn start(_: Option<&PathBuf>, _: &[String]) -> Option<Self> {
+    pub(super) fn start(_: Option<&PathBuf>, _: Arc<Mutex<Vec<String>>>) -> Option<Self> {
         Some(Self)
     }
 

@@ -1,6 +1,7 @@
 //! Reads lines with history, several lines, safe pasting and completion.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -8,7 +9,10 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Behavior, Cmd, Config, Context, Helper, KeyCode, KeyEvent, Modifiers};
+use rustyline::{
+    Behavior, Cmd, ConditionalEventHandler, Config, Context, Event, EventContext, EventHandler, Helper, KeyCode,
+    KeyEvent, Modifiers, Movement, RepeatCount,
+};
 
 use super::{Prompt, Typed};
 use crate::commands;
@@ -20,7 +24,7 @@ const MAX_HISTORY: usize = 1000;
 pub(super) struct Lines(rustyline::Editor<Words, DefaultHistory>);
 
 impl Lines {
-    pub(super) fn start(history: Option<&PathBuf>, models: &[String]) -> Option<Self> {
+    pub(super) fn start(history: Option<&PathBuf>, models: Arc<Mutex<Vec<String>>>) -> Option<Self> {
         configured(models).ok().map(|mut lines| {
             // There may be no history yet.
             let _ = history.map(|file| lines.load_history(file));
@@ -45,7 +49,7 @@ impl Lines {
     }
 }
 
-fn configured(models: &[String]) -> rustyline::Result<rustyline::Editor<Words, DefaultHistory>> {
+fn configured(models: Arc<Mutex<Vec<String>>>) -> rustyline::Result<rustyline::Editor<Words, DefaultHistory>> {
     let config = Config::builder()
         .max_history_size(MAX_HISTORY)?
         .history_ignore_space(true)
@@ -55,16 +59,26 @@ fn configured(models: &[String]) -> rustyline::Result<rustyline::Editor<Words, D
         .bracketed_paste(true)
         .build();
     let mut lines = rustyline::Editor::with_config(config)?;
-    lines.set_helper(Some(Words { models: models.to_vec() }));
+    lines.set_helper(Some(Words { models }));
     for modifiers in [Modifiers::ALT, Modifiers::SHIFT] {
         lines.bind_sequence(KeyEvent(KeyCode::Enter, modifiers), Cmd::Newline);
     }
+    lines.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(ClearFirst)));
     Ok(lines)
+}
+
+/// Ctrl-C clears what is typed. Only if there is nothing, it interrupts.
+struct ClearFirst;
+
+impl ConditionalEventHandler for ClearFirst {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
+        (!context.line().is_empty()).then_some(Cmd::Kill(Movement::WholeBuffer))
+    }
 }
 
 /// What Tab completes: commands, ids of models after `/model`, and names of files after `/file`, `/image` and `/save`.
 struct Words {
-    models: Vec<String>,
+    models: Arc<Mutex<Vec<String>>>,
 }
 
 impl Helper for Words {}
@@ -85,7 +99,7 @@ impl Completer for Words {
     type Candidate = String;
 
     fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(complete(&line[..position], &self.models))
+        Ok(complete(&line[..position], &self.models.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
