@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 
@@ -16,7 +17,22 @@ function compile(project) {
   }
 }
 
-test("the types are valid for ES modules and CommonJS", () => compile("test/types"));
+/** What the README's example of a failed answer takes from the code around it. */
+const AROUND = `import * as vscode from "vscode";
+import type { OpenResponsesStreamAdapter } from "@sluice/stream-adapter";
+declare const adapter: OpenResponsesStreamAdapter;
+declare const send: (signal: AbortSignal) => Promise<Response>;
+declare const progress: vscode.Progress<vscode.LanguageModelResponsePart>;
+declare const token: vscode.CancellationToken;
+`;
+
+test("the types are valid for ES modules, CommonJS and the README's example of a failed answer", () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const [, example] = /## When an answer fails\n\n```ts\n(.*?)```/s.exec(readme);
+  mkdirSync(new URL("types/dist/", import.meta.url), { recursive: true });
+  writeFileSync(new URL("types/dist/readme.mts", import.meta.url), AROUND + example);
+  compile("test/types");
+});
 
 for (const version of [5, 6, 7]) {
   test(`version ${version} of the AI SDK accepts the types`, () => compile(`test/types/sdks/tsconfig-${version}.json`));
