@@ -1,0 +1,161 @@
+// `node tasks.mjs SLUICE [LLM]`: thirty daily tasks with the command line, beside `llm` and `aichat`, as the table of docs/cli.md.
+//
+// It counts the keys of each command without the question, and measures the time from the start of the program until its
+// request has arrived at a server on this machine (the median of several runs), for `sluice` and, if its path is given, for
+// `llm`. `aichat` is not run.
+
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const [sluice, llm] = process.argv.slice(2);
+if (sluice === undefined) {
+  console.error("usage: node tasks.mjs SLUICE [LLM]");
+  process.exit(2);
+}
+const RUNS = { sluice: 11, llm: 3 };
+
+/**
+ * Each task with the commands for it. `Q` is the question, which isn't counted; other capital letters are counted as one key. A command
+ * in an array can't be measured here: it sends nothing, or needs a terminal. A text in parentheses says why there is no command.
+ */
+const TASKS = [
+  ["ask a question", "sluice Q", "llm 'Q'", ["aichat Q"]],
+  ["without quotes around the words", "sluice Q", "–", ["aichat Q"]],
+  ["without an account, to try it", ["sluice Q"], "–", "–"],
+  ["add what a pipe has", "cat F | sluice Q", "cat F | llm 'Q'", ["cat F | aichat Q"]],
+  ["only the answer in a file", "sluice Q > A", "llm 'Q' > A", ["aichat Q > A"]],
+  ["send a text file", "sluice -f F Q", "llm -f F 'Q'", ["aichat -f F Q"]],
+  ["send an image", "sluice -f I Q", "llm -a I 'Q'", ["aichat -f I Q"]],
+  ["send a web page", "sluice -f U Q", "llm -f U 'Q'", ["aichat -f U Q"]],
+  ["send a directory", "sluice -f D Q", "(plugin)", ["aichat -f D Q"]],
+  ["give instructions", "sluice -s S Q", "llm -s S 'Q'", ["aichat --prompt S Q"]],
+  ["choose a model", "sluice -m M Q", "llm -m M 'Q'", ["aichat -m M Q"]],
+  ["keep a default model", ["sluice config model M"], ["llm models default M"], "(configuration file)"],
+  ["set the temperature", "sluice -o temperature=0 Q", "llm -o temperature 0 'Q'", "(configuration file, `.set`)"],
+  ["ask another endpoint, with its own key", "sluice -p P Q", "llm -m N 'Q'", ["aichat -m P:M Q"]],
+  ["converse", ["sluice chat"], ["llm chat"], ["aichat"]],
+  ["begin another line of a question", ["Alt-Enter"], ["!multi"], ["Ctrl-O"]],
+  ["paste any text as one question", ["paste"], "(one for each line, unless `!multi`)", ["paste"]],
+  ["complete models and commands", ["Tab"], "–", ["Tab"]],
+  ["continue the last conversation", "sluice -c Q", "llm -c 'Q'", "(sessions have names)"],
+  ["search conversations", ["sluice log W"], ["llm logs -q W"], "–"],
+  ["take a question back", ["/undo"], "–", "–"],
+  ["see Markdown formatted while it streams", ["always"], "–", ["always"]],
+  ["print only the code", "sluice -x Q", "llm -x 'Q'", "(`-c` asks for code only)"],
+  ["get JSON with a schema, checked", "sluice --schema 'a,b int' Q", "(`--schema`, not checked)", "–"],
+  ["use a template", "sluice -t T Q", "llm -t T 'Q'", ["aichat -r T Q"]],
+  ["let the model run tools, with a question before each", "sluice --tools T.json Q", "llm --functions T.py --ta 'Q'", "(no question)"],
+  ["read JSON lines as they arrive", "sluice --json Q", "–", "–"],
+  ["see tokens and dollars by day", ["sluice usage"], "(tokens of each prompt)", "–"],
+  ["count tokens before sending", ["sluice count F"], "–", "(`.info` in a conversation)"],
+  ["list models with prices, windows and abilities", ["sluice models"], "(ids)", "(from its own list)"],
+];
+
+const QUESTION = "Why is the sky blue?";
+const folder = mkdtempSync(join(tmpdir(), "tasks-"));
+const place = (...names) => join(folder, ...names);
+let arrived;
+const server = createServer(async (request, response) => {
+  await new Promise((resolve) => request.resume().on("end", resolve));
+  if (request.method !== "POST") {
+    response.writeHead(200, { "content-type": "text/plain" }).end("A page.");
+    return;
+  }
+  arrived?.(performance.now());
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const answer = '{"a":"x","b":1}';
+  if (request.url.endsWith("/responses")) {
+    const item = { type: "message", id: "m", role: "assistant", status: "completed", content: [{ type: "output_text", text: answer }] };
+    response.write(`data: ${JSON.stringify({ type: "response.output_item.done", output_index: 0, item })}\n\n`);
+    response.end(`data: ${JSON.stringify({ type: "response.completed", response: { id: "r", status: "completed", output: [item] } })}\n\n`);
+  } else {
+    const chunk = (delta, finish_reason = null) =>
+      `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    response.end(`${chunk({ role: "assistant", content: answer })}${chunk({}, "stop")}data: [DONE]\n\n`);
+  }
+});
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+const origin = `http://127.0.0.1:${server.address().port}`;
+
+mkdirSync(place("D"));
+mkdirSync(place("home", "templates"), { recursive: true });
+mkdirSync(place("llm", "templates"), { recursive: true });
+mkdirSync(place("bin"));
+writeFileSync(place("F"), "The text of a file.\n");
+writeFileSync(place("D", "F"), "The text of a file.\n");
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+writeFileSync(place("I"), Buffer.from(png, "base64"));
+writeFileSync(place("home", "templates", "T.md"), "Answer briefly: $input\n");
+writeFileSync(place("T.json"), JSON.stringify({ tools: [{ name: "now", command: ["date"] }] }));
+writeFileSync(place("T.py"), 'def now() -> str:\n    "The time"\n    return "noon"\n');
+const profile = { baseUrl: `${origin}/v1`, model: "m" };
+writeFileSync(place("home", "profiles.json"), JSON.stringify({ profiles: { P: profile } }), { mode: 0o600 });
+writeFileSync(place("llm", "templates", "T.yaml"), "prompt: 'Answer briefly: $input'\n");
+const model = (id) =>
+  `- model_id: ${id}\n  model_name: m\n  api_base: "${origin}/v1"\n  api_key_name: k\n  vision: true\n  supports_tools: true\n`;
+writeFileSync(place("llm", "extra-openai-models.yaml"), model("M") + model("N"));
+writeFileSync(place("llm", "keys.json"), '{"k": "x"}');
+writeFileSync(place("llm", "default_model.txt"), "M");
+for (const [name, program] of Object.entries({ sluice, llm })) {
+  if (program !== undefined) writeFileSync(place("bin", name), `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 });
+}
+const env = {
+  PATH: `${place("bin")}:${process.env.PATH}`,
+  HOME: folder,
+  SLUICE_HOME: place("home"),
+  XDG_CACHE_HOME: place("cache"),
+  SLUICE_BASE_URL: `${origin}/v1`,
+  SLUICE_MODEL: "m",
+  LLM_USER_PATH: place("llm"),
+};
+
+/** Returns the milliseconds until the request has arrived. */
+async function once(command, variables) {
+  const script = command.replace(/\bQ\b/, QUESTION).replace(/ U /, ` ${origin}/page `).replace(/ S /, " Short ");
+  const arrival = new Promise((resolve) => (arrived = resolve));
+  const started = performance.now();
+  const child = spawn("sh", ["-c", script], { cwd: folder, env: variables, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (piece) => (said += piece));
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  const at = await Promise.race([arrival, ended.then(() => undefined)]);
+  await ended;
+  if (at === undefined) throw new Error(`${script} sent nothing: ${said}`);
+  return at - started;
+}
+
+async function measured(program, command) {
+  const isOther = command.includes("-p P");
+  const { SLUICE_BASE_URL: _, ...profileOnly } = env;
+  const times = [];
+  for (let run = 0; run < RUNS[program]; run++) times.push(await once(command, isOther ? profileOnly : env));
+  times.sort((a, b) => a - b);
+  return times[times.length >> 1];
+}
+
+/** Returns a cell of the table: the command, its keys, and the time. */
+async function cell(program, task) {
+  if (typeof task === "string" && /^[–(]/.test(task)) return task.replace(/^\((.*)\)$/, "– ($1)");
+  const command = typeof task === "string" ? task : task[0];
+  const shown = `\`${command.replace("Q", "…").replaceAll("|", "\\|")}\``;
+  if (typeof task !== "string" && !/^(sluice|llm|aichat|cat|!|\/)/.test(command)) return command === "always" ? "yes" : command;
+  const keys = [...command].filter((key) => key !== "Q").length;
+  const canRun = typeof task === "string" && { sluice, llm }[program] !== undefined;
+  const time = canRun ? `, ${(await measured(program, command)).toFixed(0)} ms` : "";
+  return `${shown} ${keys}${time}`;
+}
+
+try {
+  console.log("| # | task | `sluice` | `llm` | `aichat` |\n|---|---|---|---|---|");
+  for (const [number, [task, ...commands]] of TASKS.entries()) {
+    const cells = [];
+    for (const [column, command] of commands.entries()) cells.push(await cell(["sluice", "llm", "aichat"][column], command));
+    console.log(`| ${number + 1} | ${task} | ${cells.join(" | ")} |`);
+  }
+} finally {
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+}
