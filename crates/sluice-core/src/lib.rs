@@ -136,7 +136,7 @@ pub use recording::{Recording, redact_body};
 pub use secrets::Secrets;
 pub use send::{
     BadAddress, BuiltRequest, Consent, Effort, Endpoint, KeyUse, Parameter, Permission, Prompt, Purpose, ToolNames,
-    VERCEL, build_request, header_problem, purpose,
+    ToolOrder, VERCEL, build_request, header_problem, purpose,
 };
 pub use settings::read_settings;
 pub use surrogates::mend_surrogates;

@@ -12,6 +12,7 @@ mod pairs;
 mod parameter;
 mod permission;
 mod prompt;
+mod stable;
 mod tools;
 
 pub use endpoint::{BadAddress, Consent, Endpoint, VERCEL};
@@ -23,4 +24,5 @@ pub use kinds::{Purpose, purpose};
 pub use parameter::{Effort, Parameter};
 pub use permission::{KeyUse, Permission};
 pub use prompt::Prompt;
+pub use stable::ToolOrder;
 pub use tools::ToolNames;

@@ -37,6 +37,8 @@ pub fn read_settings(values: &Map<String, Value>, environment: &BTreeMap<String,
     let chat = ChatOptions {
         reasoning_effort: models.effort.clone(),
         automatic_caching: read.optional("caching").unwrap_or(true),
+        long_cache: read.value("cache.longLife"),
+        stable_instructions: read.value("cache.stableInstructions"),
         claude_context_management: read.value("claudeContextManagement"),
         routing: Some(Routing {
             order: read.value("routing.order"),

@@ -9,13 +9,14 @@ use std::cell::RefCell;
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
     BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure,
-    HttpRequest, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets, Vault, check_key,
-    log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
+    HttpRequest, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets, ToolOrder, Vault,
+    check_key, log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
     /// What servers need back of their answers. The loader gives it to every new instance.
     static VAULT: RefCell<Vault> = RefCell::default();
+    static TOOL_ORDER: RefCell<ToolOrder> = RefCell::default();
     /// The running test of a server.
     static PROBE: RefCell<Option<Probe>> = const { RefCell::new(None) };
 }
@@ -91,9 +92,10 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         RequestsQuestion::LoggedModel(id) => to_json(&logged_model(&id)),
         RequestsQuestion::Redact { secrets, text } => to_json(&Secrets::new(secrets).redact(&text)),
         RequestsQuestion::ExportRecording { secrets, recording, with_texts } => {
+            let secrets = Secrets::new(secrets);
             let read = Recording::read(&recording);
-            let exported = read.map(|read| if with_texts { read } else { read.redacted(&Secrets::new(secrets)) });
-            to_json(&exported.map(|exported| exported.to_exchange()))
+            let exported = read.map(|read| if with_texts { read } else { read.redacted(&secrets) });
+            to_json(&exported.map(|exported| secrets.mask_values(&exported.to_exchange()).into_owned()))
         }
         RequestsQuestion::Mask { secrets, mut value } => {
             Secrets::new(secrets).mask_value(&mut value);
@@ -129,12 +131,13 @@ fn parse(address: &str) -> Result<Endpoint, String> {
     Endpoint::parse_confirmed(address).map_err(|problem| problem.to_string())
 }
 
-/// Returns a request without its body, the body, and the chat as JSON with what the vault added or removed, if it changed
-/// anything. This is what is sent and counted.
+/// Returns a request without its body, the body, and the chat as JSON with what the vault added or removed and with its tools
+/// in their usual order, if that changed anything. This is what is sent and counted.
 fn prepare(question: BuildRequest) -> Result<(PreparedRequest, String, Option<String>), String> {
     let BuildRequest { mut chat, base_url, without, now_ms } = question;
     let endpoint = parse(&base_url)?;
-    let is_restored = VAULT.with_borrow_mut(|vault| vault.restore(&mut chat, &endpoint.origin, now_ms));
+    let mut is_restored = VAULT.with_borrow_mut(|vault| vault.restore(&mut chat, &endpoint.origin, now_ms));
+    is_restored |= TOOL_ORDER.with_borrow_mut(|order| order.restore(&chat.model, &mut chat.tools));
     let mut built = sluice_core::build_request(&chat, &endpoint).without(&without);
     let body = std::mem::take(&mut built.request.body);
     let restored = if is_restored { Some(to_json(&chat)?) } else { None };

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::part::ThinkingReplay;
+use crate::send::VERCEL;
 use crate::surrogates::mend_surrogates;
 
 /// One request. Binary data is base64; a tool's input is the text of a JSON object.
@@ -207,6 +208,7 @@ pub enum ToolMode {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct ChatOptions {
     /// The longest answer, including reasoning.
     #[cfg_attr(test, ts(as = "Option<u32>"))]
@@ -231,6 +233,13 @@ pub struct ChatOptions {
     /// Lets the gateway place cache markers for providers that need them.
     #[cfg_attr(test, ts(as = "Option<bool>"))]
     pub automatic_caching: bool,
+    /// Asks the gateway to keep prompts in the cache for an hour in place of five minutes. Writing to it costs more then.
+    #[cfg_attr(test, ts(as = "Option<bool>"))]
+    pub long_cache: bool,
+    /// Moves lines that are different in every chat to the end of the instructions, so that new chats can use the prompt
+    /// cache.
+    #[cfg_attr(test, ts(as = "Option<bool>"))]
+    pub stable_instructions: bool,
     /// Which providers the gateway may use.
     pub routing: Option<Routing>,
     /// Lets Claude models drop old tool results on their own.
@@ -243,6 +252,13 @@ pub struct ChatOptions {
     /// The user's own headers. Headers that Sluice sets itself are ignored, and a note says so.
     #[cfg_attr(test, ts(as = "Option<BTreeMap<String, String>>"))]
     pub extra_headers: BTreeMap<String, String>,
+}
+
+impl ChatOptions {
+    /// Returns whether a server with this origin is asked to cache prompts for an hour.
+    pub(crate) fn has_long_cache(&self, origin: &str) -> bool {
+        self.long_cache && self.automatic_caching && VERCEL.strip_suffix("/v1") == Some(origin)
+    }
 }
 
 /// The providers that the gateway may use, and their order.

@@ -12,7 +12,7 @@ use super::{Endpoint, Parameter};
 use crate::boundary::{ChatOptions, ChatRequest, HttpRequest, Note, NoteKind, RequestKind};
 use crate::log::describe_request;
 use crate::message::{Message, MessageCode};
-use crate::wire::{CreateResponse, ProviderOptions, ReasoningOptions};
+use crate::wire::{CreateResponse, InputItem, ProviderOptions, ReasoningOptions};
 
 /// Limits of the protocol.
 const MAX_CACHE_KEY: usize = 64;
@@ -117,6 +117,10 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
     let mut problems = Vec::new();
     let extra = extra_fields(&options.extra_body, &mut problems);
     let description = describe_request(&model, purpose.name, reasoning.effort.as_deref(), reasoning.summary.as_deref());
+    // Other servers don't know these fields, and strict ones refuse them.
+    let has_cache = endpoint.is_vercel && options.automatic_caching;
+    // What the model has answered and everything before it is repeated, unless the conversation is summarized.
+    let stable = items.iter().rposition(InputItem::is_answer).map(|last| last + 1);
     let body = CreateResponse {
         model,
         instructions,
@@ -131,8 +135,9 @@ pub fn build_request(chat: &ChatRequest, endpoint: &Endpoint) -> BuiltRequest {
         top_p: options.top_p.or_else(|| number("top_p")),
         reasoning: (reasoning.effort.is_some() || reasoning.summary.is_some()).then_some(reasoning),
         prompt_cache_key: conversation_id.as_ref().map(|id| id.chars().take(MAX_CACHE_KEY).collect()),
-        // Other servers don't know these fields, and strict ones refuse them.
-        caching: (endpoint.is_vercel && options.automatic_caching).then_some("auto"),
+        caching: has_cache.then_some("auto"),
+        cache_anchor_items: stable.filter(|_| has_cache),
+        cache_ttl: options.has_long_cache(&endpoint.origin).then_some("1h"),
         provider_options: if endpoint.is_vercel { provider_options(chat) } else { ProviderOptions::default() },
         extra,
     };

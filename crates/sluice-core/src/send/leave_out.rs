@@ -38,6 +38,13 @@ impl HttpRequest {
                     let is_more = |value: &str| value.parse::<u64>().is_ok_and(|value| value > u64::from(*most));
                     change(&request.body, parameter.path(), &|value| is_more(value).then(|| Some(most.to_string())))
                 }
+                Parameter::Caching => {
+                    let without = |body: Option<String>, path: &&str| {
+                        let shorter = change(body.as_deref().unwrap_or(&request.body), path, &|_| Some(None));
+                        shorter.or(body)
+                    };
+                    [parameter.path()].iter().chain(Parameter::WITH_CACHING).fold(None, without)
+                }
                 _ => change(&request.body, parameter.path(), &|_| Some(None)),
             };
             if let Some(body) = body {

@@ -103,6 +103,9 @@ impl Parameter {
         Self::ToolOutputParts,
     ];
 
+    /// Fields that make no sense without [`Caching`](Self::Caching).
+    pub(super) const WITH_CACHING: &[&str] = &["cache_anchor_items", "cache_ttl"];
+
     /// The path in the request body, as servers name it.
     pub fn path(self) -> &'static str {
         match self {
@@ -134,6 +137,7 @@ impl Parameter {
         match self {
             Self::MaxOutputTokens => &["max_tokens", "max_completion_tokens", "max_new_tokens"],
             Self::ReasoningEffort => &["reasoning_effort"],
+            Self::Caching => Self::WITH_CACHING,
             _ => &[],
         }
     }

@@ -5,6 +5,7 @@
 
 use super::messages::ConvertedMessages;
 use super::pairs::pair;
+use super::stable::with_volatile_lines_last;
 use super::tools::{ToolNames, function_tools};
 use crate::boundary::{ChatMessage, ChatRequest, Note, Role, ToolMode};
 use crate::wire::{Content, FunctionTool, InputItem};
@@ -60,7 +61,11 @@ impl Prompt {
                 converted.push(message, &mut names);
             }
         }
-        let ConvertedMessages { instructions, items, mut notes, .. } = converted;
+        let ConvertedMessages { mut instructions, items, mut notes, .. } = converted;
+        if chat.options.stable_instructions {
+            instructions = vec![with_volatile_lines_last(&instructions.join("\n\n"))];
+            instructions.retain(|text| !text.is_empty());
+        }
         let mut items = pair(items, &mut notes);
         if !items.iter().any(InputItem::is_question) {
             let content = vec![Content::InputText { text: "Continue.".to_owned() }];
@@ -86,5 +91,14 @@ impl InputItem {
     /// Returns whether this is a message from the user.
     pub(crate) fn is_question(&self) -> bool {
         matches!(self, Self::Message { role: "user", .. })
+    }
+
+    /// Returns whether the model wrote this.
+    pub(super) fn is_answer(&self) -> bool {
+        match self {
+            Self::Message { role, .. } => *role == "assistant",
+            Self::FunctionCall { .. } | Self::Reasoning { .. } => true,
+            Self::FunctionCallOutput { .. } => false,
+        }
     }
 }

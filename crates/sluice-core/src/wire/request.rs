@@ -32,6 +32,12 @@ pub(crate) struct CreateResponse {
     /// A field of the gateway, not of the protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caching: Option<&'static str>,
+    /// How many items at the beginning will be the same in the next request, so that the gateway can mark their end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_anchor_items: Option<usize>,
+    /// How long providers should keep what is cached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_ttl: Option<&'static str>,
     #[serde(rename = "providerOptions", skip_serializing_if = "ProviderOptions::is_empty")]
     pub provider_options: ProviderOptions,
     #[serde(flatten)]
