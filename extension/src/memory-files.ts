@@ -19,7 +19,9 @@ const FREE = /^memory(-[\w-]+)?$/;
  * All its names, in the order in which they are tried. To replace the content of a taken file, `.tmp` is renamed over
  * it.
  */
-const NAMES = ["", ".taken", "", ".tmp"];
+const NAMES = ["", ".taken", ".tmp"];
+/** How often all of them are tried. In between, another window may rename the file again. */
+const MAX_ATTEMPTS = 10;
 
 export class MemoryFiles {
   readonly #folder: Folder;
@@ -31,7 +33,7 @@ export class MemoryFiles {
     this.#folder = new Folder(folder);
   }
 
-  /** Replaces the ledger's memory by the contents of the files. This forgets what isn't saved. */
+  /** Replaces the ledger's memory by the contents of the files. Usage that isn't saved yet stays. */
   load(tokens: Tokens): Promise<void> {
     return this.#folder.inTurn(async () => {
       tokens.openMemory(await this.#key());
@@ -96,10 +98,12 @@ export class MemoryFiles {
 
   /** Reads a file under any of its names, because another window may be renaming it. */
   async #readAny(name: string): Promise<Uint8Array | undefined> {
-    for (const suffix of NAMES) {
-      const bytes = await this.#folder.read(name + suffix);
-      if (bytes !== undefined) {
-        return bytes;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      for (const suffix of NAMES) {
+        const bytes = await this.#folder.read(name + suffix);
+        if (bytes !== undefined) {
+          return bytes;
+        }
       }
     }
     return undefined;

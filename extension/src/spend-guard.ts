@@ -12,10 +12,19 @@ import { localized } from "./messages.js";
 import { ask, input, plainError, showWarning } from "./notify.js";
 import { openSetting, readSettings } from "./settings.js";
 
+/** The window that wrote a file, and how many it has written. */
+const NAME = /^([\da-f-]+)\.(\d+)\.reserved$/;
+/** How often the files are listed again because one of them has been replaced. */
+const MAX_ATTEMPTS = 20;
+
 export class SpendGuard {
   readonly #folder: Folder;
-  /** The file with what this window has reserved. */
-  readonly #own = `${crypto.randomUUID()}.reserved`;
+  /** This window's part of the names of its files. */
+  readonly #own = crypto.randomUUID();
+  /** The number of the file with what this window has reserved. */
+  #number = 0;
+  /** One file is written at a time, so that an older one never replaces a newer one. */
+  #writing: Promise<void> = Promise.resolve();
   /** The limit that stopped a request last. */
   #stopped: LimitState | undefined;
 
@@ -41,14 +50,16 @@ export class SpendGuard {
   }
 
   async #permit(id: string, tokens: Tokens, reload: () => Promise<void>): Promise<void> {
-    await this.write(tokens.reserve(id));
+    await this.write(() => tokens.reserve(id));
     for (;;) {
       // What a window has spent is in its file until it is in the files of the memory, which are therefore read last.
+      const limits = (await this.limits()) ?? {};
       const others = await this.#others();
+      // Nothing may happen between this and the decision, because saving changes what is known.
       await reload();
       const { verdict, old } = tokens.checkSpending(
         id,
-        (await this.limits()) ?? {},
+        limits,
         others.map(([, content]) => content),
       );
       others.forEach(([name], index) => old[index] === true && void this.#folder.delete(name));
@@ -61,7 +72,7 @@ export class SpendGuard {
           return;
         case "stop":
           this.#stopped = verdict.limit ?? undefined;
-          await this.write(tokens.release(id));
+          await this.write(() => tokens.release(id));
           throw plainError(`${text} ${vscode.l10n.t('"Sluice: Raise a Spend Limit" in the command palette does that.')}`);
         case "ask": {
           const [go, raise] = [vscode.l10n.t("Continue This Conversation"), vscode.l10n.t("Raise the Limit")];
@@ -72,6 +83,17 @@ export class SpendGuard {
         }
       }
     }
+  }
+
+  /** Returns how much of each limit for days and months all windows have used. */
+  async states(tokens: Tokens): Promise<LimitState[]> {
+    const limits = (await this.limits()) ?? {};
+    const others = await this.#others();
+    const states = tokens.limitStates(
+      limits,
+      others.map(([, content]) => content),
+    );
+    return states.filter(({ period }) => period === "day" || period === "month");
   }
 
   /** Raises the limit that stopped a request last. */
@@ -99,20 +121,46 @@ export class SpendGuard {
     return true;
   }
 
-  /** Replaces this window's file, or deletes it if nothing is reserved. */
-  async write(content: string): Promise<void> {
+  /**
+   * Writes what this window has reserved. VS Code can't replace a file in one step, and what is reserved must never be out of
+   * sight, so the new file is complete before the old one is deleted.
+   */
+  write(content: () => string): Promise<void> {
+    return (this.#writing = this.#writing.then(() => this.#write(content())));
+  }
+
+  async #write(content: string): Promise<void> {
+    const old = `${this.#own}.${this.#number}.reserved`;
     try {
-      await (content === "" ? this.#folder.delete(this.#own) : this.#folder.write(this.#own, content));
+      if (content !== "") {
+        const next = this.#number + 1;
+        await this.#folder.write(`${this.#own}.${next}.reserved`, content);
+        this.#number = next;
+      }
+      await this.#folder.delete(old);
     } catch (error) {
       this.log.failure("warn", "Other windows don't know what this one has reserved", error);
     }
   }
 
-  /** Returns the files of the other windows, also of those that have crashed. */
+  /** Returns the newest file of each other window, also of those that have crashed. */
   async #others(): Promise<[name: string, content: string][]> {
-    const names = (await this.#folder.list()).filter((name) => name.endsWith(".reserved") && name !== this.#own);
-    const read = async (name: string): Promise<[string, string | undefined]> => [name, await this.#folder.readText(name)];
-    const files = await Promise.all(names.map(read));
-    return files.filter((file): file is [string, string] => file[1] !== undefined);
+    for (let attempt = 1; ; attempt += 1) {
+      const newest = new Map<string, { name: string; number: number }>();
+      for (const name of await this.#folder.list()) {
+        const [, window, digits] = NAME.exec(name) ?? [];
+        const number = Number(digits);
+        if (window !== undefined && window !== this.#own && number > (newest.get(window)?.number ?? 0)) {
+          newest.set(window, { name, number });
+        }
+      }
+      const read = async ({ name }: { name: string }): Promise<[string, string | undefined]> => [name, await this.#folder.readText(name)];
+      const files = await Promise.all([...newest.values()].map(read));
+      const found = files.filter((file): file is [string, string] => file[1] !== undefined);
+      // A file that is gone has been replaced by a newer one, or its window has nothing reserved any more.
+      if (attempt === MAX_ATTEMPTS || found.length === files.length) {
+        return found;
+      }
+    }
   }
 }

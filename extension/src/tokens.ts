@@ -3,7 +3,16 @@
 
 import type * as vscode from "vscode";
 
-import type { ChatMessage, ChatModel, HistoryPeriod, HistoryRow, Part, RequestRecord, StatusLine } from "../../packages/loader/src/core.js";
+import type {
+  ChatMessage,
+  ChatModel,
+  HistoryPeriod,
+  HistoryRow,
+  LimitState,
+  Part,
+  RequestRecord,
+  StatusLine,
+} from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Prepared } from "../../packages/loader/src/requests.js";
 import type { Records, Tokens } from "../../packages/loader/src/tokens.js";
@@ -111,19 +120,17 @@ export class TokenCounts {
     return (await this.#load()).records();
   }
 
-  /** Returns the usage of all windows on this machine. */
-  async history(period: HistoryPeriod): Promise<HistoryRow[]> {
+  /** Returns the usage of all windows on this machine, and how much of each limit it is. */
+  async history(period: HistoryPeriod): Promise<{ rows: HistoryRow[]; limits: LimitState[] }> {
     const tokens = await this.#load();
     await this.#reload(tokens);
-    return tokens.history(period);
+    return { rows: tokens.history(period), limits: await this.guard.states(tokens) };
   }
 
   /** Reads what other windows have saved. */
   async #reload(tokens: Tokens): Promise<void> {
-    // Loading forgets what isn't saved, so that is saved first.
-    if (await this.#save()) {
-      await this.#files.load(tokens);
-    }
+    await this.#save();
+    await this.#files.load(tokens);
   }
 
   /** Called before VS Code closes. */
@@ -170,7 +177,7 @@ export class TokenCounts {
     if (tokens === undefined || !(await this.#files.save(tokens))) {
       return false;
     }
-    await this.guard.write(tokens.spendingSaved());
+    await this.guard.write(() => tokens.spendingSaved());
     return true;
   }
 }

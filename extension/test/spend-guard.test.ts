@@ -3,6 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import * as vscode from "vscode";
+
+import type { Tokens } from "../../packages/loader/src/tokens.js";
+import { Log } from "../src/log.js";
+import { SpendGuard } from "../src/spend-guard.js";
 import { keyed, start, streamed } from "./harness.js";
 import { fake } from "./vscode.js";
 
@@ -99,12 +104,12 @@ test("what other windows have reserved counts, also if they crashed", async () =
   const { say } = await guarded({ day: 5, hardStop: true });
   const today = Math.floor(Date.now() / 86_400_000);
   const reserved = { day: today, model: "acme/other", conversation: "elsewhere", amount: 4.9 };
-  fake.files.set("/storage/spending/crashed.reserved", new TextEncoder().encode(`${JSON.stringify(reserved)}\n`));
+  fake.files.set("/storage/spending/c0.1.reserved", new TextEncoder().encode(`${JSON.stringify(reserved)}\n`));
   assert.match(await say(), /^error: /);
   assert.equal(answers, 0);
-  fake.files.set("/storage/spending/crashed.reserved", new TextEncoder().encode(JSON.stringify({ ...reserved, day: today - 40 })));
+  fake.files.set("/storage/spending/c0.1.reserved", new TextEncoder().encode(JSON.stringify({ ...reserved, day: today - 40 })));
   assert.equal(await say(), "");
-  assert(!fake.files.has("/storage/spending/crashed.reserved"), "a file of an earlier month is deleted");
+  assert(!fake.files.has("/storage/spending/c0.1.reserved"), "a file of an earlier month is deleted");
 });
 
 test("a limit holds after a restart", async () => {
@@ -116,4 +121,67 @@ test("a limit holds after a restart", async () => {
   assert.equal(answers, 1);
   fake.settings.set("sluice.spend.day", 1.5);
   assert.match(await say(), /^error: /);
+});
+
+/** The guard of a window without limits of its own. */
+class Guard extends SpendGuard {
+  constructor(log: Log) {
+    super(undefined as never, vscode.Uri.file("/storage/spending"), log);
+  }
+
+  override async limits(): Promise<null> {
+    return null;
+  }
+}
+
+test("what a window has reserved is never out of sight while it writes its file again", async () => {
+  fake.reset();
+  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  const [writer, reader] = [new Guard(log), new Guard(log)];
+  await writer.write(() => "0\n");
+  const seen: (readonly string[])[] = [];
+  const tokens = {
+    reserve: () => "mine\n",
+    checkSpending: (_id: string, _limits: object, others: readonly string[]) => {
+      seen.push(others);
+      return { verdict: { action: "go", limit: null, text: [] }, old: [] };
+    },
+  } as unknown as Tokens;
+  const write = async (): Promise<void> => {
+    for (let number = 1; number <= 200; number++) {
+      await writer.write(() => `${number}\n`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const read = async (): Promise<void> => {
+    for (let number = 1; number <= 200; number++) {
+      await reader.permit(String(number), tokens, async () => undefined);
+    }
+  };
+  await Promise.all([write(), read()]);
+  assert.equal(seen.length, 200);
+  assert.deepEqual(
+    seen.filter((others) => others.length !== 1),
+    [],
+  );
+});
+
+test("of two contents, the newer one is written last", async () => {
+  fake.reset();
+  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  const guard = new Guard(log);
+  let content = "";
+  await Promise.all(
+    ["one", "two", "three"].map((name) =>
+      guard.write(() => {
+        content += `${name}\n`;
+        return content;
+      }),
+    ),
+  );
+  const files = [...fake.files].filter(([name]) => name.startsWith("/storage/spending/"));
+  assert.deepEqual(
+    files.map(([, bytes]) => new TextDecoder().decode(bytes as Uint8Array)),
+    ["one\ntwo\nthree\n"],
+  );
 });

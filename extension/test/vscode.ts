@@ -327,6 +327,10 @@ export const workspace = {
       if (overwrite !== true && fake.files.has(to.path)) {
         throw new FileSystemError("FileExists");
       }
+      if (overwrite === true && fake.files.delete(to.path)) {
+        // VS Code deletes the old file first. Other windows see that it is gone.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       fake.files.set(to.path, fake.files.get(from.path)!);
       fake.files.delete(from.path);
     },

@@ -10,6 +10,8 @@ use crate::lens::{BLOCK, USUAL_LIFE_MS, USUAL_MINIMUM};
 
 /// The maximum number of models whose habits are remembered. They are not saved.
 const MAX_HABITS: usize = 200;
+/// How long a prompt stays in a cache that was asked to keep it for an hour.
+const LONG_LIFE_MS: u64 = 60 * 60_000;
 /// The weight of the latest answer in the usual length of answers.
 const NEWEST: f64 = 0.3;
 /// How many times longer than usual a long answer is, and how many times shorter a short one.
@@ -45,9 +47,13 @@ pub(crate) struct Basis<'a> {
     pub input: u64,
     /// For every earlier request that this one begins like: how many tokens are the same, and when it ended.
     pub prefixes: Vec<(u64, u64)>,
+    /// Whether the server was asked to keep prompts for an hour.
+    pub has_long_cache: bool,
     pub prices: Option<&'a Prices>,
     /// The average answer of this model so far, on other days or in other programs.
     pub average_output: Option<u64>,
+    /// What a request to this model cost on average, for models without known prices.
+    pub average_cost: Option<Dollars>,
     /// The limit for the answer.
     pub max_output: Option<u64>,
 }
@@ -56,9 +62,11 @@ impl Habits {
     /// Makes a forecast for a request that is about to be sent.
     pub(crate) fn forecast(&self, record: &RequestRecord, basis: &Basis<'_>) -> Forecast {
         let habit = self.cache(record, basis.prices);
-        let alive = basis.prefixes.iter().filter(|(same, ended_ms)| {
-            *same >= habit.minimum && record.started_ms.saturating_sub(*ended_ms) < habit.life_ms
-        });
+        let life_ms = if basis.has_long_cache { LONG_LIFE_MS } else { habit.life_ms };
+        let alive = basis
+            .prefixes
+            .iter()
+            .filter(|(same, ended_ms)| *same >= habit.minimum && record.started_ms.saturating_sub(*ended_ms) < life_ms);
         let longest = alive.map(|(same, _)| *same).max().unwrap_or(0);
         let cached = if habit.is_used { longest.min(basis.input) / BLOCK * BLOCK } else { 0 };
         let known = self.outputs.get(&(record.model.clone(), record.kind));
@@ -67,15 +75,23 @@ impl Habits {
         let most = basis.max_output.unwrap_or(u64::MAX);
         let output = usual.unwrap_or(first_guess(record.kind)).min(most);
         let long = output.saturating_mul(SPREAD).max(known.map_or(0, |known| known.longest)).min(most);
-        let cost = |cached: u64, output: u64| {
-            let written = if habit.writes { basis.input - cached } else { 0 };
+        let cost = |cached: u64, written: u64, output: u64| {
             basis.prices?.cost_of(basis.input, cached, written, output).and_then(Dollars::from_f64)
         };
         let range = || {
-            let (low, expected) = (cost(cached, output / SPREAD)?, cost(cached, output)?);
-            Some(CostRange { low, expected, high: cost(0, long)?.max(expected) })
+            let written = if habit.writes { basis.input - cached } else { 0 };
+            let (low, expected) = (cost(cached, written, output / SPREAD)?, cost(cached, written, output)?);
+            // A server may charge for writing to its cache although it hasn't done so yet.
+            let high = cost(0, 0, long)?.max(cost(0, basis.input, long)?);
+            Some(CostRange { low, expected, high: high.max(expected) })
         };
-        Forecast { input: basis.input, cached, output, cost: range() }
+        #[expect(clippy::cast_precision_loss, reason = "it is a small number")]
+        let by_average = |expected: Dollars| {
+            let high = Dollars::from_f64(expected.as_f64() * SPREAD as f64)?;
+            Some(CostRange { low: Dollars(expected.0 / SPREAD), expected, high })
+        };
+        let cost = range().or_else(|| basis.average_cost.and_then(by_average));
+        Forecast { input: basis.input, cached, output, cost }
     }
 
     /// Learns from a request that has ended. `prefixes` are those of its forecast.

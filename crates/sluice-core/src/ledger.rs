@@ -134,8 +134,19 @@ impl Ledger {
     }
 
     /// A request begins. `id` is any name that no other running request has.
-    pub fn begin(&mut self, id: &str, conversation: &str, chat: ChatRequest, model: LedgerModel, now_ms: u64) -> Begun {
+    pub fn begin(
+        &mut self,
+        id: &str,
+        conversation: &str,
+        chat: ChatRequest,
+        mut model: LedgerModel,
+        now_ms: u64,
+    ) -> Begun {
         let prompt = Prompt::of(&chat).at(&model.origin);
+        let has_long_cache = chat.options.has_long_cache(&model.origin);
+        if has_long_cache {
+            model.prices = model.prices.map(Prices::with_long_cache);
+        }
         let max_output = chat.options.max_output_tokens;
         let estimate = self.memory.estimate(&prompt, &|piece| self.counter.piece(piece));
         let warning = preflight(&chat.model, estimate.tokens, model.max_input_tokens);
@@ -187,13 +198,10 @@ impl Ledger {
             finish: Finish::default(),
         };
         let (prefix, prefixes) = self.recent.compare(&record, &prompt, self.counter);
-        let basis = Basis {
-            input: estimate.tokens,
-            prefixes,
-            prices: model.prices.as_ref(),
-            average_output: self.memory.average_output(&record.model),
-            max_output,
-        };
+        let (average_output, average_cost) = self.memory.averages(&record.model);
+        let prices = model.prices.as_ref();
+        let input = estimate.tokens;
+        let basis = Basis { input, prefixes, has_long_cache, prices, average_output, average_cost, max_output };
         let forecast = self.habits.forecast(&record, &basis);
         record.forecast = Some(forecast);
         let prefixes = basis.prefixes;
@@ -229,7 +237,8 @@ impl Ledger {
         record.lens = prefix.map(|prefix| prefix.lens(&record, model.prices.as_ref()));
         self.habits.learn(&record, &prefixes, model.prices.as_ref());
         self.recent.keep(record.clone());
-        self.spending.release(id, used.cost);
+        let probably = entry.broke_off().then_some(record.forecast).flatten().and_then(|forecast| forecast.cost);
+        self.spending.end(id, self.memory.recorded(), used.cost, probably.map(|cost| cost.expected));
         self.tree.end(&record.conversation, &used);
         Some(Ended {
             used,

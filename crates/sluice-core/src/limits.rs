@@ -26,8 +26,11 @@ const MAX_ROWS: usize = 10_000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spending {
     own: BTreeMap<String, Reserved>,
-    /// What has ended but isn't in the file of the history yet, so that other programs don't know about it.
-    unsaved: Vec<Reserved>,
+    /// What has ended but isn't in the file of the history yet, so that other programs don't know about it. The number is
+    /// that of the request in the [memory](crate::Memory).
+    unsaved: Vec<(u64, Reserved)>,
+    /// What requests probably cost that broke off, so that nobody said what they cost.
+    unknown: Vec<Reserved>,
     others: Vec<Reserved>,
     /// The conversations that may continue whatever they cost.
     allowed: BTreeSet<String>,
@@ -54,15 +57,25 @@ impl Spending {
         self.own.insert(id.to_owned(), reserved);
     }
 
-    /// A request is over, or isn't sent. Its cost, if there is one, is in this program's history.
-    pub(crate) fn release(&mut self, id: &str, cost: Option<Dollars>) {
-        let reserved = self.own.remove(id).zip(cost);
-        self.unsaved.extend(reserved.map(|(reserved, amount)| Reserved { amount, ..reserved }));
+    /// A request isn't sent.
+    pub(crate) fn release(&mut self, id: &str) {
+        self.own.remove(id);
     }
 
-    /// The history has been saved, so that other programs can read it.
-    pub(crate) fn saved(&mut self) {
-        self.unsaved.clear();
+    /// A request is over. Its cost, if it is known, is in this program's history under this number. Otherwise `probably`
+    /// stays reserved, if there is such an amount.
+    pub(crate) fn end(&mut self, id: &str, number: u64, cost: Option<Dollars>, probably: Option<Dollars>) {
+        let Some(reserved) = self.own.remove(id) else { return };
+        match (cost, probably) {
+            (Some(amount), _) => self.unsaved.push((number, Reserved { amount, ..reserved })),
+            (None, Some(amount)) => self.unknown.push(Reserved { amount, ..reserved }),
+            (None, None) => {}
+        }
+    }
+
+    /// The history has been saved up to the request with this number, so that other programs can read it.
+    pub(crate) fn saved(&mut self, last: u64) {
+        self.unsaved.retain(|(number, _)| *number > last);
     }
 
     /// Adds what a conversation spent in an earlier program.
@@ -73,7 +86,8 @@ impl Spending {
 
     /// Returns the file that other programs read. It is empty if nothing is reserved.
     pub(crate) fn file(&self) -> String {
-        let lines = self.own.values().chain(&self.unsaved).filter_map(|reserved| serde_json::to_string(reserved).ok());
+        let ended = self.unsaved.iter().map(|(_, reserved)| reserved).chain(&self.unknown);
+        let lines = self.own.values().chain(ended).filter_map(|reserved| serde_json::to_string(reserved).ok());
         lines.map(|line| line + "\n").collect()
     }
 
@@ -158,7 +172,7 @@ impl Spending {
     ) -> Vec<LimitState> {
         let this_month = month(today);
         let own = self.own.iter().filter(|(id, _)| except != Some(id.as_str())).map(|(_, reserved)| reserved);
-        let reserved: Vec<&Reserved> = own.chain(&self.others).collect();
+        let reserved: Vec<&Reserved> = own.chain(&self.unknown).chain(&self.others).collect();
         let used = |period: SpendPeriod, model: Option<&str>| {
             let is_in = |day: u32, conversation: Option<&str>| match period {
                 SpendPeriod::Request => false,

@@ -9,7 +9,7 @@ mod file;
 pub use file::MAX_FILE;
 
 pub use crate::boundary::FileState;
-use crate::boundary::{ChatMessage, RequestUsage, Usage};
+use crate::boundary::{ChatMessage, Dollars, RequestUsage, Totals, Usage};
 use crate::send::Prompt;
 use crate::tokens::{Calibration, Counter, Estimate, InstallKey, KnownCounts, Piece};
 use crate::usage::History;
@@ -24,6 +24,14 @@ pub struct Memory {
     history: History,
     /// The usage that isn't in the file yet.
     unsaved: History,
+    /// The usage that is being written, between [`save`](Self::save) and [`saved`](Self::saved). Requests may end in the
+    /// meantime.
+    saving: History,
+    /// How many requests were recorded; how many of them the last [`save`](Self::save) contains; and how many are in the
+    /// file.
+    recorded: u64,
+    in_save: u64,
+    in_file: u64,
 }
 
 impl Memory {
@@ -35,7 +43,18 @@ impl Memory {
             calibration: Calibration::default(),
             history: History::default(),
             unsaved: History::default(),
+            saving: History::default(),
+            recorded: 0,
+            in_save: 0,
+            in_file: 0,
         }
+    }
+
+    /// Forgets everything that was read from files, so that they can be [added](Self::add) again. Usage that isn't in a file
+    /// yet stays.
+    pub fn reopen(&mut self, key: InstallKey) {
+        let Self { unsaved, saving, recorded, in_save, in_file, .. } = std::mem::replace(self, Self::new(key));
+        *self = Self { unsaved, saving, recorded, in_save, in_file, ..Self::new(key) };
     }
 
     /// Reads the file's bytes; `None` means that there is no file. This never fails: a file that can't be read gives an
@@ -92,7 +111,18 @@ impl Memory {
 
     /// Adds a request to the history. Days are numbered from 1970-01-01.
     pub fn record(&mut self, usage: &RequestUsage, today: u32) {
+        self.recorded += 1;
         self.unsaved.add(today, usage);
+    }
+
+    /// Returns the number of the last request that was recorded. Numbers begin with 1.
+    pub(crate) fn recorded(&self) -> u64 {
+        self.recorded
+    }
+
+    /// Returns the number of the last request that is in the file, with all before it.
+    pub(crate) fn in_file(&self) -> u64 {
+        self.in_file
     }
 
     /// Returns the counts that servers have reported.
@@ -108,33 +138,36 @@ impl Memory {
     /// Returns the whole history, saved or not.
     pub fn history(&self) -> History {
         let mut all = self.history.clone();
+        all.merge(&self.saving);
         all.merge(&self.unsaved);
         all
     }
 
-    /// Returns how many tokens the answers of a model have on average.
-    pub(crate) fn average_output(&self, model: &str) -> Option<u64> {
+    /// Returns how many tokens the answers of a model have on average, and what its requests cost on average.
+    pub(crate) fn averages(&self, model: &str) -> (Option<u64>, Option<Dollars>) {
+        let mut sum = Totals::default();
         let history = self.history();
-        let totals = history.rows().filter(|(_, name, _)| *name == model).map(|(_, _, totals)| totals);
-        let (tokens, answers) = totals.fold((0_u64, 0_u64), |(tokens, answers), totals| {
-            let counted = totals.requests.saturating_sub(totals.uncounted);
-            (tokens.saturating_add(totals.output_tokens), answers.saturating_add(counted))
-        });
-        tokens.checked_div(answers)
+        history.rows().filter(|(_, name, _)| *name == model).for_each(|(_, _, totals)| sum.merge(totals));
+        let priced = sum.requests.saturating_sub(sum.uncounted).saturating_sub(sum.unpriced);
+        let cost = sum.cost.0.checked_div(priced).filter(|cost| *cost > 0);
+        (sum.output_tokens.checked_div(sum.requests.saturating_sub(sum.uncounted)), cost.map(Dollars))
     }
 
     /// Returns the bytes to replace the file with, or `None` if the file was written by a newer version and must be
     /// left alone.
     pub fn save(&mut self, file: Option<&[u8]>) -> (Option<Vec<u8>>, FileState) {
         let state = self.merge_file(file);
+        // If the last attempt to write failed, this one contains its usage too.
+        self.saving.merge(&std::mem::take(&mut self.unsaved));
+        self.in_save = self.recorded;
         (state.may_write().then(|| file::write(&self.known, &self.calibration, &self.history())), state)
     }
 
     /// Records that the bytes from [`save`](Self::save) are in the file. Without this call the same usage would be
-    /// added again the next time.
+    /// added again the next time. Requests that ended since then are not in the file.
     pub fn saved(&mut self) {
-        self.history = self.history();
-        self.unsaved = History::default();
+        self.history.merge(&std::mem::take(&mut self.saving));
+        self.in_file = self.in_save;
     }
 
     fn merge_file(&mut self, file: Option<&[u8]>) -> FileState {

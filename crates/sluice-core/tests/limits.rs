@@ -7,8 +7,8 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatMessage, ChatPart, ChatRequest, Counter, Dollars, InstallKey, Ledger, LedgerEntry, LedgerModel, Role,
-    SpendAction, SpendChoice, SpendLimits, join_messages,
+    ChatMessage, ChatPart, ChatRequest, CostRange, Counter, Dollars, InstallKey, Ledger, LedgerEntry, LedgerModel,
+    Role, SpendAction, SpendChoice, SpendLimits, join_messages,
 };
 
 const TODAY: u32 = 20_000;
@@ -42,6 +42,12 @@ fn cost(dollars: f64) -> LedgerEntry {
     }
 }
 
+/// An answer that began and that nobody read to its end.
+fn broken_off() -> LedgerEntry {
+    let timeline = json!({"sentMs": 1, "firstByteMs": 2, "firstTextMs": 3, "endMs": 4});
+    LedgerEntry { timeline: serde_json::from_value(timeline).unwrap(), ..LedgerEntry::default() }
+}
+
 /// One program with a ledger, its file of reservations, and files that all programs share.
 struct Program {
     ledger: Ledger,
@@ -53,9 +59,8 @@ impl Program {
         Self { ledger: Ledger::new(Counter::estimating(), KEY), file: String::new() }
     }
 
-    fn begin(&mut self, id: &str, conversation: &str, name: &str) -> Dollars {
-        let begun = self.ledger.begin(id, conversation, chat(name), model(), 0);
-        begun.forecast.cost.unwrap().high
+    fn begin(&mut self, id: &str, conversation: &str, name: &str) -> CostRange {
+        self.ledger.begin(id, conversation, chat(name), model(), 0).forecast.cost.unwrap()
     }
 
     /// Asks whether a request may be sent, in a program that is alone.
@@ -183,8 +188,12 @@ enum Step {
     Decide,
     /// The oldest request that was sent ends, and cost this many hundredths of what was reserved.
     End(u64),
-    /// It saves its history.
-    Save,
+    /// The oldest request that was sent is cancelled after its answer began. Nobody says what it cost.
+    BreakOff,
+    /// It takes the lock, and reads and changes the history.
+    BeginSave,
+    /// It writes the history and returns the lock. Requests may have ended in the meantime.
+    EndSave,
     /// It dies, and another one starts.
     Crash,
 }
@@ -195,19 +204,21 @@ fn steps(length: usize) -> impl Strategy<Value = Vec<(usize, Step)>> {
         6 => Just(Step::Read),
         8 => Just(Step::Decide),
         3 => (0..=100_u64).prop_map(Step::End),
-        2 => Just(Step::Save),
+        1 => Just(Step::BreakOff),
+        2 => Just(Step::BeginSave),
+        3 => Just(Step::EndSave),
         1 => Just(Step::Crash),
     ];
     prop::collection::vec((0..3_usize, step), length)
 }
 
-/// A program and its requests, each with the upper end of its forecast.
+/// A program and its requests, each with its forecast.
 #[derive(Default)]
 struct Requests {
     /// Reserved, but not read the others' files since then.
-    reserved: Vec<(String, Dollars)>,
-    waiting: Vec<(String, Dollars)>,
-    sent: Vec<(String, Dollars)>,
+    reserved: Vec<(String, CostRange)>,
+    waiting: Vec<(String, CostRange)>,
+    sent: Vec<(String, CostRange)>,
     others: Vec<String>,
 }
 
@@ -216,6 +227,8 @@ fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
     let most = limit.all.day.unwrap().0;
     let mut programs: Vec<(Program, Requests)> = (0..3).map(|_| (Program::new(), Requests::default())).collect();
     let (mut history, mut left): (Option<Vec<u8>>, Vec<String>) = (None, Vec::new());
+    // Who has the lock, and what it is about to write.
+    let mut saving: Option<(usize, Option<Vec<u8>>)> = None;
     // What was really paid, in the worst case: a request of a program that dies costs all that was reserved.
     let (mut paid, mut number, mut sent) = (0, 0, 0);
     for (at, step) in steps {
@@ -223,9 +236,9 @@ fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
             Step::Reserve => {
                 number += 1;
                 let (program, requests) = &mut programs[*at];
-                let high = program.begin(&number.to_string(), &format!("talk {at}"), "acme/one");
+                let cost = program.begin(&number.to_string(), &format!("talk {at}"), "acme/one");
                 program.file = program.ledger.reserve(&number.to_string(), TODAY);
-                requests.reserved.push((number.to_string(), high));
+                requests.reserved.push((number.to_string(), cost));
             }
             Step::Read => {
                 let others = programs.iter().enumerate().filter(|(other, _)| other != at);
@@ -236,17 +249,18 @@ fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
             }
             Step::Decide => {
                 let (program, requests) = &mut programs[*at];
-                if requests.waiting.is_empty() {
+                // Reading the history takes the lock.
+                if requests.waiting.is_empty() || saving.is_some() {
                     continue;
                 }
-                let (id, high) = requests.waiting.remove(0);
+                let (id, cost) = requests.waiting.remove(0);
                 history = save(program, history);
                 let check = program.ledger.check_spending(&id, limit, &requests.others, TODAY);
                 if check.verdict.action >= SpendAction::Ask {
                     program.file = program.ledger.release(&id);
                 } else {
                     sent += 1;
-                    requests.sent.push((id, high));
+                    requests.sent.push((id, cost));
                 }
             }
             Step::End(hundredths) => {
@@ -254,19 +268,42 @@ fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
                 if requests.sent.is_empty() {
                     continue;
                 }
-                let (id, high) = requests.sent.remove(0);
-                let dollars = Dollars(high.0 * hundredths / 100);
+                let (id, forecast) = requests.sent.remove(0);
+                let dollars = Dollars(forecast.high.0 * hundredths / 100);
                 paid += dollars.0;
                 program.ledger.end(&id, &cost(dollars.as_f64()), 1, TODAY).unwrap();
             }
-            Step::Save => history = save(&mut programs[*at].0, history),
+            Step::BreakOff => {
+                let (program, requests) = &mut programs[*at];
+                if requests.sent.is_empty() {
+                    continue;
+                }
+                let (id, forecast) = requests.sent.remove(0);
+                paid += forecast.expected.0;
+                program.ledger.end(&id, &broken_off(), 1, TODAY).unwrap();
+            }
+            Step::BeginSave => {
+                if saving.is_none() {
+                    let (bytes, _) = programs[*at].0.ledger.memory().save(history.as_deref());
+                    saving = Some((*at, bytes));
+                }
+            }
+            Step::EndSave => {
+                if let Some((_, bytes)) = saving.take_if(|(owner, _)| owner == at) {
+                    history = bytes;
+                    let (program, _) = &mut programs[*at];
+                    program.ledger.memory().saved();
+                    program.file = program.ledger.saved();
+                }
+            }
             Step::Crash => {
+                saving.take_if(|(owner, _)| owner == at);
                 let (program, requests) = std::mem::replace(&mut programs[*at], (Program::new(), Requests::default()));
-                paid += requests.sent.iter().map(|(_, high)| high.0).sum::<u64>();
+                paid += requests.sent.iter().map(|(_, cost)| cost.high.0).sum::<u64>();
                 left.push(program.file);
             }
         }
-        let running: u64 = programs.iter().flat_map(|(_, requests)| &requests.sent).map(|(_, high)| high.0).sum();
+        let running: u64 = programs.iter().flat_map(|(_, requests)| &requests.sent).map(|(_, cost)| cost.high.0).sum();
         assert!(paid + running <= most, "{paid} are paid and {running} may be; the limit is {most}");
     }
     sent
@@ -293,7 +330,7 @@ proptest! {
 /// Checks invariant C1: twenty requests at once, of which each alone would be allowed.
 #[test]
 fn twenty_requests_at_once_stay_below_a_limit() {
-    let each = Program::new().begin("1", "talk", "acme/one").as_f64();
+    let each = Program::new().begin("1", "talk", "acme/one").high.as_f64();
     let limit = limits(json!({"day": each * 5.5}));
     let all = |step: Step| (0..20).map(move |number| (number % 3, step));
     let in_turn: Vec<_> = (0..20)
@@ -316,4 +353,66 @@ fn a_file_is_deleted_when_its_month_is_over() {
     let mut old = |today: u32| other.ledger.check_spending("", &SpendLimits::default(), &files, today).old;
     assert_eq!(old(TODAY), [false, true, true]);
     assert_eq!(old(TODAY + 40), [true, true, true]);
+}
+
+/// A window that saves doesn't stop its requests. What ends in the meantime isn't in the file.
+#[test]
+fn what_ends_while_the_history_is_saved_is_neither_lost_nor_hidden_from_others() {
+    let mut program = Program::new();
+    let begin = |program: &mut Program, id: &str| {
+        program.begin(id, "talk", "acme/one");
+        program.ledger.reserve(id, TODAY)
+    };
+    begin(&mut program, "1");
+    begin(&mut program, "2");
+    program.ledger.end("1", &cost(1.0), 1, TODAY);
+    let (written, _) = program.ledger.memory().save(None);
+    program.ledger.end("2", &cost(2.0), 1, TODAY);
+    program.ledger.memory().saved();
+    let file = program.ledger.saved();
+    // Another program sees the first in the history and the second in the file.
+    let day = limits(json!({"day": 10.0}));
+    let (mut other, _) = Ledger::read(Counter::estimating(), KEY, written.as_deref());
+    assert_eq!(other.limit_states(&day, &[file], TODAY)[0].used, Dollars(3_000_000_000));
+    // If this program reads the files again, it still knows the second.
+    program.ledger.memory().reopen(KEY);
+    program.ledger.memory().add(&written.unwrap());
+    assert_eq!(program.ledger.limit_states(&day, &[], TODAY)[0].used, Dollars(3_000_000_000));
+    let (written, _) = program.ledger.memory().save(None);
+    program.ledger.memory().saved();
+    assert_eq!(program.ledger.saved(), "", "the second is in a file now, too");
+    assert!(written.is_some());
+}
+
+#[test]
+fn a_request_that_broke_off_counts_with_what_it_probably_cost() {
+    let day = limits(json!({"day": 10.0}));
+    let mut program = Program::new();
+    let mut used = |entry: LedgerEntry| {
+        let before = program.ledger.limit_states(&day, &[], TODAY)[0].used;
+        let expected = program.begin("1", "talk", "acme/one").expected;
+        program.ledger.reserve("1", TODAY);
+        program.ledger.end("1", &entry, 1, TODAY);
+        let used = program.ledger.limit_states(&day, &[], TODAY)[0].used.0 - before.0;
+        (used, expected.0)
+    };
+    let (counted, expected) = used(broken_off());
+    assert_eq!(counted, expected);
+    assert_eq!(used(LedgerEntry::default()).0, 0, "it was never sent");
+    let refused = json!({"status": "failed", "reason": null, "failure": "noCredit"});
+    let refused = LedgerEntry { finish: serde_json::from_value(refused).unwrap(), ..LedgerEntry::default() };
+    assert_eq!(used(refused).0, 0, "the server refused it");
+}
+
+/// Some servers report costs and list no prices.
+#[test]
+fn without_prices_a_request_reserves_a_multiple_of_the_average_cost() {
+    let mut ledger = Ledger::new(Counter::estimating(), KEY);
+    let mut forecast = |id: &str| {
+        let begun = ledger.begin(id, "talk", chat("acme/one"), LedgerModel::default(), 0);
+        ledger.end(id, &cost(0.5), 1, TODAY);
+        begun.forecast.cost.map(|cost| format!("{} ({} to {})", cost.expected, cost.low, cost.high))
+    };
+    assert_eq!(forecast("1"), None);
+    assert_eq!(forecast("2").as_deref(), Some("$0.50 ($0.12 to $2.00)"));
 }

@@ -7,9 +7,7 @@
 use std::cell::RefCell;
 
 use sluice_bridge::{ANSWER, to_json};
-use sluice_core::{
-    Calibration, Counter, InstallKey, Ledger, Memory, Records, RecordsQuestion, RequestRecord, TokensQuestion,
-};
+use sluice_core::{Calibration, Counter, InstallKey, Ledger, Records, RecordsQuestion, RequestRecord, TokensQuestion};
 
 #[derive(Debug)]
 struct State {
@@ -132,13 +130,13 @@ pub extern "C" fn records_add(length: u32) {
     });
 }
 
-/// Begins with an empty memory. The first `length` bytes of the window are the installation's key of 16 bytes.
+/// Forgets what was read from files, but not the usage that isn't in a file yet. The first `length` bytes of the window are the installation's key of 16 bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn memory_open(length: u32) {
     sluice_bridge::with(|bridge| {
         let (key, _) = bridge.parts(length);
         let key = InstallKey(key.try_into().unwrap_or_default());
-        STATE.with_borrow_mut(|state| *state.ledger.memory() = Memory::new(key));
+        STATE.with_borrow_mut(|state| state.ledger.memory().reopen(key));
     });
 }
 

@@ -43,13 +43,12 @@ impl LedgerEntry {
     /// Takes what the ledger needs from an outcome and the parts of its answer.
     pub fn new(outcome: &Outcome, answer: Vec<ChatPart>) -> Self {
         let gateway = outcome.gateway.as_ref();
-        let simulated = gateway.and_then(|gateway| gateway.metadata.get("sluice")?.get("simulated")?.as_bool());
         Self {
             is_answered: matches!(outcome.status, Status::Completed | Status::Incomplete),
             is_whole: outcome.status == Status::Completed,
             usage: outcome.usage.clone(),
             cost: gateway.and_then(|gateway| gateway.cost.clone()),
-            is_play: simulated.unwrap_or(false),
+            is_play: outcome.is_play(),
             route: Route::of(outcome),
             finish: Finish {
                 status: outcome.status,
@@ -61,11 +60,30 @@ impl LedgerEntry {
         }
     }
 
+    /// Returns whether the server may have worked on an answer that nobody read to its end, so that its cost is unknown.
+    pub(super) fn broke_off(&self) -> bool {
+        let Timeline { sent_ms, first_thinking_ms, first_text_ms, calls, .. } = &self.timeline;
+        let has_output = first_thinking_ms.is_some() || first_text_ms.is_some() || !calls.is_empty();
+        match self.finish.status {
+            Status::Cancelled | Status::Truncated => sent_ms.is_some(),
+            Status::Failed => has_output,
+            Status::Completed | Status::Incomplete => false,
+        }
+    }
+
     /// The reader saw less than the server sent, so the answer counts as cancelled.
     pub(crate) fn cancel(&mut self) {
         self.is_answered = false;
         self.is_whole = false;
         self.finish = Finish::default();
+    }
+}
+
+impl Outcome {
+    /// Returns whether the embedded gateway answered, whose money isn't real.
+    pub fn is_play(&self) -> bool {
+        let simulated = |gateway: &Gateway| gateway.metadata.get("sluice")?.get("simulated")?.as_bool();
+        self.gateway.as_ref().and_then(simulated).unwrap_or(false)
     }
 }
 

@@ -56,14 +56,14 @@ impl Ledger {
     pub fn release(&mut self, id: &str) -> String {
         self.running.remove(id);
         self.tracker.forget(id);
-        self.spending.release(id, None);
+        self.spending.release(id);
         self.spending.file()
     }
 
-    /// Records that the memory has been saved, so that other programs can read what this one spent. Returns this program's
-    /// file; it can be deleted if it is empty.
+    /// Removes from this program's file what other programs can read in the memory, which has been saved. Returns the file; it
+    /// can be deleted if it is empty.
     pub fn saved(&mut self) -> String {
-        self.spending.saved();
+        self.spending.saved(self.memory.in_file());
         self.spending.file()
     }
 

@@ -105,6 +105,17 @@ impl Prices {
         self.cost_of(input, cached, written, output)
     }
 
+    /// Returns the prices of requests whose prompts are cached for an hour. Writing them costs twice as much as reading them
+    /// without a cache.
+    pub(crate) fn with_long_cache(mut self) -> Self {
+        let twice = |price: Option<f64>| price.map(|price| price * 2.0);
+        self.cache_write = self.cache_write.and(twice(self.input));
+        for tier in &mut self.tiers {
+            tier.cache_write = tier.cache_write.and(twice(tier.input));
+        }
+        self
+    }
+
     /// Computes the cost of a request in US dollars. `input` includes what is read from the cache and written to it.
     pub(crate) fn cost_of(&self, input: u64, cached: u64, written: u64, output: u64) -> Option<f64> {
         let [input_price, output_price, cached_price, write_price] = self.for_input(input);
