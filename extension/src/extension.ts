@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { Modules } from "../../packages/loader/src/modules.js";
+import type { Credit } from "../view/protocol.js";
 import { registerCommands, SMOOTH_STREAMING_ANSWERED } from "./commands.js";
 import { Connections } from "./connections.js";
 import { INSPECTOR, Inspector } from "./inspector.js";
@@ -52,7 +53,12 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     void recorder.finish(record);
   });
   const recorder = new Recorder(context, modules, log);
-  const inspector = new Inspector(context.extensionUri, counts, records, recorder, guard, log);
+  const credits = async (): Promise<Credit[]> => {
+    const asked = connections.usable.map(async (connection) => ({ server: connection.label, text: await lists.credit(connection) }));
+    const known = await Promise.all(asked.map((one) => one.catch(() => undefined)));
+    return known.flatMap((one) => (one?.text === undefined ? [] : [{ server: one.server, text: one.text }]));
+  };
+  const inspector = new Inspector(context.extensionUri, counts, records, recorder, credits, log);
   const vault = new VaultFiles(modules, vscode.Uri.joinPath(context.globalStorageUri, "vault"), log);
   saving = [counts, records, vault];
   const provider = new Provider({

@@ -4,11 +4,10 @@ import * as vscode from "vscode";
 
 import type { RequestRecord } from "../../packages/loader/src/core.js";
 import type { Records } from "../../packages/loader/src/tokens.js";
-import type { FromView, Question, Start, Tab, ToView, Usage } from "../view/protocol.js";
+import type { Credit, FromView, Question, Start, Tab, ToView, Usage } from "../view/protocol.js";
 import type { Log } from "./log.js";
 import type { RecordFiles } from "./record-files.js";
 import type { Recorder } from "./recorder.js";
-import type { SpendGuard } from "./spend-guard.js";
 import type { TokenCounts } from "./tokens.js";
 
 export const INSPECTOR = "sluice.inspector";
@@ -28,7 +27,8 @@ export class Inspector implements vscode.WebviewViewProvider {
     private readonly counts: TokenCounts,
     private readonly files: RecordFiles,
     private readonly recorder: Recorder,
-    private readonly guard: SpendGuard,
+    /** Asks all servers how much credit is left. */
+    private readonly credits: () => Promise<Credit[]>,
     private readonly log: Log,
   ) {}
 
@@ -90,10 +90,10 @@ export class Inspector implements vscode.WebviewViewProvider {
       return this.recorder.export(question.export);
     }
     if ("usage" in question) {
-      return {
-        rows: await this.counts.history(question.usage),
-        limit: (await this.guard.limits())?.[question.usage] ?? null,
-      } satisfies Usage;
+      return (await this.counts.history(question.usage)) satisfies Usage;
+    }
+    if ("credits" in question) {
+      return (await this.credits()) satisfies Credit[];
     }
     const records = (this.#records ??= this.#read());
     records.catch(() => (this.#records = undefined));

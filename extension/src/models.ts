@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 
-import type { CatalogEvent, CatalogView, HttpResponse, Report } from "../../packages/loader/src/core.js";
+import type { CatalogEvent, CatalogView, HttpResponse, KeyCheck, Message, Report } from "../../packages/loader/src/core.js";
 import { get, type NoAnswer } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
@@ -102,12 +102,23 @@ export class ModelLists {
   }
 
   async #creditsRefusal(connection: Connection): Promise<string | undefined> {
+    const check = await this.#checkKey(connection);
+    return check?.state === "refused" ? localized(check.text) : undefined;
+  }
+
+  /** Asks how much credit is left. Returns undefined if the server doesn't say. */
+  async credit(connection: Connection): Promise<Message | undefined> {
+    return (await this.#checkKey(connection))?.credit?.text;
+  }
+
+  async #checkKey(connection: Connection): Promise<KeyCheck | undefined> {
     if (connection.isDemo) {
       return undefined;
     }
     const requests = await this.modules.requests();
     const { creditsRequest } = await this.#ask(connection);
-    return refusalIn(requests, await get(requests, connection, creditsRequest));
+    const answer = await get(requests, connection, creditsRequest);
+    return "transport" in answer ? undefined : requests.checkKey(answer);
   }
 
   /** A server said that a key isn't valid. A message says so once for each key. */

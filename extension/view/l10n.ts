@@ -26,7 +26,7 @@ export function said(messages: readonly Message[], separator = " "): string {
 export function shownTime(ms: number): string {
   const date = new Date(ms);
   const isToday = date.toDateString() === new Date().toDateString();
-  return date.toLocaleString(known.language, { ...(isToday ? {} : { dateStyle: "short" }), timeStyle: "medium" });
+  return date.toLocaleString(known.language, isToday ? { timeStyle: "medium" } : { dateStyle: "short", timeStyle: "short" });
 }
 
 export function dollars(amount: number): string {

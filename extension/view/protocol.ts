@@ -1,14 +1,15 @@
 // The messages between the inspector's view and the extension.
 
-import type { HistoryPeriod, HistoryRow, RecordsQuestion } from "../../packages/loader/src/boundary.js";
+import type { HistoryPeriod, HistoryRow, LimitState, Message, RecordsQuestion } from "../../packages/loader/src/boundary.js";
 
 /**
- * What the view needs: answers of the core, the usage of a period, what to start with, whether a request was recorded, or
- * its recording as a document.
+ * What the view needs: answers of the core, the usage of a period, the credit that is left, what to start with, whether a
+ * request was recorded, or its recording as a document.
  */
 export type Question =
   | RecordsQuestion
   | { readonly usage: HistoryPeriod }
+  | { readonly credits: null }
   | { readonly start: null }
   | { readonly isRecorded: string }
   | { readonly export: string };
@@ -34,6 +35,12 @@ export interface Start {
 
 export interface Usage {
   readonly rows: readonly HistoryRow[];
-  /** How much may be spent in the period, in US dollars. */
-  readonly limit: number | null;
+  /** The limits for days and months, and how much of them is used. */
+  readonly limits: readonly LimitState[];
+}
+
+/** What a server says about the credit of its account. */
+export interface Credit {
+  readonly server: string;
+  readonly text: Message;
 }

@@ -127,9 +127,13 @@ export function Tree({ rows, selected, onSelect }: Properties) {
               <span class="twistie" aria-hidden="true">
                 {row.hasChildren ? (open.has(row.id) ? "▾" : "▸") : ""}
               </span>
-              <span class="title">{said([row.title])}</span>
+              <span class="title" title={said([row.title])}>
+                {said([row.title])}
+              </span>
               <span class="time">{shownTime(row.startedMs)}</span>
-              <span class="details">{said(row.details, " · ")}</span>
+              <span class="details" title={said(row.details, " · ")}>
+                {said(row.details, " · ")}
+              </span>
             </div>
           ))}
         </div>

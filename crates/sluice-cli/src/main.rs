@@ -151,7 +151,7 @@ async fn run() -> io::Result<ExitCode> {
         Command::Models(models) => models.run(&selection).await,
         Command::Doctor(doctor) => doctor.run(&selection).await,
         Command::Count(count) => count.run(),
-        Command::Usage(usage) => usage.run(),
+        Command::Usage(usage) => usage.run(&selection).await,
         Command::Decode(decode) => decode.run(),
         Command::Log(log) => log.run(),
         Command::Show(show) => show.run(),

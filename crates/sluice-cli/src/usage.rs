@@ -9,10 +9,13 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
 use sluice_client::Store;
-use sluice_core::{Dollars, History, HistoryPeriod, LimitState, SpendLimits, SpendPeriod, Totals, fixed_count};
+use sluice_core::{
+    Credit, Dollars, History, HistoryPeriod, LimitState, SpendLimits, SpendPeriod, Totals, fixed_count, join_messages,
+};
 
 use crate::complain;
 use crate::config::{Config, limit_name};
+use crate::connection::{Connection, Selection};
 use crate::ledger::{directory, tell_store_error, today};
 use crate::spending::SpendingFiles;
 use crate::text::{self, one_line};
@@ -29,8 +32,9 @@ const TOTAL: Style = Style::new().bold();
 
 /// Show what `sluice chat` used: tokens and dollars by day and by model.
 ///
-/// Days are in UTC. Costs are the gateway's own numbers.
+/// Days are in UTC. Costs are the gateway's own figures, or else computed from its prices.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Usage {
     /// By day (the default)
     #[arg(long, conflicts_with = "month")]
@@ -41,10 +45,20 @@ pub struct Usage {
     /// Print one JSON object: a row for each day or month and model, and the total
     #[arg(long)]
     json: bool,
+    /// Also ask the gateway how much credit is left
+    #[arg(long)]
+    gateway: bool,
 }
 
 impl Usage {
-    pub fn run(self) -> io::Result<ExitCode> {
+    pub async fn run(self, selection: &Selection) -> io::Result<ExitCode> {
+        let mut asked = None;
+        if self.gateway {
+            match credit(selection).await {
+                Ok(credit) => asked = Some(credit),
+                Err(message) => return Ok(complain(&message)),
+            }
+        }
         let directory = directory();
         // Showing the usage must not create the directory.
         let history = if directory.exists() {
@@ -63,13 +77,28 @@ impl Usage {
         };
         let states = limit_states(&history, &limits);
         if self.json {
-            print_json(&history, period, &states)?;
+            print_json(&history, period, &states, asked)?;
         } else {
             print_tables(&history, period, width())?;
             print_limits(&history, &states)?;
+            if let Some((origin, credit)) = asked {
+                writeln!(anstream::stdout(), "\n{}: {}", one_line(&origin), credit.text)?;
+            }
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Asks the gateway how much credit is left. Returns its origin, too.
+async fn credit(selection: &Selection) -> Result<(String, Credit), String> {
+    let connection = Connection::open(selection)?;
+    let origin = connection.client.endpoint().origin.clone();
+    if connection.is_embedded() {
+        return Err("there is no gateway to ask; `sluice login` keeps a key".to_owned());
+    }
+    let check = connection.client.check_key().await.map_err(|failure| failure.sentence())?;
+    let said = join_messages(&check.text, " ");
+    check.credit.map(|credit| (origin.clone(), credit)).ok_or(format!("{origin} does not report credit. {said}"))
 }
 
 /// This is a public format: fields may be added, never renamed or removed.
@@ -109,9 +138,25 @@ struct Report<'a> {
     limits: &'a [LimitState],
     /// What this month will cost if it goes on like this, in dollars.
     expected_this_month: Option<f64>,
+    /// What the gateway says, if it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gateway: Option<GatewayCredit>,
 }
 
-fn print_json(history: &History, period: HistoryPeriod, limits: &[LimitState]) -> io::Result<()> {
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GatewayCredit {
+    origin: String,
+    credit_left: Dollars,
+    used_in_total: Option<Dollars>,
+}
+
+fn print_json(
+    history: &History,
+    period: HistoryPeriod,
+    limits: &[LimitState],
+    credit: Option<(String, Credit)>,
+) -> io::Result<()> {
     let mut total = Totals::default();
     let mut rows = Vec::new();
     for (when, models) in history.by(period) {
@@ -125,7 +170,9 @@ fn print_json(history: &History, period: HistoryPeriod, limits: &[LimitState]) -
         }
     }
     let expected_this_month = history.expected_this_month(today()).map(Dollars::as_f64);
-    let report = serde_json::to_string(&Report { rows, total: Row::of(total), limits, expected_this_month })?;
+    let gateway =
+        credit.map(|(origin, credit)| GatewayCredit { origin, credit_left: credit.left, used_in_total: credit.used });
+    let report = serde_json::to_string(&Report { rows, total: Row::of(total), limits, expected_this_month, gateway })?;
     writeln!(stdout(), "{}", text::json(&report))
 }
 

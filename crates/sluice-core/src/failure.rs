@@ -2,6 +2,7 @@
 //! shape. What to do next is decided here, so that every shell says and does the same.
 
 mod body_rule;
+mod budget;
 mod cause;
 mod help;
 mod overflow;
@@ -17,6 +18,7 @@ use crate::secrets::Secrets;
 use crate::send::Parameter;
 
 pub use body_rule::BodyRule;
+use budget::Budget;
 pub use cause::connection_cause;
 pub(crate) use cause::is_broken_connection;
 pub(crate) use help::{help_page, keys_page};
@@ -75,7 +77,7 @@ impl Failure {
         let error = ErrorBody::parse(&response.body);
         let is_hidden = error.is_error && (200..300).contains(&response.status);
         let status = if is_hidden { error.status_in_words() } else { Some(response.status) };
-        let mut failure = Self::classified(&error, status);
+        let mut failure = Self::classified(&error, status, Some(now));
         failure.status = Some(response.status);
         failure.request_id = ["x-vercel-id", "x-request-id", "request-id", "x-litellm-call-id", "cf-ray"]
             .into_iter()
@@ -95,12 +97,12 @@ impl Failure {
     pub(crate) fn from_stream(message: Option<&str>, code: Option<&str>) -> Self {
         let error = ErrorBody::of(message, code);
         let status = error.status_in_words();
-        Self::classified(&error, status)
+        Self::classified(&error, status, None)
     }
 
     /// Makes a failure from an error that another library made from an HTTP response or an error event.
     pub(crate) fn from_library(message: Option<&str>, code: Option<&str>, status: Option<u16>) -> Self {
-        Self { status, ..Self::classified(&ErrorBody::of(message, code), status) }
+        Self { status, ..Self::classified(&ErrorBody::of(message, code), status, None) }
     }
 
     /// Makes a failure from a connection error. `host` is the server's name for the message.
@@ -175,9 +177,10 @@ impl Failure {
 
     /// Servers write whatever they like, so their message becomes one line of bounded length, without control characters
     /// and without what looks like a key.
-    fn classified(error: &ErrorBody, status: Option<u16>) -> Self {
+    fn classified(error: &ErrorBody, status: Option<u16>, now: Option<u64>) -> Self {
         let kind = error.kind(status);
-        let failure = if let Some(message) = error.message.as_deref().and_then(|text| line(text, MAX_MESSAGE_CHARS)) {
+        let mut failure = if let Some(message) = error.message.as_deref().and_then(|text| line(text, MAX_MESSAGE_CHARS))
+        {
             let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };
             let text = vec![Message::new(MessageCode::Plain, [&format!("{message}{end}")])];
             Self::made_of(kind, message, text)
@@ -188,6 +191,12 @@ impl Failure {
             let text: Vec<Message> = status.into_iter().chain([otherwise.into()]).chain(page).collect();
             Self::made_of(kind, join_messages(&text, " "), text)
         };
+        if let Some(budget) = &error.budget {
+            let next = failure.text.pop();
+            failure.text.extend(budget.text(now));
+            failure.message = join_messages(&failure.text, " ");
+            failure.text.extend(next);
+        }
         Self {
             code: error.code.as_deref().and_then(id),
             parameter: error.param.as_str().and_then(Parameter::at),
@@ -229,6 +238,13 @@ fn advice(kind: FailureKind) -> (MessageCode, MessageCode) {
     }
 }
 
+/// The gateway's code for a budget that is used up.
+const BUDGET_USED_UP: &str = "quota_for_entity_exceeded";
+
+fn budget(code: Option<&str>, message: Option<&str>, error: &Value) -> Option<Budget> {
+    (code == Some(BUDGET_USED_UP)).then(|| Budget::read(message.unwrap_or_default(), error))
+}
+
 /// What an error body says, regardless of its shape.
 #[derive(Debug, Default)]
 struct ErrorBody {
@@ -242,12 +258,16 @@ struct ErrorBody {
     /// Whether the body says that it is an error although the status may be 200, and the status that it says.
     is_error: bool,
     stated_status: Option<u16>,
+    /// The gateway's budget that is used up.
+    budget: Option<Budget>,
 }
 
 impl ErrorBody {
     fn of(message: Option<&str>, code: Option<&str>) -> Self {
         let message = message.map(|message| excerpt(message).into_owned());
-        Self { message, code: code.map(|code| excerpt(code).into_owned()), ..Self::default() }.unwrapped()
+        let code = code.map(|code| excerpt(code).into_owned());
+        let budget = budget(code.as_deref(), message.as_deref(), &Value::Null);
+        Self { message, code, budget, ..Self::default() }.unwrapped()
     }
 
     /// Some proxies have the provider's whole error as their message. Returns that error.
@@ -258,6 +278,7 @@ impl ErrorBody {
             Some(inner) => Self {
                 message: inner.message,
                 code: inner.code.or(self.code),
+                budget: inner.budget.or(self.budget),
                 stated_status: inner.stated_status.or(self.stated_status),
                 ..self
             },
@@ -295,10 +316,13 @@ impl ErrorBody {
         let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(json);
         let field = |name: &str| error.get(name).and_then(text_of).or_else(|| json.get(name).and_then(text_of));
         let status = || ["code", "status", "status_code"].into_iter().find_map(|name| error_status(&field(name)?));
+        let message = message_in(json, MAX_NESTING);
+        // A numeric code says no more than the status. A type in words does.
+        let code = field("code").filter(|code| code.parse::<u64>().is_err()).or_else(|| field("type"));
         Self {
-            message: message_in(json, MAX_NESTING),
-            // A numeric code says no more than the status. A type in words does.
-            code: field("code").filter(|code| code.parse::<u64>().is_err()).or_else(|| field("type")),
+            budget: budget(code.as_deref(), message.as_deref(), error),
+            message,
+            code,
             generation_id: field("generationId").or_else(|| field("generation_id")),
             param: error.get("param").cloned().unwrap_or_default(),
             is_html: false,
@@ -322,7 +346,7 @@ impl ErrorBody {
             return FailureKind::BadRequest;
         }
         match code {
-            "insufficient_quota" | "insufficient_funds" | "quota_for_entity_exceeded" => return FailureKind::NoCredit,
+            "insufficient_quota" | "insufficient_funds" | BUDGET_USED_UP => return FailureKind::NoCredit,
             // LiteLLM without a database has one key, and looks for every other key in the database.
             "authentication_error" | "invalid_api_key" | "no_db_connection" => return FailureKind::SignIn,
             "model_not_found" => return FailureKind::ModelNotFound,

@@ -125,14 +125,16 @@ pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, SpendCheck, Tre
 pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
-pub use models::{KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key, finds_model, similar_models};
+pub use models::{
+    Credit, KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key, finds_model, similar_models,
+};
 pub use numbers::{date, fixed_count, grouped, short_count};
 pub use pace::Pace;
 pub use probe::{
     Card, Check, CheckResult, Probe, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic,
 };
 pub use receive::{BodyEnd, Limits, ResponseStream, StreamOptions};
-pub use recording::{Recording, redact_body};
+pub use recording::{Recording, redact_body, redact_response};
 pub use secrets::Secrets;
 pub use send::{
     BadAddress, BuiltRequest, Consent, Effort, Endpoint, KeyUse, Parameter, Permission, Prompt, Purpose, ToolNames,

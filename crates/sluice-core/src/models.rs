@@ -39,7 +39,7 @@ use rules::Rules;
 
 pub(crate) use capabilities::EFFORTS;
 pub use catalog::{ListState, ModelCatalog, Refresh};
-pub use credits::{KeyCheck, KeyState, check_key};
+pub use credits::{Credit, KeyCheck, KeyState, check_key};
 pub use rules::{finds_model, similar_models};
 
 /// The maximum number of notes about single models. Further ones are only counted.

@@ -462,6 +462,15 @@ newConversationId?: string,
  */
 automaticCaching?: boolean, 
 /**
+ * Asks the gateway to keep prompts in the cache for an hour in place of five minutes. Writing to it costs more then.
+ */
+longCache?: boolean, 
+/**
+ * Moves lines that are different in every chat to the end of the instructions, so that new chats can use the prompt
+ * cache.
+ */
+stableInstructions?: boolean, 
+/**
  * Which providers the gateway may use.
  */
 routing?: Routing, 
@@ -1266,7 +1275,25 @@ state: KeyState,
 /**
  * The same for the user, sentence by sentence.
  */
-text: Array<Message>, };
+text: Array<Message>, 
+/**
+ * How much credit is left, if the server says so in dollars.
+ */
+credit: Credit | null, };
+
+export type Credit = { 
+/**
+ * How much is left, in US dollars.
+ */
+left: number, 
+/**
+ * How much was used in total, by everybody who uses the account.
+ */
+used: number | null, 
+/**
+ * The same for the user.
+ */
+text: Message, };
 
 export type KeyState = "accepted" | "refused" | "unknown";
 

@@ -12,7 +12,7 @@ use crate::exchange::{
 use crate::failure::{BodyRule, HttpResponse, Transport};
 use crate::ledger::{Begun, Ended, LedgerModel, SpendCheck};
 use crate::message::{Message, MessageCode};
-use crate::models::{KeyCheck, KeyState, ListState};
+use crate::models::{Credit, KeyCheck, KeyState, ListState};
 use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
@@ -95,6 +95,7 @@ fn typescript_types_are_fresh() {
         ThinkingFallback::decl(&config),
         ListState::decl(&config),
         KeyCheck::decl(&config),
+        Credit::decl(&config),
         KeyState::decl(&config),
         Estimate::decl(&config),
         FileState::decl(&config),

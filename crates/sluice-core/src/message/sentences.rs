@@ -53,6 +53,17 @@ messages! {
     WaitDays = "The server asks to wait {0} days.",
     WaitMoreThanAYear = "The server asks to wait more than a year.",
 
+    // The gateway's credit and budgets.
+    CreditLeft = "{0} of credit are left, according to the server.",
+    CreditLeftAndUsed = "{0} of credit are left, and {1} were used in total, according to the server.",
+    BudgetOfKey = "It is the budget of this API key.",
+    BudgetOfProject = "It is the budget of the project.",
+    BudgetOfTeam = "It is the budget of the team.",
+    BudgetOfUser = "It is your own budget in the team.",
+    BudgetRenewed = "It starts again on {0} (UTC).",
+    BudgetNotRenewed = "It does not start again by itself.",
+    BudgetMayBeRenewed = "The gateway did not say when it starts again. Budgets by day, week or month start again at midnight (UTC).",
+
     // What to do next.
     EnterKey = "Enter a valid API key.",
     AskForAccess = "Ask for access, or choose another model.",

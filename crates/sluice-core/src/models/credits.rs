@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::boundary::{Failure, FailureKind};
+use crate::boundary::{Dollars, Failure, FailureKind};
 use crate::failure::HttpResponse;
 use crate::message::{Message, MessageCode};
 use crate::receive::plain_line;
@@ -16,6 +16,38 @@ pub struct KeyCheck {
     pub state: KeyState,
     /// The same for the user, sentence by sentence.
     pub text: Vec<Message>,
+    /// How much credit is left, if the server says so in dollars.
+    pub credit: Option<Credit>,
+}
+
+/// The credit of an account, as its server reports it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Credit {
+    /// How much is left, in US dollars.
+    #[cfg_attr(test, ts(type = "number"))]
+    pub left: Dollars,
+    /// How much was used in total, by everybody who uses the account.
+    #[cfg_attr(test, ts(type = "number | null"))]
+    pub used: Option<Dollars>,
+    /// The same for the user.
+    pub text: Message,
+}
+
+impl Credit {
+    fn read(body: &Value) -> Option<Self> {
+        let amount = |name: &str| match body.get(name)? {
+            Value::String(text) => Dollars::parse(text),
+            Value::Number(number) => Dollars::from_f64(number.as_f64()?),
+            _ => None,
+        };
+        let (left, used) = (amount("balance")?, amount("total_used"));
+        let text = match used {
+            Some(used) => Message::new(MessageCode::CreditLeftAndUsed, [&left, &used]),
+            None => Message::new(MessageCode::CreditLeft, [&left]),
+        };
+        Some(Self { left, used, text })
+    }
 }
 
 /// Whether a key is valid.
@@ -46,20 +78,18 @@ pub fn check_key(response: &HttpResponse, now: u64) -> KeyCheck {
                 Some(credit) => Message::new(MessageCode::KeyAcceptedCredit, [&credit]),
                 None => MessageCode::KeyAccepted.into(),
             };
-            KeyCheck { state: KeyState::Accepted, text: vec![text] }
+            KeyCheck { state: KeyState::Accepted, text: vec![text], credit: Credit::read(&body) }
         }
         status => {
             let failure = Failure::from_http(response, now);
-            match (failure.kind, status) {
+            let (state, text) = match (failure.kind, status) {
                 // Not every server says so with status 401.
-                (FailureKind::SignIn, _) => KeyCheck { state: KeyState::Refused, text: failure.text },
+                (FailureKind::SignIn, _) => (KeyState::Refused, failure.text),
                 // These are about the credit, or about this request.
-                (_, 402 | 403) => KeyCheck { state: KeyState::Unknown, text: failure.text },
-                _ => {
-                    let text = Message::new(MessageCode::KeyNotChecked, [&status]);
-                    KeyCheck { state: KeyState::Unknown, text: vec![text] }
-                }
-            }
+                (_, 402 | 403) => (KeyState::Unknown, failure.text),
+                _ => (KeyState::Unknown, vec![Message::new(MessageCode::KeyNotChecked, [&status])]),
+            };
+            KeyCheck { state, text, credit: None }
         }
     }
 }
