@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use sluice_client::{Client, private_file};
-use sluice_core::{BuiltRequest, ChatRequest, RequestRecord, build_request, redact_body};
+use sluice_core::{BuiltRequest, ChatRequest, RequestRecord, build_request, redact_body, redact_response};
 
 use crate::exchange_file::{Chunk, Header};
 
@@ -82,7 +82,9 @@ impl CaptureFile {
     pub fn finish(&mut self, client: &Client) -> io::Result<()> {
         // Bytes that aren't UTF-8 may be the reason for the capture.
         for chunk in std::mem::take(&mut self.line).utf8_chunks() {
-            let valid = client.secrets().mask(chunk.valid());
+            let is_redacted = self.format == Format::Exchange { with_texts: false };
+            let text = if is_redacted { redact_response(chunk.valid()) } else { chunk.valid().into() };
+            let valid = client.secrets().mask(&text);
             if self.format == Format::Stream {
                 self.body.write_all(valid.as_bytes())?;
                 self.body.write_all(chunk.invalid())?;

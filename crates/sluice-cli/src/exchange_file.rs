@@ -24,6 +24,9 @@ pub struct Header {
     pub model: String,
     /// The request as it was sent, without the key. Unless texts are kept, each is replaced by its length.
     pub request: Value,
+    /// The HTTP status of the response, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
     /// The chat, if texts are kept. It can be asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chat: Option<Box<ChatRequest>>,
@@ -36,6 +39,7 @@ impl Header {
             origin: origin.to_owned(),
             model: chat.model.clone(),
             request,
+            status: None,
             chat: with_texts.then(|| Box::new(chat.clone())),
         }
     }

@@ -53,9 +53,22 @@ impl Replay {
         if !self.json {
             write_times(&exchange)?;
         }
-        let Header { origin, model, .. } = &exchange.header;
-        let options = ExchangeOptions { origin: origin.clone(), model: model.clone(), ..ExchangeOptions::default() };
-        let mut replayed = sluice_core::Exchange::reading(options);
+        let Header { origin, model, status, .. } = &exchange.header;
+        let options = ExchangeOptions {
+            origin: origin.clone(),
+            model: model.clone(),
+            max_attempts: 1,
+            ..ExchangeOptions::default()
+        };
+        let mut replayed = match status {
+            // A refusal is read differently.
+            Some(status) if *status != 200 => {
+                let mut refused = sluice_core::Exchange::new(options);
+                refused.handle_head(*status, Vec::new(), 0);
+                refused
+            }
+            _ => sluice_core::Exchange::reading(options),
+        };
         let mut chunks = exchange.chunks.iter();
         let outcome = loop {
             match replayed.poll(0) {
@@ -102,7 +115,9 @@ impl Replay {
             keeps: config.log.unwrap_or(true),
             limits: config.limit,
         };
-        Ok((Session::open(setup, selection)?, question.content))
+        let mut session = Session::open(setup, selection)?;
+        session.offer(chat.tools);
+        Ok((session, question.content))
     }
 }
 

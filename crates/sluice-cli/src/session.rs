@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use sluice_client::Event;
 use sluice_core::{
     Begun, ChatMessage, ChatOptions, ChatPart, ChatRequest, Ending, FailureKind, NoteKind, Outcome, Output, Part,
-    Report, Role, SpendLimits, Status, join_messages, similar_models,
+    Report, Role, SpendLimits, Status, ToolDefinition, join_messages, similar_models,
 };
 use tokio::sync::Notify;
 
@@ -146,6 +146,11 @@ impl Session {
     pub fn set_model(&mut self, model: &str) {
         model.clone_into(&mut self.request.model);
         self.open_ledger();
+    }
+
+    /// Offers the model tools that nobody runs. Its calls are printed.
+    pub fn offer(&mut self, tools: Vec<ToolDefinition>) {
+        self.request.tools = tools;
     }
 
     pub fn messages(&self) -> &[ChatMessage] {

@@ -3,13 +3,17 @@
 mod support;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use serde_json::Value;
 use sluice_client::Store;
-use sluice_core::{RequestEnd, RequestKind, RequestStart, UsageTracker};
+use sluice_core::{Recording, RequestEnd, RequestKind, RequestStart, UsageTracker};
 use sluice_simulator::server::{Config, Simulator};
 
 struct Bench {
@@ -127,19 +131,53 @@ fn parts(lines: &str) -> Vec<&str> {
 #[test]
 fn an_exchange_in_one_file_is_replayed_served_and_asked_again() {
     let bench = Bench::new("exchange");
-    let captured = ["capture", "one.exchange", "--exchange", "--json", "-m", "sluice/reasoning", "CANARY"];
-    let original = bench.print(&captured);
+    let captured = ["capture", "one.exchange", "--exchange", "--json", "-m", "sluice/reasoning"];
+    let original = bench.print(&[captured.as_slice(), &["-s", "CANARY of the rules", "CANARY"]].concat());
     let file = fs::read_to_string(bench.directory.join("one.exchange")).unwrap();
     let header: Value = serde_json::from_str(file.lines().next().unwrap()).unwrap();
     assert!(!header.to_string().contains("CANARY"), "{header}");
+    assert!(!file.contains("CANARY of the rules"), "the answer repeats it: {file}");
     assert!(!parts(&original).is_empty());
     assert_eq!(parts(&bench.print(&["replay", "--json", "one.exchange"])), parts(&original));
     let shown = bench.print(&["replay", "one.exchange"]);
     assert!(shown.contains("first byte") && shown.contains("end: completed"), "{shown}");
     let again = bench.run(&["replay", "one.exchange", "--ask", "sluice/echo"]);
     assert!(told(&again).contains("--with-texts"), "{}", told(&again));
-    bench.print(&["capture", "two.exchange", "--exchange", "--with-texts", "-m", "sluice/reasoning", "Say it again."]);
+    let captured = ["capture", "two.exchange", "--exchange", "--with-texts", "--json", "-m", "sluice/reasoning"];
+    let said_again = bench.print(&[captured.as_slice(), &["Say it again."]].concat());
+    let path = bench.directory.join("two.exchange");
+    let file = fs::read_to_string(&path).unwrap();
+    let (header, rest) = file.split_once('\n').unwrap();
+    let mut header: Value = serde_json::from_str(header).unwrap();
+    header["chat"]["tools"] = serde_json::json!([{"name": "read_file", "description": "Reads a file"}]);
+    fs::write(&path, format!("{header}\n{rest}")).unwrap();
     assert!(bench.print(&["replay", "two.exchange", "--ask", "sluice/echo"]).contains("Say it again."));
+    let asked = bench.simulator.requests().into_iter().rfind(|request| request.method == "POST").unwrap();
+    let asked: Value = serde_json::from_slice(&asked.body).unwrap();
+    assert_eq!((&asked["model"], &asked["tools"][0]["name"]), (&"sluice/echo".into(), &"read_file".into()), "{asked}");
+    // VS Code's recordings become the same kind of file.
+    let answer = file.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let (mut response, mut record) = (String::new(), Value::Null);
+    for mut line in answer {
+        response.push_str(line["text"].as_str().unwrap_or_default());
+        record = if line["record"].is_object() { line["record"].take() } else { record };
+    }
+    let mut recording = Recording {
+        version: Recording::VERSION,
+        record: serde_json::from_value(record).unwrap(),
+        url: "http://127.0.0.1/v1/responses".to_owned(),
+        request: serde_json::json!({}),
+        chat: None,
+        status: Some(200),
+        response,
+    };
+    fs::write(bench.directory.join("four.exchange"), recording.to_exchange()).unwrap();
+    assert_eq!(parts(&bench.print(&["replay", "--json", "four.exchange"])), parts(&said_again));
+    recording.status = Some(402);
+    recording.response = r#"{"error":{"message":"No money.","type":"insufficient_funds"}}"#.to_owned();
+    fs::write(bench.directory.join("five.exchange"), recording.to_exchange()).unwrap();
+    let refused = String::from_utf8(bench.run(&["replay", "--json", "five.exchange"]).stdout).unwrap();
+    assert!(refused.contains("noCredit"), "{refused}");
     // Every request to a server that replays the file gets the same answer.
     let mut serve = support::sluice(&bench.directory, &["serve", "--port", "0", "--replay", "one.exchange"]);
     let mut server = serve.stdout(Stdio::piped()).spawn().unwrap();
@@ -159,4 +197,95 @@ fn an_exchange_in_one_file_is_replayed_served_and_asked_again() {
     assert_eq!(same(&String::from_utf8_lossy(&served.stdout)), same(&original), "{}", told(&served));
     fs::write(bench.directory.join("three.exchange"), "data: {}\n").unwrap();
     assert!(told(&bench.run(&["replay", "three.exchange"])).contains("is not an exchange"));
+}
+
+/// A gateway whose only model writes 1,000 tokens for $0.40. It counts the answers.
+fn priced_gateway() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let answers = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&answers);
+    // The thread ends with the test.
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let counted = Arc::clone(&counted);
+            thread::spawn(move || serve(stream, &counted));
+        }
+    });
+    (url, answers)
+}
+
+fn serve(mut stream: TcpStream, answers: &AtomicUsize) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) <= 2 {
+            break;
+        }
+        lines.push(line.to_ascii_lowercase());
+    }
+    let length = lines.iter().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<u64>().ok());
+    let _ = reader.take(length.unwrap_or(0)).read_to_end(&mut Vec::new());
+    let (kind, body) = match lines.first().map(String::as_str).unwrap_or_default().split(' ').nth(1) {
+        Some("/v1/models") => {
+            let pricing = serde_json::json!({"input": "0.00000001", "output": "0.0004"});
+            let model = serde_json::json!({"id": "acme/priced", "object": "model", "type": "language",
+                "context_window": 200_000, "max_tokens": 1_000, "pricing": pricing});
+            ("application/json", serde_json::json!({"object": "list", "data": [model]}).to_string())
+        }
+        Some("/v1/credits") => {
+            let used = 0.4 * f64::from(u32::try_from(answers.load(Ordering::SeqCst)).unwrap());
+            let credit =
+                serde_json::json!({"balance": format!("{:.2}", 100.0 - used), "total_used": format!("{used:.2}")});
+            ("application/json", credit.to_string())
+        }
+        Some("/v1/responses") => {
+            answers.fetch_add(1, Ordering::SeqCst);
+            let content = serde_json::json!([{"type": "output_text", "text": "Done.", "annotations": []}]);
+            let item = serde_json::json!({"type": "message", "id": "m", "role": "assistant", "content": content});
+            let usage = serde_json::json!({"input_tokens": 10, "output_tokens": 1_000, "total_tokens": 1_010});
+            let response = serde_json::json!({"id": "r", "status": "completed", "output": [item], "usage": usage});
+            let event = serde_json::json!({"type": "response.completed", "response": response});
+            ("text/event-stream", format!("data: {event}\n\n"))
+        }
+        _ => ("application/json", "{}".to_owned()),
+    };
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n", body.len());
+    let _ = write!(stream, "{head}connection: close\r\n\r\n{body}");
+}
+
+/// Checks invariant C1: twenty processes share a limit for seven answers.
+#[test]
+fn processes_that_run_at_once_stay_below_a_limit_together() {
+    let bench = Bench::new("together");
+    let (url, answers) = priced_gateway();
+    let run = |arguments: &[&str]| {
+        let mut command = support::sluice(&bench.directory, arguments);
+        command.env("XDG_CONFIG_HOME", &bench.directory).env("HOME", &bench.directory);
+        command.env("SLUICE_BASE_URL", &url).env("SLUICE_API_KEY", "key");
+        support::run(&mut command, b"")
+    };
+    // The prices come with the list.
+    for arguments in [&["models"][..], &["config", "limit.day", "3"], &["config", "max-output", "1000"]] {
+        let output = run(arguments);
+        assert!(output.status.success(), "{}", told(&output));
+    }
+    let outputs: Vec<Output> = thread::scope(|scope| {
+        let all: Vec<_> =
+            (0..20).map(|_| scope.spawn(|| run(&["chat", "--no-log", "-m", "acme/priced", "Hello"]))).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let sent = answers.load(Ordering::SeqCst);
+    let rejected = outputs.iter().filter(|output| told(output).contains("the request was not sent")).count();
+    let said: Vec<String> = outputs.iter().map(told).collect();
+    assert_eq!(sent + rejected, 20, "{said:?}");
+    assert!((1..=7).contains(&sent), "{sent} answers were paid for: {said:?}");
+    // The books of the gateway agree with ours.
+    let usage: Value = serde_json::from_slice(&run(&["usage", "--json", "--gateway"]).stdout).unwrap();
+    let (ours, theirs) = (usage["total"]["cost"].as_f64().unwrap(), usage["gateway"]["usedInTotal"].as_f64().unwrap());
+    assert!((ours - theirs).abs() < 0.001, "{usage}");
+    assert!(usage["limits"][0]["used"].as_f64().unwrap() - ours < 0.001, "nothing is reserved any more: {usage}");
+    let shown = String::from_utf8(run(&["usage", "--gateway"]).stdout).unwrap();
+    assert!(shown.contains("of credit are left, and $"), "{shown}");
 }

@@ -1,5 +1,7 @@
 //! A recorded exchange: one file with what was sent and what came back. Shells keep it only if the user asked for it.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -42,7 +44,8 @@ impl Recording {
     pub fn to_exchange(&self) -> String {
         let RequestRecord { origin, model, timeline, .. } = &self.record;
         let request = json!({ "method": "POST", "url": self.url, "body": self.request });
-        let mut header = json!({ "sluiceExchange": 1, "origin": origin, "model": model, "request": request });
+        let mut header = json!({ "sluiceExchange": 1, "origin": origin, "model": model, "request": request,
+            "status": self.status });
         if let (Some(chat), Some(header)) = (&self.chat, header.as_object_mut()) {
             header.insert("chat".to_owned(), chat.clone());
         }
@@ -50,13 +53,13 @@ impl Recording {
         format!("{header}\n{response}\n{}\n", json!({ "record": self.record }))
     }
 
-    /// Masks secrets everywhere, replaces the texts in the request by their lengths, and drops the chat. The response keeps its text, so
-    /// that it can be replayed.
+    /// Masks secrets everywhere, replaces the texts in the request by their lengths, and drops the chat. The response keeps
+    /// the answer, so that it can be replayed, but not what it repeats of the request.
     #[must_use]
     pub fn redacted(mut self, secrets: &Secrets) -> Self {
         redact_body(&mut self.request);
         self.chat = None;
-        self.response = secrets.mask(&self.response).into_owned();
+        self.response = secrets.mask(&redact_response(&self.response)).into_owned();
         self.url = secrets.mask(&self.url).into_owned();
         self
     }
@@ -66,6 +69,60 @@ impl Recording {
 /// model wrote by its length.
 pub fn redact_body(body: &mut Value) {
     redact(body, "");
+}
+
+/// The fields of a response in which servers repeat the request.
+const ECHOED: [&str; 9] =
+    ["input", "instructions", "metadata", "prompt", "prompt_cache_key", "safety_identifier", "text", "tools", "user"];
+
+/// Servers repeat the request in the events of a response, with the instructions and all tools. Replaces these texts by their
+/// lengths, in whole lines of a stream or in a whole response. Everything else stays as it is, byte for byte, so that the
+/// response has the same parts as before.
+pub fn redact_response(lines: &str) -> Cow<'_, str> {
+    let mut redacted = String::new();
+    // Everything before this index is in `redacted`.
+    let mut done = 0;
+    let mut start = 0;
+    for line in lines.split_inclusive(['\n', '\r']) {
+        let text = line.trim_end_matches(['\n', '\r']);
+        let json = text.strip_prefix("data:").unwrap_or(text);
+        if let Some(shorter) = redact_event(json) {
+            let from = start + text.len() - json.len();
+            redacted.push_str(lines.get(done..from).unwrap_or_default());
+            redacted.push_str(&shorter);
+            done = start + text.len();
+        }
+        start += line.len();
+    }
+    if done == 0 {
+        return lines.into();
+    }
+    redacted.push_str(lines.get(done..).unwrap_or_default());
+    redacted.into()
+}
+
+/// Returns an event or a response as JSON without what it repeats of the request; `None` if it repeats nothing.
+fn redact_event(json: &str) -> Option<String> {
+    // Most events are deltas, which need not be read.
+    if !ECHOED.iter().any(|name| json.contains(&format!("\"{name}\""))) {
+        return None;
+    }
+    let mut event: Value = serde_json::from_str(json).ok()?;
+    let response = if event.get("response").is_some_and(Value::is_object) {
+        event.get_mut("response")?
+    } else if event.get("output").is_some() {
+        &mut event
+    } else {
+        return None;
+    };
+    let echoed = response.as_object_mut()?.iter_mut().filter(|(name, _)| ECHOED.contains(&name.as_str()));
+    let mut is_changed = false;
+    for (name, value) in echoed {
+        let before = value.clone();
+        redact(value, name);
+        is_changed |= before != *value;
+    }
+    is_changed.then(|| event.to_string())
 }
 
 fn redact(value: &mut Value, name: &str) {

@@ -1,7 +1,13 @@
 //! A recorded exchange can be read again, and its redacted form has no text of the user's and no secret.
 
+mod support;
+
 use serde_json::{Value, json};
-use sluice_core::{Recording, RequestRecord, Secrets};
+use sluice_core::{Recording, RequestRecord, Secrets, redact_response};
+use support::events::created;
+use support::streams::{event_streams, streams};
+use support::wire::body;
+use support::{parts, run};
 
 const KEY: &str = "sk-canary-0123456789abcdef";
 
@@ -78,4 +84,44 @@ fn files_of_a_newer_version_are_ignored() {
     let newer = |file: &str| file.replacen("\"version\": 1", "\"version\": 2", 1);
     assert_eq!(RequestRecord::read(&newer(RECORDS[0])), None);
     assert_eq!(Recording::read(&newer(RECORDINGS[0])), None);
+}
+
+/// OpenAI repeats the whole request in three events of every stream.
+fn with_echo(events: &[Value]) -> String {
+    let echo = json!({ "instructions": "my diary", "metadata": {"who": "my diary"}, "user": "my diary",
+        "text": {"format": {"type": "json_schema", "schema": {"description": "my diary"}}},
+        "tools": [{"type": "function", "name": "read", "description": "my diary"}] });
+    let mut events = events.to_vec();
+    for event in events.iter_mut().filter(|event| event["response"].is_object()) {
+        let response = event["response"].as_object_mut().unwrap();
+        response.extend(echo.as_object().unwrap().clone());
+    }
+    String::from_utf8(body(&events)).unwrap()
+}
+
+#[test]
+fn what_a_response_repeats_of_the_request_is_redacted() {
+    let echoed = with_echo(&[created()]);
+    assert!(echoed.contains("my diary"));
+    let redacted = redact_response(&echoed);
+    assert!(!redacted.contains("diary") && redacted.contains("[8 characters]"), "{redacted}");
+    // A response that isn't a stream.
+    let whole = json!({ "instructions": "my diary", "output": [], "text": {"format": {"type": "text"}} }).to_string();
+    assert!(!redact_response(&whole).contains("diary"));
+}
+
+#[test]
+fn a_redacted_response_has_the_same_parts() {
+    for (name, events) in event_streams() {
+        let echoed = with_echo(&events);
+        let redacted = redact_response(&echoed).into_owned();
+        assert!(!redacted.contains("diary"), "{name}");
+        let ((before, ended), (after, ended_too)) = (run(echoed.as_bytes(), 64), run(redacted.as_bytes(), 64));
+        assert_eq!((parts(&before), ended.status), (parts(&after), ended_too.status), "{name}");
+    }
+    for (name, bytes) in streams() {
+        let Ok(text) = str::from_utf8(&bytes) else { continue };
+        let redacted = redact_response(text).into_owned();
+        assert_eq!(parts(&run(&bytes, 64).0), parts(&run(redacted.as_bytes(), 64).0), "{name}");
+    }
 }
