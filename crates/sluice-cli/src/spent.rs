@@ -10,6 +10,8 @@ pub struct Spent {
     output: Option<u64>,
     reasoning: u64,
     cost: Option<f64>,
+    /// The cost of answers from the embedded gateway, whose money isn't real.
+    play: Option<f64>,
 }
 
 impl Spent {
@@ -18,7 +20,8 @@ impl Spent {
         // LiteLLM has the cost among the counts.
         let counted = || outcome.usage.as_ref()?.more.get("cost")?.as_f64();
         let cost = outcome.gateway.as_ref().and_then(|gateway| gateway.cost.as_ref()?.parse().ok()).or_else(counted);
-        self.cost = sum(self.cost, cost, |a, b| a + b);
+        let total = if outcome.is_play() { &mut self.play } else { &mut self.cost };
+        *total = sum(*total, cost, |a, b| a + b);
         let Some(usage) = &outcome.usage else { return };
         self.input = sum(self.input, usage.input_tokens, u64::saturating_add);
         self.output = sum(self.output, usage.output_tokens, u64::saturating_add);
@@ -42,10 +45,11 @@ impl Spent {
         if let Some(output) = self.output {
             words.push_str(&format!(" · {output} out{}", detail(self.reasoning, "reasoning")));
         }
-        if let Some(cost) = self.cost {
+        for (cost, label) in [(self.cost, ""), (self.play, " (play money)")] {
+            let Some(cost) = cost else { continue };
             // The sum of several decimal fractions isn't exact.
             let cost = format!("{cost:.8}");
-            words.push_str(&format!(" · ${}", cost.trim_end_matches('0').trim_end_matches('.')));
+            words.push_str(&format!(" · ${}{label}", cost.trim_end_matches('0').trim_end_matches('.')));
         }
         words
     }
