@@ -3,6 +3,8 @@
 #[path = "support/forecast.rs"]
 mod forecast;
 
+use sluice_core::CacheBreak;
+
 /// Checks invariant C4.
 #[test]
 fn forecasts_are_accurate() {
@@ -15,4 +17,20 @@ fn forecasts_are_accurate() {
         let most = if one.is_first { 20.0 } else { 10.0 };
         assert!(cached <= 5.0 && cost <= most, "{about}: {:?} {:?}", one.record.forecast, one.record.usage);
     }
+}
+
+/// The simulator's cache counts on its own how many tokens at the beginning are the same.
+#[test]
+fn the_cache_lens_finds_as_many_equal_tokens_as_the_simulator() {
+    let mut broken = 0;
+    for one in forecast::measure() {
+        let (Some(lens), Some(cached)) = (&one.record.lens, one.record.usage.cached) else { continue };
+        if cached == 0 || !matches!(lens.cause, Some(cause) if cause != CacheBreak::Expired) {
+            continue;
+        }
+        broken += 1;
+        // The cache has blocks of 128 tokens, and single pieces are counted with our own vocabulary.
+        assert!(lens.same.abs_diff(cached) <= 128 + lens.same / 10, "{} {}: {lens:?}", one.conversation, one.record.id);
+    }
+    assert!(broken >= 5, "only {broken} requests broke a prefix");
 }

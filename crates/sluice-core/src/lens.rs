@@ -137,16 +137,16 @@ impl Prefix {
 
     /// Explains how a request that has ended used the cache.
     pub(crate) fn lens(&self, after: &RequestRecord, prices: Option<&Prices>) -> Lens {
-        let same = self.same(&after.pieces);
         let (before, cached) = (self.before, after.usage.cached);
+        // The same pieces may have a few tokens more here, because the pieces add up to what the server counted.
+        let same = self.same(&after.pieces).min(before);
         // A server needs not keep what is the same, and may keep what came from another conversation.
-        let expected = if self.cause.is_some() { same } else { before.min(same) };
-        let missed = expected.saturating_sub(cached.unwrap_or(expected));
+        let missed = same.saturating_sub(cached.unwrap_or(same));
         let cause = self.cause.or_else(|| {
             let moved = self.provider.is_some() && self.provider != after.routing.provider;
             match cached {
                 None => Some(CacheBreak::NotReported),
-                Some(_) if missed <= (BLOCK * 2).max(expected / 20) => None,
+                Some(_) if missed <= (BLOCK * 2).max(same / 20) => None,
                 Some(_) if moved => Some(CacheBreak::Provider),
                 Some(_) => Some(self.suspects.first().copied().unwrap_or(CacheBreak::Unknown)),
             }

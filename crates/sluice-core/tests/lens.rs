@@ -66,6 +66,8 @@ struct Case {
     gap_ms: u64,
     /// The providers that answered.
     providers: [&'static str; 2],
+    /// The servers that were asked.
+    origins: [&'static str; 2],
 }
 
 impl Default for Case {
@@ -73,7 +75,14 @@ impl Default for Case {
         let mut after = chat();
         after.messages.push(said(Role::Assistant, "Done."));
         after.messages.push(said(Role::User, "Thanks."));
-        Self { before: chat(), after, cached: None, gap_ms: 1_000, providers: ["acme"; 2] }
+        Self {
+            before: chat(),
+            after,
+            cached: None,
+            gap_ms: 1_000,
+            providers: ["acme"; 2],
+            origins: ["https://a.example"; 2],
+        }
     }
 }
 
@@ -82,8 +91,9 @@ fn lens(case: Case) -> (RequestRecord, RequestRecord) {
     let prices = json!({"origin": "https://a.example", "prices": {"input": 3.0, "output": 15.0, "cachedInput": 0.3, "tiers": []}});
     let model: LedgerModel = serde_json::from_value(prices).unwrap();
     let mut now_ms = 1_700_000_000_000;
-    let mut run = |id: &str, chat: ChatRequest, cached: Option<u64>, provider: &str| {
-        let begun = ledger.begin(id, "talk", chat, model.clone(), now_ms);
+    let mut run = |id: &str, chat: ChatRequest, cached: Option<u64>, provider: &str, origin: &str| {
+        let model = LedgerModel { origin: origin.to_owned(), ..model.clone() };
+        let begun = ledger.begin(id, "talk", chat, model, now_ms);
         let details = cached.map(|cached| json!({"cached_tokens": cached}));
         let usage = json!({"input_tokens": begun.estimate.tokens, "output_tokens": 5, "input_tokens_details": details});
         let entry = LedgerEntry {
@@ -96,8 +106,8 @@ fn lens(case: Case) -> (RequestRecord, RequestRecord) {
         now_ms += case.gap_ms;
         ended.record
     };
-    let before = run("1", case.before, Some(0), case.providers[0]);
-    (before, run("2", case.after, case.cached, case.providers[1]))
+    let before = run("1", case.before, Some(0), case.providers[0], case.origins[0]);
+    (before, run("2", case.after, case.cached, case.providers[1], case.origins[1]))
 }
 
 fn check(case: Case, expected: Expect) {
@@ -320,6 +330,12 @@ fn another_model_or_server_has_another_cache() {
         expect![[r#"
         Model, acme/model-1: 0 of 1825 the same, 1825 lost
         The first 0 tokens are the same as in the earlier request, which had 1,825. The earlier request went to acme/model-1, and every model has a cache of its own. 1,825 tokens were read again, for about $0.0049 more."#]],
+    );
+    check(
+        Case { origins: ["https://a.example", "https://b.example"], ..Case::default() },
+        expect![[r#"
+        Server: 0 of 1825 the same, 1825 lost
+        The first 0 tokens are the same as in the earlier request, which had 1,825. The earlier request went to another server. 1,825 tokens were read again, for about $0.0049 more."#]],
     );
 }
 
