@@ -204,6 +204,17 @@ export class Chat {
     await details.waitFor({ state: "hidden" });
   }
 
+  /** Returns the percentage of the context window that the ring next to the input shows. */
+  async ringPercentage() {
+    const details = this.page.locator(".chat-context-usage-details").first();
+    await this.page.locator(".chat-context-usage-widget").first().click();
+    await details.waitFor();
+    const shown = await until("a percentage is shown", async () => /(\d+)\s*%/.exec(await details.innerText())?.[1]);
+    await this.page.keyboard.press("Escape");
+    await details.waitFor({ state: "hidden" });
+    return Number(shown);
+  }
+
   /** Starts a new conversation, perhaps with another model. */
   async startAfresh() {
     await this.page.locator('.part.auxiliarybar .codicon-plus[aria-label^="New Chat"]:visible').first().click();

@@ -17,18 +17,24 @@ const MODEL = {
 };
 
 /**
- * Starts it. `tool` is called with `input` in each of the first `rounds` answers to a question.
- * @param {{ tool: string, input: object, rounds: number }} options
+ * Starts it. `tool` is called with `input` in each of the first `rounds` answers to a question. No answer is sent before
+ * `hold` is settled.
+ * @param {{ tool?: string, input?: object, rounds?: number, inputTokens?: number, hold?: Promise<unknown> }} options
  */
-export async function startPriced({ tool, input, rounds }) {
-  /** How many requests of the agent were answered. */
-  const counts = { answers: 0 };
+export async function startPriced({ tool = "", input = {}, rounds = 0, inputTokens = 100, hold }) {
+  /** How many requests arrived, and how many of the agent were answered. */
+  const counts = { requests: 0, answers: 0 };
   const server = http.createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
     const json = (/** @type {unknown} */ value) =>
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
     if (request.url === "/v1/models") return json({ object: "list", data: [MODEL] });
+    if (request.url === "/v1/credits") {
+      return json({ balance: (100 - COST * counts.requests).toFixed(2), total_used: (COST * counts.requests).toFixed(2) });
+    }
     if (request.url !== "/v1/responses") return json({});
+    counts.requests += 1;
+    await hold;
     const { tools = [], input: items = [] } = JSON.parse(body);
     const isAgent = tools.some((/** @type {{ name: string }} */ { name }) => name === tool);
     const last = items.findLastIndex((/** @type {{ role?: string }} */ { role }) => role === "user");
@@ -53,7 +59,7 @@ export async function startPriced({ tool, input, rounds }) {
     };
     const item = isAgent && done < rounds ? call : message;
     event({ type: "response.output_item.done", output_index: 0, item });
-    const usage = { input_tokens: 100, output_tokens: OUTPUT, total_tokens: 100 + OUTPUT };
+    const usage = { input_tokens: inputTokens, output_tokens: OUTPUT, total_tokens: inputTokens + OUTPUT };
     event({ type: "response.completed", response: { id: "r", status: "completed", output: [item], usage } });
     response.end();
   });

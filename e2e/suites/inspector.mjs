@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { Chat } from "../lib/chat.mjs";
 import { inspector as openInspector } from "../lib/inspector.mjs";
+import { startPriced } from "../lib/priced.mjs";
 import { records } from "../lib/records.mjs";
 import { check, figures } from "../lib/report.mjs";
 import { until } from "../lib/until.mjs";
@@ -24,15 +25,23 @@ const THEMES = {
   "high contrast": { theme: "Default High Contrast", kind: "vscode-high-contrast" },
   "light high contrast": { theme: "Default High Contrast Light", kind: "vscode-high-contrast-light" },
 };
+/** A text that would be recognized in any file. */
+const CANARY = "canary-2b7f91c3e5";
 const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** @param {import('../lib/setup.mjs').Setup} setup */
 export async function inspector(setup) {
+  const gateway = await startPriced({ inputTokens: 19_000 });
   const server = await startServer({
     ...setup,
     folder: path.join(setup.work, "inspector"),
-    env: { SLUICE_BASE_URL: setup.gateway, SLUICE_API_KEY: setup.key },
-    settings: { "workbench.colorTheme": THEMES.dark.theme },
+    env: { SLUICE_BASE_URL: gateway.baseUrl, SLUICE_API_KEY: setup.key },
+    settings: {
+      "workbench.colorTheme": THEMES.dark.theme,
+      "sluice.spend.day": 2,
+      "sluice.spend.month": 100,
+      "sluice.spend.models": { "acme/priced": { day: 1 } },
+    },
   });
   const kept = path.join(server.folder, "user/User/globalStorage/sluice.sluice/records");
   fs.mkdirSync(kept, { recursive: true });
@@ -44,20 +53,51 @@ export async function inspector(setup) {
   const { page, foreign } = window;
   const view = new Chat(page);
   const settings = path.join(server.folder, "user/User/settings.json");
+  const item = page.locator('.statusbar-item[id="sluice.sluice.sluice.status"]').first();
   const shot = (/** @type {string} */ name) => page.screenshot({ path: path.join(setup.shots, `${name.replace(/\W+/g, "-")}.png`) });
   try {
     await check("inspector", "one click on the status bar opens it", async () => {
       await view.open();
-      await view.pick("Sluice Demo");
-      await view.ask("Hello");
-      const item = page.locator('.statusbar-item[id="sluice.sluice.sluice.status"]').first();
+      await view.pick("Priced");
+      await view.ask(`Hello, ${CANARY}!`);
       await item.waitFor();
       await item.click();
       const frame = await openInspector(page, '[role="treeitem"]');
       // The newest conversation is open, and its last request is shown.
       await frame.locator(".request h2").first().waitFor();
-      await frame.locator(".request dd", { hasText: "sluice/" }).first().waitFor();
+      await frame.locator(".request dd", { hasText: "acme/priced" }).first().waitFor();
       await shot("opened");
+    });
+    await check("inspector", "the status bar shows the same percentage as VS Code's ring", async () => {
+      const theirs = await view.ringPercentage();
+      await until("ours is the same", async () => Number(/(\d+) %/.exec(await item.innerText())?.[1]) === theirs);
+      figures["%: the context window in the status bar and in VS Code's ring"] = theirs;
+    });
+    const storage = path.dirname(kept);
+    const memory = () => fs.readdirSync(storage).filter((name) => name.startsWith("memory-"));
+    /** The files of this extension with a text in them, compressed or not. */
+    const filesWithCanary = () =>
+      fs
+        .readdirSync(path.join(server.folder, "user"), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && /sluice/i.test(path.join(entry.parentPath, entry.name)))
+        .map((entry) => path.join(entry.parentPath, entry.name))
+        .filter((file) => {
+          const bytes = fs.readFileSync(file);
+          return (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).includes(CANARY);
+        });
+    await check("inspector", "without recording, no file of the extension has a message", async () => {
+      await until("the usage is saved", () => memory().some((name) => fs.statSync(path.join(storage, name)).size > 100));
+      await until("the record is saved", () => fs.readdirSync(kept).some((name) => /-[\da-f]{8}-.*\.gz$/.test(name)));
+      assert.deepEqual(filesWithCanary(), []);
+    });
+    await check("inspector", "with recording on, messages are kept until one command deletes them", async () => {
+      await view.command("Sluice: Start or Stop Recording in This Workspace");
+      await page.locator(".monaco-dialog-box").getByRole("button", { name: "Record" }).click();
+      await view.ask(`Hello again, ${CANARY}!`);
+      await until("the exchange is recorded", () => filesWithCanary().length > 0);
+      assert.ok(filesWithCanary().every((file) => file.includes("/recordings/")));
+      await view.command("Sluice: Delete the Recordings of This Workspace");
+      await until("the recordings are deleted", () => filesWithCanary().length === 0);
     });
     let frame = await openInspector(page, '[role="tree"]');
     await check("inspector", "a thousand requests are listed without a stall", async () => {
@@ -98,10 +138,6 @@ export async function inspector(setup) {
       await frame.locator(".compared tbody tr").first().waitFor();
       assert.match(await frame.locator('[role="status"]').innerText(), /tokens are the same/);
     });
-    // A reload ends the extension host, and usage is written some seconds after an answer.
-    const storage = path.dirname(kept);
-    const memory = () => fs.readdirSync(storage).filter((name) => name.startsWith("memory-"));
-    await until("the usage is saved", () => memory().some((name) => fs.statSync(path.join(storage, name)).size > 100));
     for (const [name, { theme, kind }] of Object.entries(THEMES)) {
       await check("inspector", `it is accessible in the theme ${name}`, async () => {
         fs.writeFileSync(settings, JSON.stringify({ ...readSettings(settings), "workbench.colorTheme": theme }, null, 2));
@@ -116,6 +152,12 @@ export async function inspector(setup) {
             .locator(tab === "Usage" ? ".chart .column" : ".request h2")
             .first()
             .waitFor();
+          if (tab === "Usage") {
+            // The limits are drawn in, and the server says how much credit is left.
+            await frame.locator(".chart .limit").waitFor();
+            assert.equal(await frame.locator(".limits li").count(), 3);
+            await frame.getByText("of credit are left").waitFor();
+          }
           await shot(`${name} ${tab}`);
           assert.deepEqual(await violations(frame), [], `${theme}, ${tab}`);
         }
@@ -132,6 +174,7 @@ export async function inspector(setup) {
     });
   } finally {
     await finish(setup, server, window);
+    gateway.close();
   }
 }
 
