@@ -72,6 +72,9 @@ pub fn check(directory: &Path) -> Done {
     }
     println!("  never too low by more than 3 % + 8 tokens: {}", if broken.is_empty() { "yes" } else { "no" });
 
+    if let Some(message) = costs(&openai) {
+        broken.push(message);
+    }
     if let Err(message) = anchored::print(&recorded, counter) {
         broken.push(message);
     }
@@ -103,6 +106,27 @@ fn table(recorded: &[&Recorded], counter: Counter) {
             errors(&|one| f64::from(counter.text("gpt-4o", &one.body.to_string()))),
         );
     }
+}
+
+/// Prints how far off a forecast of the cost is if the length of the answer and the cached tokens are known. The prices are
+/// those of a usual model: output costs five times as much as input, and cached input a tenth.
+fn costs(recorded: &[&Recorded]) -> Option<String> {
+    let cost = |input: f64, one: &Recorded| {
+        let count = |pointer: &str| one.usage.pointer(pointer).and_then(Value::as_f64).unwrap_or(0.0);
+        let cached = count("/input_tokens_details/cached_tokens").min(input);
+        input - cached * 0.9 + count("/output_tokens") * 5.0
+    };
+    let errors: Vec<f64> = recorded
+        .iter()
+        .map(|one| {
+            let actual = cost(f64::from(one.actual), one);
+            (cost(f64::from(one.counted.input_tokens), one) - actual).abs() / actual.max(1.0) * 100.0
+        })
+        .collect();
+    let within = errors.iter().filter(|error| **error <= 10.0).count();
+    let worst = errors.iter().copied().fold(0.0, f64::max);
+    println!("  forecasts of costs: {within} of {} within 10 %, the worst {worst:.1} % off", errors.len());
+    (within < errors.len()).then(|| format!("a cost is {worst:.1} % off"))
 }
 
 /// Returns the median and the worst relative error in per cent.
