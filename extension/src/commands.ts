@@ -14,7 +14,7 @@ import { localized, noteText, parseEndpoint } from "./messages.js";
 import { editModel, setUpModels } from "./model-commands.js";
 import type { SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
-import { ask, pick, type StatusBar, showError, showInformation, showPage, showWarning, withProgress } from "./notify.js";
+import { confirm, offer, pick, type StatusBar, showError, showInformation, showPage, showWarning, withProgress } from "./notify.js";
 import { type Manifest, redactedReport } from "./report.js";
 import { openSetting, readSettings, settingsBaseUrl, showTextAtOnce } from "./settings.js";
 import { explain, type SignIn } from "./sign-in.js";
@@ -86,11 +86,7 @@ async function refreshModels({ connections, lists, refreshProvider }: CommandSer
     problems.push(...catalog.notes.filter(({ kind }) => kind === "modelList").map((note) => `${usable[index]!.label}: ${noteText(note)}`));
   });
   if (problems.length > 0) {
-    const test = vscode.l10n.t("Test the Connection");
-    if ((await showWarning(`Sluice: ${problems.join(" ")}`, test)) === test) {
-      await vscode.commands.executeCommand("sluice.testConnection");
-    }
-    return;
+    return offer(showWarning, `Sluice: ${problems.join(" ")}`, { [vscode.l10n.t("Test the Connection")]: "sluice.testConnection" });
   }
   if (usable.length === 0) {
     return noKeyYet();
@@ -171,12 +167,11 @@ async function testConnections(services: CommandServices): Promise<void> {
 async function showCard({ log, context }: CommandServices, label: string, card: Card): Promise<void> {
   showPage(label, cardPage(label, card, log.redact.bind(log)));
   const { version } = context.extension.packageJSON as Manifest;
-  const copy = vscode.l10n.t("Copy Details");
   const isBad = card.checks.some(({ result }) => result === "failed");
-  const show = isBad ? showError : showInformation;
-  if ((await show(log.redact(`Sluice: ${verdict(label, card)}`), copy)) === copy) {
-    await vscode.env.clipboard.writeText(log.redact(cardText(`Sluice ${version}, VS Code ${vscode.version}: ${label}`, card)));
-  }
+  const details = cardText(`Sluice ${version}, VS Code ${vscode.version}: ${label}`, card);
+  await offer(isBad ? showError : showInformation, log.redact(`Sluice: ${verdict(label, card)}`), {
+    [vscode.l10n.t("Copy Details")]: () => vscode.env.clipboard.writeText(log.redact(details)),
+  });
 }
 
 async function signInWithVercelCli({ modules, signIn, log }: CommandServices): Promise<void> {
@@ -185,19 +180,15 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
   try {
     endpoint = parseEndpoint(requests, settingsBaseUrl());
   } catch (error) {
-    const open = vscode.l10n.t("Open the Setting");
-    if ((await showError(`Sluice: ${(error as Error).message}`, open)) === open) {
-      await openSetting("baseUrl");
-    }
-    return;
+    const open = { [vscode.l10n.t("Open the Setting")]: () => openSetting("baseUrl") };
+    return offer(showError, `Sluice: ${(error as Error).message}`, open);
   }
   if (!endpoint.isVercel && !endpoint.isLoopback) {
     const message = vscode.l10n.t(
       "Your settings specify {0} as the gateway. The token of your Vercel project will be sent there.",
       endpoint.origin,
     );
-    const send = vscode.l10n.t("Sign In for This Address");
-    if ((await ask(message, send)) !== send) {
+    if (!(await confirm(message, vscode.l10n.t("Sign In for This Address")))) {
       return;
     }
   }
@@ -209,12 +200,12 @@ async function signInWithVercelCli({ modules, signIn, log }: CommandServices): P
   } catch (error) {
     const { text, command, detail } = explain(error);
     log.warn(`Sign-in: ${detail}`);
-    const buttons = command === null ? [] : [vscode.l10n.t("Run `{0}` in a Terminal", command)];
-    if ((await showError(`Sluice: ${text}`, ...buttons)) !== undefined) {
+    const run = (): void => {
       const terminal = vscode.window.createTerminal("Vercel");
       terminal.show();
       terminal.sendText(command!);
-    }
+    };
+    await offer(showError, `Sluice: ${text}`, command === null ? {} : { [vscode.l10n.t("Run `{0}` in a Terminal", command)]: run });
   }
 }
 

@@ -13,7 +13,7 @@ import { hostProcess } from "./host-process.js";
 import type { KeptKey, KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
 import { localized, parseEndpoint } from "./messages.js";
-import { ask, KnownError, plainError, showWarning } from "./notify.js";
+import { ask, confirm, KnownError, plainError, showWarning } from "./notify.js";
 import { settingsBaseUrl } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
 
@@ -122,8 +122,7 @@ export class Connections {
     if ("refused" in consent) {
       throw new Error(localized([consent.refused]));
     }
-    const use = vscode.l10n.t("Use This Address");
-    return (await ask(localized([consent.needed]), use)) === use;
+    return confirm(localized([consent.needed]), vscode.l10n.t("Use This Address"));
   }
 
   /** A connection with a key that isn't kept yet. The user has just entered the key for this address, and agreed to use it. */
@@ -265,7 +264,7 @@ export class Connections {
     }
     const question = localized(permission.mustAsk);
     const send = hasKey ? vscode.l10n.t("Send the Key There") : vscode.l10n.t("Use This Address");
-    const confirm = async (answer: Promise<string | undefined>): Promise<boolean> => {
+    const bindIf = async (answer: Promise<string | undefined>): Promise<boolean> => {
       if ((await answer) !== send) {
         return false;
       }
@@ -276,13 +275,13 @@ export class Connections {
     if (!this.#told.has(`${fingerprint} ${origin}`)) {
       this.#told.add(`${fingerprint} ${origin}`);
       this.log.warn(`Nothing is sent to ${origin}, because nobody confirmed that address.`);
-      void confirm(showWarning(`Sluice: ${question}`, send));
+      void bindIf(showWarning(`Sluice: ${question}`, send));
     }
     const problem = vscode.l10n.t(
       'Nothing is sent to {0}, because you have not confirmed that address. Run "Sluice: Refresh the Models" to confirm.',
       origin,
     );
-    this.#refused(label, { problem, confirm: () => confirm(ask(question, send)) }, `${origin} ${fingerprint}`);
+    this.#refused(label, { problem, confirm: () => bindIf(ask(question, send)) }, `${origin} ${fingerprint}`);
   }
 
   /** Earlier versions stored one origin for each key. */

@@ -10,7 +10,7 @@ import type { KeptKey } from "./key-store.js";
 import { noteText, parseEndpoint } from "./messages.js";
 import type { SluiceModel } from "./model-information.js";
 import type { Refusal } from "./models.js";
-import { ask, input, pick, showError, showInformation } from "./notify.js";
+import { confirm, input, offer, pick, showError, showInformation } from "./notify.js";
 import { settingsBaseUrl } from "./settings.js";
 
 /** Lists the keys, or asks for the first one. With a connection, asks for its new key. */
@@ -186,8 +186,7 @@ async function rename(services: CommandServices, kept: KeptKey): Promise<void> {
 }
 
 async function remove({ keys, lists, connections }: CommandServices, kept: KeptKey): Promise<void> {
-  const button = vscode.l10n.t("Remove");
-  if ((await ask(vscode.l10n.t("The key {0} will be deleted from this machine.", kept.name), button)) === button) {
+  if (await confirm(vscode.l10n.t("The key {0} will be deleted from this machine.", kept.name), vscode.l10n.t("Remove"))) {
     await lists.forget(await connections.entered(kept));
     await keys.remove(kept);
   }
@@ -214,17 +213,14 @@ async function ready(services: CommandServices, connection: Connection): Promise
   if (before === undefined) {
     await setDefault(model.id);
   }
-  const start = vscode.l10n.t("Start Chatting");
-  const other = vscode.l10n.t("Choose Another Model");
   const works = vscode.l10n.t('The connection "{0}" works; {1} of its models can chat.', connection.label, models.length);
   const starts = vscode.l10n.t("New chats start with {0}.", model.name);
   const text = ["Sluice:", works, ...((before ?? model.id) === model.id ? [starts] : [])].join(" ");
-  const chosen = await showInformation(text, start, other);
-  if (chosen === start) {
-    await vscode.commands.executeCommand("workbench.action.chat.open", { query: "", modelSelector: { vendor: "sluice", id: model.id } });
-  } else if (chosen === other) {
-    await vscode.commands.executeCommand("sluice.chooseDefaultModel");
-  }
+  const chat = { query: "", modelSelector: { vendor: "sluice", id: model.id } };
+  await offer(showInformation, text, {
+    [vscode.l10n.t("Start Chatting")]: () => vscode.commands.executeCommand("workbench.action.chat.open", chat),
+    [vscode.l10n.t("Choose Another Model")]: "sluice.chooseDefaultModel",
+  });
 }
 
 /** Returns the model that the user's new chats start with. */
@@ -254,10 +250,9 @@ export async function setDefault(id: string | undefined): Promise<void> {
 
 /** Offers to change a key that a server refused. */
 export async function offerToChange({ connection, reason }: Refusal): Promise<void> {
-  const change = vscode.l10n.t("Change the Key");
-  if ((await showError(`Sluice: ${connection.label}: ${reason}`, change)) === change) {
-    await vscode.commands.executeCommand("sluice.addKey", connection);
-  }
+  await offer(showError, `Sluice: ${connection.label}: ${reason}`, {
+    [vscode.l10n.t("Change the Key")]: () => vscode.commands.executeCommand("sluice.addKey", connection),
+  });
 }
 
 /** Shows the next step once, after Sluice was installed. */
@@ -266,35 +261,23 @@ export async function greet({ globalState }: vscode.ExtensionContext): Promise<v
     return;
   }
   await globalState.update("greeted", true);
-  const add = vscode.l10n.t("Add a Key");
-  const local = vscode.l10n.t("Use a Local Server");
-  const tour = vscode.l10n.t("Show Me Around");
   const text = vscode.l10n.t(
     "Sluice is installed. Its demo model is in the model picker of the chat. For real models, add a key, or use a server such as Ollama without one.",
   );
-  const chosen = await showInformation(text, add, local, tour);
-  if (chosen === add) {
-    await vscode.commands.executeCommand("sluice.addKey");
-  } else if (chosen === local) {
-    await vscode.commands.executeCommand("sluice.addServer");
-  } else if (chosen === tour) {
-    await vscode.commands.executeCommand("sluice.openWalkthrough");
-  }
+  await offer(showInformation, text, {
+    [vscode.l10n.t("Add a Key")]: "sluice.addKey",
+    [vscode.l10n.t("Use a Local Server")]: "sluice.addServer",
+    [vscode.l10n.t("Show Me Around")]: "sluice.openWalkthrough",
+  });
 }
 
 export async function noKeyYet(): Promise<void> {
-  const signIn = vscode.l10n.t("Sign In with the Vercel CLI");
-  const add = vscode.l10n.t("Add a Key");
   const message = vscode.l10n.t(
     "Sluice: there is no key yet, so only the demo model is available. It answers inside VS Code and needs no connection.",
   );
-  const local = vscode.l10n.t("Use a Local Server");
-  const chosen = await showInformation(message, add, local, signIn);
-  if (chosen === local) {
-    await vscode.commands.executeCommand("sluice.addServer");
-  } else if (chosen === signIn) {
-    await vscode.commands.executeCommand("sluice.signInWithVercelCli");
-  } else if (chosen === add) {
-    await vscode.commands.executeCommand("sluice.addKey");
-  }
+  await offer(showInformation, message, {
+    [vscode.l10n.t("Add a Key")]: "sluice.addKey",
+    [vscode.l10n.t("Use a Local Server")]: "sluice.addServer",
+    [vscode.l10n.t("Sign In with the Vercel CLI")]: "sluice.signInWithVercelCli",
+  });
 }

@@ -25,6 +25,21 @@ export const showError = linkFreeMessage((...message) => vscode.window.showError
 /** Asks a question that has to be answered before anything else happens. */
 export const ask = linkFreeMessage((message, ...buttons) => vscode.window.showWarningMessage(message, { modal: true }, ...buttons));
 
+/** Asks whether to do something. The button says what. */
+export async function confirm(question: string, button: string): Promise<boolean> {
+  return (await ask(question, button)) === button;
+}
+
+/** Shows a message with buttons. Each runs a command or a function. */
+export async function offer(
+  show: typeof showInformation,
+  message: string,
+  buttons: { readonly [label: string]: string | (() => unknown) },
+): Promise<void> {
+  const action = buttons[(await show(message, ...Object.keys(buttons))) ?? ""];
+  await (typeof action === "string" ? vscode.commands.executeCommand(action) : action?.());
+}
+
 export interface Row {
   readonly label: string;
   /** The name of a theme icon to show before the label. */

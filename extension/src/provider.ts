@@ -11,7 +11,7 @@ import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
-import { errorWithPage, KnownError, plainError, type StatusBar, showWarning } from "./notify.js";
+import { errorWithPage, KnownError, offer, plainError, type StatusBar, showWarning } from "./notify.js";
 import { hasOnlyChoices, type PickerChoices } from "./picker-choices.js";
 import type { Recorder } from "./recorder.js";
 import { chatPace, readSettings } from "./settings.js";
@@ -150,8 +150,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const text = [label, problem instanceof Error ? problem.message : String(problem)].filter(Boolean).join(": ");
     if (!(problem instanceof KnownError) && !this.#told.has(text)) {
       this.#told.add(text);
-      const test = vscode.l10n.t("Test the Connection");
-      showWarning(`Sluice: ${text}`, test).then((chosen) => chosen === test && vscode.commands.executeCommand("sluice.testConnection"));
+      void offer(showWarning, `Sluice: ${text}`, { [vscode.l10n.t("Test the Connection")]: "sluice.testConnection" });
     }
     return [];
   }

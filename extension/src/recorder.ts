@@ -9,7 +9,7 @@ import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Prepared } from "../../packages/loader/src/requests.js";
 import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
-import { ask, pick, showInformation } from "./notify.js";
+import { confirm, pick, showInformation } from "./notify.js";
 
 /** The key of the time at which recording ends, in the workspace's state. */
 const UNTIL = "recordingUntil";
@@ -49,11 +49,10 @@ export class Recorder {
       void showInformation(vscode.l10n.t("Sluice: recording is off. What was recorded is deleted after seven days, or by a command."));
       return;
     }
-    const on = vscode.l10n.t("Record");
     const question = vscode.l10n.t(
       "Every message that is sent to Sluice's models from this workspace, and every answer, will be kept on this machine for seven days. Recording ends after eight hours.",
     );
-    if ((await ask(question, on)) === on) {
+    if (await confirm(question, vscode.l10n.t("Record"))) {
       await this.context.workspaceState.update(UNTIL, Date.now() + ON_FOR_MS);
     }
   }

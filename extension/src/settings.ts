@@ -7,7 +7,7 @@ import type { Requests } from "../../packages/loader/src/requests.js";
 import { environment } from "./host-process.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
-import { showWarning } from "./notify.js";
+import { offer, showWarning } from "./notify.js";
 
 export function settingsBaseUrl(): string {
   return vscode.workspace.getConfiguration("sluice").get("baseUrl", "");
@@ -52,10 +52,8 @@ export async function checkSettings(requests: Requests, log: Log): Promise<void>
   problems.forEach(({ setting, message }) => log.warn(`sluice.${setting}: ${localized([message])}`));
   const others = problems.length - 1;
   const more = others === 0 ? "" : ` ${vscode.l10n.t("({0} more in the log)", others)}`;
-  const open = vscode.l10n.t("Open the Setting");
-  if ((await showWarning(`Sluice: ${localized([problems[0].message])}${more}`, open)) === open) {
-    await openSetting(problems[0].setting);
-  }
+  const { setting, message } = problems[0];
+  await offer(showWarning, `Sluice: ${localized([message])}${more}`, { [vscode.l10n.t("Open the Setting")]: () => openSetting(setting) });
 }
 
 export async function openSetting(name: string): Promise<void> {
