@@ -1,4 +1,4 @@
-// `node tasks.mjs SLUICE [LLM]`: thirty daily tasks with the command line, beside `llm` and `aichat`, as the table of docs/cli.md.
+// `node tasks.mjs SLUICE [LLM]`: thirty daily tasks with the command line, compared with `llm` and `aichat`, as the table in docs/cli.md.
 //
 // It counts the keys of each command without the question, and measures the time from the start of the program until its
 // request has arrived at a server on this machine (the median of several runs), for `sluice` and, if its path is given, for

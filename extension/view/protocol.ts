@@ -20,7 +20,7 @@ export interface FromView {
   readonly question: Question;
 }
 
-/** The answer to a question, the news that there are other requests now, or a tab to show. */
+/** The answer to a question, a notice that the requests have changed, or a tab to show. */
 export type ToView = { readonly number: number; readonly answer: unknown } | { readonly changed: true } | { readonly show: Tab };
 
 export type Tab = "requests" | "usage";

@@ -91,10 +91,10 @@ enum Task {
         /// Count instead the instructions that the native core spends on one event, with Valgrind
         #[arg(long, conflicts_with_all = ["quick", "compare", "extension"])]
         instructions: bool,
-        /// Measure instead how soon the command line sends a request, beside `curl`
+        /// Measure instead how soon the command line sends a request, compared with `curl`
         #[arg(long, conflicts_with_all = ["quick", "compare", "extension", "instructions", "screen"])]
         start: bool,
-        /// Measure instead when words are on the screen of a real VS Code, beside its own provider
+        /// Measure instead when words are on the screen of a real VS Code, compared with its own provider
         #[arg(long, conflicts_with_all = ["compare", "extension", "instructions"])]
         screen: bool,
         /// Measure instead what the extension costs a real VS Code

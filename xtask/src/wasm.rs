@@ -145,7 +145,7 @@ fn build_in(
         .args(["--profile", "wasm", "--target-dir"])
         .arg(target_directory)
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags)
-        // With a second profile, cargo would build the build scripts and all that they need once more.
+        // With a second profile, cargo would build the build scripts and their dependencies again.
         .envs((optimize == Optimize::ForSize).then_some(("CARGO_PROFILE_WASM_OPT_LEVEL", "z"))))?;
     Ok(Modules(target_directory.join(TARGET).join("wasm")))
 }

@@ -58,7 +58,7 @@ pub struct Human {
     thinking: Option<(String, Instant)>,
     /// The line breaks at the end of what the model has thought so far. They are shown if it goes on.
     thinking_breaks: String,
-    /// Whether the last line of the answer, or of everything else, is not complete yet.
+    /// Whether the last line of the answer is incomplete. The next field says the same about everything else.
     answer_open: bool,
     aside_open: bool,
     text: RunningText,

@@ -119,7 +119,7 @@ pub fn leading_spaces(text: &str) -> usize {
     text.chars().map_while(|c| [' ', '\t'].contains(&c).then_some(if c == ' ' { 1 } else { 4 })).sum()
 }
 
-/// Returns a line without the first `width` spaces, or all that it has.
+/// Returns a line without its first `width` spaces, or without all of them if it starts with fewer.
 pub fn without_indent(line: &str, width: usize) -> &str {
     let mut left = width;
     line.trim_start_matches(|c: char| {

@@ -108,7 +108,8 @@ fn combine(
     Ok(FirstQuestion::Ask(parts))
 }
 
-/// Whether standard input is a pipe: somebody meant to send something, which `/dev/null` doesn't say.
+/// Returns whether standard input is a pipe. Only then does the user want to send what it contains; `/dev/null`, for example,
+/// is no reason to read it.
 pub fn is_pipe() -> bool {
     #[cfg(unix)]
     {

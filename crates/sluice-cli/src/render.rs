@@ -263,7 +263,7 @@ impl Page {
         if self.has_colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// Adds a row behind the margins.
+    /// Adds a row after the margins.
     fn row(&mut self, text: &str) {
         let mut row = String::new();
         if let Some(mark) = self.bullet.take() {

@@ -148,7 +148,7 @@ impl Session {
         self.open_ledger();
     }
 
-    /// Offers the model tools that nobody runs. Its calls are printed.
+    /// Offers tools to the model without running them. Its calls are printed.
     pub fn offer(&mut self, tools: Vec<ToolDefinition>) {
         self.request.tools = tools;
     }
@@ -262,7 +262,7 @@ impl Session {
         options::check(&answer, schema)
     }
 
-    /// The question, and as many rounds of tool calls as it takes. There is one outcome.
+    /// Asks a question and runs as many rounds of tool calls as its answer takes. Returns how the last round ended.
     async fn turn(&mut self, content: Vec<ChatPart>) -> io::Result<Status> {
         self.request.messages.push(message(Role::User, content));
         let mut printer: Box<dyn Printer> =

@@ -36,7 +36,7 @@ pub fn load<T: DeserializeOwned + Default>(file: &Path) -> Result<T, String> {
             serde_json::from_value(json).map_err(|error| problem(&error))
         }
         Ok(None) => Ok(T::default()),
-        // Without a directory there are no settings. A chat works without one, and says what is wrong with it.
+        // If the directory can't exist, there are no settings. A chat works without them, and its own message names the problem.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(T::default()),
         Err(error) => Err(problem(&error)),
     }

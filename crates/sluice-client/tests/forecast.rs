@@ -13,7 +13,7 @@ fn forecasts_are_accurate() {
     for one in measured {
         let (cost, cached) = (one.cost_error(), one.cached_error());
         let about = format!("{} {}: {cost:.1} %, {cached:.1} points", one.conversation, one.record.id);
-        // At first the input is only estimated, for a tokenizer that nobody else has.
+        // The input of a first request is only estimated, and the simulator's tokenizer is one that no vocabulary describes.
         let most = if one.is_first { 20.0 } else { 10.0 };
         assert!(cached <= 5.0 && cost <= most, "{about}: {:?} {:?}", one.record.forecast, one.record.usage);
     }

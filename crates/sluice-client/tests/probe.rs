@@ -365,7 +365,7 @@ async fn an_address_without_v1_is_corrected() {
 #[tokio::test(start_paused = true)]
 async fn the_card_is_right_for_each_server_and_model() {
     let _clock = Clock::start();
-    // By card, the line of each server that has it.
+    // Each different card, with a line for each server that has it.
     let mut cards: Vec<(String, Vec<String>)> = Vec::new();
     for server in Imitated::ALL.map(Imitated::name) {
         let faults = Faults::parse(&format!("as={server}, pace=0")).unwrap();

@@ -117,7 +117,7 @@ impl Prefix {
         self.name.clone_from(&piece.name);
     }
 
-    /// Returns how many tokens at the beginning of a request are the same, by its own pieces.
+    /// Returns how many tokens at the beginning are the same, as counted for the pieces of the later request.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts are small")]
     pub(crate) fn same(&self, after: &[PieceRecord]) -> u64 {
         let whole: u64 = after.iter().take(self.pieces).map(|piece| u64::from(piece.tokens)).sum();

@@ -29,7 +29,7 @@ pub(crate) struct Spending {
     /// What has ended but isn't in the file of the history yet, so that other programs don't know about it. The number is
     /// that of the request in the [memory](crate::Memory).
     unsaved: Vec<(u64, Reserved)>,
-    /// What requests probably cost that broke off, so that nobody said what they cost.
+    /// The probable costs of requests that broke off before the server reported a cost.
     unknown: Vec<Reserved>,
     others: Vec<Reserved>,
     /// The conversations that may continue whatever they cost.

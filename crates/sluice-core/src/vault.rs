@@ -197,7 +197,7 @@ impl Vault {
         self.shrink(now_ms);
     }
 
-    /// Removes what is too old or too much.
+    /// Removes entries that are too old, and the oldest ones beyond the limits.
     fn shrink(&mut self, now_ms: u64) {
         self.entries.retain(|entry| {
             let is_plain = entry.replay.items.iter().any(is_plain);

@@ -391,7 +391,7 @@ fn the_text_is_codes_with_arguments() {
     );
 }
 
-/// Every text of a failure.
+/// Returns all texts in a failure.
 fn texts(failure: &Failure) -> Vec<&String> {
     let Failure { message, code, tool, next, text, request_id, generation_id, .. } = failure;
     let arguments = text.iter().flat_map(|message| &message.args).filter(|argument| !argument.is_empty());

@@ -141,7 +141,7 @@ fn the_status_line_stays_with_the_chat_in_which_the_user_asked_last() {
     // The agent continues in the background.
     request("4", "agent", round(), 400, expect!["310/1k · 31 %"]);
     request("5", "agent", chat(&["Look.", "Done.", "Thanks."]), 500, expect!["510/1k · 51 %"]);
-    // Requests beside the conversation don't replace it.
+    // Requests outside of the conversation don't replace it.
     let mut title = chat(&["Please write a brief title for the following request:"]);
     title
         .messages

@@ -42,7 +42,7 @@ fn cost(dollars: f64) -> LedgerEntry {
     }
 }
 
-/// An answer that began and that nobody read to its end.
+/// An answer that began and wasn't read to its end.
 fn broken_off() -> LedgerEntry {
     let timeline = json!({"sentMs": 1, "firstByteMs": 2, "firstTextMs": 3, "endMs": 4});
     LedgerEntry { timeline: serde_json::from_value(timeline).unwrap(), ..LedgerEntry::default() }

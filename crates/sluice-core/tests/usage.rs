@@ -290,7 +290,7 @@ fn the_tooltip_says_what_was_asked_for() {
         while_running.lines().nth(1).unwrap().to_owned()
     };
     assert_eq!([thinking("high"), thinking("none")], ["Thinking: high", "Thinking: off"]);
-    // Requests beside the conversation, whatever conversation they name.
+    // Requests outside of the conversation, whatever conversation they name.
     for (number, kind) in [Utility, Utility, Summary, SubAgent, SubAgent, Inline].into_iter().enumerate() {
         let id = number.to_string();
         tracker.open(RequestStart { conversation: id.clone(), ..start(&id, kind, None) }, 0);

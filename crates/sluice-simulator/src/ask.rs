@@ -61,7 +61,7 @@ impl Ask {
         }
     }
 
-    /// Returns whether the client leaves it to the model whether it thinks.
+    /// Returns whether the client lets the model decide whether to think.
     pub fn may_think(&self) -> bool {
         self.body.get("reasoning").is_none_or(|reasoning| reasoning["effort"] != "none")
     }

@@ -2830,7 +2830,7 @@ model: LedgerModel,
  */
 now: number, } } | { "part": { 
 /**
- * The id from the beginning.
+ * The id that the request began with.
  */
 id: string, 
 /**
@@ -2842,7 +2842,7 @@ isThinking: boolean,
  */
 now: number, } } | { "end": { 
 /**
- * The id from the beginning.
+ * The id that the request began with.
  */
 id: string, 
 /**
@@ -2858,7 +2858,7 @@ now: number,
  */
 today: number, } } | { "reserve": { 
 /**
- * The id from the beginning.
+ * The id that the request began with.
  */
 id: string, 
 /**
@@ -2866,7 +2866,7 @@ id: string,
  */
 today: number, } } | { "checkSpending": { 
 /**
- * The id from the beginning.
+ * The id that the request began with.
  */
 id: string, 
 /**
@@ -2882,7 +2882,7 @@ others: Array<string>,
  */
 today: number, } } | { "chooseSpending": { 
 /**
- * The id from the beginning.
+ * The id that the request began with.
  */
 id: string, 
 /**
@@ -2894,7 +2894,7 @@ choice: SpendChoice,
  */
 limit: LimitState | null, } } | { "release": { 
 /**
- * The id from the beginning.
+ * The id that the request began with.
  */
 id: string, } } | { "saved": Record<symbol, never> } | { "limitStates": { 
 /**

@@ -1,4 +1,4 @@
-//! How long after its start the command line has sent a request, beside `curl` with the same body.
+//! Measures how soon after its start the command line has sent a request, compared with `curl` and the same body.
 
 use std::fs;
 use std::io::{Read, Write};

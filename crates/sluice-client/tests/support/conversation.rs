@@ -46,7 +46,7 @@ impl Server {
         self.respond_until(chat, None)
     }
 
-    /// The same, but the answer ends after so many events: the user cancels it, or the connection breaks.
+    /// The same, but the answer ends after this many events: the user cancels it, or the connection breaks.
     fn respond_until(&mut self, chat: &ChatRequest, stop: Option<(usize, Stop)>) -> Answer {
         let built = build_request(chat, &self.endpoint);
         let mut exchange = Exchange::new(ExchangeOptions {
@@ -116,7 +116,7 @@ impl Server {
         panic!("the model goes on calling tools");
     }
 
-    /// Asks a question whose answer ends after so many events. The host has lost the last `lost` pieces of its text.
+    /// Asks a question whose answer ends after this many events. The host has lost the last `lost` pieces of its text.
     pub fn ask_and_stop(
         &mut self,
         host: &mut Host,

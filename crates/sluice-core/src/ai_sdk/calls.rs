@@ -243,7 +243,7 @@ impl Calls {
         self.report_held(sink);
     }
 
-    /// Reports the complete calls that nobody else has run.
+    /// Reports the complete calls that haven't been run elsewhere.
     pub(super) fn report_held(&mut self, sink: &mut Sink) {
         for (slot, name, input_json) in std::mem::take(&mut self.held) {
             let Some(call) = self.list.get(slot) else { continue };

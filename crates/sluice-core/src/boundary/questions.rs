@@ -205,7 +205,7 @@ pub struct BuildRequest {
 }
 
 /// A request that is ready to be sent, and everything that is needed to read its answer. It doesn't contain the key. Its
-/// body, which is large, crosses beside it.
+/// body, which is large, crosses separately.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PreparedRequest {
@@ -319,7 +319,7 @@ pub enum TokensQuestion {
     },
     /// The first part of its answer has arrived.
     Part {
-        /// The id from the beginning.
+        /// The id that the request began with.
         id: String,
         /// Whether the part is thinking.
         is_thinking: bool,
@@ -329,7 +329,7 @@ pub enum TokensQuestion {
     },
     /// It is over. Returns [`Ended`](crate::Ended).
     End {
-        /// The id from the beginning.
+        /// The id that the request began with.
         id: String,
         /// What the exchange reported.
         #[cfg_attr(test, ts(type = "unknown"))]
@@ -342,14 +342,14 @@ pub enum TokensQuestion {
     },
     /// Reserves what a request may cost. Returns the new content of this program's file.
     Reserve {
-        /// The id from the beginning.
+        /// The id that the request began with.
         id: String,
         /// Days since 1970.
         today: u32,
     },
     /// Decides whether the request may be sent. Returns a [`SpendCheck`](crate::SpendCheck).
     CheckSpending {
-        /// The id from the beginning.
+        /// The id that the request began with.
         id: String,
         /// The user's limits.
         limits: SpendLimits,
@@ -360,7 +360,7 @@ pub enum TokensQuestion {
     },
     /// Remembers what the user decided about a limit.
     ChooseSpending {
-        /// The id from the beginning.
+        /// The id that the request began with.
         id: String,
         /// What the user decided.
         choice: SpendChoice,
@@ -369,7 +369,7 @@ pub enum TokensQuestion {
     },
     /// Forgets what was reserved for a request that isn't sent. Returns the new content of this program's file.
     Release {
-        /// The id from the beginning.
+        /// The id that the request began with.
         id: String,
     },
     /// The memory has been saved. Returns the new content of this program's file.
@@ -403,7 +403,7 @@ pub enum TokensQuestion {
     },
 }
 
-/// What the rows of a history stand for.
+/// The period that each row of a history covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -60,7 +60,7 @@ impl LedgerEntry {
         }
     }
 
-    /// Returns whether the server may have worked on an answer that nobody read to its end, so that its cost is unknown.
+    /// Returns whether the server may have worked on an answer that wasn't read to its end, so that its cost is unknown.
     pub(super) fn broke_off(&self) -> bool {
         let Timeline { sent_ms, first_thinking_ms, first_text_ms, calls, .. } = &self.timeline;
         let has_output = first_thinking_ms.is_some() || first_text_ms.is_some() || !calls.is_empty();

@@ -76,7 +76,7 @@ pub enum Topic {
     Instructions,
     /// Whether there may be earlier messages.
     Turns,
-    /// Whether a question may have an image.
+    /// Whether questions may contain images.
     Images,
     /// Whether the answer arrives piece by piece.
     Streaming,

@@ -281,7 +281,7 @@ impl Probe {
         self.after_tools()
     }
 
-    /// A thought is asked for only if no answer had one.
+    /// Asks for thinking only if no answer has contained any.
     fn after_tools(&self) -> Next {
         if self.seen.reasoning.is_empty() && !self.seen.is_thinking_shown {
             return Next::Thought;

@@ -53,7 +53,7 @@ pub(super) struct LongLine {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EventLimits {
     pub(super) max_bytes: usize,
-    /// Whether long runs of base64 are taken out. What remains may have [`MAX_PLAIN_BYTES`].
+    /// Whether long runs of base64 are removed. The rest may have up to [`MAX_PLAIN_BYTES`].
     pub(super) takes_out_runs: bool,
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::boundary::ToolDefinition;
 
-/// The maximum number of models whose tools are remembered, and of tools of each. Beyond it, the order starts anew.
+/// The maximum number of models whose tools are remembered, and of tools of each model. Beyond that, all are forgotten.
 const MAX_MODELS: usize = 100;
 const MAX_TOOLS: usize = 1_000;
 
@@ -18,8 +18,8 @@ pub struct ToolOrder {
 }
 
 impl ToolOrder {
-    /// Brings tools into the order in which they were sent to this model before, and new ones to the end. Returns whether
-    /// that is another order.
+    /// Puts tools into the order in which they were sent to this model before, and new ones at the end. Returns whether that
+    /// changed their order.
     pub fn restore(&mut self, model: &str, tools: &mut [ToolDefinition]) -> bool {
         if self.names.len() >= MAX_MODELS && !self.names.contains_key(model) {
             self.names.clear();

@@ -1,7 +1,7 @@
 //! The table of model families: how each one counts, and where every figure comes from.
 //!
 //! Rows are data. To change a figure, change it here together with its source, and run `cargo xtask tokens DIR` on
-//! recorded requests: it prints the errors of every family beside those of simple rules, also with the requests of one
+//! recorded requests: it prints the errors of every family next to those of simple rules, also with the requests of one
 //! repository left out at a time.
 //!
 //! A row is chosen by the model's id: the first row whose fragments all occur in the id, and whose version isn't above
