@@ -165,7 +165,7 @@ fn the_list_is_cached() {
     assert_eq!((code, table), (Some(0), first));
     let address = place.url.trim_end_matches("/v1").to_owned();
     expect![[r#"
-        sluice: No connection to http://the.gateway. Check the network, the proxy settings and the base URL. The models known before stay.
+        sluice: No connection to http://the.gateway. Check the network, the proxy settings and the base URL. The known models stay available.
         sluice: this list is 2 hours old
     "#]].assert_eq(&errors.replace(&address, "http://the.gateway"));
 

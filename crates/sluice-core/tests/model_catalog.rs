@@ -181,18 +181,18 @@ fn a_bad_response_never_replaces_a_good_list() {
         );
     }
     expect![[r#"
-        200 The answer (HTTP 200) is not a list of models; check the base URL. The models known before stay.
-        200 The answer (HTTP 200) is not a list of models; check the base URL. The models known before stay.
-        200 The server lists no model that chats. The models known before stay.
-        200 The server lists no model that chats. The models known before stay.
-        200 The server lists no model that chats. The models known before stay.
-        200 The server lists no model that chats. The models known before stay.
-        200 The answer (HTTP 200) is not a list of models; check the base URL. The models known before stay.
-        200 The answer (HTTP 200) is not a list of models; check the base URL. The models known before stay.
-        401 No key. Enter a valid API key. The models known before stay.
-        404 The answer (HTTP 404) is not a list of models; check the base URL. The models known before stay.
-        500 HTTP 500: The server has a problem. Try again later or choose another model. The models known before stay.
-        503 upstream. Try again later or choose another model. The models known before stay.
+        200 The answer (HTTP 200) is not a list of models; check the base URL. The known models stay available.
+        200 The answer (HTTP 200) is not a list of models; check the base URL. The known models stay available.
+        200 The server lists no model that chats. The known models stay available.
+        200 The server lists no model that chats. The known models stay available.
+        200 The server lists no model that chats. The known models stay available.
+        200 The server lists no model that chats. The known models stay available.
+        200 The answer (HTTP 200) is not a list of models; check the base URL. The known models stay available.
+        200 The answer (HTTP 200) is not a list of models; check the base URL. The known models stay available.
+        401 No key. Enter a valid API key. The known models stay available.
+        404 The answer (HTTP 404) is not a list of models; check the base URL. The known models stay available.
+        500 HTTP 500: The server has a problem. Try again later or choose another model. The known models stay available.
+        503 upstream. Try again later or choose another model. The known models stay available.
     "#]]
     .assert_eq(&lines);
 }
