@@ -157,7 +157,7 @@ export async function start(setup) {
     await step("a model is changed by form", async () => {
       await view.command("Sluice: Change a Model");
       await page.locator(".quick-input-list .monaco-list-row", { hasText: "sluice/echo" }).first().click();
-      await page.locator(".quick-input-list .monaco-list-row", { hasText: "Most output tokens" }).first().click();
+      await page.locator(".quick-input-list .monaco-list-row", { hasText: "Maximum output tokens" }).first().click();
       await box.fill("1234");
       await page.keyboard.press("Enter");
       await until("it is in the settings", () => {

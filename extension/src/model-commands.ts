@@ -1,15 +1,12 @@
-// Forms for models: what is set for single models, and which models VS Code uses for its own jobs.
+// Forms for models: the default, what is set for single models, and which models VS Code uses for its own jobs.
 
 import * as vscode from "vscode";
 
 import type { CommandServices } from "./commands.js";
-import { noKeyYet } from "./key-commands.js";
+import { noKeyYet, setDefault } from "./key-commands.js";
+import { localized } from "./messages.js";
 import type { SluiceModel } from "./model-information.js";
 import { input, pick, type Row, showInformation } from "./notify.js";
-
-const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-
-type Override = { readonly [field: string]: unknown };
 
 /** Returns the models that the user can choose, except the demo. */
 async function offered({ connections, listed }: CommandServices): Promise<SluiceModel[]> {
@@ -20,6 +17,26 @@ async function offered({ connections, listed }: CommandServices): Promise<Sluice
 function modelRow(model: SluiceModel): Row & { readonly model: SluiceModel } {
   const { id, pricing = "" } = model;
   return { label: model.name, description: id, detail: [model.detail ?? "", pricing].filter(Boolean).join(" · "), model };
+}
+
+export async function chooseDefaultModel(services: CommandServices): Promise<void> {
+  // Several keys may have the same model.
+  const models = [...new Map((await offered(services)).map((model) => [model.model.id, model])).values()];
+  if (models.length === 0) {
+    return noKeyYet();
+  }
+  const configuration = vscode.workspace.getConfiguration("sluice");
+  const now = configuration.get("models.default", "");
+  const isDefault = ({ model }: SluiceModel): boolean => model.id === now || model.isDefault;
+  const rows = models.map((model) => ({ ...modelRow(model), ...(isDefault(model) ? { icon: "check" } : {}) }));
+  const none = { label: vscode.l10n.t("None: leave it to Sluice"), model: undefined };
+  const title = vscode.l10n.t("Choose the Default Model");
+  const chosen = await pick(now === "" ? rows : [none, ...rows], title, vscode.l10n.t("It is offered first in a new chat"));
+  if (chosen !== undefined) {
+    const id = chosen.model?.model.id;
+    await configuration.update("models.default", id, vscode.ConfigurationTarget.Global);
+    await setDefault(id);
+  }
 }
 
 /** Edits `sluice.models.overrides` field by field. */
@@ -33,93 +50,36 @@ export async function editModel(services: CommandServices): Promise<void> {
   if (model === undefined) {
     return;
   }
-  const id = model.model.id;
+  const requests = await services.modules.requests();
+  const own = { label: vscode.l10n.t("The model's own"), input: "" };
   for (;;) {
     const configuration = vscode.workspace.getConfiguration("sluice");
-    const all = configuration.get<{ readonly [pattern: string]: Override }>("models.overrides", {});
-    const now = all[id] ?? {};
-    const field = await pick(fields(now), model.name, vscode.l10n.t("What should be different? Leave the list when you are done."));
-    const value = await field?.enter();
-    if (field === undefined || value === undefined) {
+    const edit = (field: string, input: string) =>
+      requests.editOverride(configuration.get("models.overrides", {}), model.model.id, field, input);
+    const fields = requests.overrideForm(configuration.get("models.overrides", {}), model.model.id);
+    const rows = fields.map((field) => ({ label: localized([field.label]), description: field.value ?? own.label, field }));
+    const row = await pick(rows, model.name, vscode.l10n.t("What should be different? Leave the list when you are done."));
+    if (row === undefined) {
       return;
     }
-    const { [field.name]: _, ...others } = now;
-    const next = value === null ? others : { ...others, [field.name]: value };
-    const { [id]: __, ...rest } = all;
-    const overrides = Object.keys(next).length === 0 ? rest : { ...rest, [id]: next };
-    await configuration.update(
-      "models.overrides",
-      Object.keys(overrides).length === 0 ? undefined : overrides,
-      vscode.ConfigurationTarget.Global,
-    );
-  }
-}
-
-interface Field extends Row {
-  readonly name: string;
-  /** Returns the new value, null for the model's own, and undefined if the user cancels. */
-  enter(): Promise<unknown>;
-}
-
-function fields(now: Override): Field[] {
-  const own = vscode.l10n.t("The model's own");
-  const shown = (name: string): string => (now[name] === undefined ? own : JSON.stringify(now[name]));
-  const row = (name: string, label: string, enter: (label: string) => Promise<unknown>): Field => ({
-    name,
-    label,
-    description: shown(name),
-    enter: () => enter(label),
-  });
-  const choice = async (label: string, values: readonly { label: string; value: unknown }[]): Promise<unknown> =>
-    (await pick([{ label: own, value: null }, ...values], label))?.value;
-  const tokens = async (label: string): Promise<unknown> => {
-    const text = await input({
-      title: label,
-      prompt: vscode.l10n.t("A number of tokens, such as 200000. Leave it empty for the model's own."),
-      check: async (value) =>
-        /^(\d{1,9})?$/.test(value) ? undefined : { problem: vscode.l10n.t("Enter a number, such as 200000."), mayKeep: false },
-    });
-    return typeof text !== "string" ? undefined : text === "" ? null : Number(text);
-  };
-  const json = async (label: string, example: string): Promise<unknown> => {
-    const text = await input({
-      title: label,
-      prompt: vscode.l10n.t("JSON, such as {0}. Leave it empty for none.", example),
-      check: async (value) =>
-        value === "" || isObject(value) ? undefined : { problem: vscode.l10n.t("This is not a JSON object."), mayKeep: false },
-    });
-    return typeof text !== "string" ? undefined : text === "" ? null : JSON.parse(text);
-  };
-  const yes = vscode.l10n.t("Yes");
-  const no = vscode.l10n.t("No");
-  const flag = (label: string): Promise<unknown> =>
-    choice(label, [
-      { label: yes, value: true },
-      { label: no, value: false },
-    ]);
-  return [
-    row("hidden", vscode.l10n.t("Hide the model"), flag),
-    row("contextWindow", vscode.l10n.t("Context size"), tokens),
-    row("maxInputTokens", vscode.l10n.t("Most input tokens"), tokens),
-    row("maxOutputTokens", vscode.l10n.t("Most output tokens"), tokens),
-    row("effort", vscode.l10n.t("Thinking effort"), (label) =>
-      choice(
-        label,
-        EFFORTS.map((value) => ({ label: value, value })),
-      ),
-    ),
-    row("imageInput", vscode.l10n.t("Can see images"), flag),
-    row("body", vscode.l10n.t("Extra fields of the request"), (label) => json(label, '{"temperature": 0.2}')),
-    row("routing", vscode.l10n.t("Routing"), (label) => json(label, '{"only": ["anthropic"]}')),
-  ];
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value = JSON.parse(text) as unknown;
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
+    const { name, choices, example } = row.field;
+    const chosen =
+      choices.length === 0
+        ? await input({
+            title: row.label,
+            prompt: vscode.l10n.t("Enter a value such as {0}, or nothing for the model's own.", example),
+            check: async (entered) => {
+              const edited = edit(name, entered);
+              return "Ok" in edited ? undefined : { problem: localized([edited.Err]), mayKeep: false };
+            },
+          })
+        : (await pick([own, ...choices.map(([value, label]) => ({ label: localized([label]), input: value }))], row.label))?.input;
+    const edited = typeof chosen === "string" ? edit(name, chosen) : { Err: null };
+    if (!("Ok" in edited)) {
+      return;
+    }
+    const overrides = Object.keys(edited.Ok).length === 0 ? undefined : edited.Ok;
+    await configuration.update("models.overrides", overrides, vscode.ConfigurationTarget.Global);
   }
 }
 

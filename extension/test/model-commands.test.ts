@@ -97,7 +97,7 @@ test("a model is changed by form, and changed back", async () => {
   await run(
     "editModel",
     "GPT-5 mini",
-    "Most output tokens",
+    "Maximum output tokens",
     "nonsense",
     "4000",
     "Thinking effort",
@@ -123,7 +123,7 @@ test("overrides that can't work are reported", async () => {
   fake.answers = [undefined];
   await fake.resolveModels();
   await new Promise((resolve) => setImmediate(resolve));
-  assert.match(fake.seen[0]!, /^warning: Sluice: `acme\/\*: maxTokens` in overrides is not a field; there are contextWindow, /);
+  assert.match(fake.seen[0]!, /^warning: Sluice: `acme\/\*: maxTokens` in overrides is not a field; there are hidden, contextWindow, /);
 });
 
 test("ids of models are completed in the settings", async () => {

@@ -126,7 +126,8 @@ pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
 pub use models::{
-    Credit, KeyCheck, KeyState, ListState, ModelCatalog, Refresh, check_key, finds_model, similar_models,
+    Credit, KeyCheck, KeyState, ListState, ModelCatalog, OverrideField, Refresh, check_key, edit_override, finds_model,
+    override_form, similar_models,
 };
 pub use numbers::{date, fixed_count, grouped, short_count};
 pub use pace::Pace;

@@ -34,6 +34,7 @@ use crate::wire::{MOST_WORDS, Model, Models, ProviderEndpoint};
 use identity::Identity;
 use limits::{LimitSources, TokenLimits};
 pub(crate) use overrides::Overrides;
+pub use overrides::{OverrideField, edit_override, override_form};
 pub(crate) use rules::Pattern;
 use rules::Rules;
 

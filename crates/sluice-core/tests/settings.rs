@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::Value;
 use serde_json::json;
-use sluice_core::{Settings, read_settings};
+use sluice_core::{Settings, edit_override, override_form, read_settings};
 
 fn read(values: &Value) -> Settings {
     let environment = [("TEAM".to_owned(), "blue".to_owned())].into();
@@ -60,7 +60,7 @@ fn overrides_are_checked_field_by_field() {
         The pattern `` names no model; write an id such as `openai/gpt-5`, with `*` for anything: `anthropic/*`
         The pattern `!acme/*` in overrides must not begin with `!`; a more specific pattern makes an exception
         `acme/list` in overrides must look like `{"maxOutputTokens": 8000}`
-        `acme/names: maxTokens` in overrides is not a field; there are contextWindow, maxInputTokens, maxOutputTokens, effort, imageInput, toolCalling, hidden, body, routing
+        `acme/names: maxTokens` in overrides is not a field; there are hidden, contextWindow, maxInputTokens, maxOutputTokens, effort, imageInput, toolCalling, body, routing
         `acme/names: routing.first` in overrides is not a field; there are order, only, fallbacks, sort
         The extra body field input is not sent: Sluice sets it.
         `acme/routing: routing` in overrides must look like `{"only": ["anthropic"]}`
@@ -71,6 +71,62 @@ fn overrides_are_checked_field_by_field() {
         `acme/types: maxInputTokens` in overrides must look like `200000`
         `acme/types: routing.only` in overrides must look like `["anthropic"]`
         `acme/types: routing.sort` in overrides must be one of cost, ttft, tps"#]].assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn overrides_are_edited_field_by_field() {
+    let overrides = json!({"acme/*": {"hidden": false}, "acme/one": {"effort": "low"}});
+    let edit = |field, input| match edit_override(overrides.as_object().unwrap().clone(), "acme/one", field, input) {
+        Ok(overrides) => Value::Object(overrides).to_string(),
+        Err(problem) => problem.to_string(),
+    };
+    let edited = [
+        edit("maxOutputTokens", "4000"),
+        edit("maxOutputTokens", "many"),
+        edit("maxOutputTokens", "0"),
+        edit("effort", "high"),
+        edit("effort", ""),
+        edit("toolCalling", "false"),
+        edit("body", "[]"),
+        edit("body", "{\"input\": 5}"),
+        edit("routing", "{\"only\": [\"acme\"]}"),
+        edit("nonsense", "5"),
+    ];
+    expect![[r#"
+        {"acme/*":{"hidden":false},"acme/one":{"effort":"low","maxOutputTokens":4000}}
+        `acme/one: maxOutputTokens` in overrides must look like `200000`
+        `acme/one: maxOutputTokens` in overrides must look like `200000`
+        {"acme/*":{"hidden":false},"acme/one":{"effort":"high"}}
+        {"acme/*":{"hidden":false}}
+        {"acme/*":{"hidden":false},"acme/one":{"effort":"low","toolCalling":false}}
+        `acme/one: body` in overrides must look like `{"temperature": 0.2}`
+        The extra body field input is not sent: Sluice sets it.
+        {"acme/*":{"hidden":false},"acme/one":{"effort":"low","routing":{"only":["acme"]}}}
+        `acme/one: nonsense` in overrides is not a field; there are hidden, contextWindow, maxInputTokens, maxOutputTokens, effort, imageInput, toolCalling, body, routing"#]].assert_eq(&edited.join("\n"));
+}
+
+#[test]
+fn the_form_shows_every_field_and_what_is_set() {
+    let overrides = json!({"acme/one": {"effort": "low", "body": {"seed": 5}}});
+    let lines: Vec<String> = override_form(overrides.as_object().unwrap(), "acme/one")
+        .iter()
+        .map(|field| {
+            let choices: Vec<String> = field.choices.iter().map(|(value, name)| format!("{value} ({name})")).collect();
+            let values = if choices.is_empty() { format!("such as {}", field.example) } else { choices.join(", ") };
+            let value = field.value.as_deref().unwrap_or("the model's own");
+            format!("{}: {}: {value}; {values}", field.name, field.label)
+        })
+        .collect();
+    expect![[r#"
+        hidden: Hide the model: the model's own; true (Yes), false (No)
+        contextWindow: Context size: the model's own; such as 200000
+        maxInputTokens: Maximum input tokens: the model's own; such as 200000
+        maxOutputTokens: Maximum output tokens: the model's own; such as 200000
+        effort: Thinking effort: "low"; none (none), minimal (minimal), low (low), medium (medium), high (high), xhigh (xhigh), max (max)
+        imageInput: Can see images: the model's own; true (Yes), false (No)
+        toolCalling: Can call tools: the model's own; true (Yes), false (No)
+        body: Extra fields of the request: {"seed":5}; such as {"temperature": 0.2}
+        routing: Routing: the model's own; such as {"only": ["anthropic"]}"#]].assert_eq(&lines.join("\n"));
 }
 
 #[test]

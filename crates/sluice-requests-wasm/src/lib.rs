@@ -10,7 +10,8 @@ use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
     BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure,
     HttpRequest, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets, ToolOrder, Vault,
-    check_key, log_outcome, logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
+    check_key, edit_override, log_outcome, logged_model, override_form, question_id, read_settings, vercel_files,
+    vercel_session, vercel_step,
 };
 
 thread_local! {
@@ -70,6 +71,10 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             to_json(&Counter::estimating().message(&model, &message))
         }
         RequestsQuestion::ReadSettings { values, environment } => to_json(&read_settings(&values, &environment)),
+        RequestsQuestion::OverrideForm { overrides, model } => to_json(&override_form(&overrides, &model)),
+        RequestsQuestion::EditOverride { overrides, model, field, input } => {
+            to_json(&edit_override(overrides, &model, &field, &input))
+        }
         RequestsQuestion::CheckKey { response, now } => to_json(&check_key(&response, now)),
         RequestsQuestion::VercelFiles { platform, environment } => to_json(&vercel_files(&platform, &environment)),
         RequestsQuestion::VercelSession { stored, now, failed_at } => to_json(&vercel_session(&stored, now, failed_at)),

@@ -1219,6 +1219,28 @@ body: { [name: string]: unknown },
  */
 routing: Routing | null, };
 
+export type OverrideField = { 
+/**
+ * Its name in the setting.
+ */
+name: string, 
+/**
+ * What the field is about.
+ */
+label: Message, 
+/**
+ * What the user has set, as JSON, or `None` for the model's own value.
+ */
+value: string | null, 
+/**
+ * The values to choose from, and how they are called. Empty if the user enters something.
+ */
+choices: Array<[string, Message]>, 
+/**
+ * What the user can enter.
+ */
+example: string, };
+
 export type PriceCategory = "low" | "medium" | "high" | "very_high";
 
 export type ModelCategory = "lightweight" | "versatile" | "powerful";
@@ -2594,7 +2616,31 @@ values: object,
 /**
  * The environment variables that the settings name.
  */
-environment: { [key in string]: string }, } } | { "checkKey": { 
+environment: { [key in string]: string }, } } | { "overrideForm": { 
+/**
+ * The setting with all overrides.
+ */
+overrides: object, 
+/**
+ * The model's id.
+ */
+model: string, } } | { "editOverride": { 
+/**
+ * The setting with all overrides.
+ */
+overrides: object, 
+/**
+ * The model's id.
+ */
+model: string, 
+/**
+ * The name of the field.
+ */
+field: string, 
+/**
+ * What the user has chosen or entered.
+ */
+input: string, } } | { "checkKey": { 
 /**
  * The response, with its body.
  */

@@ -13,6 +13,7 @@ import type {
   KeyCheck,
   KeyUse,
   Message,
+  OverrideField,
   Parameter,
   Permission,
   PreparedRequest,
@@ -36,6 +37,9 @@ interface RequestsExports extends ModuleExports {
 
 /** JSON has no `undefined`, so a field that is undefined is the same as one that is missing. */
 type WithUndefined<T> = { [Field in keyof T]: T[Field] | undefined };
+
+/** What the core made of something that the user entered, or what is wrong with it. */
+export type Result<T> = { readonly Ok: T } | { readonly Err: Message };
 
 /** A request that is ready to be sent. The field `body` of its `request` is empty. */
 export interface Prepared extends PreparedRequest {
@@ -149,6 +153,16 @@ export class Requests {
   /** Reads what VS Code has under `sluice`. The environment has the variables that extra headers name. */
   readSettings(values: object, environment: { [name: string]: string }): Settings {
     return this.#ask({ readSettings: { values, environment } });
+  }
+
+  /** Returns a form with what is set for a model in `sluice.models.overrides`. */
+  overrideForm(overrides: object, model: string): OverrideField[] {
+    return this.#ask({ overrideForm: { overrides, model } });
+  }
+
+  /** Fills in a field of that form. Returns the new setting, or what is wrong with the input. */
+  editOverride(overrides: object, model: string, field: string, input: string): Result<object> {
+    return this.#ask({ editOverride: { overrides, model, field, input } });
   }
 
   /** Returns what the response to the catalog's `creditsRequest` says about the key. */

@@ -116,6 +116,26 @@ pub enum RequestsQuestion {
         /// The environment variables that the settings name.
         environment: BTreeMap<String, String>,
     },
+    /// Returns a form with what the user has set for a model: a list of [`OverrideField`](crate::OverrideField).
+    OverrideForm {
+        /// The setting with all overrides.
+        #[cfg_attr(test, ts(type = "object"))]
+        overrides: Map<String, Value>,
+        /// The model's id.
+        model: String,
+    },
+    /// Fills in a field of that form. Returns the new setting as `Ok`, or what is wrong with the input as `Err`.
+    EditOverride {
+        /// The setting with all overrides.
+        #[cfg_attr(test, ts(type = "object"))]
+        overrides: Map<String, Value>,
+        /// The model's id.
+        model: String,
+        /// The name of the field.
+        field: String,
+        /// What the user has chosen or entered.
+        input: String,
+    },
     /// Reads the response to [`CatalogView::credits_request`]. Returns a [`KeyCheck`](crate::KeyCheck).
     CheckKey {
         /// The response, with its body.

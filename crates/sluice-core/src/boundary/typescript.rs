@@ -12,7 +12,7 @@ use crate::exchange::{
 use crate::failure::{BodyRule, HttpResponse, Transport};
 use crate::ledger::{Begun, Ended, LedgerModel, SpendCheck};
 use crate::message::{Message, MessageCode};
-use crate::models::{Credit, KeyCheck, KeyState, ListState};
+use crate::models::{Credit, KeyCheck, KeyState, ListState, OverrideField};
 use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
@@ -88,6 +88,7 @@ fn typescript_types_are_fresh() {
         OtherModel::decl(&config),
         ModelSettings::decl(&config),
         ModelOverride::decl(&config),
+        OverrideField::decl(&config),
         PriceCategory::decl(&config),
         ModelCategory::decl(&config),
         Settings::decl(&config),

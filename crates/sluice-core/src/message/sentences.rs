@@ -226,6 +226,19 @@ messages! {
     RetainsNothing = "Can be used without data retention",
     MayRetain = "Providers may retain data",
 
+    // The form for what is set for a model.
+    FieldHidden = "Hide the model",
+    FieldContextWindow = "Context size",
+    FieldMaxInputTokens = "Maximum input tokens",
+    FieldMaxOutputTokens = "Maximum output tokens",
+    FieldEffort = "Thinking effort",
+    FieldImageInput = "Can see images",
+    FieldToolCalling = "Can call tools",
+    FieldBody = "Extra fields of the request",
+    FieldRouting = "Routing",
+    Yes = "Yes",
+    No = "No",
+
     // Prices.
     PriceFree = "Free",
     PricePerMillion = "{0} per M tokens",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Pattern;
@@ -10,20 +11,89 @@ use crate::message::{Message, MessageCode};
 use crate::models::EFFORTS;
 use crate::send::is_reserved_field;
 
-/// The names of all fields, for a message about a mistyped one.
-const FIELDS: [&str; 9] = [
-    "contextWindow",
-    "maxInputTokens",
-    "maxOutputTokens",
-    "effort",
-    "imageInput",
-    "toolCalling",
-    "hidden",
-    "body",
-    "routing",
+/// All fields, in the order in which a form shows them, with their labels and an example of a value.
+const FIELDS: [(&str, MessageCode, &str); 9] = [
+    ("hidden", MessageCode::FieldHidden, FLAG),
+    ("contextWindow", MessageCode::FieldContextWindow, TOKENS),
+    ("maxInputTokens", MessageCode::FieldMaxInputTokens, TOKENS),
+    ("maxOutputTokens", MessageCode::FieldMaxOutputTokens, TOKENS),
+    ("effort", MessageCode::FieldEffort, "high"),
+    ("imageInput", MessageCode::FieldImageInput, FLAG),
+    ("toolCalling", MessageCode::FieldToolCalling, FLAG),
+    ("body", MessageCode::FieldBody, BODY),
+    ("routing", MessageCode::FieldRouting, ROUTING),
 ];
+const FLAG: &str = "true";
+const TOKENS: &str = "200000";
+const BODY: &str = "{\"temperature\": 0.2}";
+const ROUTING: &str = "{\"only\": [\"anthropic\"]}";
 const ROUTING_FIELDS: [&str; 4] = ["order", "only", "fallbacks", "sort"];
 const SORTS: [&str; 3] = ["cost", "ttft", "tps"];
+
+/// A field of an override in a form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct OverrideField {
+    /// Its name in the setting.
+    pub name: &'static str,
+    /// What the field is about.
+    pub label: Message,
+    /// What the user has set, as JSON, or `None` for the model's own value.
+    pub value: Option<String>,
+    /// The values to choose from, and how they are called. Empty if the user enters something.
+    pub choices: Vec<(String, Message)>,
+    /// What the user can enter.
+    pub example: &'static str,
+}
+
+/// Returns a form with what the user has set for a model.
+pub fn override_form(overrides: &Map<String, Value>, model: &str) -> Vec<OverrideField> {
+    let set = overrides.get(model).and_then(Value::as_object);
+    let flags = [("true", MessageCode::Yes), ("false", MessageCode::No)];
+    let field = |(name, label, example): (&'static str, MessageCode, &'static str)| OverrideField {
+        name,
+        label: label.into(),
+        value: set.and_then(|set| set.get(name)).map(ToString::to_string),
+        choices: match example {
+            FLAG => flags.map(|(value, name)| (value.to_owned(), name.into())).into(),
+            _ if label == MessageCode::FieldEffort => {
+                EFFORTS.map(|effort| (effort.to_owned(), Message::new(MessageCode::Plain, [&effort]))).into()
+            }
+            _ => Vec::new(),
+        },
+        example,
+    };
+    FIELDS.map(field).into()
+}
+
+/// Returns the overrides after the user has filled in a field of that form, or what is wrong with the input. If it is empty,
+/// the model's own value applies again.
+pub fn edit_override(
+    mut overrides: Map<String, Value>,
+    model: &str,
+    field: &str,
+    input: &str,
+) -> Result<Map<String, Value>, Message> {
+    let mut fields = match overrides.remove(model) {
+        Some(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    fields.remove(field);
+    if !input.is_empty() {
+        let value = serde_json::from_str(input).unwrap_or_else(|_| Value::String(input.to_owned()));
+        let entered = Map::from_iter([(field.to_owned(), value)]);
+        let mut problems = Vec::new();
+        read(model, &entered, &mut problems);
+        if let Some(problem) = problems.pop() {
+            return Err(problem);
+        }
+        fields.extend(entered);
+    }
+    if !fields.is_empty() {
+        overrides.insert(model.to_owned(), Value::Object(fields));
+    }
+    Ok(overrides)
+}
 
 /// The overrides of all patterns, from the least to the most specific.
 pub(crate) struct Overrides<'a>(Vec<(&'a str, Pattern, ModelOverride)>);
@@ -88,7 +158,7 @@ fn read(pattern: &str, fields: &Map<String, Value>, problems: &mut Vec<Message>)
         let tokens = || value.as_u64().and_then(|tokens| u32::try_from(tokens).ok()).filter(|tokens| *tokens > 0);
         match name.as_str() {
             "contextWindow" | "maxInputTokens" | "maxOutputTokens" => match tokens() {
-                None => wrong(MessageCode::OverrideWrongType, "200000"),
+                None => wrong(MessageCode::OverrideWrongType, TOKENS),
                 tokens if name == "contextWindow" => read.context_window = tokens,
                 tokens if name == "maxInputTokens" => read.max_input_tokens = tokens,
                 tokens => read.max_output_tokens = tokens,
@@ -98,13 +168,13 @@ fn read(pattern: &str, fields: &Map<String, Value>, problems: &mut Vec<Message>)
                 None => wrong(MessageCode::OverrideOneOf, &EFFORTS.join(", ")),
             },
             "imageInput" | "toolCalling" | "hidden" => match value.as_bool() {
-                None => wrong(MessageCode::OverrideWrongType, "true"),
+                None => wrong(MessageCode::OverrideWrongType, FLAG),
                 flag if name == "hidden" => read.hidden = flag,
                 flag if name == "toolCalling" => read.tool_calling = flag,
                 flag => read.image_input = flag,
             },
             "body" => match value.as_object() {
-                None => wrong(MessageCode::OverrideWrongType, "{\"temperature\": 0.2}"),
+                None => wrong(MessageCode::OverrideWrongType, BODY),
                 Some(body) => {
                     for (field, value) in body {
                         if is_reserved_field(field) {
@@ -116,10 +186,10 @@ fn read(pattern: &str, fields: &Map<String, Value>, problems: &mut Vec<Message>)
                 }
             },
             "routing" => match value.as_object() {
-                None => wrong(MessageCode::OverrideWrongType, "{\"only\": [\"anthropic\"]}"),
+                None => wrong(MessageCode::OverrideWrongType, ROUTING),
                 Some(fields) => read.routing = Some(routing(pattern, fields, problems)),
             },
-            _ => wrong(MessageCode::OverrideUnknown, &FIELDS.join(", ")),
+            _ => wrong(MessageCode::OverrideUnknown, &FIELDS.map(|(name, ..)| name).join(", ")),
         }
     }
     read
