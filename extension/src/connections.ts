@@ -5,12 +5,12 @@
 import * as vscode from "vscode";
 
 import { KEY_VARIABLES } from "../../packages/loader/src/boundary.js";
-import type { Endpoint } from "../../packages/loader/src/core.js";
+import type { Endpoint, KeptKey } from "../../packages/loader/src/core.js";
 import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
 import { isHeaderSafe, type Server } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import { hostProcess } from "./host-process.js";
-import type { KeptKey, KeyStore } from "./key-store.js";
+import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
 import { localized, parseEndpoint } from "./messages.js";
 import { ask, confirm, KnownError, plainError, showWarning } from "./notify.js";

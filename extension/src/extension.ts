@@ -40,7 +40,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     (requests) => log.useCore(requests),
   );
   const signIn = new SignIn(modules, context.secrets, log);
-  const keys = new KeyStore(context.secrets);
+  const keys = new KeyStore(context.secrets, modules);
   const connections = new Connections(modules, context, log, signIn, keys);
   const lists = new ModelLists(modules, context.globalStorageUri, log);
   const status = new StatusBar();

@@ -2,11 +2,10 @@
 
 import * as vscode from "vscode";
 
-import { KEY_VARIABLES } from "../../packages/loader/src/boundary.js";
+import { KEY_VARIABLES, type KeptKey } from "../../packages/loader/src/boundary.js";
 import { isHeaderSafe } from "../../packages/loader/src/http.js";
 import type { CommandServices } from "./commands.js";
 import { type Connection, unusableKey } from "./connections.js";
-import type { KeptKey } from "./key-store.js";
 import { noteText, parseEndpoint } from "./messages.js";
 import type { SluiceModel } from "./model-information.js";
 import type { Refusal } from "./models.js";

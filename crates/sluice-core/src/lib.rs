@@ -66,6 +66,7 @@ mod fnv;
 mod forecast;
 mod image_type;
 mod inspect;
+mod keys;
 mod ledger;
 mod lens;
 mod limits;
@@ -121,6 +122,7 @@ pub use exchange::{
 pub use failure::{BodyRule, HttpResponse, Transport, connection_cause};
 pub use image_type::attachment_type;
 pub use inspect::Records;
+pub use keys::{KeptKey, put_key, read_keys, remove_key};
 pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, SpendCheck, TreeNode};
 pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};

@@ -9,9 +9,9 @@ use std::cell::RefCell;
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
     BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure,
-    HttpRequest, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets, ToolOrder, Vault,
-    check_key, edit_override, log_outcome, logged_model, override_form, question_id, read_settings, vercel_files,
-    vercel_session, vercel_step,
+    HttpRequest, KeyState, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets,
+    ToolOrder, Vault, check_key, edit_override, log_outcome, logged_model, override_form, put_key, question_id,
+    read_keys, read_settings, remove_key, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
@@ -40,6 +40,9 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(found) => to_json(&found),
             Err(BadAddress(problem)) => to_json(&problem),
         },
+        RequestsQuestion::ReadKeys { stored } => to_json(&read_keys(&stored)),
+        RequestsQuestion::PutKey { stored, key, before } => to_json(&put_key(&stored, key, before.as_ref())),
+        RequestsQuestion::RemoveKey { stored, key } => to_json(&remove_key(&stored, &key)),
         RequestsQuestion::OpenVault { file, now_ms } => {
             VAULT.with_borrow_mut(|vault| vault.merge(Vault::read(file.as_bytes()), now_ms));
             to_json(&())

@@ -554,6 +554,24 @@ keysPage: string | null, };
 
 export type Consent = "notNeeded" | { "needed": Message } | { "refused": Message };
 
+export type KeptKey = { 
+/**
+ * The name that the user sees.
+ */
+name: string, 
+/**
+ * The server's address.
+ */
+baseUrl: string, 
+/**
+ * Absent if the server needs none.
+ */
+key?: string, 
+/**
+ * The fingerprint of the key in Manage Models that this one replaces.
+ */
+replaces?: string, };
+
 export type KeyUse = { 
 /**
  * Whether there is a key.
@@ -2552,7 +2570,31 @@ baseUrl: string,
 /**
  * What is known about the key.
  */
-key: KeyUse, } } | { "environment": Environment } | { "openVault": { 
+key: KeyUse, } } | { "environment": Environment } | { "readKeys": { 
+/**
+ * The text that the shell has stored.
+ */
+stored: string, } } | { "putKey": { 
+/**
+ * The text that the shell has stored, or an empty one.
+ */
+stored: string, 
+/**
+ * The new key.
+ */
+key: KeptKey, 
+/**
+ * The key whose place it takes.
+ */
+before?: KeptKey, } } | { "removeKey": { 
+/**
+ * The text that the shell has stored.
+ */
+stored: string, 
+/**
+ * The key to remove.
+ */
+key: KeptKey, } } | { "openVault": { 
 /**
  * The contents.
  */

@@ -288,6 +288,7 @@ export const MESSAGES = {
   notedSetting: "an invalid setting",
   memoryDamaged: "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
   memoryNewer: "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
+  keysNewer: "A newer version of Sluice keeps the keys, and this one leaves them alone. Update it to change them.",
   keyAccepted: "Accepted.",
   keyAcceptedCredit: "Accepted. Credit left: ${0}",
   keyNotChecked: "This server can't check a key (HTTP {0}); the next step will show whether it works.",

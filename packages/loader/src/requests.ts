@@ -10,6 +10,7 @@ import type {
   Environment,
   EnvironmentEndpoint,
   HttpResponse,
+  KeptKey,
   KeyCheck,
   KeyUse,
   Message,
@@ -89,6 +90,21 @@ export class Requests {
   /** Returns the endpoint that the environment selects, if it does, or what is wrong with its address. Keys don't cross. */
   environment(environment: Environment): EnvironmentEndpoint | Message | null {
     return this.#ask({ environment });
+  }
+
+  /** Returns the keys in a stored text. */
+  readKeys(stored: string): KeptKey[] {
+    return this.#ask({ readKeys: { stored } });
+  }
+
+  /** Returns the text to store when a key takes the place of `before`, or is added, or says why it can't be stored. */
+  putKey(stored: string, key: KeptKey, before?: KeptKey): Result<string> {
+    return this.#ask({ putKey: { stored, key, ...(before && { before }) } });
+  }
+
+  /** Returns the text to store when a key is removed, which is empty if there is no other. */
+  removeKey(stored: string, key: KeptKey): Result<string> {
+    return this.#ask({ removeKey: { stored, key } });
   }
 
   /** Turns a chat, which is the JSON of a `ChatRequest`, into a request without the key, and without some parameters. */

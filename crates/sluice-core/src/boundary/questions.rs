@@ -16,6 +16,7 @@ use super::spending::{LimitState, SpendChoice, SpendLimits};
 use super::usage::Totals;
 use crate::environment::Environment;
 use crate::failure::{HttpResponse, Transport};
+use crate::keys::KeptKey;
 use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::message::Message;
 use crate::models::ListState;
@@ -49,6 +50,27 @@ pub enum RequestsQuestion {
     /// Returns the [`EnvironmentEndpoint`](crate::EnvironmentEndpoint) that environment variables select, `null` if none of
     /// them are set, or a [`Message`](crate::Message) that says what is wrong with the address.
     Environment(Environment),
+    /// Returns the stored keys as a list of [`KeptKey`](crate::KeptKey).
+    ReadKeys {
+        /// The text that the shell has stored.
+        stored: String,
+    },
+    /// Adds or replaces a key. Returns the text to store as `Ok`, or a [`Message`](crate::Message) as `Err`.
+    PutKey {
+        /// The text that the shell has stored, or an empty one.
+        stored: String,
+        /// The new key.
+        key: KeptKey,
+        /// The key whose place it takes.
+        before: Option<KeptKey>,
+    },
+    /// Removes a key. Returns the same. The text is empty if no key is left.
+    RemoveKey {
+        /// The text that the shell has stored.
+        stored: String,
+        /// The key to remove.
+        key: KeptKey,
+    },
     /// Adds the contents of a file to the [`Vault`](crate::Vault).
     OpenVault {
         /// The contents.

@@ -10,6 +10,7 @@ use crate::exchange::{
     Action, CompletionDetails, Drain, Elsewhere, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
 };
 use crate::failure::{BodyRule, HttpResponse, Transport};
+use crate::keys::KeptKey;
 use crate::ledger::{Begun, Ended, LedgerModel, SpendCheck};
 use crate::message::{Message, MessageCode};
 use crate::models::{Credit, KeyCheck, KeyState, ListState, OverrideField};
@@ -57,6 +58,7 @@ fn typescript_types_are_fresh() {
         HttpRequest::decl(&config),
         Endpoint::decl(&config),
         Consent::decl(&config),
+        KeptKey::decl(&config),
         KeyUse::decl(&config),
         Permission::decl(&config),
         Environment::decl(&config),

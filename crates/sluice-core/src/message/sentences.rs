@@ -329,9 +329,10 @@ messages! {
     NotedModelList = "a problem with the list of models",
     NotedSetting = "an invalid setting",
 
-    // The memory file.
+    // Stored files and keys.
     MemoryDamaged = "The file with token counts and usage was damaged. It has been set aside, and counting starts again from zero.",
     MemoryNewer = "A newer version of Sluice keeps token counts and usage, and this one leaves them alone. Update it to use them.",
+    KeysNewer = "A newer version of Sluice keeps the keys, and this one leaves them alone. Update it to change them.",
 
     // What a test of the connection says about the key.
     KeyAccepted = "Accepted.",
