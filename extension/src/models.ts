@@ -3,10 +3,9 @@
 
 import * as vscode from "vscode";
 
-import type { CatalogEvent, CatalogView, HttpResponse, KeyCheck, Message, Report } from "../../packages/loader/src/core.js";
-import { get, type NoAnswer } from "../../packages/loader/src/http.js";
+import type { CatalogEvent, CatalogView, KeyCheck, Message, Report } from "../../packages/loader/src/core.js";
+import { get } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
-import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection } from "./connections.js";
 import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
@@ -30,12 +29,6 @@ function fileOf(connection: Connection): string {
   return `models-${idOf(connection).replace(/[^A-Za-z0-9.-]+/g, "_")}.json`;
 }
 
-/** Returns the reason if a response says that the key isn't valid. */
-function refusalIn(requests: Requests, answer: HttpResponse | NoAnswer): string | undefined {
-  const check = "transport" in answer ? undefined : requests.checkKey(answer);
-  return check?.state === "refused" ? localized(check.text) : undefined;
-}
-
 export class ModelLists {
   readonly #folder: Folder;
   readonly #changed = new vscode.EventEmitter<void>();
@@ -44,8 +37,6 @@ export class ModelLists {
   readonly #catalogs = new Map<string, CatalogView>();
   readonly #enriched = new Set<string>();
   readonly #toldRefused = new Set<string>();
-  /** Why a server has refused to list its models with a key, or without one. */
-  readonly #listRefusals = new Map<string, string>();
   readonly #refreshing = new Map<string, Promise<CatalogView>>();
   /** The notes that were logged last. */
   readonly #logged = new Map<string, string>();
@@ -98,7 +89,7 @@ export class ModelLists {
   async check(connection: Connection): Promise<{ readonly list: CatalogView; readonly refusal: string | undefined }> {
     // Some servers list their models for everybody, so the list doesn't show whether the key is valid.
     const [list, refusal] = await Promise.all([this.refresh(connection), this.#creditsRefusal(connection)]);
-    return { list, refusal: refusal ?? this.#listRefusals.get(idOf(connection)) };
+    return { list, refusal: refusal ?? (list.refusal === null ? undefined : localized(list.refusal)) };
   }
 
   async #creditsRefusal(connection: Connection): Promise<string | undefined> {
@@ -166,13 +157,10 @@ export class ModelLists {
     const requests = await this.modules.requests();
     const { listRequest } = await this.#ask(connection);
     const answer = await get(requests, connection, listRequest);
-    this.#listRefusals.delete(idOf(connection));
-    const refusal = refusalIn(requests, answer);
-    if (refusal !== undefined) {
-      this.#listRefusals.set(idOf(connection), refusal);
-      this.keyRefused(connection, refusal);
-    }
     const known = await this.learn(connection, "transport" in answer ? { listFailed: answer.transport } : { listReceived: answer });
+    if (known.refusal !== null) {
+      this.keyRefused(connection, localized(known.refusal));
+    }
     if (known.otherListRequest === null) {
       return known;
     }

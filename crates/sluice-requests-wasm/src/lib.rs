@@ -159,6 +159,7 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
     let CatalogQuestion { base_url, snapshot, settings, now, event, about, extra_headers } = question;
     let extra_headers = extra_headers.unwrap_or_default();
     let mut other_list_request = None;
+    let mut refusal = None;
     let endpoint = parse(&base_url)?;
     let (mut catalog, note) = match snapshot {
         Some(snapshot) => ModelCatalog::restore(&snapshot, &endpoint),
@@ -173,6 +174,8 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
         None => Refresh::Unchanged,
         Some(CatalogEvent::ListReceived(response)) => {
             other_list_request = catalog.other_list_request(&response);
+            let key = check_key(&response, now);
+            refusal = (key.state == KeyState::Refused).then_some(key.text);
             catalog.handle_list(&response, now)
         }
         Some(CatalogEvent::OtherListReceived(response)) => catalog.handle_other_list(&response, now),
@@ -197,6 +200,7 @@ fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
         endpoints_request: about
             .and_then(|id| catalog.endpoints_request(&id, now))
             .map(|request| request.with_headers(&extra_headers)),
+        refusal,
         changed,
         notes,
         elsewhere: list.elsewhere,

@@ -2880,6 +2880,10 @@ creditsRequest: HttpRequest,
  */
 endpointsRequest: HttpRequest | null, 
 /**
+ * Why the server refused to list its models with this key, or without one, if it just did.
+ */
+refusal: Array<Message> | null, 
+/**
  * Whether the models or the snapshot changed.
  */
 changed: boolean, 

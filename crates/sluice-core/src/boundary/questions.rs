@@ -330,6 +330,8 @@ pub struct CatalogView {
     pub credits_request: HttpRequest,
     /// The request for the providers of the model in question; `None` if they are known well enough.
     pub endpoints_request: Option<HttpRequest>,
+    /// Why the server refused to list its models with this key, or without one, if it just did.
+    pub refusal: Option<Vec<Message>>,
     /// Whether the models or the snapshot changed.
     pub changed: bool,
     /// What is wrong with the list, the snapshot or the settings.
