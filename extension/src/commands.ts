@@ -2,16 +2,16 @@
 
 import * as vscode from "vscode";
 
-import type { Card, ChatModel } from "../../packages/loader/src/core.js";
+import type { Card } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import { testConnection } from "../../packages/loader/src/probe.js";
 import { cardPage, cardText, verdict } from "./card-view.js";
 import type { Connection, Connections } from "./connections.js";
-import { addKey, addServer, noKeyYet, setDefault } from "./key-commands.js";
+import { addKey, addServer, noKeyYet } from "./key-commands.js";
 import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
 import { localized, noteText, parseEndpoint } from "./messages.js";
-import { editModel, setUpModels } from "./model-commands.js";
+import { chooseDefaultModel, editModel, setUpModels } from "./model-commands.js";
 import type { SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { confirm, offer, pick, type StatusBar, showError, showInformation, showPage, showWarning, withProgress } from "./notify.js";
@@ -93,35 +93,6 @@ async function refreshModels({ connections, lists, refreshProvider }: CommandSer
   }
   const count = catalogs.reduce((sum, { models }) => sum + models.length, 0);
   void showInformation(`Sluice: ${count === 1 ? vscode.l10n.t("1 model can chat.") : vscode.l10n.t("{0} models can chat.", count)}`);
-}
-
-async function chooseDefaultModel({ connections, lists }: CommandServices): Promise<void> {
-  await connections.all();
-  const usable = connections.usable.filter(({ isDemo }) => !isDemo);
-  if (usable.length === 0) {
-    return noKeyYet();
-  }
-  const catalogs = await withProgress(vscode.l10n.t("Requesting the models"), () =>
-    Promise.all(usable.map((connection) => lists.list(connection))),
-  );
-  const models = new Map(catalogs.flatMap((catalog) => catalog.models).map((model): [string, ChatModel] => [model.id, model]));
-  const configuration = vscode.workspace.getConfiguration("sluice");
-  const now = configuration.get("models.default", "");
-  const none = { label: vscode.l10n.t("None: leave it to Sluice"), description: "", id: "" };
-  const items = [...models.values()].map((model) => ({
-    label: model.name,
-    ...(model.id === now || model.isDefault ? { icon: "check" } : {}),
-    description: model.id,
-    detail: [model.detail, localized(model.pricing, ", ")].filter((text) => text !== "").join(" · "),
-    id: model.id,
-  }));
-  const rows = now === "" ? items : [none, ...items];
-  const chosen = await pick(rows, vscode.l10n.t("Choose the Default Model"), vscode.l10n.t("It is offered first in a new chat"));
-  if (chosen !== undefined) {
-    const id = chosen.id === "" ? undefined : chosen.id;
-    await configuration.update("models.default", id, vscode.ConfigurationTarget.Global);
-    await setDefault(id);
-  }
 }
 
 async function testConnections(services: CommandServices): Promise<void> {
