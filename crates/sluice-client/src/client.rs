@@ -1,9 +1,7 @@
 //! The HTTP client: sockets and time for the core's exchanges, and the requests for lists of models.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::future::poll_fn;
-use std::io;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -18,6 +16,7 @@ use sluice_core::{
 };
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::cause::cause_code;
 use crate::{ApiKey, SetupError};
 
 /// Why there is no response, and the code of the cause for [`connection_cause`](sluice_core::connection_cause).
@@ -146,18 +145,11 @@ impl Client {
         cancel: impl Future<Output = ()>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Report {
-        let mut endpoint = self.endpoint.clone();
-        if let Some(base_url) = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).clone() {
-            endpoint.base_url = base_url;
-        }
-        let mut built = build_request(chat, &endpoint);
-        built.request = built.request.with_headers(&self.headers);
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).get(&chat.model).cloned();
-        let built = built.without(&refused.unwrap_or_default());
+        let (built, base_url) = self.build(chat);
         for note in built.notes.clone() {
             on_event(Event::Output(Output::Note(note)));
         }
-        let mut exchange = Exchange::new(self.options(chat, &built, endpoint.base_url));
+        let mut exchange = Exchange::new(self.options(chat, &built, base_url));
         let started = Instant::now();
         let mut response: Option<Response> = None;
         let mut cancel = pin!(cancel);
@@ -248,6 +240,18 @@ impl Client {
                 }
             }
         }
+    }
+
+    /// Returns the request for a chat, with everything that is known about the server, and the base URL that it goes to.
+    fn build(&self, chat: &ChatRequest) -> (BuiltRequest, String) {
+        let mut endpoint = self.endpoint.clone();
+        if let Some(base_url) = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            endpoint.base_url = base_url;
+        }
+        let mut built = build_request(chat, &endpoint);
+        built.request = built.request.with_headers(&self.headers);
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).get(&chat.model).cloned();
+        (built.without(&refused.unwrap_or_default()), endpoint.base_url)
     }
 
     fn options(&self, chat: &ChatRequest, built: &BuiltRequest, base_url: String) -> ExchangeOptions {
@@ -380,37 +384,6 @@ fn http(endpoint: &Endpoint, timeouts: Timeouts) -> reqwest::ClientBuilder {
         .user_agent(concat!("sluice/", env!("CARGO_PKG_VERSION")));
     // Plain HTTP is allowed on this machine because it doesn't leave it. A proxy would see the key and the prompts.
     if endpoint.is_loopback { http.no_proxy() } else { http }
-}
-
-/// Returns the code of the cause of a connection that failed, named as in Node.
-fn cause_code(error: &reqwest::Error) -> Option<&'static str> {
-    let mut cause: Option<&dyn Error> = error.source();
-    while let Some(error) = cause {
-        if error.downcast_ref::<rustls::Error>().is_some() {
-            return Some("CERT_NOT_TRUSTED");
-        }
-        let text = error.to_string();
-        if text.starts_with("dns error") {
-            return Some("ENOTFOUND");
-        }
-        if text.contains("tunnel") {
-            return Some("PROXY_TUNNEL");
-        }
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            match error.kind() {
-                io::ErrorKind::ConnectionRefused => return Some("ECONNREFUSED"),
-                io::ErrorKind::TimedOut => return Some("ETIMEDOUT"),
-                io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => return Some("ENETUNREACH"),
-                _ => {}
-            }
-            // The source of such an error is what it contains, but `source` skips the outermost layer.
-            if error.get_ref().is_some_and(|inner| inner.downcast_ref::<rustls::Error>().is_some()) {
-                return Some("CERT_NOT_TRUSTED");
-            }
-        }
-        cause = error.source();
-    }
-    None
 }
 
 /// Returns whether a future is ready now. If it is, it must not be polled again.

@@ -56,6 +56,7 @@
 // These macros panic if the output can't be written.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod cause;
 mod client;
 mod error;
 mod key;

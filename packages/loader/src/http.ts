@@ -143,15 +143,8 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
   /** The next bytes, while the core waits for them or for the time to show text. */
   let reading: Promise<ReadableStreamReadResult<Uint8Array>> | undefined;
   let isDraining = false;
-  // When the current turn of work began, not counting the time spent waiting.
-  let turnBegan = performance.now();
+  const turn = new Turn();
 
-  const endTurn = async (): Promise<void> => {
-    if (performance.now() - turnBegan > BUSY_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      turnBegan = performance.now();
-    }
-  };
   const give = async (outputs: Output[]): Promise<void> => {
     for (const output of outputs) {
       // The listener may cancel while there are more outputs from the same bytes.
@@ -160,14 +153,12 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
         return;
       }
       options.onOutput(output);
-      await endTurn();
+      await turn.end();
     }
   };
   /** Waits for the network. Returns undefined if the operation didn't succeed, which the exchange then knows. */
   const waitFor = async <T>(operation: Promise<T>, timeoutMs: number, error: "connect" | "broken"): Promise<T | undefined> => {
-    const began = performance.now();
-    const result = await settled(operation, timeoutMs, cancellation);
-    turnBegan += performance.now() - began;
+    const result = await turn.idle(settled(operation, timeoutMs, cancellation));
     if (typeof result === "object" && "value" in result) {
       return result.value;
     }
@@ -219,7 +210,7 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
           options.tape?.bytes(bytes);
           for (let at = 0; at < bytes.length && exchange.action.type === "read"; at += PIECE_BYTES) {
             await give(exchange.handleBytes(bytes.subarray(at, at + PIECE_BYTES)));
-            await endTurn();
+            await turn.end();
           }
           break;
         }
@@ -242,6 +233,28 @@ export async function exchange(core: Core, requests: Requests, options: SendOpti
     if (!isDraining) {
       controller.abort();
     }
+  }
+}
+
+/** Lets other extensions run after a while of work. */
+class Turn {
+  /** When it began, not counting the time spent waiting. */
+  #began = performance.now();
+
+  /** Ends the turn if it has been long enough. */
+  async end(): Promise<void> {
+    if (performance.now() - this.#began > BUSY_MS) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      this.#began = performance.now();
+    }
+  }
+
+  /** Waits without working. */
+  async idle<T>(operation: Promise<T>): Promise<T> {
+    const began = performance.now();
+    const result = await operation;
+    this.#began += performance.now() - began;
+    return result;
   }
 }
 
