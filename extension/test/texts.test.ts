@@ -138,14 +138,19 @@ const PROBLEMS = [
   ["addressCharacters", "addressNumber"],
   ["keyNeeded", "everythingHidden"],
   ["listTooLong", "providersUnknown"],
-  ["memoryDamaged", "networkUnreachable"],
+  ["noSuchServer", "networkUnreachable"],
+  ["memoryDamaged", "keysNewer"],
   ["noApiHere", "otherBaseUrl"],
 ] as const;
 
 test("the troubleshooting page explains every problem", () => {
   const page = readFileSync("../docs/troubleshooting.md", "utf8");
   const codes = Object.keys(MESSAGES) as (keyof typeof MESSAGES)[];
-  const explained = PROBLEMS.flatMap(([first, last]) => codes.slice(codes.indexOf(first), codes.indexOf(last) + 1));
+  const explained = PROBLEMS.flatMap(([first, last]) => {
+    const section = codes.slice(codes.indexOf(first), codes.indexOf(last) + 1);
+    assert.notEqual(section.length, 0, first);
+    return section;
+  });
   assert(explained.length > 70);
   const shown = (code: keyof typeof MESSAGES): string =>
     `| ${MESSAGES[code].replace(" It should look like {0}", "").replace(/\{\d\}/g, "…")} |`;
