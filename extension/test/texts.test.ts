@@ -118,8 +118,11 @@ test("a text about several things has a singular", () => {
   assert.deepEqual(lonely, [], 'add a text that begins with "1", or reword: "Requests: {0}"');
 });
 
-/** What translators have decided: each concept has one name, and users are addressed politely. */
-const AVOIDED = { de: /Basis-URL|\bTokens|Tokenzahl|Denkstärke|Gespräch|\b(setze|du|dein)\b/, "zh-cn": /基础网址|会话|[，。] /u };
+/** What translators have decided: each concept has one name, that of VS Code's language packs, and users are addressed as there. */
+const AVOIDED = {
+  de: /Basis-URL|\bTokens|Tokenzahl|Denkstärke|Gespräch|Werkzeug|Rechner|Unteragent|Inline-Chat|\bNutzer|\b(setze|du|dein)\b/,
+  "zh-cn": /基础网址|会话|您|子代理|思考强度|[（）：]|[，。] /u,
+};
 
 test("a translation has one word for one thing", () => {
   for (const [language, avoided] of Object.entries(AVOIDED)) {
