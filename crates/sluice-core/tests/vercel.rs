@@ -220,7 +220,7 @@ fn a_token_is_renewed_before_it_expires_but_not_again_and_again() {
     "#]]
     .assert_eq(&lines);
     let renewed = step(VercelTask::Renew(stored), &[(Some(LOGIN), None)], &[ok(&json!({"token": "next"}))]);
-    expect![[r#"{"origin":"https://gateway.example","baseUrl":"https://gateway.example/v1","teamId":"team_a","teamName":"Alpha","projectId":"a/b","projectName":"B","token":"next","expiresAt":1700003600.0}"#]].assert_eq(&render(&renewed));
+    expect![[r#"{"version":1,"origin":"https://gateway.example","baseUrl":"https://gateway.example/v1","teamId":"team_a","teamName":"Alpha","projectId":"a/b","projectName":"B","token":"next","expiresAt":1700003600.0}"#]].assert_eq(&render(&renewed));
     expect!["VercelUnexpected - no session"].assert_eq(&render(&step(
         VercelTask::Renew("{}".to_owned()),
         &[(Some(LOGIN), None)],
@@ -246,6 +246,26 @@ fn sessions_are_the_same_if_their_endpoint_and_project_are() {
     for stored in damaged {
         assert_eq!(vercel_session(stored, NOW, 0.0), None, "{stored}");
     }
+}
+
+/// A sign-in as each version of the format stored it. The first had no number.
+const OLDER: [&str; 2] =
+    [include_str!("data/upgrade/sign-in-0.json"), include_str!("data/upgrade/sign-in-1.json")];
+
+#[test]
+fn sign_ins_of_every_older_version_are_used_and_those_of_newer_ones_are_not() {
+    let written: Value = serde_json::from_str(&stored(choice())).unwrap();
+    assert_eq!(written["version"], OLDER.len() - 1, "add a file of the new version to the list above");
+    for older in OLDER {
+        let session = vercel_session(older, NOW, 0.0).unwrap();
+        assert_eq!((session.label.as_str(), session.token.as_str()), ("Alpha / B", "gateway-token"), "{older}");
+        let renewal = [ok(&json!({"token": "next"}))];
+        let renewed = render(&step(VercelTask::Renew(older.to_owned()), &[(Some(LOGIN), None)], &renewal));
+        assert_eq!(serde_json::from_str::<Value>(&renewed).unwrap()["version"], written["version"], "{older}");
+    }
+    let mut newer = written;
+    newer["version"] = OLDER.len().into();
+    assert_eq!(vercel_session(&newer.to_string(), NOW, 0.0), None);
 }
 
 #[test]

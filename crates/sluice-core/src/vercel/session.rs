@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The version of the format. The first sessions had none.
+const VERSION: u32 = 1;
 /// A token is renewed if it expires within this time.
 const RENEW_BEFORE_S: f64 = 900.0;
 /// After a failed renewal, a token that is still valid is used for this long before Vercel is asked again.
@@ -11,6 +13,8 @@ const RETRY_AFTER_S: f64 = 60.0;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StoredSession {
+    #[serde(default)]
+    version: u32,
     origin: String,
     base_url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,12 +90,13 @@ impl StoredSession {
     pub(super) fn new(choice: VercelChoice) -> Self {
         let VercelChoice { origin, base_url, team_id, team_name, project_id, project_name } = choice;
         let (token, expires_at) = (String::new(), 0.0);
-        Self { origin, base_url, team_id, team_name, project_id, project_name, token, expires_at }
+        Self { version: VERSION, origin, base_url, team_id, team_name, project_id, project_name, token, expires_at }
     }
 
-    /// Returns `None` if the text is damaged or was written by another version.
+    /// Returns `None` if the text is damaged or was written by a newer version.
     pub(super) fn read(stored: &str) -> Option<Self> {
-        serde_json::from_str(stored).ok()
+        let session: Self = serde_json::from_str(stored).ok()?;
+        (session.version <= VERSION).then_some(Self { version: VERSION, ..session })
     }
 
     pub(super) fn to_text(&self) -> String {
