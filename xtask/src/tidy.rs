@@ -123,22 +123,32 @@ fn unlisted_files(files: &[&str]) -> Done<Vec<String>> {
         .collect())
 }
 
-/// Finds mentions of files that don't exist. A mention may leave out the leading folders.
+/// Finds mentions of files and folders that don't exist. A mention of a source file may leave out the leading folders, and
+/// `*` stands for anything.
 fn gone_files(files: &[&str]) -> Done<Vec<String>> {
+    let folders: BTreeSet<&str> = files.iter().filter_map(|file| Some(file.split_once('/')?.0)).collect();
     let mut problems = Vec::new();
     for document in files.iter().filter(|file| has_extension(file, &["md"]) && !file.ends_with("CHANGELOG.md")) {
         let text = read(document)?;
         // Code blocks show what programs print; only text between backticks is a mention.
         let prose: String = text.split("```").step_by(2).collect();
-        for word in prose.split('`').skip(1).step_by(2) {
-            let is_file = has_extension(word, &["rs", "ts", "mjs", "toml"]);
-            let exists = |file: &&str| *file == word || file.ends_with(&format!("/{word}"));
-            if is_file && !word.contains([' ', '*']) && !word.starts_with('.') && !files.iter().any(exists) {
+        for word in prose.split('`').skip(1).step_by(2).filter(|word| !word.contains(' ') && !word.starts_with('.')) {
+            let is_source = has_extension(word, &["rs", "ts", "mjs", "toml"]) && !word.contains('*');
+            let is_path = word.split_once('/').is_some_and(|(first, _)| folders.contains(first));
+            if (is_source || is_path) && !files.iter().any(|file| is_mentioned(file, word)) {
                 problems.push(format!("{document} mentions {word}, which doesn't exist"));
             }
         }
     }
     Ok(problems)
+}
+
+fn is_mentioned(file: &str, word: &str) -> bool {
+    if let Some((start, end)) = word.split_once('*') {
+        return file.starts_with(start) && file.ends_with(end);
+    }
+    let folder = format!("{}/", word.trim_end_matches('/'));
+    file == word || file.ends_with(&format!("/{word}")) || file.starts_with(&folder)
 }
 
 /// Finds links to files and headings of this repository that don't exist.
@@ -147,8 +157,7 @@ fn broken_links(files: &[&str]) -> Done<Vec<String>> {
     for document in files.iter().filter(|file| has_extension(file, &["md"])) {
         let text = read(document)?;
         let prose: String = text.split("```").step_by(2).collect();
-        let links = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
-        for link in links.filter(|link| !link.contains(':')) {
+        for link in links(&prose).filter(|link| !link.contains(':')) {
             let (path, heading) = link.split_once('#').unwrap_or((link, ""));
             let folder = Path::new(document).parent().unwrap_or(Path::new(""));
             let target = if path.is_empty() { root().join(document) } else { root().join(folder).join(path) };
@@ -159,6 +168,14 @@ fn broken_links(files: &[&str]) -> Done<Vec<String>> {
         }
     }
     Ok(problems)
+}
+
+/// Returns where the links and pictures of a document lead: `[text](target)`, `[name]: target` and those of HTML.
+fn links(prose: &str) -> impl Iterator<Item = &str> {
+    let inline = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+    let named = prose.lines().filter(|line| line.starts_with('[')).filter_map(|line| Some(line.split_once("]: ")?.1));
+    let html = ["href=\"", "src=\""].into_iter().flat_map(|name| prose.split(name).skip(1));
+    inline.chain(named).chain(html.filter_map(|rest| rest.split('"').next()))
 }
 
 /// Returns the names under which code hosts link to the headings of a document. If one is repeated, it is numbered.
@@ -258,4 +275,28 @@ fn licences_on(platform: &str) -> Done<Vec<String>> {
         }
     }
     Ok(problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{anchors, is_mentioned, links};
+
+    #[test]
+    fn every_kind_of_link_is_found() {
+        let prose = "[a](b.md#c) ![d](e.png \"f\")\n[g]: h.md\n<img src=\"i.svg\"> <a href=\"#j\">";
+        assert_eq!(links(prose).collect::<Vec<_>>(), ["b.md#c", "e.png", "h.md", "#j", "i.svg"]);
+    }
+
+    #[test]
+    fn headings_are_named_as_code_hosts_do() {
+        let found = anchors("# Who's *there*?\n## A `b_c`\n## A `b_c`\n");
+        assert_eq!(Vec::from_iter(found), ["a-b_c", "a-b_c-1", "whos-there"]);
+    }
+
+    #[test]
+    fn files_can_be_mentioned_in_short() {
+        let cases = ["docs/faq.md", "faq.md", "docs/", "docs", "docs/*.md", "docs/f*"];
+        assert!(cases.iter().all(|word| is_mentioned("docs/faq.md", word)));
+        assert!(["aq.md", "doc", "docs/*.txt", "docs/a*"].iter().all(|word| !is_mentioned("docs/faq.md", word)));
+    }
 }
