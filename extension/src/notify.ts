@@ -198,7 +198,8 @@ export class StatusBar {
     const note = this.#retrying === undefined ? "" : `${markdown(this.#retrying.message)}\n\n`;
     clearTimeout(this.#timer);
     this.#timer = left > 1 ? setTimeout(() => this.#render(), 1_000) : undefined;
-    const rows = tooltip.map(({ label, value }) => `| ${markdown(localized([label]))} | ${markdown(localized(value, ", "))} |\n`);
+    const details = tooltip.map(({ label, value }): [string, string] => [localized([label]), localized(value, ", ")]);
+    const rows = details.map(([label, value]) => `| ${markdown(label)} | ${markdown(value)} |\n`);
     this.#item.text = `$(${icon}) ${shown}`;
     this.#item.backgroundColor = BACKGROUNDS[level];
     const title = markdown(vscode.l10n.t("Smoother streaming (an experiment of VS Code)"));
@@ -207,7 +208,9 @@ export class StatusBar {
     // Nothing else in it can be a link.
     shownTooltip.isTrusted = { enabledCommands: [SMOOTH_STREAMING] };
     this.#item.tooltip = shownTooltip;
-    this.#item.accessibilityInformation = { label: `Sluice: ${shown}` };
+    // A screen reader gets the details, because "12k/168k" says little to those who don't see where it is.
+    const spoken = details.map(([label, value]) => linkFree(`${label}: ${value}`)).join("; ");
+    this.#item.accessibilityInformation = { label: this.#retrying !== undefined ? shown : spoken ? `Sluice. ${spoken}` : "Sluice" };
     this.#item.show();
   }
 }

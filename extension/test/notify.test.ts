@@ -6,7 +6,8 @@ import { test } from "node:test";
 import ts from "typescript";
 import * as vscode from "vscode";
 
-import { ask, pick, registerProvider, showError, showInformation, showWarning, withProgress } from "../src/notify.js";
+import type { Message, StatusLine } from "../../packages/loader/src/boundary.js";
+import { ask, pick, registerProvider, StatusBar, showError, showInformation, showWarning, withProgress } from "../src/notify.js";
 import { fake } from "./vscode.js";
 
 /** The members that other files may use of those namespaces of VS Code that can show something. */
@@ -111,4 +112,18 @@ test("errors of the provider contain no links and no stack", async () => {
   });
   const provider = fake.providers.pop() as { provideTokenCount(): Promise<number> };
   await assert.rejects(provider.provideTokenCount(), (error) => error === cancelled);
+});
+
+test("a screen reader says what the numbers in the status bar mean", () => {
+  const status = new StatusBar();
+  const plain = (text: string): Message => ({ code: "plain", args: [text] });
+  const tooltip = [
+    { label: { code: "contextLabel", args: [] }, value: [plain("12.0k of 168k"), plain("7 %")] },
+    { label: { code: "costLabel", args: [] }, value: [plain("$0.01")] },
+  ] satisfies StatusLine["tooltip"];
+  status.show({ text: [plain("12.0k/168k")], level: "normal", activity: "idle", tooltip });
+  assert.equal(fake.spoken.at(-1), "Sluice. Context: 12.0k of 168k, 7 %; Cost: $0.01");
+  status.retrying("Too many requests.", 1_000);
+  assert.equal(fake.spoken.at(-1), "Sluice: trying again in 1 s");
+  status.dispose();
 });

@@ -144,6 +144,8 @@ export const fake = {
   logLevel: 1,
   /** The texts of the status bar, in order. */
   statusBar: [] as string[],
+  /** What a screen reader says about each. */
+  spoken: [] as string[],
   /** The pages that were opened. */
   panels: [] as { title: string; webview: { html: string }; dispose(): void; [name: string]: unknown }[],
   /** What shows views in the side bar. */
@@ -167,6 +169,7 @@ export const fake = {
     fake.logged = [];
     fake.logLevel = LogLevel.Trace;
     fake.statusBar = [];
+    fake.spoken = [];
     fake.panels.splice(0).forEach((panel) => panel.dispose());
     fake.views = [];
     fake.executed = [];
@@ -222,8 +225,10 @@ export const window = {
   showTextDocument: async ({ content }: { content: string }): Promise<void> => void fake.seen.push(`document: ${content}`),
   createStatusBarItem: () => ({
     text: "",
+    accessibilityInformation: { label: "" },
     show(): void {
       fake.statusBar.push(this.text);
+      fake.spoken.push(this.accessibilityInformation.label);
     },
     dispose: () => undefined,
   }),
