@@ -7,7 +7,8 @@
 //! - `<!-- not run: REASON -->` for commands that need something else
 //! - `<!-- sample output -->` for commands whose output depends on more than the command
 //!
-//! Commands within sentences, such as `sluice doctor URL`, aren't run, but they and their options must exist.
+//! Commands within sentences, such as `sluice doctor URL`, aren't run, but they, their options and the tests that they
+//! name must exist.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,10 +43,11 @@ pub fn check() -> Done {
     let (mut run, mut mentioned, mut problems) = (0, 0, Vec::new());
     for file in capture(command("git").args(["ls-files", "*.md"]))?.lines() {
         let text = fs::read_to_string(root().join(file)).map_err(|error| format!("{file}: {error}"))?;
-        let (examples, skipped) = examples(&text);
+        let Found { examples, skipped, unclear } = examples(&text);
         for reason in skipped {
             println!("   not run in {file}: {reason}");
         }
+        problems.extend(unclear.iter().map(|line| format!("{file}:{line}: a command starts with `$ `")));
         for (line, command) in mentions(&text) {
             problems.extend(help.find(command).err().map(|problem| format!("{file}:{line}: `{command}`: {problem}")));
             mentioned += 1;
@@ -65,29 +67,41 @@ pub fn check() -> Done {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
-/// Returns the commands that can be run, and the reasons why others can't.
-fn examples(text: &str) -> (Vec<Example<'_>>, Vec<&str>) {
-    let (mut examples, mut skipped): (Vec<Example<'_>>, _) = (Vec::new(), Vec::new());
-    let (mut before, mut is_example, mut is_sample) = ("", false, false);
-    for (index, line) in text.lines().enumerate() {
+/// What the blocks of a document contain.
+#[derive(Default)]
+struct Found<'a> {
+    examples: Vec<Example<'a>>,
+    /// The reasons why other commands can't be run.
+    skipped: Vec<&'a str>,
+    /// The lines of blocks that should be run, but don't begin with a command.
+    unclear: Vec<usize>,
+}
+
+fn examples(text: &str) -> Found<'_> {
+    let mut found = Found::default();
+    let (mut before, mut is_example, mut is_sample, mut is_first) = ("", false, false, false);
+    for (index, line) in text.lines().map(str::trim_start).enumerate() {
         if let Some(kind) = line.strip_prefix("```") {
             let reason = before.strip_prefix(NOT_RUN).and_then(|rest| rest.strip_suffix(" -->"));
-            let is_console = ["console", "sh", "shell", "bash"].contains(&kind);
-            skipped.extend(reason.filter(|_| is_console));
+            let is_console = ["console", "sh", "shell", "bash", "zsh", "powershell"].contains(&kind);
+            found.skipped.extend(reason.filter(|_| is_console));
             is_example = is_console && reason.is_none();
             is_sample = before == SAMPLE;
         } else if is_example && let Some(command) = line.strip_prefix("$ ") {
             let command = command.split("  #").next().unwrap_or(command).trim_end();
-            examples.push(Example { line: index + 1, command, output: Vec::new() });
+            found.examples.push(Example { line: index + 1, command, output: Vec::new() });
+        } else if is_example && is_first {
+            found.unclear.push(index + 1);
         } else if is_example
             && !is_sample
-            && let Some(example) = examples.last_mut()
+            && let Some(example) = found.examples.last_mut()
         {
             example.output.push(line);
         }
+        is_first = line.starts_with("```");
         before = line;
     }
-    (examples, skipped)
+    found
 }
 
 /// Returns the commands of ours that are mentioned within sentences, with their lines.
@@ -98,7 +112,9 @@ fn mentions(text: &str) -> Vec<(usize, &str)> {
         is_block ^= line.trim_start().starts_with("```");
         if !is_block {
             let spans = line.split('`').skip(1).step_by(2);
-            let ours = spans.filter(|span| ["sluice ", "cargo xtask "].iter().any(|name| span.starts_with(name)));
+            let spans = spans.map(|span| span.strip_prefix("UPDATE_EXPECT=1 ").unwrap_or(span));
+            let names = ["sluice ", "cargo xtask ", "cargo test ", "npm run "];
+            let ours = spans.filter(|span| names.iter().any(|name| span.starts_with(name)));
             found.extend(ours.map(|command| (index + 1, command)));
         }
     }
@@ -114,6 +130,17 @@ struct Help<'a> {
 impl Help<'_> {
     /// Checks that a command and its options exist. `…`, brackets and pipes end a command.
     fn find(&mut self, command: &str) -> Done {
+        if let Some(arguments) = command.strip_prefix("cargo test ") {
+            return find_tests(arguments);
+        }
+        if let Some(script) = command.strip_prefix("npm run ") {
+            let manifest = fs::read_to_string(root().join("package.json")).unwrap_or_default();
+            return if manifest.contains(&format!("\"{script}\": ")) {
+                Ok(())
+            } else {
+                Err("no such script".to_owned())
+            };
+        }
         let mut words = command.split_whitespace().take_while(|word| !word.starts_with(['…', '[', '|', '\\']));
         if words.next() == Some("cargo") {
             return match Arguments::try_parse_from(words) {
@@ -122,11 +149,19 @@ impl Help<'_> {
             };
         }
         let words: Vec<&str> = words.collect();
+        let all = self.page("")?.to_owned();
+        let is_subcommand = |word: &&str| all.lines().any(|line| line.starts_with(&format!("  {word} ")));
         // Before the subcommand, there may be options with values.
-        let name = words.iter().find(|word| word.starts_with(|first: char| first.is_ascii_lowercase()));
-        let page = self.page(name.copied().unwrap_or_default())?;
+        let name = match words.iter().copied().find(is_subcommand) {
+            Some(name) => name,
+            // `chat` can be left out. One or two words and nothing else are rather a subcommand that is gone.
+            None if words.is_empty() || words.len() > 2 || words.iter().any(|word| word.starts_with('-')) => "chat",
+            None => return Err("there is no such subcommand".to_owned()),
+        };
+        let pages = [self.page(name)?, &all];
         let options = words.iter().filter_map(|word| word.split('=').next()).filter(|word| word.starts_with('-'));
-        let is_known = |option: &str| page.split([' ', ',', '\n', '[', '=']).any(|word| word == option);
+        let is_known =
+            |option: &str| pages.iter().any(|page| page.split([' ', ',', '\n', '[', '=']).any(|word| word == option));
         match options.into_iter().find(|option| !is_known(option)) {
             Some(option) => Err(format!("there is no {option}")),
             None => Ok(()),
@@ -141,6 +176,34 @@ impl Help<'_> {
         }
         Ok(&self.pages[subcommand])
     }
+}
+
+/// Checks that the packages and tests in the arguments of `cargo test` exist.
+fn find_tests(arguments: &str) -> Done {
+    let (mut packages, mut before) = (Vec::new(), "");
+    for word in arguments.split_whitespace() {
+        let has = |pattern: &str, files: Vec<String>| {
+            let found =
+                Command::new("git").args(["grep", "--quiet", pattern, "--"]).args(files).current_dir(root()).output();
+            found.is_ok_and(|output| output.status.success())
+        };
+        let exists = match before {
+            "-p" | "--package" => {
+                packages.push(word);
+                has(&format!("^name = \"{word}\"$"), vec!["*Cargo.toml".to_owned()])
+            }
+            "--test" => {
+                packages.iter().any(|package| root().join(format!("crates/{package}/tests/{word}.rs")).is_file())
+            }
+            _ if word.starts_with('-') => true,
+            _ => has(&format!("fn .*{word}"), packages.iter().map(|package| format!("crates/{package}/")).collect()),
+        };
+        if !exists {
+            return Err(format!("there is no {word}"));
+        }
+        before = word;
+    }
+    Ok(())
 }
 
 /// Makes an empty home directory with the files that examples mention.
@@ -232,22 +295,33 @@ fn without_numbers(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{examples, mentions, shows};
+    use super::{Found, examples, find_tests, mentions, shows};
 
     #[test]
     fn commands_are_found_with_their_output() {
         let text = "```console\n$ a b   # why\none\ntwo …\n$ c\n```\n<!-- not run: needs x -->\n```sh\n$ x\n```\n<!-- sample output -->\n```console\n$ d\n1\n```\n```text\n$ e\n```\n";
-        let (found, skipped) = examples(text);
+        let Found { examples, skipped, unclear } = examples(text);
         let found: Vec<String> =
-            found.iter().map(|it| format!("{}: {} → {:?}", it.line, it.command, it.output)).collect();
+            examples.iter().map(|it| format!("{}: {} → {:?}", it.line, it.command, it.output)).collect();
         assert_eq!(found, ["2: a b → [\"one\", \"two …\"]", "5: c → []", "13: d → []"]);
-        assert_eq!(skipped, ["needs x"]);
+        assert_eq!((skipped, unclear), (vec!["needs x"], Vec::new()));
+        // In a list, and without the sign of a command.
+        let Found { examples, unclear, .. } = super::examples("- a\n\n  ```console\n  $ b\n  ```\n```sh\nc\n```\n");
+        assert_eq!((examples.len(), unclear), (1, vec![7]));
+    }
+
+    #[test]
+    fn tests_that_are_named_exist() {
+        assert_eq!(find_tests("-p sluice-core --test receive truncated"), Ok(()));
+        let wrong = ["-p sluice-x", "-p sluice-core --test x", "-p sluice-core --test receive no_such_test_x"];
+        assert!(wrong.iter().all(|arguments| find_tests(arguments).is_err()));
     }
 
     #[test]
     fn commands_are_found_within_sentences() {
-        let text = "Run `sluice chat --json`, not `curl x`.\n```text\n`sluice x`\n```\n| `cargo xtask test` |";
-        assert_eq!(mentions(text), [(1, "sluice chat --json"), (5, "cargo xtask test")]);
+        let text = "Run `sluice chat --json`, not `curl x`.\n```text\n`sluice x`\n```\n| `cargo xtask test` `UPDATE_EXPECT=1 cargo test -p x` |";
+        let found = [(1, "sluice chat --json"), (5, "cargo xtask test"), (5, "cargo test -p x")];
+        assert_eq!(mentions(text), found);
     }
 
     #[test]
