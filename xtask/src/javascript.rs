@@ -45,11 +45,12 @@ pub fn tool(script: &str, member: &Path) -> Command {
     node
 }
 
-/// Checks the formatting of all JavaScript, TypeScript and JSON files, and lints them.
+/// Checks the formatting of all JavaScript, TypeScript and JSON files, and lints them and the workflows of the code host.
 pub fn check_style() -> Done {
     install()?;
     run(tool("@biomejs/biome/bin/biome", &root()).args(["ci", "--error-on-warnings", "--log-level=warn"]))
-        .map_err(|error| format!("{error}; `npm run fix` in the root folder repairs most findings"))
+        .map_err(|error| format!("{error}; `npm run fix` in the root folder repairs most findings"))?;
+    run(command("node").arg("xtask/src/workflows.mjs"))
 }
 
 pub fn build() -> Done {
