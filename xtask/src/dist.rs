@@ -38,11 +38,13 @@ pub fn all(once: bool) -> Done {
     Ok(())
 }
 
-/// Makes the artefact that depends on the machine.
+/// Makes the artefact that depends on the machine, and a file with its checksum.
 pub fn for_this_machine() -> Done {
-    let folder = root().join("target/dist");
+    let (folder, host) = (root().join("target/dist"), host()?);
+    let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
-    program(&folder, &host()?)
+    program(&folder, &host)?;
+    write_checksums(&folder, &format!("{SUMS}-{host}"))
 }
 
 /// Makes all artefacts, and a file with their checksums.
@@ -63,8 +65,7 @@ fn make(folder: &Path) -> Done {
     }
     crates(folder)?;
     write(&folder.join(format!("sluice-{VERSION}.cdx.json")), &bill_of_materials()?)?;
-    let sums: String = checksums(folder)?.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
-    write(&folder.join(SUMS), &sums)
+    write_checksums(folder, SUMS)
 }
 
 /// Makes all artefacts again, from a clone in another folder.
@@ -177,26 +178,14 @@ fn bill_of_materials() -> Done<String> {
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let [name, version] = ["name", "version"].map(|key| package[key].as_str().unwrap_or_default());
         if linked.contains(&format!("{name} {version}")) {
-            components.push(json!({
-                "type": "library",
-                "name": name,
-                "version": version,
-                "purl": format!("pkg:cargo/{name}@{version}"),
-                "licenses": [{ "expression": package["license"] }],
-            }));
+            components.push(component("cargo", name, version, &package["license"]));
         }
     }
     for name in notices::NPM_PACKAGES {
         let manifest = read(&root().join("node_modules").join(name).join("package.json"))?;
         let manifest: Value = serde_json::from_str(&manifest).map_err(|error| format!("{name}: {error}"))?;
         let version = manifest["version"].as_str().unwrap_or_default();
-        components.push(json!({
-            "type": "library",
-            "name": name,
-            "version": version,
-            "purl": format!("pkg:npm/{name}@{version}"),
-            "licenses": [{ "expression": manifest["license"] }],
-        }));
+        components.push(component("npm", name, version, &manifest["license"]));
     }
     for (name, licence) in [("cl100k_base", "MIT"), ("o200k_base", "MIT"), ("gemma-3", "Apache-2.0")] {
         let name = format!("vocabulary {name}");
@@ -213,14 +202,30 @@ fn bill_of_materials() -> Done<String> {
     Ok(format!("{bill:#}\n"))
 }
 
-fn checksums(folder: &Path) -> Done<BTreeMap<String, String>> {
+fn component(registry: &str, name: &str, version: &str, licence: &Value) -> Value {
+    let address = format!("pkg:{registry}/{name}@{version}");
+    // In old manifests, a slash separates alternatives. That isn't an expression of SPDX.
+    let licence = licence.as_str().unwrap_or_default().split('/').map(str::trim).collect::<Vec<_>>().join(" OR ");
+    json!({
+        "type": "library",
+        "bom-ref": address,
+        "name": name,
+        "version": version,
+        "purl": address,
+        "licenses": [{ "expression": licence }],
+    })
+}
+
+/// Writes the checksums of all files in a folder, in the form of `sha256sum`.
+fn write_checksums(folder: &Path, name: &str) -> Done {
     let mut sums = BTreeMap::new();
     for file in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?.flatten() {
         let bytes = fs::read(file.path()).map_err(|error| format!("{}: {error}", file.path().display()))?;
         let sum: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         sums.insert(file.file_name().to_string_lossy().into_owned(), sum);
     }
-    Ok(sums)
+    let lines: String = sums.iter().map(|(name, sum)| format!("{sum}  {name}\n")).collect();
+    write(&folder.join(name), &lines)
 }
 
 /// Returns the name of this machine's target.
