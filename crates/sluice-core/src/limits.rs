@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Dollars, LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
@@ -91,15 +92,22 @@ impl Spending {
         lines.map(|line| line + "\n").collect()
     }
 
-    /// Reads the files of other programs. A damaged line counts nothing. Returns, for each file, whether it may be deleted:
-    /// everything in it belongs to a month that is over.
+    /// Reads the files of other programs. A line that can't be read counts nothing. Returns, for each file, whether it may be
+    /// deleted: everything in it is damaged, or belongs to a month that is over. What only a newer version can read stays.
     pub(crate) fn read_others(&mut self, files: &[String], today: u32) -> Vec<bool> {
         self.others.clear();
         let mut old = Vec::new();
         for file in files {
-            let rows: Vec<Reserved> = file.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-            old.push(rows.iter().all(|row| row.day < today && month(row.day) != month(today)));
-            self.others.extend(rows);
+            let mut is_old = true;
+            for line in file.lines() {
+                if let Ok(row) = serde_json::from_str::<Reserved>(line) {
+                    is_old &= row.day < today && month(row.day) != month(today);
+                    self.others.push(row);
+                } else {
+                    is_old &= serde_json::from_str::<IgnoredAny>(line).is_err();
+                }
+            }
+            old.push(is_old);
         }
         self.others.truncate(MAX_ROWS);
         old

@@ -355,6 +355,23 @@ fn a_file_is_deleted_when_its_month_is_over() {
     assert_eq!(old(TODAY + 40), [true, true, true]);
 }
 
+#[test]
+fn what_every_older_version_reserved_counts_and_what_a_newer_one_did_stays() {
+    let first = r#"{"day":20000,"model":"acme/one","conversation":"talk","amount":1.0}"#;
+    let mut program = Program::new();
+    program.begin("1", "talk", "acme/one");
+    let written: Value = serde_json::from_str(program.ledger.reserve("1", TODAY).trim_end()).unwrap();
+    let names = |row: &Value| row.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&written), names(&serde_json::from_str(first).unwrap()), "add a line of the new version");
+    let newer = r#"{"version":9,"amounts":[1]}"#;
+    let files = [first.to_owned(), newer.to_owned(), r#"{"day":2000"#.to_owned()];
+    let limit = limits(json!({"day": 1.0}));
+    let check = program.ledger.check_spending("1", &limit, &files, TODAY);
+    assert_eq!((check.verdict.action, check.old), (SpendAction::Ask, vec![false, false, true]));
+    let later = program.ledger.check_spending("1", &limit, &files, TODAY + 40);
+    assert_eq!(later.old, [true, false, true]);
+}
+
 /// A window that saves doesn't stop its requests. What ends in the meantime isn't in the file.
 #[test]
 fn what_ends_while_the_history_is_saved_is_neither_lost_nor_hidden_from_others() {

@@ -249,8 +249,7 @@ fn sessions_are_the_same_if_their_endpoint_and_project_are() {
 }
 
 /// A sign-in as each version of the format stored it. The first had no number.
-const OLDER: [&str; 2] =
-    [include_str!("data/upgrade/sign-in-0.json"), include_str!("data/upgrade/sign-in-1.json")];
+const OLDER: [&str; 2] = [include_str!("data/upgrade/sign-in-0.json"), include_str!("data/upgrade/sign-in-1.json")];
 
 #[test]
 fn sign_ins_of_every_older_version_are_used_and_those_of_newer_ones_are_not() {
