@@ -72,7 +72,7 @@ fn written(before: &str, keys: &[KeptKey]) -> Result<String, Message> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KeptKey, put_key, read_keys, remove_key};
+    use super::{KeptKey, Message, put_key, read_keys, remove_key};
 
     fn key(name: &str, key: &str) -> KeptKey {
         let base_url = "https://a.example/v1".to_owned();
@@ -80,19 +80,20 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_added_changed_and_removed() {
-        let stored = put_key("", key("a", "1"), None).unwrap();
-        let stored = put_key(&stored, key("b", "2"), None).unwrap();
+    fn keys_are_added_changed_and_removed() -> Result<(), Message> {
+        let stored = put_key("", key("a", "1"), None)?;
+        let stored = put_key(&stored, key("b", "2"), None)?;
         assert_eq!(read_keys(&stored), [key("a", "1"), key("b", "2")]);
-        let stored = put_key(&stored, key("renamed", "3"), Some(&key("a", "1"))).unwrap();
+        let stored = put_key(&stored, key("renamed", "3"), Some(&key("a", "1")))?;
         assert_eq!(read_keys(&stored), [key("renamed", "3"), key("b", "2")]);
         let replacement = KeptKey { replaces: Some("fingerprint".to_owned()), ..key("b", "4") };
-        let stored = put_key(&stored, replacement.clone(), None).unwrap();
+        let stored = put_key(&stored, replacement.clone(), None)?;
         assert_eq!(read_keys(&stored), [key("renamed", "3"), key("b", "2"), replacement.clone()]);
-        let stored = remove_key(&stored, &key("b", "2")).unwrap();
+        let stored = remove_key(&stored, &key("b", "2"))?;
         assert_eq!(read_keys(&stored), [key("renamed", "3"), replacement.clone()]);
-        let stored = remove_key(&remove_key(&stored, &replacement).unwrap(), &key("renamed", "3")).unwrap();
+        let stored = remove_key(&remove_key(&stored, &replacement)?, &key("renamed", "3"))?;
         assert_eq!(stored, "");
+        Ok(())
     }
 
     #[test]
