@@ -59,7 +59,9 @@ export function cardPage(label: string, card: Card, redact: (text: string) => st
   const nonce = crypto.randomUUID();
   const isBad = card.checks.some(({ result }) => result === "failed");
   const rows = card.checks.map(({ label: name, result, detail }) => {
-    const mark = `<td class="${result}" role="img" aria-label="${escaped(named(result))}" title="${escaped(named(result))}">${MARKS[result]}</td>`;
+    const meaning = escaped(named(result));
+    // The cell stays a cell: with a role of its own, it would no longer be a part of the table.
+    const mark = `<td class="${result}"><span role="img" aria-label="${meaning}" title="${meaning}">${MARKS[result]}</span></td>`;
     return `<tr>${mark}<th scope="row">${text(localized([name]))}</th><td>${text(localized(detail))}</td></tr>`;
   });
   const differences = card.differences.map((difference) => `<li>${text(localized([difference]))}</li>`);

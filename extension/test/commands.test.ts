@@ -62,7 +62,7 @@ test("the demo disappears when there is a key and comes back without one", async
 
 /** Returns the rows of the card that is shown: `✓ Address`, for example. */
 function cardRows(): string[] {
-  const rows = fake.panels.at(-1)!.webview.html.matchAll(/>(.)<\/td><th scope="row">([^<]*)/g);
+  const rows = fake.panels.at(-1)!.webview.html.matchAll(/>(.)<\/span><\/td><th scope="row">([^<]*)/g);
   return [...rows].map(([, mark, label]) => `${mark} ${label}`);
 }
 
