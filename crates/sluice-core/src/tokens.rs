@@ -25,12 +25,14 @@ mod families;
 mod fingerprint;
 mod gemma;
 mod images;
+mod kinds;
 mod known;
 mod layout;
 mod pieces;
 mod records;
 mod request;
 mod schema;
+mod server;
 mod split;
 mod tokenizer;
 
@@ -49,7 +51,8 @@ pub use request::BadRequestBody;
 
 use bpe::{CL100K, O200K};
 use gemma::Gemma;
-use tokenizer::{Encoding, Family, Server};
+use server::Server;
+use tokenizer::{Encoding, Family};
 
 use crate::boundary::TokenBreakdown;
 
@@ -125,7 +128,7 @@ impl Counter {
         if text.is_empty() {
             return 0;
         }
-        family.scaled(self.raw(family, text))
+        family.scaled(self.raw(family, text), text)
     }
 
     /// Counts text in the family's encoding, before any factor.

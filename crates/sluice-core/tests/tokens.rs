@@ -313,6 +313,36 @@ fn servers_with_rules_of_their_own_are_recognized() {
 }
 
 #[test]
+fn llamas_tools_are_counted_as_each_of_its_servers_writes_them() {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string", "description": "The name of a city."}},
+        "required": ["city"]});
+    let count = |server: &str| {
+        let body = json!({"model": "meta/llama-3.3-70b", "input": "Is it raining in Rome?", "tools": [{"type": "function",
+            "name": "get_weather", "description": "Returns the weather in a city.", "parameters": schema}]});
+        let counted = Counter::exact().for_server(server).request_body(body.to_string().as_bytes());
+        counted.map(|counted| counted.input_tokens).ok()
+    };
+    // The first two are what the published template amounts to with Llama's own vocabulary.
+    assert_eq!(count("https://api.together.xyz/v1"), Some(190));
+    assert_eq!(count("https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1"), Some(176));
+    assert_eq!(count("https://api.groq.com/openai/v1"), Some(228));
+    assert_eq!(count("https://server.example/v1"), Some(235));
+}
+
+#[test]
+fn capitals_and_lines_cost_more_and_short_words_less() {
+    let counter = Counter::exact();
+    let count = |text: &str| (counter.text("openai/gpt-5", text), counter.text("anthropic/claude-sonnet-4.5", text));
+    let ratio = |text: &str| f64::from(count(text).1) / f64::from(count(text).0);
+    let prose = "It is one of the two ways to get to the end of it, and so he sat on it. ".repeat(9);
+    let code = "Configuration parameters determine concurrent connection establishment. ".repeat(9);
+    assert!(ratio(&prose) < 1.05 && ratio(&code) > 1.15, "{} {}", ratio(&prose), ratio(&code));
+    assert!(ratio("PLEASE RESPOND ONLY WITH A SINGLE NUMBER") > 1.4);
+    let lines = |model: &str| (counter.text(model, &"value;\n".repeat(40)), counter.text(model, &"value; ".repeat(40)));
+    assert!(lines("deepseek/deepseek-v3").0 > lines("deepseek/deepseek-v3").1 + 5);
+}
+
+#[test]
 fn some_families_split_numbers_into_digits() {
     let counter = Counter::exact();
     let count = |text: &str| (counter.text("openai/gpt-5", text), counter.text("alibaba/qwen3-max", text));

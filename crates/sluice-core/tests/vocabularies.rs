@@ -140,3 +140,30 @@ proptest! {
         check(&text);
     }
 }
+
+/// Estimates for families whose vocabulary isn't shipped are compared with the vocabulary itself.
+#[test]
+fn estimates_are_close_to_the_vocabularies_that_are_not_shipped() {
+    let vocabularies: [(&str, CoreBpe); 2] = [
+        ("deepseek/deepseek-v3", tiktoken::encoding::deepseek_v3()),
+        ("mistral/mistral-large", tiktoken::encoding::mistral_v3()),
+    ];
+    let files = [
+        include_str!("../../../ARCHITECTURE.md"),
+        include_str!("../../../LICENSE-APACHE"),
+        include_str!("../../../LICENSE-MIT"),
+        include_str!("../../../docs/settings.md"),
+        include_str!("../../../extension/package.json"),
+        include_str!("../../../extension/src/tokens.ts"),
+        include_str!("../src/tokens/families.rs"),
+        include_str!("../src/tokens/known.rs"),
+    ];
+    for (model, vocabulary) in vocabularies {
+        for file in files {
+            let (ours, theirs) = (f64::from(Counter::exact().text(model, file)), vocabulary.count(file));
+            let off = ours / f64::from(u32::try_from(theirs).unwrap()) - 1.0;
+            let start: String = file.chars().take(30).collect();
+            assert!((-0.07..0.06).contains(&off), "{model}: {:+.1} % for {start:?}", off * 100.0);
+        }
+    }
+}

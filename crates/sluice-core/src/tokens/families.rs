@@ -9,11 +9,14 @@
 
 mod bases;
 
+use super::server::Server;
 use super::tokenizer::Figure::{Calls, Messages, Prompt, Text, Tools, Vocabulary};
-use super::tokenizer::{Encoding, Family, SchemaCost, Server, ToolStyle};
+use super::tokenizer::Layout::{Compact, Indented, Spaced};
+use super::tokenizer::{Encoding, Family, SchemaCost, ToolStyle};
 use bases::{
-    CLAUDE, CLAUDE_5, COHERE, DEEPSEEK, DEEPSEEK_V4, DEEPSEEK_V4_THINKING, GEMINI, GLM, GPT_4O, GPT_5, GROK, GROK_FAST,
-    GROK_FAST_AZURE, KIMI, KIMI_GROQ, LLAMA, MISTRAL, O_SERIES, OTHER, QWEN, STUDIO_2_5, STUDIO_3, documented, fitted,
+    CLAUDE, CLAUDE_5, COHERE, COMPARED, DEEPSEEK, DEEPSEEK_V4, DEEPSEEK_V4_THINKING, GEMINI, GLM, GPT_4O, GPT_5, GROK,
+    GROK_FAST, GROK_FAST_AZURE, KIMI, KIMI_GROQ, LLAMA, LLAMA_3_BEDROCK, LLAMA_3_GROQ, LLAMA_3_TOGETHER, LLAMA_4,
+    LLAMA_4_BEDROCK, LLAMA_4_TOGETHER, MISTRAL, O_SERIES, OTHER, QWEN, STUDIO_2_5, STUDIO_3, documented, fitted,
     template,
 };
 
@@ -28,20 +31,20 @@ pub(super) static FAMILIES: &[Family] = &[
     Family {
         name: "claude-opus-5",
         ids: &[&["claude", "opus"]],
-        tools: ToolStyle::Json { spaced: true, scale: 1340, around: 286, forced: 406, each: 9 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1340, around: 286, forced: 406, each: 9 },
         ..CLAUDE_5
     },
     CLAUDE_5,
     Family {
         name: "claude-4.8",
         from: (4, 8),
-        tools: ToolStyle::Json { spaced: true, scale: 1340, around: 290, forced: 410, each: 9 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1340, around: 290, forced: 410, each: 9 },
         ..CLAUDE_5
     },
     Family {
         name: "claude-4.7",
         from: (4, 7),
-        tools: ToolStyle::Json { spaced: true, scale: 1340, around: 675, forced: 804, each: 9 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1340, around: 675, forced: 804, each: 9 },
         ..CLAUDE_5
     },
     Family { name: "claude-4.6", from: (4, 6), thinking: 16, ..CLAUDE },
@@ -49,44 +52,50 @@ pub(super) static FAMILIES: &[Family] = &[
     Family {
         name: "claude-4",
         from: (3, 7),
-        tools: ToolStyle::Json { spaced: true, scale: 1086, around: 313, forced: 315, each: 2 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1086, around: 313, forced: 315, each: 2 },
         ..CLAUDE
     },
     Family {
         name: "claude-3.5-haiku",
         ids: &[&["claude", "haiku"]],
         from: (3, 5),
-        tools: ToolStyle::Json { spaced: true, scale: 1086, around: 264, forced: 355, each: 2 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1086, around: 264, forced: 355, each: 2 },
         ..CLAUDE
     },
     // The id doesn't tell the versions of June and October apart; the figures are between those of the two.
     Family {
         name: "claude-3.5",
         from: (3, 5),
-        tools: ToolStyle::Json { spaced: true, scale: 1086, around: 300, forced: 300, each: 2 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1086, around: 300, forced: 300, each: 2 },
         ..CLAUDE
     },
     Family {
         name: "claude-3-opus",
         ids: &[&["claude", "opus"]],
         from: (0, 0),
-        tools: ToolStyle::Json { spaced: true, scale: 1086, around: 530, forced: 281, each: 2 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1086, around: 530, forced: 281, each: 2 },
         ..CLAUDE
     },
     Family {
         name: "claude-3-haiku",
         ids: &[&["claude", "haiku"]],
         from: (0, 0),
-        tools: ToolStyle::Json { spaced: true, scale: 1086, around: 264, forced: 340, each: 2 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1086, around: 264, forced: 340, each: 2 },
         ..CLAUDE
     },
     Family {
         name: "claude-3",
         from: (0, 0),
-        tools: ToolStyle::Json { spaced: true, scale: 1086, around: 264, forced: 340, each: 2 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1086, around: 264, forced: 340, each: 2 },
         ..CLAUDE
     },
-    Family { name: "gemini-3", from: (3, 0), servers: &[(Server::Studio, &STUDIO_3)], ..GEMINI },
+    // OpenRouter passes them on to AI Studio.
+    Family {
+        name: "gemini-3",
+        from: (3, 0),
+        servers: &[(Server::Studio, &STUDIO_3), (Server::OpenRouter, &STUDIO_3)],
+        ..GEMINI
+    },
     Family { name: "gemini-2.5", from: (2, 5), servers: &[(Server::Studio, &STUDIO_2_5)], ..GEMINI },
     GEMINI,
     Family {
@@ -98,7 +107,7 @@ pub(super) static FAMILIES: &[Family] = &[
         call: 5,
         result: 5,
         repeats_name: false,
-        tools: ToolStyle::Json { spaced: true, scale: 1050, around: 10, forced: 10, each: 5 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1050, around: 10, forced: 10, each: 5 },
         error: (5, 30),
         sources: &[
             documented(&[Vocabulary], "Google"),
@@ -114,7 +123,7 @@ pub(super) static FAMILIES: &[Family] = &[
         request: 201,
         system: 0,
         unseen_thought: 320,
-        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 134, forced: 134, each: 0 },
+        tools: ToolStyle::Json { layout: Compact, scale: 1000, around: 134, forced: 134, each: 0 },
         sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 22, 3)],
         ..GROK
     },
@@ -132,7 +141,7 @@ pub(super) static FAMILIES: &[Family] = &[
         from: (4, 2),
         request: 189,
         system: 2,
-        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 31, forced: 31, each: 0 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 31, forced: 31, each: 0 },
         sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 22, 2)],
         ..GROK
     },
@@ -142,12 +151,15 @@ pub(super) static FAMILIES: &[Family] = &[
         request: 681,
         system: 1,
         unseen_thought: 320,
-        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 152, forced: 152, each: 0 },
+        tools: ToolStyle::Json { layout: Compact, scale: 1000, around: 152, forced: 152, each: 0 },
         sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 16, 2)],
         ..GROK
     },
     GROK,
-    Family { servers: &[(Server::DeepSeek, &DEEPSEEK_V4_THINKING)], ..DEEPSEEK_V4 },
+    Family {
+        servers: &[(Server::DeepSeek, &DEEPSEEK_V4_THINKING), (Server::Together, &DEEPSEEK_V4_THINKING)],
+        ..DEEPSEEK_V4
+    },
     DEEPSEEK,
     // These are told to call tools in XML, which takes a longer prompt.
     Family {
@@ -156,7 +168,7 @@ pub(super) static FAMILIES: &[Family] = &[
         from: (3, 0),
         call: 21,
         result: 12,
-        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 212, forced: 220, each: 15 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 212, forced: 220, each: 15 },
         sources: &[template(&[Messages], "Qwen 3"), fitted(&[Text, Calls, Tools], 36, 4)],
         ..QWEN
     },
@@ -166,7 +178,7 @@ pub(super) static FAMILIES: &[Family] = &[
         request: 5,
         call: 21,
         result: 12,
-        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 208, forced: 208, each: 10 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 208, forced: 208, each: 10 },
         sources: &[template(&[Messages], "Qwen 3.5"), fitted(&[Text, Calls, Tools], 45, 2)],
         ..QWEN
     },
@@ -174,7 +186,7 @@ pub(super) static FAMILIES: &[Family] = &[
         name: "qwen-max",
         ids: &[&["qwen", "max"]],
         from: (3, 0),
-        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 200, forced: 200, each: 10 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 200, forced: 200, each: 10 },
         sources: &[template(&[Messages], "Qwen 3"), fitted(&[Text, Calls, Tools], 27, 2)],
         ..QWEN
     },
@@ -203,14 +215,12 @@ pub(super) static FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family {
-        name: "llama-4",
-        from: (4, 0),
-        call: 23,
-        result: 21,
-        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 630, forced: 630, each: 0 },
-        error: (3, 20),
-        sources: &[template(&[Messages], "Llama 4"), fitted(&[Text, Calls, Tools], 49, 4)],
-        ..LLAMA
+        servers: &[
+            (Server::Bedrock, &LLAMA_4_BEDROCK),
+            (Server::OpenRouter, &LLAMA_4_TOGETHER),
+            (Server::Together, &LLAMA_4_TOGETHER),
+        ],
+        ..LLAMA_4
     },
     // Servers leave the date out of requests to this one.
     Family {
@@ -219,14 +229,16 @@ pub(super) static FAMILIES: &[Family] = &[
         sources: &[fitted(&[Messages], 6, 2), fitted(&[Text, Calls, Tools], 87, 11)],
         ..LLAMA
     },
-    // The published template writes the date into every request, as instructions to which others are added.
+    // The published template writes the date into every request, as instructions to which others are added. Where the
+    // server isn't known, tools cost as much as in the longer one of two ways: the prompt of Groq, and indented JSON.
     Family {
-        name: "llama-3.1",
-        from: (3, 1),
-        request: 30,
-        system: 0,
-        sources: &[template(&[Messages], "Llama 3.1"), fitted(&[Text, Calls, Tools], 87, 11)],
-        ..LLAMA
+        tools: ToolStyle::Json { layout: Indented, scale: 1000, around: 100, forced: 100, each: 15 },
+        servers: &[
+            (Server::Bedrock, &LLAMA_3_BEDROCK),
+            (Server::Groq, &LLAMA_3_GROQ),
+            (Server::Together, &LLAMA_3_TOGETHER),
+        ],
+        ..LLAMA_3_GROQ
     },
     LLAMA,
     // The templates of these add long instructions if there are none.
@@ -234,21 +246,33 @@ pub(super) static FAMILIES: &[Family] = &[
         name: "mistral-small-3.1",
         ids: &[&["mistral-small-3.1"]],
         default_prompt: 175,
-        sources: &[template(&[Messages, Prompt, Tools], "Mistral Small 3.1"), fitted(&[Text, Calls, Tools], 252, 13)],
+        sources: &[
+            template(&[Messages, Prompt, Tools], "Mistral Small 3.1"),
+            COMPARED,
+            fitted(&[Calls, Tools], 252, 13),
+        ],
         ..MISTRAL
     },
     Family {
         name: "mistral-small-3.2",
         ids: &[&["mistral-small-3.2"]],
         default_prompt: 555,
-        sources: &[template(&[Messages, Prompt, Tools], "Mistral Small 3.2"), fitted(&[Text, Calls, Tools], 252, 13)],
+        sources: &[
+            template(&[Messages, Prompt, Tools], "Mistral Small 3.2"),
+            COMPARED,
+            fitted(&[Calls, Tools], 252, 13),
+        ],
         ..MISTRAL
     },
     Family {
         name: "devstral-small-2505",
         ids: &[&["devstral-small-2505"]],
         default_prompt: 1222,
-        sources: &[template(&[Messages, Prompt, Tools], "Devstral Small 2505"), fitted(&[Text, Calls, Tools], 252, 13)],
+        sources: &[
+            template(&[Messages, Prompt, Tools], "Devstral Small 2505"),
+            COMPARED,
+            fitted(&[Calls, Tools], 252, 13),
+        ],
         ..MISTRAL
     },
     // The first vocabulary has no tokens for the marks around messages, and more tokens for everything else.
@@ -267,7 +291,7 @@ pub(super) static FAMILIES: &[Family] = &[
         name: "mistral-small",
         ids: &[&["mistral-small-latest"], &["magistral-small-latest"]],
         request: 13,
-        sources: &[template(&[Tools], "Mistral"), fitted(&[Text, Messages, Calls, Tools], 47, 4)],
+        sources: &[template(&[Tools], "Mistral"), COMPARED, fitted(&[Messages, Calls, Tools], 47, 4)],
         ..MISTRAL
     },
     MISTRAL,
@@ -275,7 +299,7 @@ pub(super) static FAMILIES: &[Family] = &[
     Family {
         name: "kimi-k2.5",
         from: (2, 5),
-        tools: ToolStyle::Json { spaced: false, scale: 1000, around: 5, forced: 5, each: 9 },
+        tools: ToolStyle::Json { layout: Compact, scale: 1000, around: 5, forced: 5, each: 9 },
         sources: &[template(&[Messages, Prompt, Tools], "Kimi K2"), fitted(&[Text, Calls, Tools], 84, 4)],
         ..KIMI
     },
@@ -284,7 +308,7 @@ pub(super) static FAMILIES: &[Family] = &[
         name: "glm-5.2",
         from: (5, 2),
         request: 10,
-        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 94, forced: 94, each: 3 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 94, forced: 94, each: 3 },
         sources: &[fitted(&[Text, Messages, Calls, Tools], 12, 2)],
         ..GLM
     },
@@ -298,7 +322,7 @@ pub(super) static FAMILIES: &[Family] = &[
         message: 3,
         system: 3,
         default_prompt: 28,
-        tools: ToolStyle::Json { spaced: true, scale: 1000, around: 100, forced: 100, each: 5 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 100, forced: 100, each: 5 },
         error: (10, 30),
         sources: &[template(&[Messages, Prompt], "MiniMax M2"), fitted(&[Text, Calls, Tools], 29, 3)],
         ..OTHER
@@ -314,7 +338,7 @@ pub(super) static FAMILIES: &[Family] = &[
         system: 1,
         call: 21,
         result: 21,
-        tools: ToolStyle::Json { spaced: true, scale: 1020, around: 815, forced: 815, each: 0 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1020, around: 815, forced: 815, each: 0 },
         error: (10, 6),
         sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 34, 2)],
         ..OTHER
@@ -331,7 +355,7 @@ pub(super) static FAMILIES: &[Family] = &[
         assistant: 3,
         call: 20,
         result: 20,
-        tools: ToolStyle::Json { spaced: true, scale: 1020, around: 348, forced: 348, each: 0 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1020, around: 348, forced: 348, each: 0 },
         error: (15, 15),
         sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 22, 4)],
         ..OTHER
@@ -340,7 +364,7 @@ pub(super) static FAMILIES: &[Family] = &[
         name: "command-a-reasoning",
         ids: &[&["command-a", "reasoning"]],
         request: 1374,
-        tools: ToolStyle::Json { spaced: true, scale: 1040, around: 25, forced: 25, each: 5 },
+        tools: ToolStyle::Json { layout: Spaced, scale: 1040, around: 25, forced: 25, each: 5 },
         sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 9, 2)],
         ..COHERE
     },

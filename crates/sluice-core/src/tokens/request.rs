@@ -364,8 +364,8 @@ impl<'a> Tally<'a> {
     fn function(&self, name: &str, description: &str, parameters: Option<&Value>) -> u32 {
         match &self.family.tools {
             ToolStyle::Namespace { .. } => self.text(&schema::function_type(name, description, parameters)),
-            ToolStyle::Json { spaced, scale, each, .. } => {
-                let shown = schema::tool_json(name, description, parameters, *spaced);
+            ToolStyle::Json { layout, scale, each, .. } => {
+                let shown = schema::tool_json(name, description, parameters, *layout);
                 rounded(self.counter.raw(self.family, &shown) * scale) + each
             }
             ToolStyle::Words(SchemaCost { tool, described, typed, property, explained, value, nested }) => {

@@ -5,7 +5,11 @@
 //! Whatever TypeScript can't express (patterns, ranges, `additionalProperties`) isn't shown. The schema of an answer is
 //! shown as JSON without the fields that are the same in every strict schema.
 
+use serde::Serialize;
+use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Value};
+
+use super::tokenizer::Layout;
 
 /// The maximum depth of a schema. Anything deeper is shown as `any`.
 const MAX_DEPTH: usize = 24;
@@ -31,8 +35,8 @@ pub(super) fn function_type(name: &str, description: &str, parameters: Option<&V
     types.text
 }
 
-/// Renders one tool as JSON, as Python or, without spaces, as JavaScript writes it.
-pub(super) fn tool_json(name: &str, description: &str, parameters: Option<&Value>, spaced: bool) -> String {
+/// Renders one tool as JSON.
+pub(super) fn tool_json(name: &str, description: &str, parameters: Option<&Value>, layout: Layout) -> String {
     let mut tool = Map::new();
     tool.insert("name".to_owned(), Value::from(name));
     if !description.is_empty() {
@@ -40,12 +44,20 @@ pub(super) fn tool_json(name: &str, description: &str, parameters: Option<&Value
     }
     tool.insert("parameters".to_owned(), parameters.cloned().unwrap_or_else(|| Value::Object(Map::new())));
     let tool = Value::Object(tool);
-    if !spaced {
-        return tool.to_string();
+    match layout {
+        Layout::Compact => tool.to_string(),
+        Layout::Spaced => {
+            let mut text = String::new();
+            write_spaced(&tool, 0, &mut text);
+            text
+        }
+        Layout::Indented => {
+            let mut text = Vec::new();
+            let mut writer = Serializer::with_formatter(&mut text, PrettyFormatter::with_indent(b"    "));
+            let written = tool.serialize(&mut writer);
+            written.ok().and_then(|()| String::from_utf8(text).ok()).unwrap_or_else(|| tool.to_string())
+        }
     }
-    let mut text = String::new();
-    write_spaced(&tool, 0, &mut text);
-    text
 }
 
 fn write_spaced(value: &Value, depth: usize, text: &mut String) {

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::families::{AS_OF, FALLBACK, FAMILIES};
+use super::kinds::Kinds;
+use super::server::Server;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
@@ -30,6 +32,13 @@ pub(super) struct Family {
     /// The same for the part of a text after [`LONG`]. It is never lower: a long conversation whose count is too low
     /// isn't summarized in time.
     pub long: usize,
+    /// What a word of up to three letters between spaces costs more, in thousandths of a token. It is a single token in
+    /// every vocabulary, so that it costs less where `text` is high.
+    pub short_word: i64,
+    /// The same for a capital letter next to another one.
+    pub capital: i64,
+    /// The same for a line break.
+    pub line: i64,
     /// The overhead of a request. Servers that add a prompt of their own have a larger one.
     pub request: u32,
     /// The overhead of a message.
@@ -69,40 +78,6 @@ pub(super) struct Family {
     pub sources: &'static [Source],
 }
 
-/// A server that counts some models in a way of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Server {
-    /// The gateway, or any server that nothing is known about.
-    Gateway,
-    /// Google's AI Studio.
-    Studio,
-    Azure,
-    DeepSeek,
-    Groq,
-}
-
-impl Server {
-    /// Returns the server at an address.
-    pub(super) fn at(base_url: &str) -> Self {
-        let hosts = [
-            ("generativelanguage.googleapis.com", Self::Studio),
-            (".azure.com", Self::Azure),
-            ("api.deepseek.com", Self::DeepSeek),
-            ("api.groq.com", Self::Groq),
-        ];
-        let address = base_url.to_ascii_lowercase();
-        hosts.iter().find(|(host, _)| address.contains(host)).map_or(Self::Gateway, |(_, server)| *server)
-    }
-
-    /// Returns the server that a model's id names, as in `moonshotai/kimi-k2:groq`.
-    fn named_in(model: &str) -> Option<Self> {
-        match model.rsplit_once(':')?.1 {
-            "groq" => Some(Self::Groq),
-            _ => None,
-        }
-    }
-}
-
 /// The tokens of a text beyond which [`Family::long`] applies.
 const LONG: usize = 512;
 
@@ -113,6 +88,8 @@ pub(super) enum Source {
     Documented { of: &'static [Figure], by: &'static str },
     /// They were fitted to recorded requests with the server's own count.
     Fitted { of: &'static [Figure], pairs: u32, repositories: u32 },
+    /// They were fitted to the counts of the models' own vocabulary, which isn't shipped.
+    Compared { of: &'static [Figure], files: u32 },
     /// They follow from the model's published chat template.
     Template { of: &'static [Figure], model: &'static str },
 }
@@ -122,7 +99,7 @@ pub(super) enum Source {
 pub(super) enum Figure {
     /// The vocabulary is the models' own.
     Vocabulary,
-    /// `text` and `long`.
+    /// `text`, `long`, `short_word`, `capital` and `line`.
     Text,
     /// `request`, `message`, `system` and `assistant`.
     Messages,
@@ -137,7 +114,10 @@ pub(super) enum Figure {
 impl Source {
     pub(super) fn figures(&self) -> &'static [Figure] {
         match self {
-            Self::Documented { of, .. } | Self::Fitted { of, .. } | Self::Template { of, .. } => of,
+            Self::Documented { of, .. }
+            | Self::Fitted { of, .. }
+            | Self::Compared { of, .. }
+            | Self::Template { of, .. } => of,
         }
     }
 }
@@ -151,6 +131,7 @@ impl fmt::Display for Source {
             Self::Fitted { pairs, repositories, .. } => {
                 write!(f, "fitted to {pairs} recorded requests from {repositories} repositories")
             }
+            Self::Compared { files, .. } => write!(f, "compared with the models' vocabulary on {files} files"),
             Self::Template { model, .. } => write!(f, "published template of {model}"),
         }
     }
@@ -176,11 +157,22 @@ pub(super) enum ToolStyle {
     /// As TypeScript types in a namespace, with an overhead of `around` tokens. A forced call may repeat the tool's
     /// name, and `sequential` is the overhead of a request that allows only one call at a time.
     Namespace { around: i32, names_forced: bool, sequential: u32 },
-    /// As JSON, with spaces after separators if `spaced`, multiplied by `scale` thousandths. The overhead is `around`
-    /// tokens for the list (`forced` if a call is required) and `each` tokens for every tool.
-    Json { spaced: bool, scale: usize, around: u32, forced: u32, each: u32 },
+    /// As JSON, multiplied by `scale` thousandths. The overhead is `around` tokens for the list (`forced` if a call is
+    /// required) and `each` tokens for every tool.
+    Json { layout: Layout, scale: usize, around: u32, forced: u32, each: u32 },
     /// The words of a schema (names, descriptions, listed values), and a fixed cost for each part of it.
     Words(SchemaCost),
+}
+
+/// Where there are spaces in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Nowhere, as JavaScript writes it.
+    Compact,
+    /// After separators, as Python writes it.
+    Spaced,
+    /// As Python writes it with an indentation of four.
+    Indented,
 }
 
 /// What the parts of a tool cost, apart from their words.
@@ -265,10 +257,17 @@ impl Family {
             .saturating_add(self.reasoning_overhead)
     }
 
-    /// Converts tokens of `encoding` to tokens of this family.
-    pub(super) fn scaled(&self, tokens: usize) -> u32 {
+    /// Converts the tokens of a text in `encoding` to tokens of this family.
+    pub(super) fn scaled(&self, tokens: usize, text: &str) -> u32 {
         let long = tokens.saturating_sub(LONG);
-        rounded((tokens - long) * self.text + long * self.long)
+        let scaled = (tokens - long) * self.text + long * self.long;
+        if (self.short_word, self.capital, self.line) == (0, 0, 0) {
+            return rounded(scaled);
+        }
+        let kinds = Kinds::of(text);
+        let more = kinds.short_words * self.short_word + kinds.capitals * self.capital + kinds.lines * self.line;
+        // Nothing is less than a token.
+        rounded(scaled.saturating_add_signed(isize::try_from(more).unwrap_or(0)).max(1000))
     }
 }
 
@@ -415,26 +414,6 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_known_by_their_address_or_by_the_models_id() {
-        let cases = [
-            ("https://ai-gateway.vercel.sh/v1", "moonshotai/kimi-k2", Server::Gateway, 18),
-            ("https://generativelanguage.googleapis.com/v1beta", "gemini-3-pro", Server::Studio, 0),
-            ("https://name.openai.azure.com/openai/v1", "grok-4-fast-reasoning", Server::Azure, 0),
-            ("https://api.deepseek.com", "deepseek-v4-flash", Server::DeepSeek, 82),
-            ("https://API.groq.com/openai/v1", "moonshotai/kimi-k2-instruct", Server::Groq, 18),
-            ("https://router.huggingface.co/v1", "moonshotai/kimi-k2-instruct:groq", Server::Gateway, 18),
-        ];
-        for (address, model, server, added) in cases {
-            assert_eq!(Server::at(address), server, "{address}");
-            let row = Family::at_server(model, server);
-            assert_eq!(if row.default_prompt > 0 { row.default_prompt } else { row.request }, added, "{model}");
-        }
-        let by_id = Family::at_server("moonshotai/kimi-k2-instruct:groq", Server::Gateway);
-        assert_eq!(by_id.tools, Family::at_server("moonshotai/kimi-k2-instruct", Server::Groq).tools);
-        assert_ne!(by_id.tools, Family::of("moonshotai/kimi-k2-instruct").tools);
-    }
-
-    #[test]
     fn every_figure_has_a_source_and_none_rests_on_one_repository() {
         for family in FAMILIES.iter().chain(FAMILIES.iter().flat_map(|family| family.servers).map(|(_, row)| *row)) {
             let overheads = [family.request, family.message, family.system, family.assistant];
@@ -464,7 +443,9 @@ mod tests {
     #[test]
     fn long_texts_are_counted_too_high_rather_than_too_low() {
         let claude = Family::of("anthropic/claude-sonnet-4.5");
-        assert_eq!((claude.scaled(100), claude.scaled(512), claude.scaled(1512)), (115, 590, 1780));
-        assert_eq!(Family::of("gpt-5").scaled(1512), 1512);
+        let counts = [100, 512, 1512].map(|tokens| claude.scaled(tokens, ""));
+        assert_eq!(counts, [119, 609, 1814]);
+        assert_eq!(claude.scaled(100, &"of the ".repeat(50)), 119 - 30);
+        assert_eq!(Family::of("gpt-5").scaled(1512, "of the"), 1512);
     }
 }

@@ -1,6 +1,7 @@
 //! The rows that other rows of the table are variants of.
 
 use crate::tokens::tokenizer::Figure::{Calls, Messages, Prompt, Text, Thinking as Thought, Tools, Vocabulary};
+use crate::tokens::tokenizer::Layout::{Compact, Indented, Spaced};
 use crate::tokens::tokenizer::{Encoding, Family, Figure, SchemaCost, Source, Thinking, ToolStyle};
 
 pub(super) const fn fitted(of: &'static [Figure], pairs: u32, repositories: u32) -> Source {
@@ -15,6 +16,9 @@ pub(super) const fn template(of: &'static [Figure], model: &'static str) -> Sour
     Source::Template { of, model }
 }
 
+/// The files are described in `data/README.md`.
+pub(super) const COMPARED: Source = Source::Compared { of: &[Text], files: 976 };
+
 pub(super) const GPT_4O: Family = Family {
     name: "gpt-4o",
     ids: &[],
@@ -24,6 +28,9 @@ pub(super) const GPT_4O: Family = Family {
     splits_digits: false,
     text: 1000,
     long: 1000,
+    short_word: 0,
+    capital: 0,
+    line: 0,
     request: 3,
     message: 4,
     system: 4,
@@ -77,7 +84,7 @@ pub(super) const OTHER: Family = Family {
     result: 15,
     repeats_name: false,
     lone_call: 0,
-    tools: ToolStyle::Json { spaced: true, scale: 1050, around: 100, forced: 100, each: 8 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 1050, around: 100, forced: 100, each: 8 },
     reasoning_overhead: 0,
     reasoning_head: 0,
     reasoning_tenths: 63,
@@ -90,15 +97,17 @@ pub(super) const CLAUDE: Family = Family {
     name: "claude-4.5",
     ids: &[&["claude"]],
     from: (4, 5),
-    text: 1152,
-    long: 1190,
+    text: 1190,
+    long: 1205,
+    short_word: -300,
+    capital: 90,
     request: 4,
     message: 3,
     system: 0,
     thinking: 28,
     call: 34,
     result: 34,
-    tools: ToolStyle::Json { spaced: true, scale: 1086, around: 496, forced: 588, each: 2 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 1086, around: 496, forced: 588, each: 2 },
     error: (8, 6),
     sources: &[documented(&[Tools], "Anthropic"), fitted(&[Text, Messages, Calls, Tools, Thought], 962, 21)],
     ..OTHER
@@ -109,15 +118,17 @@ pub(super) const CLAUDE: Family = Family {
 pub(super) const CLAUDE_5: Family = Family {
     name: "claude-5",
     from: (5, 0),
-    text: 1400,
-    long: 1500,
+    text: 1450,
+    long: 1550,
+    short_word: -330,
+    capital: 100,
     request: 4,
     message: 4,
     system: 2,
     thinking: 0,
     call: 34,
     result: 34,
-    tools: ToolStyle::Json { spaced: true, scale: 1340, around: 354, forced: 474, each: 9 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 1340, around: 354, forced: 474, each: 9 },
     error: (15, 8),
     sources: &[documented(&[Text, Tools], "Anthropic"), fitted(&[Text, Messages, Calls, Tools], 48, 4)],
     ..CLAUDE
@@ -204,7 +215,7 @@ pub(super) const GROK: Family = Family {
     system: 4,
     call: 17,
     result: 17,
-    tools: ToolStyle::Json { spaced: false, scale: 1000, around: 215, forced: 95, each: 0 },
+    tools: ToolStyle::Json { layout: Compact, scale: 1000, around: 215, forced: 95, each: 0 },
     reasoning: Thinking::All,
     error: (10, 15),
     sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 75, 3)],
@@ -221,27 +232,81 @@ pub(super) const LLAMA: Family = Family {
     system: 5,
     call: 8,
     result: 8,
-    tools: ToolStyle::Json { spaced: true, scale: 1000, around: 128, forced: 132, each: 3 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 128, forced: 132, each: 3 },
     error: (3, 25),
     sources: &[template(&[Messages], "Llama 3"), fitted(&[Text, Calls, Tools], 105, 14)],
     ..OTHER
 };
 
+/// Groq writes tools without line breaks, after a longer prompt.
+pub(super) const LLAMA_3_GROQ: Family = Family {
+    name: "llama-3.1",
+    from: (3, 1),
+    request: 30,
+    system: 0,
+    sources: &[template(&[Messages], "Llama 3.1"), fitted(&[Text, Calls, Tools], 87, 11)],
+    ..LLAMA
+};
+
+/// Together follows the published template, which writes tools as indented JSON.
+pub(super) static LLAMA_3_TOGETHER: Family = Family {
+    tools: ToolStyle::Json { layout: Indented, scale: 1000, around: 55, forced: 55, each: 15 },
+    sources: &[template(&[Messages, Tools], "Llama 3.1"), fitted(&[Text, Calls], 87, 11)],
+    ..LLAMA_3_GROQ
+};
+
+/// Bedrock leaves out that each tool is a function.
+pub(super) static LLAMA_3_BEDROCK: Family = Family {
+    tools: ToolStyle::Json { layout: Indented, scale: 1000, around: 55, forced: 55, each: 1 },
+    sources: &[template(&[Messages, Tools], "Llama 3.1"), fitted(&[Text, Calls], 87, 11)],
+    ..LLAMA_3_GROQ
+};
+
+pub(super) const LLAMA_4: Family = Family {
+    name: "llama-4",
+    from: (4, 0),
+    call: 23,
+    result: 21,
+    tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 630, forced: 630, each: 0 },
+    error: (3, 20),
+    sources: &[template(&[Messages], "Llama 4"), fitted(&[Text, Calls, Tools], 49, 4)],
+    ..LLAMA
+};
+
+/// Together, to which OpenRouter passes them on, puts a shorter prompt before the tools.
+pub(super) static LLAMA_4_TOGETHER: Family = Family {
+    tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 540, forced: 540, each: 0 },
+    sources: &[template(&[Messages], "Llama 4"), fitted(&[Text, Calls, Tools], 7, 2)],
+    ..LLAMA_4
+};
+
+/// Bedrock writes tools and calls as for Llama 3, with the date.
+pub(super) static LLAMA_4_BEDROCK: Family = Family {
+    call: LLAMA.call,
+    result: LLAMA.result,
+    tools: ToolStyle::Json { layout: Indented, scale: 1000, around: 87, forced: 87, each: 1 },
+    sources: &[template(&[Messages, Tools], "Llama 3.1"), fitted(&[Text, Calls], 49, 4)],
+    ..LLAMA_4
+};
+
 pub(super) const DEEPSEEK: Family = Family {
     name: "deepseek",
     ids: &[&["deepseek"], &["mai-ds"]],
-    text: 1020,
-    long: 1060,
+    text: 1025,
+    long: 1027,
+    short_word: -160,
+    capital: 80,
+    line: 310,
     request: 3,
     message: 1,
     system: 0,
     assistant: 2,
     call: 6,
     result: 5,
-    tools: ToolStyle::Json { spaced: true, scale: 990, around: 98, forced: 98, each: 0 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 990, around: 98, forced: 98, each: 0 },
     reasoning: Thinking::All,
     error: (6, 12),
-    sources: &[fitted(&[Text, Messages, Calls, Tools], 145, 7)],
+    sources: &[COMPARED, fitted(&[Messages, Calls, Tools], 145, 7)],
     ..OTHER
 };
 
@@ -257,7 +322,7 @@ pub(super) const QWEN: Family = Family {
     system: 5,
     call: 18,
     result: 10,
-    tools: ToolStyle::Json { spaced: true, scale: 1000, around: 84, forced: 88, each: 10 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 84, forced: 88, each: 10 },
     error: (3, 12),
     sources: &[template(&[Messages, Tools], "Qwen 3"), fitted(&[Text, Calls, Tools], 145, 4)],
     ..OTHER
@@ -276,16 +341,18 @@ pub(super) const MISTRAL: Family = Family {
         &["voxtral"],
     ],
     splits_digits: true,
-    text: 1010,
-    long: 1045,
+    text: 1005,
+    long: 1010,
+    capital: 130,
+    line: 215,
     request: 1,
     message: 2,
     system: 2,
     call: 4,
     result: 4,
-    tools: ToolStyle::Json { spaced: true, scale: 1020, around: 4, forced: 4, each: 10 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 1020, around: 4, forced: 4, each: 10 },
     error: (7, 8),
-    sources: &[template(&[Messages, Tools], "Mistral"), fitted(&[Text, Calls, Tools], 252, 13)],
+    sources: &[template(&[Messages, Tools], "Mistral"), COMPARED, fitted(&[Calls, Tools], 252, 13)],
     ..OTHER
 };
 
@@ -299,7 +366,7 @@ pub(super) const GLM: Family = Family {
     system: 2,
     call: 9,
     result: 8,
-    tools: ToolStyle::Json { spaced: true, scale: 1000, around: 98, forced: 98, each: 3 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 98, forced: 98, each: 3 },
     error: (4, 5),
     sources: &[template(&[Messages], "GLM 4.5"), fitted(&[Text, Calls, Tools], 158, 5)],
     ..OTHER
@@ -315,7 +382,7 @@ pub(super) const COHERE: Family = Family {
     system: 35,
     call: 36,
     result: 36,
-    tools: ToolStyle::Json { spaced: true, scale: 1040, around: 870, forced: 895, each: 15 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 1040, around: 870, forced: 895, each: 15 },
     error: (5, 5),
     sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 51, 4)],
     ..OTHER
@@ -326,7 +393,7 @@ pub(super) const GROK_FAST: Family = Family {
     ids: &[&["grok", "fast"]],
     request: 153,
     system: 0,
-    tools: ToolStyle::Json { spaced: false, scale: 1000, around: 152, forced: 152, each: 0 },
+    tools: ToolStyle::Json { layout: Compact, scale: 1000, around: 152, forced: 152, each: 0 },
     unseen_thought: 320,
     sources: &[fitted(&[Text, Messages, Calls, Tools, Prompt], 74, 4)],
     ..GROK
@@ -342,12 +409,12 @@ pub(super) const DEEPSEEK_V4: Family = Family {
     thinking: 79,
     call: 23,
     result: 20,
-    tools: ToolStyle::Json { spaced: true, scale: 1025, around: 219, forced: 227, each: 0 },
-    sources: &[fitted(&[Text, Messages, Calls, Tools, Thought], 80, 6)],
+    tools: ToolStyle::Json { layout: Spaced, scale: 1025, around: 223, forced: 231, each: 0 },
+    sources: &[COMPARED, fitted(&[Messages, Calls, Tools, Thought], 80, 6)],
     ..DEEPSEEK
 };
 
-/// With this API, DeepSeek's own server thinks unless it is told not to.
+/// With this API, DeepSeek's own server thinks unless it is told not to. Together's does so with any.
 pub(super) static DEEPSEEK_V4_THINKING: Family =
     Family { request: DEEPSEEK_V4.request + DEEPSEEK_V4.thinking, thinking: 0, ..DEEPSEEK_V4 };
 
@@ -363,7 +430,7 @@ pub(super) const KIMI: Family = Family {
     default_prompt: 18,
     call: 19,
     result: 12,
-    tools: ToolStyle::Json { spaced: false, scale: 1000, around: 12, forced: 12, each: 15 },
+    tools: ToolStyle::Json { layout: Compact, scale: 1000, around: 12, forced: 12, each: 15 },
     error: (5, 20),
     sources: &[template(&[Messages, Prompt], "Kimi K2"), fitted(&[Text, Calls, Tools], 84, 4)],
     ..OTHER
@@ -371,7 +438,7 @@ pub(super) const KIMI: Family = Family {
 
 /// Groq writes tools with spaces, as the first version of the template did.
 pub(super) static KIMI_GROQ: Family = Family {
-    tools: ToolStyle::Json { spaced: true, scale: 1000, around: 8, forced: 14, each: 9 },
+    tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 8, forced: 14, each: 9 },
     error: (5, 10),
     sources: &[template(&[Messages, Prompt], "Kimi K2"), fitted(&[Text, Calls, Tools], 26, 3)],
     ..KIMI
