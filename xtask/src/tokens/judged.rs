@@ -184,7 +184,10 @@ impl Judged {
         let server = match text("provider") {
             "google" => "https://generativelanguage.googleapis.com",
             "azure" => "https://resource.openai.azure.com",
+            "bedrock" => "https://bedrock-runtime.us-east-1.amazonaws.com",
             "groq" => "https://api.groq.com",
+            "openrouter" => "https://openrouter.ai",
+            "together" => "https://api.together.xyz",
             // With the older API, it doesn't think unless it is told to.
             "deepseek" if text("api").starts_with("responses") => "https://api.deepseek.com",
             _ => "",
@@ -212,7 +215,13 @@ impl Judged {
         Some(Self {
             family: family.to_owned(),
             kind: text("kind").to_owned(),
-            repository: text("source").split(':').next().unwrap_or_default().to_owned(),
+            // A fork has the recordings of the original, so only the repository's own name counts.
+            repository: text("source")
+                .split(':')
+                .next()
+                .and_then(|name| name.rsplit('/').next())
+                .unwrap_or_default()
+                .to_owned(),
             request: request.to_string(),
             actual,
             ours: f64::from(counted.input_tokens),
