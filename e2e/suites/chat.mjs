@@ -122,6 +122,7 @@ export async function chat(setup) {
       }
       const request = summary();
       assert.ok(request, `no summary was asked for; the last request had ${asked(small).at(-1)?.usage?.input_tokens} tokens`);
+      assert.equal(request.body.tool_choice, "none", "it is not recognized as a request for a summary");
       await until("the summary is written", () => request.ended);
       const before = Math.max(...asked(small).map((seen) => seen.usage?.input_tokens ?? 0));
       const answer = await view.ask(`Please read the file ${server.workspace}/chapter-${CHAPTERS.at(-1)}.md`);

@@ -146,9 +146,10 @@ export async function start(setup) {
       const before = tap.seen.length;
       await view.pick("Sluice Demo");
       await view.ask("What is a lock gate?");
-      await until("the title is written by the utility model", () =>
-        tap.seen.slice(before).some((seen) => seen.path === "/v1/responses" && !seen.body?.tools?.length),
+      const title = await until("the title is written by the utility model", () =>
+        tap.seen.slice(before).find((seen) => seen.path === "/v1/responses" && !seen.body?.tools?.length),
       );
+      assert.equal(title.body.reasoning?.summary, undefined, "a title needs no thinking");
       await view.command("Sluice: Choose Models for VS Code's Own Jobs");
       await page.screenshot({ path: path.join(setup.shots, "jobs.png") });
       await page.locator(".quick-input-list .monaco-list-row", { hasText: "Leave all of them to VS Code" }).first().click();

@@ -88,8 +88,8 @@ fn ten_rounds_of_tools_a_reload_and_a_change_of_models_keep_the_reasoning() {
 }
 
 /// How VS Code asks for a summary.
-const SUMMARIZE: &str =
-    "Summarize the conversation history so far, paying special attention to the most recent agent commands";
+const SUMMARIZE: &str = "Summarize the conversation history so far, paying special attention to the most recent agent \
+    commands and tool results that triggered this summarization.\nFocus particularly on everything.";
 
 /// Checks invariants R5 and S6a: through any host, in several conversations that share a vault, with answers that repeat
 /// themselves, questions that are asked again, answers that are cancelled or cut off, histories that are replaced by a summary,

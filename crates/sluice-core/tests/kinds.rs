@@ -11,7 +11,7 @@ const SYSTEM_PROMPTS: [&str; 62] = [
     "You are an AI coding research assistant that uses search tools to gather information. Search well.",
     "You are an AI coding research assistant that runs a series of terminal commands. Run them.",
     "You are an exploration agent specialized in rapid codebase analysis. Explore.",
-    "You are a code search expert.\nA developer needs to find a function.",
+    "You are a code search expert.\nA developer needs to find some code in their codebase. Find it.",
     "You are a background task tracker for the main coding agent. Track.",
     "You are an expert classifier for AI coding assistant prompts. Classify.",
     "You are an expert in crafting ultra-compact titles for chatbot conversations. Be compact.",
@@ -19,8 +19,8 @@ const SYSTEM_PROMPTS: [&str; 62] = [
     "You are an expert in crafting pithy branch names for Git Repos. Name it.",
     "You are an AI programming assistant, helping a software developer to come with the best git commit message.",
     "You are an AI assistant for a software developer who is about to make a pull request. Describe it.",
-    "You are an expert in writing short, catchy, and encouraging progress messages. Cheer.",
-    "You are a distinguished software engineer.\nYou must reply with a JSON array of names.",
+    "You are an expert in writing short, catchy, and encouraging progress messages for a coding assistant. Cheer.",
+    "You are a distinguished software engineer.\nYou must reply with a JSON array of strings.",
     "You are a helpful AI programming assistant to a user who is a software engineer, acting on behalf of an editor.",
     "You are a helpful AI programming assistant. Your task is to choose one category of these.",
     "You are a Visual Studio Code assistant. Your job is to assist users in using Visual Studio Code by returning settings.",
@@ -33,41 +33,51 @@ const SYSTEM_PROMPTS: [&str; 62] = [
     "You are an expert at analyzing files and patterns.",
     "Your task is to predict the line number where the developer is most likely to go.",
     "You are a Visual Studio Code assistant who helps the user create well-formed and unambiguous queries.",
-    "You are a software engineer with expert knowledge of the codebase the user has open. Find words.",
+    "You are a software engineer with expert knowledge of the codebase the user has open in their workspace. Find words.",
     "You are a software engineer with expert knowledge around software testing frameworks. Name one.",
     "You are a Visual Studio Code assistant who specializes in debugging. Configure it.",
     "You are a debugging expert. Your job is to return the debug type.",
     "You are helping a software developer to configure a Dev Container. Pick one.",
-    "You are an expert in reading documentation and extracting relevant results. Extract.",
+    "You are an expert in reading documentation and extracting relevant results.\nA developer is setting up a server.",
     "You are a programmer who specializes in using the command line. Your task is to respond with a list of files.",
     "You are a VS Code assistant. Your job is to suggest a filetree directory structure for a project.",
     "You are a VS Code assistant. Your job is to generate the project specification.",
     "You are a Visual Studio Code assistant. Your job is to generate the contents of a new file.",
     "You are an AI that creates a detailed content outline for a Jupyter notebook. Outline it.",
     "You are an AI coding assistant that is used for quick, inline code changes. Be quick.",
-    "You are a world class expert in programming, and especially good at Rust.",
+    "You are a world class expert in programming, and especially good at Rust.\nFollow Microsoft content policies.",
     "You are a programmer who specializes in using the command line. Your task is to help the Developer.",
     "You are an AI programming assistant that is specialized for usage of command-line tools. Use them.",
     "You are a VS Code search expert who helps to write search queries for text. Write one.",
-    "You are a world-class coding tutor. Your code explanations are good.",
+    "You are a world-class coding tutor. Your code explanations perfectly balance two things.",
     "You are a world-class software engineer and the author and maintainer of the discussed code. Review it.",
     "You generate concise Git commit messages. Generate one.",
     "You write clear, concise GitHub pull request titles and descriptions. Write them.",
     "You assess what one tool call does for an agent.",
     "You clean up raw speech-to-text (dictation) output. Clean it.",
     "Context: You are given multiple groups of tools. Name them.",
-    "Your role as an AI assistant is to help developers complete their code tasks by editing.",
-    "Predict next code edit based on what you see.",
-    "Predict the next code edit based on what you see.",
-    "You are a helpful assistant that parses user queries. Parse.",
+    "Your role as an AI assistant is to help developers complete their code tasks by assisting in editing specific lines.",
+    "Predict next code edit based on the context given by the user. Do it.",
+    "Predict the next code edit based on user context, and do it.",
+    "You are a helpful assistant that parses user queries.\nThe user is a software developer that is asking an AI for tests.",
     "You are a programmer who specializes in using the command line. Your task is to help the user fix a command.",
     "You are a Visual Studio Code assistant. The user has identified a project URL. Confirm it.",
     "You are a Visual Studio Code assistant focused on aiding users in crafting clear and specific texts.",
     "You are an AI that writes Python code for a single section of a Jupyter notebook. Write.",
-    "You are an AI that improves Python code in a section. Improve.",
-    "You are a world class examiner and must decide whether it is good.",
-    "You are a world class markdown editor, very well versed in programming. Edit.",
+    "You are an AI that improves Python code a lot for a single section of a Jupyter notebook. Improve.",
+    "You are a world class examiner and must decide whether a response fulfills a given criteria. Decide.",
+    "You are a world class markdown editor, very well versed in programming.\nFollow Microsoft content policies.",
     "You are a Visual Studio Code assistant. Your job is to assist users in using Visual Studio Code by providing knowledge. Help.",
+];
+
+/// How the requests for summaries begin that keep the agent's system prompt.
+const SUMMARIES: [&str; 3] = [
+    "Summarize the conversation history so far, paying special attention to the most recent agent commands and tool results \
+    that triggered this summarization. Be thorough.\nFocus particularly on:\n- the tools",
+    "The conversation has grown too large for the context window and must be compacted now.\n\nYour task is to create a \
+    comprehensive, detailed summary of the entire conversation that is complete.\n\nIMPORTANT: Do NOT call any tools.",
+    "Your task is to create a comprehensive, detailed summary of the entire conversation that captures all essential \
+    information.\n\nIMPORTANT: Do NOT call any tools.",
 ];
 
 fn chat(system: Option<&str>, question: &str, tools: &[&str]) -> ChatRequest {
@@ -102,20 +112,20 @@ fn structures() -> Vec<Structure> {
     vec![
         ("inline edit", after(RULES, "<instructions>\nYou are an AI coding assistant that is used for quick, inline code changes. Edit.\n</instructions>"), go(), &["replace_string"]),
         ("inline edit", after(NAMED, "You are a world class expert in programming, and especially good at rust.\nFollow Microsoft content policies.\n"), go(), &[]),
-        ("inline edit", after(NAMED, "You are a world class markdown editor, very well versed in programming.\n"), go(), &[]),
+        ("inline edit", after(NAMED, "You are a world class markdown editor, very well versed in programming.\nFollow Microsoft content policies.\n"), go(), &[]),
         ("inline fix", after(NAMED, "The user has a typescript file opened in a code editor.\nThe user expects you to propose a fix for it.\n"), go(), &[]),
         ("inline edit", vec![format!("You are an AI programming assistant.\n{RULES}"), "The user has a rust file opened in a code editor.\nThe user includes some code snippets.".to_owned()], go(), &[]),
         ("documentation", vec![format!("{NAMED}You must follow Microsoft content policies."), "When user asks you to document something, you must answer in the form of a comment.".to_owned()], go(), &[]),
         ("dev container", own("You are an AI programming assistant.\nYou are helping a software developer to configure a Dev Container by picking one."), go(), &[]),
         ("debug type", own("You are a Visual Studio Code assistant. Your job is to assist users in using Visual Studio Code by providing knowledge to them. Don't guess.\nYou are a debugging expert. Your job is to return the debug type to use."), go(), &[]),
-        ("rename suggestions", own("You are a distinguished software engineer.\nFollow Microsoft content policies.\nYou must reply with a JSON array."), go(), &[]),
+        ("rename suggestions", own("You are a distinguished software engineer.\nFollow Microsoft content policies.\nYou must reply with a JSON array of strings."), go(), &[]),
         ("project structure", vec![RULES.to_owned(), "You are a VS Code assistant. Your job is to suggest a filetree directory structure for it.".to_owned()], go(), &[]),
         ("project file", vec![RULES.to_owned(), "You are a Visual Studio Code assistant. Your job is to generate the contents of a new file.".to_owned()], go(), &[]),
-        ("code search sub-agent", after("<context>\nThe folders are a, b and c.\n</context>\n", "<instructions>\nYou are a code search expert.\nA developer needs to find it.\n</instructions>"), go(), &["file_search", "read_file"]),
-        ("tool server configuration", own("<instructions>\nYou are an expert in reading documentation and extracting relevant results.\n</instructions>"), go(), &["fetch"]),
+        ("code search sub-agent", after("<context>\nThe folders are a, b and c.\n</context>\n", "<instructions>\nYou are a code search expert.\nA developer needs to find some code in their codebase.\n</instructions>"), go(), &["file_search", "read_file"]),
+        ("tool server configuration", own("<instructions>\nYou are an expert in reading documentation and extracting relevant results.\nA developer is setting up it.\n</instructions>"), go(), &["fetch"]),
         ("exploration sub-agent", vec![format!("You are an expert AI programming assistant, working with a user in the VS Code editor.\n{RULES}"), "<instructions>\nYou are a highly sophisticated agent.\n</instructions>".to_owned()],
-            vec!["<instruction>Use tabs.</instruction>\n<modeInstructions>\nYou are currently running in \"Explore\" mode. Your instructions are below.\n</modeInstructions>".to_owned(), "Find the lock".to_owned()], &["file_search", "read_file"]),
-        ("intent detection", own("When asked for your name, you must say it.\nFollow the user's requirements.\n"), own("A software developer is using an AI chatbot in a code editor in file a.rs.\nChoose a function."), &[]),
+            vec!["<instruction>Use tabs.</instruction>\n<modeInstructions>\nYou are currently running in \"Explore\" mode. Your instructions are below.\n\nYou are an exploration agent specialized in rapid codebase analysis.\n</modeInstructions>".to_owned(), "Find the lock".to_owned()], &["file_search", "read_file"]),
+        ("intent detection", own("When asked for your name, you must say it.\nFollow the user's requirements.\n"), own("A software developer is using an AI chatbot in a code editor in file a.rs.\nThe developer added the following request: choose."), &[]),
         ("goal", after(SERVICE_RULES, "You summarize a user's coding request into a single short phrase. Short."), go(), &[]),
         ("dictation", after(SERVICE_RULES, "You clean up raw speech-to-text (dictation) output."), go(), &[]),
         ("thinking title", own(SERVICE_RULES), own("Summarize the following content in a SINGLE sentence (under 10 words) using past tense."), &[]),
@@ -180,10 +190,7 @@ fn the_requests_of_vscode_are_recognized() {
         let broken = system.replacen(' ', "\n ", 3);
         assert_eq!(purpose(&chat(Some(&broken), "Go", &[])), purpose(&chat(Some(system), "Go", &[])));
     }
-    for question in [
-        "Summarize the conversation history so far, paying special attention to the most recent agent commands. Go.",
-        "The conversation has grown too large for the context window and must be compacted.",
-    ] {
+    for question in SUMMARIES {
         let mut chat = chat(Some("You are an expert AI programming assistant"), question, &["read_file", "edit"]);
         chat.messages.insert(1, ChatMessage::user("Fix it"));
         let content = vec![ChatPart::Text { value: "It is fixed.".to_owned() }];
@@ -197,9 +204,7 @@ fn the_requests_of_vscode_are_recognized() {
     ] {
         add(question, &chat(None, question, &[]));
     }
-    for tool in ["manage_todo_list", "categorize_prompt"] {
-        add(tool, &chat(Some("Anything"), "Go", &[tool]));
-    }
+    add("categorize_prompt", &chat(Some("Anything"), "Go", &["categorize_prompt"]));
     expect![[r#"
         summary conversation summary: Your task is to create a comprehensive, detailed summary of 
         summary conversation summary: You are a helpful AI assistant tasked with summarizing conve
@@ -207,7 +212,7 @@ fn the_requests_of_vscode_are_recognized() {
         subAgent execution sub-agent: You are an AI coding research assistant that runs a series o
         subAgent exploration sub-agent: You are an exploration agent specialized in rapid codebase a
         subAgent code search sub-agent: You are a code search expert.
-        A developer needs to find a fu
+        A developer needs to find some
         utility to-do list: You are a background task tracker for the main coding agent.
         utility prompt category: You are an expert classifier for AI coding assistant prompts
         utility chat title: You are an expert in crafting ultra-compact titles for chatb
@@ -238,7 +243,7 @@ fn the_requests_of_vscode_are_recognized() {
         utility tool server configuration: You are an expert in reading documentation and extracting re
         utility files for a fix: You are a programmer who specializes in using the command li
         utility project structure: You are a VS Code assistant. Your job is to suggest a filetr
-        utility project file: You are a VS Code assistant. Your job is to generate the pro
+        utility project specification: You are a VS Code assistant. Your job is to generate the pro
         utility project file: You are a Visual Studio Code assistant. Your job is to gener
         utility notebook outline: You are an AI that creates a detailed content outline for a 
         inline inline edit: You are an AI coding assistant that is used for quick, inlin
@@ -246,7 +251,7 @@ fn the_requests_of_vscode_are_recognized() {
         inline terminal command: You are a programmer who specializes in using the command li
         inline command-line tool: You are an AI programming assistant that is specialized for 
         inline search query: You are a VS Code search expert who helps to write search qu
-        inline explanation: You are a world-class coding tutor. Your code explanations a
+        inline explanation: You are a world-class coding tutor. Your code explanations p
         inline code review: You are a world-class software engineer and the author and m
         utility commit message: You generate concise Git commit messages. Generate one.
         utility pull request: You write clear, concise GitHub pull request titles and desc
@@ -254,26 +259,27 @@ fn the_requests_of_vscode_are_recognized() {
         utility dictation: You clean up raw speech-to-text (dictation) output. Clean it
         utility tool groups: Context: You are given multiple groups of tools. Name them.
         utility next edit: Your role as an AI assistant is to help developers complete 
-        utility next edit: Predict next code edit based on what you see.
-        utility next edit: Predict the next code edit based on what you see.
-        utility test request: You are a helpful assistant that parses user queries. Parse.
+        utility next edit: Predict next code edit based on the context given by the use
+        utility next edit: Predict the next code edit based on user context, and do it.
+        utility test request: You are a helpful assistant that parses user queries.
+        The us
         utility command fix: You are a programmer who specializes in using the command li
         utility project template: You are a Visual Studio Code assistant. The user has identif
         utility project specification: You are a Visual Studio Code assistant focused on aiding use
         utility notebook cell: You are an AI that writes Python code for a single section o
-        utility notebook cell: You are an AI that improves Python code in a section. Improv
-        utility judgement: You are a world class examiner and must decide whether it is
+        utility notebook cell: You are an AI that improves Python code a lot for a single s
+        utility judgement: You are a world class examiner and must decide whether a res
         inline inline edit: You are a world class markdown editor, very well versed in p
         inline VS Code question: You are a Visual Studio Code assistant. Your job is to assis
         summary conversation summary: Summarize the conversation history so far, paying special at
         summary conversation summary: The conversation has grown too large for the context window 
+        summary conversation summary: Your task is to create a comprehensive, detailed summary of 
         utility chat title: Please write a brief title for the following request:
 
         Fix i
         utility branch name: Please write a brief branch name for the following request:
 
         utility user's intent: You are a helpful assistant that summarizes conversations. G
-        utility to-do list: manage_todo_list
         utility prompt category: categorize_prompt
     "#]]
     .assert_eq(&lines);
@@ -361,8 +367,8 @@ fn ordinary_prompts_are_not_misread() {
 #[test]
 fn quoted_prompts_are_not_misread() {
     let questions = [
-        "Summarize the conversation history so far, paying special attention to the most recent agent commands.",
-        "The conversation has grown too large for the context window and must be compacted.",
+        SUMMARIES[0],
+        SUMMARIES[1],
         "Please write a brief title for the following request:\n\nFix it",
         "Please write a brief branch name for the following request:\n\nFix it",
         "You are a helpful assistant that summarizes conversations. Given a chat conversation between two.",
@@ -385,6 +391,74 @@ fn quoted_prompts_are_not_misread() {
                 let found = purpose(&structured(&own, &[question], tools));
                 assert_eq!(found.kind, RequestKind::Main, "{own:?} is taken for {}", found.name);
             }
+        }
+    }
+}
+
+/// What people ask, in the words of VS Code's own requests or nearly so, one prompt on each line.
+const ORDINARY_PROMPTS: &str = include_str!("data/ordinary_prompts.txt");
+/// System prompts of other extensions, which often begin as VS Code's own do.
+const OTHER_SYSTEMS: &str = include_str!("data/ordinary_systems.txt");
+
+fn lines(file: &str) -> Vec<String> {
+    file.lines().map(|line| line.replace("\\n", "\n")).collect()
+}
+
+/// Asks a question after another one was answered.
+fn later(system: Option<&str>, question: &str, tools: &[&str]) -> ChatRequest {
+    let mut chat = chat(system, "Fix it", tools);
+    let content = vec![ChatPart::Text { value: "It is fixed.".to_owned() }];
+    chat.messages.push(ChatMessage { role: Role::Assistant, content });
+    chat.messages.push(ChatMessage::user(question));
+    chat
+}
+
+#[test]
+fn prompts_that_sound_like_requests_of_vscode_are_not_misread() {
+    let agent = format!("{}\n{RULES}", ORDINARY_SYSTEMS[0]);
+    let ask = format!("You are an AI programming assistant.\n{RULES}You can answer general programming questions.");
+    let systems = [Some(agent.as_str()), Some(ask.as_str()), Some("You are a helpful assistant."), None];
+    let prompts = lines(ORDINARY_PROMPTS);
+    assert!(prompts.len() >= 150, "{}", prompts.len());
+    for prompt in &prompts {
+        for system in systems {
+            for tools in [&[] as &[&str], &["manage_todo_list"], &["read_file", "manage_todo_list"]] {
+                for (before, after) in WRAPPERS {
+                    let question = format!("{before}{prompt}{after}");
+                    for chat in [chat(system, &question, tools), later(system, &question, tools)] {
+                        let found = purpose(&chat);
+                        assert_eq!(found.kind, RequestKind::Main, "{question} is taken for {}", found.name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn system_prompts_of_others_are_not_misread() {
+    let systems = lines(OTHER_SYSTEMS);
+    assert!(systems.len() >= 50, "{}", systems.len());
+    for system in &systems {
+        for tools in TOOLS {
+            for question in ["Hello", "Fix it", "Summarize the conversation history so far"] {
+                for chat in [chat(Some(system), question, tools), later(Some(system), question, tools)] {
+                    let found = purpose(&chat);
+                    assert_eq!(found.kind, RequestKind::Main, "{system} is taken for {}", found.name);
+                }
+            }
+        }
+    }
+}
+
+/// A later question may quote a request for a summary, too, and the tools must stay available then.
+#[test]
+fn quoted_requests_for_summaries_are_not_misread() {
+    for summary in SUMMARIES {
+        let opening: String = summary.split_inclusive('.').next().unwrap().to_owned();
+        for question in [opening.clone(), format!("{opening}\n\nWhat does this do?"), format!("Translate: {summary}")] {
+            let found = purpose(&later(Some(ORDINARY_SYSTEMS[0]), &question, &["read_file"]));
+            assert_eq!(found.kind, RequestKind::Main, "{question}");
         }
     }
 }

@@ -375,9 +375,12 @@ fn a_summary_request_keeps_its_tools_but_may_not_call_them() {
         format!("{} {}", body["tools"].as_array().unwrap().len(), body["tool_choice"])
     };
     expect![[r#"1 "none""#]].assert_eq(&choice(
-        "Summarize the conversation history so far, paying special attention to the most recent agent commands …",
+        "Summarize the conversation history so far, paying special attention to the most recent agent commands and tool \
+        results that triggered this summarization.\nFocus particularly on everything.",
     ));
-    expect![[r#"1 "auto""#]].assert_eq(&choice("Summarize this file"));
+    for question in ["Summarize this file", "Your task is to create a comprehensive, detailed summary of the code"] {
+        expect![[r#"1 "auto""#]].assert_eq(&choice(question));
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What a request is for. VS Code's chat makes many small requests of its own, for titles, commit messages and the like.
 //! They are recognized by the tools that they offer, or by how their prompts state the task.
 
+use std::str::SplitWhitespace;
+
 use crate::boundary::{ChatMessage, ChatPart, ChatRequest, RequestKind, Role};
 use RequestKind::{Inline, SubAgent, Summary, Utility};
 
@@ -20,56 +22,79 @@ enum Place {
     System,
     /// Where a system prompt states its task, with or without tools.
     SystemWithTools,
+    /// All of the system prompt, if the request offers no tools.
+    WholeSystem,
     /// At the beginning of a part of the only question, if there are neither tools nor a system prompt with a task.
     OnlyQuestion,
     /// At the beginning of a part of the last question, if there are answers to summarize.
     LastQuestion,
     /// The name of the only tool.
     OnlyTool,
-    /// The name of the agent whose instructions come before the question.
+    /// At the beginning of an agent's instructions, which come before the question.
     Agent,
 }
-use Place::{Agent, LastQuestion, OnlyQuestion, OnlyTool, System, SystemWithTools};
+use Place::{Agent, LastQuestion, OnlyQuestion, OnlyTool, System, SystemWithTools, WholeSystem};
 
-/// The purposes that are recognized, with the words that identify them. `*` is any word. The first match counts.
+/// The purposes that are recognized, with the words that identify them. `*` is any word, and `…` any number of words. The first
+/// match counts.
+///
+/// The words are long, because other extensions and users write prompts that begin like VS Code's.
 const RULES: [(&str, RequestKind, Place, &str); 81] = [
-    // Summaries of the conversation offer the tools of the conversation, because the prompt cache depends on them.
+    // Summaries of the conversation offer the tools of the conversation, because the prompt cache depends on them. The model may
+    // not call any, so an ordinary question must not be mistaken for one.
     (
         "conversation summary",
         Summary,
         LastQuestion,
-        "Summarize the conversation history so far, paying special attention to the most recent agent commands",
+        "Summarize the conversation history so far, paying special attention to the most recent agent commands and tool \
+        results that triggered this summarization. … Focus particularly on",
     ),
     (
         "conversation summary",
         Summary,
         LastQuestion,
-        "The conversation has grown too large for the context window and must be compacted",
+        "The conversation has grown too large for the context window and must be compacted now. Your task is to create a \
+        comprehensive, detailed summary of the entire conversation … Do NOT call any tools",
     ),
-    ("conversation summary", Summary, LastQuestion, "Your task is to create a comprehensive, detailed summary of the"),
+    (
+        "conversation summary",
+        Summary,
+        LastQuestion,
+        "Your task is to create a comprehensive, detailed summary of the entire conversation that captures all essential \
+        information … Do NOT call any tools",
+    ),
     (
         "conversation summary",
         Summary,
         SystemWithTools,
-        "Your task is to create a comprehensive, detailed summary of the",
+        "Your task is to create a comprehensive, detailed summary of the entire conversation",
     ),
-    ("conversation summary", Summary, System, "You are a helpful AI assistant tasked with summarizing conversations"),
+    ("conversation summary", Summary, System, "You are a helpful AI assistant tasked with summarizing conversations."),
     ("search sub-agent", SubAgent, SystemWithTools, "You are an AI coding research assistant that uses search tools"),
     ("execution sub-agent", SubAgent, SystemWithTools, "You are an AI coding research assistant that runs a series of"),
     ("exploration sub-agent", SubAgent, SystemWithTools, "You are an exploration agent specialized in rapid codebase"),
-    // Users can't choose this agent, only other agents can.
-    ("exploration sub-agent", SubAgent, Agent, "Explore"),
-    ("code search sub-agent", SubAgent, SystemWithTools, "You are a code search expert. A developer needs to find"),
-    ("to-do list", Utility, OnlyTool, "manage_todo_list"),
-    ("to-do list", Utility, SystemWithTools, "You are a background task tracker"),
+    // Users can't choose VS Code's own agent of this name, only other agents can.
+    (
+        "exploration sub-agent",
+        SubAgent,
+        Agent,
+        "You are currently running in \"Explore\" mode … You are an exploration agent specialized in rapid codebase",
+    ),
+    (
+        "code search sub-agent",
+        SubAgent,
+        SystemWithTools,
+        "You are a code search expert. A developer needs to find some code in their codebase",
+    ),
+    ("to-do list", Utility, SystemWithTools, "You are a background task tracker for the main coding agent"),
     ("prompt category", Utility, OnlyTool, "categorize_prompt"),
     ("prompt category", Utility, SystemWithTools, "You are an expert classifier for AI coding assistant prompts"),
-    ("chat title", Utility, System, "You are an expert in crafting ultra-compact titles"),
-    ("chat title", Utility, System, "You are an expert in crafting pithy titles"),
+    ("chat title", Utility, System, "You are an expert in crafting ultra-compact titles for chatbot conversations"),
+    ("chat title", Utility, System, "You are an expert in crafting pithy titles for chatbot conversations"),
     ("chat title", Utility, OnlyQuestion, "Please write a brief title for the following request:"),
     ("chat title", Utility, OnlyQuestion, "Please write a brief title for the following conversation:"),
     ("thinking title", Utility, OnlyQuestion, "Summarize the following content in a SINGLE sentence (under"),
-    ("branch name", Utility, System, "You are an expert in crafting pithy branch names"),
+    ("branch name", Utility, System, "You are an expert in crafting pithy branch names for Git Repos"),
     ("branch name", Utility, OnlyQuestion, "Please write a brief branch name for the following request:"),
     (
         "commit message",
@@ -89,9 +114,14 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         "progress message",
         Utility,
         System,
-        "You are an expert in writing short, catchy, and encouraging progress messages",
+        "You are an expert in writing short, catchy, and encouraging progress messages for a coding assistant",
     ),
-    ("rename suggestions", Utility, System, "You are a distinguished software engineer."),
+    (
+        "rename suggestions",
+        Utility,
+        System,
+        "You are a distinguished software engineer. … You must reply with a JSON array of strings",
+    ),
     (
         "intent detection",
         Utility,
@@ -104,14 +134,19 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         System,
         "You are a helpful AI programming assistant. Your task is to choose one category",
     ),
-    ("intent detection", Utility, OnlyQuestion, "A software developer is using an AI chatbot in a code editor"),
+    (
+        "intent detection",
+        Utility,
+        OnlyQuestion,
+        "A software developer is using an AI chatbot in a code editor … The developer added the following request",
+    ),
     (
         "settings search",
         Utility,
         System,
         "You are a Visual Studio Code assistant. Your job is to assist users in using Visual Studio Code by returning",
     ),
-    ("goal", Utility, System, "You summarize a user's coding request"),
+    ("goal", Utility, System, "You summarize a user's coding request into a single short phrase"),
     ("goal check", Utility, System, "You are an evaluator inside an autonomous coding agent loop"),
     ("goal check", Utility, OnlyQuestion, "You are an evaluator inside an autonomous coding agent loop"),
     (
@@ -120,9 +155,9 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         OnlyQuestion,
         "You are a helpful assistant that summarizes conversations. Given a chat conversation",
     ),
-    ("command risk", Utility, System, "You assess what one terminal command does"),
+    ("command risk", Utility, System, "You assess what one terminal command does for"),
     ("command risk", Utility, OnlyQuestion, "You assess what one terminal command does for"),
-    ("tool risk", Utility, System, "You assess what one tool call does"),
+    ("tool risk", Utility, System, "You assess what one tool call does for"),
     ("tool risk", Utility, OnlyQuestion, "You assess what one tool call does for"),
     (
         "change explanations",
@@ -145,11 +180,16 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         "You are an AI programming assistant that is specialized in generating code for a new",
     ),
     ("patch repair", Utility, System, "You are an expert in file editing. The user has provided a patch that failed"),
-    ("edit repair", Utility, System, "You are an expert at analyzing files and patterns."),
+    ("edit repair", Utility, WholeSystem, "You are an expert at analyzing files and patterns."),
     ("next edit", Utility, System, "Your task is to predict the line number where the developer is most likely"),
-    ("next edit", Utility, System, "Your role as an AI assistant is to help developers complete their code tasks by"),
-    ("next edit", Utility, System, "Predict next code edit based on"),
-    ("next edit", Utility, System, "Predict the next code edit based on"),
+    (
+        "next edit",
+        Utility,
+        System,
+        "Your role as an AI assistant is to help developers complete their code tasks by assisting in editing specific",
+    ),
+    ("next edit", Utility, System, "Predict next code edit based on the context given by the user"),
+    ("next edit", Utility, System, "Predict the next code edit based on user context"),
     (
         "question rewrite",
         Utility,
@@ -160,7 +200,7 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         "search keywords",
         Utility,
         System,
-        "You are a software engineer with expert knowledge of the codebase the user has open",
+        "You are a software engineer with expert knowledge of the codebase the user has open in their workspace",
     ),
     (
         "test framework",
@@ -168,7 +208,12 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         System,
         "You are a software engineer with expert knowledge around software testing frameworks",
     ),
-    ("test request", Utility, System, "You are a helpful assistant that parses user queries."),
+    (
+        "test request",
+        Utility,
+        System,
+        "You are a helpful assistant that parses user queries. The user is a software developer that is asking an AI",
+    ),
     ("launch configuration", Utility, System, "You are a Visual Studio Code assistant who specializes in debugging"),
     ("debug type", Utility, System, "You are a debugging expert. Your job is to return the debug type"),
     ("dev container", Utility, System, "You are helping a software developer to configure a Dev Container"),
@@ -176,7 +221,7 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         "tool server configuration",
         Utility,
         SystemWithTools,
-        "You are an expert in reading documentation and extracting relevant results",
+        "You are an expert in reading documentation and extracting relevant results. A developer is setting up",
     ),
     (
         "files for a fix",
@@ -196,7 +241,18 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         System,
         "You are a VS Code assistant. Your job is to suggest a filetree directory structure",
     ),
-    ("project file", Utility, System, "You are a VS Code assistant. Your job is to generate the "),
+    (
+        "project file",
+        Utility,
+        System,
+        "You are a VS Code assistant. Your job is to generate the contents of a file in a project",
+    ),
+    (
+        "project specification",
+        Utility,
+        System,
+        "You are a VS Code assistant. Your job is to generate the project specification",
+    ),
     (
         "project file",
         Utility,
@@ -227,16 +283,36 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         System,
         "You are an AI that writes Python code for a single section of a Jupyter notebook",
     ),
-    ("notebook cell", Utility, System, "You are an AI that improves Python code"),
-    ("judgement", Utility, System, "You are a world class examiner and must decide"),
+    (
+        "notebook cell",
+        Utility,
+        System,
+        "You are an AI that improves Python code … for a single section of a Jupyter notebook",
+    ),
+    (
+        "judgement",
+        Utility,
+        System,
+        "You are a world class examiner and must decide whether a response fulfills a given criteria",
+    ),
     (
         "inline edit",
         Inline,
         SystemWithTools,
         "You are an AI coding assistant that is used for quick, inline code changes",
     ),
-    ("inline edit", Inline, System, "You are a world class expert in programming, and especially good at "),
-    ("inline edit", Inline, System, "You are a world class markdown editor, very well versed in programming"),
+    (
+        "inline edit",
+        Inline,
+        System,
+        "You are a world class expert in programming, and especially good at … Follow Microsoft content policies.",
+    ),
+    (
+        "inline edit",
+        Inline,
+        System,
+        "You are a world class markdown editor, very well versed in programming. … Follow Microsoft content policies.",
+    ),
     (
         "inline fix",
         Inline,
@@ -254,7 +330,7 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         "terminal command",
         Inline,
         System,
-        "You are a programmer who specializes in using the command line. Your task is to help",
+        "You are a programmer who specializes in using the command line. Your task is to help the Developer",
     ),
     (
         "command-line tool",
@@ -262,15 +338,20 @@ const RULES: [(&str, RequestKind, Place, &str); 81] = [
         System,
         "You are an AI programming assistant that is specialized for usage of command-line tools",
     ),
-    ("search query", Inline, System, "You are a VS Code search expert who helps to write search queries"),
+    ("search query", Inline, System, "You are a VS Code search expert who helps to write search queries for"),
     (
         "VS Code question",
         Inline,
         SystemWithTools,
         "You are a Visual Studio Code assistant. Your job is to assist users in using Visual Studio Code by providing knowledge",
     ),
-    ("explanation", Inline, System, "You are a world-class coding tutor. Your code explanations"),
-    ("code review", Inline, System, "You are a world-class software engineer and the author and maintainer"),
+    ("explanation", Inline, System, "You are a world-class coding tutor. Your code explanations perfectly balance"),
+    (
+        "code review",
+        Inline,
+        System,
+        "You are a world-class software engineer and the author and maintainer of the discussed code",
+    ),
 ];
 
 /// Rules for all answers. Many system prompts begin with them, and some consist of nothing else.
@@ -297,7 +378,11 @@ pub fn purpose(chat: &ChatRequest) -> Purpose {
     let prompts: Vec<&str> = before.iter().filter(|message| message.role == Role::System).flat_map(texts).collect();
     let tasks: Vec<&str> = match prompts.first() {
         Some(first) if begins_with(first, AGENT) => Vec::new(),
-        _ => prompts.iter().flat_map(|text| possible_tasks(text)).collect(),
+        first => {
+            let instructions = first.and_then(|text| text.split_once(INSTRUCTIONS));
+            let tasks = prompts.iter().flat_map(|text| possible_tasks(text));
+            tasks.chain(instructions.map(|(_, instructions)| instructions)).collect()
+        }
     };
     let has_no_task = prompts.iter().all(|text| GENERAL_RULES.iter().any(|rule| begins_with(text, rule)));
     let question = chat.messages.iter().rev().find(|message| message.role == Role::User);
@@ -306,14 +391,20 @@ pub fn purpose(chat: &ChatRequest) -> Purpose {
     let first_question =
         before.iter().rposition(|message| message.role == Role::User && texts(message).next().is_some());
     let instructions = before.get(..first_question.unwrap_or_default()).unwrap_or_default();
+    let agents = instructions.iter().flat_map(texts).filter_map(|text| Some(text.split_once(AGENT_INSTRUCTIONS)?.1));
+    let agents: Vec<&str> = agents.collect();
     let matches = |place: Place, words: &str| match place {
         System => chat.tools.is_empty() && tasks.iter().any(|task| begins_with(task, words)),
         SystemWithTools => tasks.iter().any(|task| begins_with(task, words)),
+        WholeSystem => {
+            let is_all = |prompt: &str| prompt.split_whitespace().eq(words.split_whitespace());
+            chat.tools.is_empty() && matches!(prompts.as_slice(), [only] if is_all(only))
+        }
         // A user may quote such a prompt in a chat.
         OnlyQuestion => chat.tools.is_empty() && has_no_task && first_answer.is_none() && asks(words),
         LastQuestion => first_answer.is_some() && asks(words),
         OnlyTool => matches!(chat.tools.as_slice(), [only] if only.name == words),
-        Agent => instructions.iter().flat_map(texts).any(|text| is_of_agent(text, words)),
+        Agent => agents.iter().any(|instructions| begins_with(instructions, words)),
     };
     let found = RULES.into_iter().find(|(_, _, place, words)| matches(*place, words));
     found.map_or(Purpose { name: "conversation", kind: RequestKind::Main }, |(name, kind, ..)| Purpose { name, kind })
@@ -333,29 +424,37 @@ fn possible_tasks(prompt: &str) -> Vec<&str> {
         let lines = prompt.match_indices('\n').take(LINES_BEFORE_TASK);
         tasks.extend(lines.filter_map(|(at, _)| prompt.get(at..)));
     }
-    tasks.extend(prompt.split_once(INSTRUCTIONS).map(|(_, instructions)| instructions));
     tasks
-}
-
-/// Returns whether a text has the instructions of the agent with this name.
-fn is_of_agent(text: &str, name: &str) -> bool {
-    text.split_once(AGENT_INSTRUCTIONS).is_some_and(|(_, instructions)| {
-        begins_with(instructions, &format!("You are currently running in \"{name}\" mode"))
-    })
 }
 
 /// Compares word by word, because versions of VS Code break lines in different places.
 fn begins_with(text: &str, opening: &str) -> bool {
+    let mut pieces = opening.split('…');
     let mut words = text.split_whitespace();
-    let mut expected = opening.split_whitespace().peekable();
+    pieces.next().is_none_or(|piece| skip(&mut words, piece))
+        && pieces.all(|piece| {
+            while !skip(&mut words, piece) {
+                if words.next().is_none() {
+                    return false;
+                }
+            }
+            true
+        })
+}
+
+/// Skips the next words if they are these.
+fn skip(words: &mut SplitWhitespace<'_>, expected: &str) -> bool {
+    let mut rest = words.clone();
+    let mut expected = expected.split_whitespace().peekable();
     while let Some(word) = expected.next() {
-        let Some(found) = words.next() else { return false };
-        // The last word of an opening may be followed by punctuation.
+        let Some(found) = rest.next() else { return false };
+        // The last word may be followed by punctuation.
         let is_last = expected.peek().is_none();
         let bare = || found.trim_end_matches(|c: char| !c.is_alphanumeric());
         if word != "*" && found != word && (!is_last || bare() != word) {
             return false;
         }
     }
+    *words = rest;
     true
 }
