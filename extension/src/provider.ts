@@ -203,6 +203,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     }
     const ledger = counts.begin(prepared, model, connection.endpoint.origin);
     let answered: Answered | undefined;
+    let hasCalls = false;
     try {
       await ledger.permit();
       answered = await exchange(core, requests, {
@@ -217,6 +218,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
           if (output.type === "note") {
             this.#note(model.id, output);
           } else {
+            hasCalls ||= output.type === "toolCall";
             reporter.report(output);
             ledger.part(output);
           }
@@ -241,7 +243,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     }
     const { ledgerEntry } = answered;
     if (ledgerEntry !== undefined && requests.remember(ledgerEntry, prepared.question, reasoningRefused ? prepared.chat : undefined)) {
-      vault.changed();
+      vault.changed(!hasCalls);
     }
     await lists.learnFrom(connection, model.id, answered.report);
     if (ending.type === "cancelled") {

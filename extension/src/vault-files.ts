@@ -10,7 +10,7 @@ import type { Requests } from "../../packages/loader/src/requests.js";
 import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
 
-/** There is at most one write in this time. */
+/** There is at most one write in this time during a turn. */
 const SAVE_AFTER_MS = 2_000;
 /** The names of our files. A newer version of Sluice that writes another format gives its files other names, so that they stay. */
 const NAME = /^[^.]+\.(json|tmp|taken)$/;
@@ -45,9 +45,13 @@ export class VaultFiles {
     return opening;
   }
 
-  /** The vault has changed. */
-  changed(): void {
-    this.#timer ??= setTimeout(() => void this.save(), SAVE_AFTER_MS);
+  /** The vault has changed. It is saved at once when a turn is over, because VS Code may close the window without a warning. */
+  changed(isTurnOver: boolean): void {
+    if (isTurnOver) {
+      void this.save();
+    } else {
+      this.#timer ??= setTimeout(() => void this.save(), SAVE_AFTER_MS);
+    }
   }
 
   /** Deletes everything. Other windows do the same the next time that they save. */

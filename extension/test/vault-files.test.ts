@@ -48,6 +48,21 @@ async function words(): Promise<string[]> {
 
 const names = (): string[] => [...fake.files.keys()].filter((path) => path.startsWith("/storage/vault/"));
 
+test("the end of a turn is saved at once, and its rounds soon", async (context) => {
+  fake.reset();
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { vault, files } = window();
+  await files.open();
+  vault.words.add("round");
+  files.changed(false);
+  assert.deepEqual(names(), []);
+  vault.words.add("end");
+  files.changed(true);
+  // This only waits for a save that has begun.
+  await files.dispose();
+  assert.deepEqual(await words(), ["end", "round"]);
+});
+
 test("windows that save at the same time lose nothing, and leave few files", async () => {
   fake.reset();
   const windows = Array.from({ length: 6 }, window);
