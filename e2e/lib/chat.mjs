@@ -104,6 +104,23 @@ export class Chat {
     await until(`${name} is chosen`, async () => (await picker.getAttribute("aria-label"))?.includes(name));
   }
 
+  /** Chooses a thinking effort for the current model, next to its name. @param {string} label */
+  async chooseEffort(label) {
+    const button = this.toolbar.locator(".model-picker-config");
+    const row = this.page.locator(".action-widget .chat-model-picker-config-option", { hasText: label }).first();
+    await until(`the effort ${label} is chosen`, async () => {
+      try {
+        if (!(await row.isVisible())) await button.click({ timeout: AGAIN_MS });
+        await row.click({ timeout: AGAIN_MS });
+        return (await button.innerText()).includes(label);
+      } catch {
+        return false;
+      } finally {
+        await this.page.keyboard.press("Escape");
+      }
+    });
+  }
+
   /** Clicks on a row of the model picker. @param {string} text */
   async inPicker(text) {
     const picker = this.toolbar.locator(".model-picker-name");

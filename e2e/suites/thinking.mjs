@@ -1,6 +1,6 @@
 // Thinking in the Chat view, with models that are as strict about it as the real ones: it is shown without any setting,
-// and the server accepts what comes back after ten rounds of tools and changes of models. What happens after a reload, and for
-// each effort, is tested in extension/test/reasoning.test.ts.
+// the effort in the picker is what the server gets, and the server accepts what comes back after ten rounds of tools, changes of
+// models and a reload of the window.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
@@ -18,6 +18,13 @@ const SHOWN = {
   "Anthropic-like": SUMMARIES,
   "DeepSeek-like": ["There are 0 results."],
   "vLLM-like": ["There are 0 results."],
+};
+/** What the server gets for each choice in the picker. The last one takes the others back. */
+const EFFORTS = {
+  Low: { effort: "low", summary: "auto" },
+  High: { effort: "high", summary: "auto" },
+  None: { effort: "none" },
+  Default: { summary: "auto" },
 };
 const idOf = (/** @type {string} */ name) => `sluice/${name.toLowerCase()}`;
 
@@ -58,6 +65,19 @@ export async function thinking(setup) {
         assert.deepEqual(asked(idOf(name)).at(-1)?.body.reasoning, { summary: "auto" }, "nobody chose an effort");
       });
     }
+    await step("the effort in the picker is sent, and nothing if it is left alone", async () => {
+      for (const name of Object.keys(SHOWN)) {
+        await view.startAfresh();
+        await view.pick(name);
+        for (const [label, reasoning] of Object.entries(EFFORTS)) {
+          await view.chooseEffort(label);
+          await view.ask("Call nothing 0 times");
+          const { body, status } = asked(idOf(name)).at(-1) ?? {};
+          assert.deepEqual(body?.reasoning, reasoning, `${name} ${label}`);
+          assert.equal(status, 200, `${name} ${label}`);
+        }
+      }
+    });
     await step("two messages of an answer are two paragraphs", async () => {
       await view.startAfresh();
       await view.pick("OpenAI-like");
@@ -97,6 +117,19 @@ export async function thinking(setup) {
     await step("it is kept in a private folder", async () => {
       await until("it is saved", () => kept().some((text) => text.includes('"encrypted_content"')));
       assert.equal(fs.statSync(vault).mode & 0o777, 0o700, "others can read it");
+    });
+    await step("each model still has it after a reload of the window", async () => {
+      const questions = await view.length();
+      await page.reload();
+      await view.input.waitFor();
+      await until("the conversation is back", async () => (await view.length()) === questions);
+      for (const name of Object.keys(SHOWN)) {
+        const since = tap.seen.length;
+        await view.pick(name);
+        const answer = await view.ask(`Call read_file 1 times on ${notes}`);
+        assert.doesNotMatch(answer, /stopped early/);
+        assert.equal(accepted(name, since).length, 14, name);
+      }
     });
     await step("one command deletes it", async () => {
       await view.command("Sluice: Delete Remembered Reasoning");

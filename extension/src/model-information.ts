@@ -16,6 +16,9 @@ export interface SluiceModel extends vscode.LanguageModelChatInformation {
 /** The built-in gateway's model for conversations; its other models are for tests. */
 export const DEMO_MODEL = "sluice/demo";
 
+/** The choice in VS Code's picker that leaves the thinking effort to the model. Without it, nobody could take back another choice. */
+export const MODELS_OWN_EFFORT = "default";
+
 /** All of its text may come from a server, and VS Code shows much of it as Markdown, in which even commands work. */
 export function information(model: ChatModel, connection: Connection, before = 0): SluiceModel {
   const { family, version, maxInputTokens, maxOutputTokens, contextWindow, capabilities } = model;
@@ -74,9 +77,12 @@ function configurationSchema({ effort, contextSizes }: ChatModel): { configurati
           reasoningEffort: {
             type: "string",
             title: vscode.l10n.t("Thinking Effort"),
-            enum: effort.values,
-            enumItemLabels: effort.values.map((value) => linkFree(value.charAt(0).toUpperCase() + value.slice(1))),
-            ...(effort.default === null ? {} : { default: effort.default }),
+            enum: [...(effort.default === null ? [MODELS_OWN_EFFORT] : []), ...effort.values],
+            enumItemLabels: [
+              ...(effort.default === null ? [vscode.l10n.t("Default")] : []),
+              ...effort.values.map((value) => linkFree(value.charAt(0).toUpperCase() + value.slice(1))),
+            ],
+            default: effort.default ?? MODELS_OWN_EFFORT,
             group: "navigation",
           },
         }),

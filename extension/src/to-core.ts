@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 
 import { toBase64 } from "../../packages/loader/src/base64.js";
 import type { ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, ThinkingReplay } from "../../packages/loader/src/core.js";
+import { MODELS_OWN_EFFORT } from "./model-information.js";
 
 /** Begins a note by Sluice below an answer. The character after the empty line is invisible, and models don't write it. */
 export const NOTE = "\n\n\u2063";
@@ -27,7 +28,7 @@ export function toChatRequest(
       ...settings,
       ...(overrides.effort === null ? {} : { reasoningEffort: overrides.effort }),
       ...(overrides.routing === null ? {} : { routing: overrides.routing }),
-      ...(typeof chosen === "string" ? { chosenEffort: chosen } : {}),
+      ...(typeof chosen === "string" && chosen !== MODELS_OWN_EFFORT ? { chosenEffort: chosen } : {}),
       efforts: effort?.values ?? [],
       ...(sentOutputTokens === null ? {} : { maxOutputTokens: sentOutputTokens }),
       newConversationId: crypto.randomUUID(),

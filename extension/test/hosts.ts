@@ -116,6 +116,9 @@ type Item =
   | { type: "function_call"; call_id: string; name: string; arguments: string }
   | { type: "function_call_output"; call_id: string; output: string };
 
+/** The efforts that the agent host knows. It doesn't offer others. */
+const KNOWN_EFFORTS: unknown[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"];
+
 /** The core agent host: reads an answer when it is complete, and keeps the text of thinking and one string with it. */
 export class AgentHost {
   readonly #input: Item[] = [];
@@ -133,8 +136,8 @@ export class AgentHost {
     return {
       ...{ id, name, maxContextWindowTokens, maxPromptTokens: maxInputTokens, maxOutputTokens },
       supportsVision: capabilities.imageInput === true,
-      supportedReasoningEfforts: effort?.enum.filter((value) => typeof value === "string"),
-      defaultReasoningEffort: effort?.default,
+      supportedReasoningEfforts: effort?.enum.filter((value) => KNOWN_EFFORTS.includes(value)),
+      defaultReasoningEffort: KNOWN_EFFORTS.includes(effort?.default) ? effort?.default : undefined,
     };
   }
 
@@ -205,7 +208,9 @@ export class AgentHost {
         return { role: item.role === "assistant" ? 2 : 1, content: [new vscode.LanguageModelTextPart(item.text)] };
       case "reasoning": {
         const metadata = item.encrypted_content === null ? {} : { encrypted_content: item.encrypted_content };
-        return { role: 2, content: [new vscode.LanguageModelThinkingPart!(item.summary, item.id, metadata)] };
+        // Its agents get another id unless the id is like OpenAI's.
+        const id = item.id.startsWith("rs") ? item.id : "rs_byok_1";
+        return { role: 2, content: [new vscode.LanguageModelThinkingPart!(item.summary, id, metadata)] };
       }
       case "function_call": {
         const input = JSON.parse(item.arguments) as object;

@@ -158,7 +158,8 @@ test("the effort that is chosen in the picker is sent for models of every key", 
   // The agent host says what it wants.
   await new AgentHost().ask(provider, await model(), "Call open_gate 0 times", { modelConfiguration: { reasoningEffort: "high" } });
   choose();
-  await new CopilotChat().ask(provider, await model(), "Call open_gate 0 times");
+  // VS Code passes on what the picker shows if nothing was chosen.
+  await new CopilotChat().ask(provider, await model(), "Call open_gate 0 times", { modelConfiguration: { reasoningEffort: "default" } });
   fake.files.set("/storage/../../chatLanguageModels.json", new TextEncoder().encode("[damaged"));
   await new CopilotChat().ask(provider, await model(), "Call open_gate 0 times");
   assert.deepEqual(
