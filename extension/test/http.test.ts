@@ -146,7 +146,7 @@ const prepared: Prepared = {
   kind: "main",
   description: "m: conversation",
   chat: new Uint8Array(),
-  question: 0,
+  question: { text: 0, thread: 0 },
   optional: [],
   notes: [],
 };

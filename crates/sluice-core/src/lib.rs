@@ -147,7 +147,7 @@ pub use settings::read_settings;
 pub use surrogates::mend_surrogates;
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
 pub use usage::{History, UsageTracker, preflight};
-pub use vault::{Vault, question_id};
+pub use vault::{QuestionId, Vault, question_id};
 pub use vercel::{
     NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
     VercelTeam, vercel_files, vercel_session, vercel_step,

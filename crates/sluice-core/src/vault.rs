@@ -43,10 +43,12 @@ pub struct Vault {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Entry {
-    /// What the answer is recognized by, see [`keys`] and [`opening_key`].
+    /// What the answer is recognized by, see [`keys`] and [`opening_keys`].
     keys: Vec<u64>,
-    /// The question that it answered, see [`question_id`].
+    /// The question that it answered, see [`QuestionId`].
     question: u32,
+    #[serde(default)]
+    thread: u32,
     replay: ThinkingReplay,
     made_ms: u64,
     used_ms: u64,
@@ -106,16 +108,18 @@ impl Vault {
     }
 
     /// Keeps what the server needs back of an answer. Returns whether there is anything to save.
-    pub fn remember(&mut self, LedgerEntry { answer, is_whole, .. }: &LedgerEntry, question: u32, now_ms: u64) -> bool {
+    pub fn remember(&mut self, entry: &LedgerEntry, question: QuestionId, now_ms: u64) -> bool {
+        let LedgerEntry { answer, is_whole, .. } = entry;
+        let QuestionId { text: question, thread } = question;
         let Some(replay) = replay_in(answer) else { return false };
         let mut keys = keys(answer);
         if !is_whole {
-            keys.extend(opening_key(answer, question));
+            keys.extend(opening_keys(answer, question));
         }
         if keys.is_empty() || bytes_of(replay) > MAX_ENTRY_BYTES {
             return false;
         }
-        self.entries.push(Entry { keys, question, replay: replay.clone(), made_ms: now_ms, used_ms: now_ms });
+        self.entries.push(Entry { keys, question, thread, replay: replay.clone(), made_ms: now_ms, used_ms: now_ms });
         self.shrink(now_ms);
         true
     }
@@ -148,26 +152,30 @@ impl Vault {
                 let is_it = |at: &usize| self.entries.get(*at).is_some_and(|entry| entry.replay == *carried);
                 used.extend(keys.iter().filter_map(|key| own.get(key)).flatten().copied().find(is_it));
             } else {
-                let opening = opening_key(&message.content, questions.get(number).copied().unwrap_or_default());
-                missing.push((number, keys, opening.into_iter().collect()));
+                let asked = questions.get(number).copied().unwrap_or_default();
+                let opening = opening_keys(&message.content, asked.text).pop();
+                missing.push((number, asked, [keys, opening.into_iter().collect()]));
             }
         }
-        // A model may have given the same answer several times. The newest one belongs to the last message, unless the
-        // questions say otherwise. The host may have only the beginning of an answer that was cancelled.
-        for (must_match, is_beginning) in [(true, false), (false, false), (true, true)] {
-            for (number, whole, opening) in missing.iter().rev() {
+        // A model may have given the same answer several times, in this conversation and in others. The newest one belongs to the
+        // last message, unless the questions say otherwise. The host may have only the beginning of an answer that was cancelled.
+        let is_in_thread =
+            |entry: &Entry, asked: QuestionId| entry.question == asked.text && entry.thread == asked.thread;
+        let is_to_question = |entry: &Entry, asked: QuestionId| entry.question == asked.text;
+        let passes: [(usize, &dyn Fn(&Entry, QuestionId) -> bool); 5] =
+            [(0, &is_in_thread), (0, &is_to_question), (0, &|_, _| true), (1, &is_in_thread), (1, &is_to_question)];
+        for (kind, fits) in passes {
+            for (number, asked, keys) in missing.iter().rev() {
                 let Some(message) = chat.messages.get_mut(*number) else { continue };
                 if replay_in(&message.content).is_some() {
                     continue;
                 }
-                let question = questions.get(*number).copied().unwrap_or_default();
-                let fits = |at: &&usize| {
-                    !used.contains(*at)
-                        && self.entries.get(**at).is_some_and(|entry| !must_match || entry.question == question)
+                let is_free = |at: &&usize| {
+                    !used.contains(*at) && self.entries.get(**at).is_some_and(|entry| fits(entry, *asked))
                 };
                 // The first key is the most exact one.
-                let keys: &Vec<u64> = if is_beginning { opening } else { whole };
-                let found = keys.iter().find_map(|key| own.get(key)?.iter().rev().find(fits).copied());
+                let mut keys = keys.get(kind).into_iter().flatten();
+                let found = keys.find_map(|key| own.get(key)?.iter().rev().find(is_free).copied());
                 if let Some((at, entry)) = found.and_then(|at| Some((at, self.entries.get(at)?))) {
                     used.insert(at);
                     message.content.push(ChatPart::Thinking { replay: Some(entry.replay.clone()) });
@@ -216,13 +224,23 @@ impl Vault {
     }
 }
 
-/// Identifies the question that the next answer is for: the last text of the user.
-pub fn question_id(chat: &ChatRequest) -> u32 {
+/// Identifies the question that an answer is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct QuestionId {
+    /// A hash of what the user wrote last.
+    pub text: u32,
+    /// A hash of everything that the user wrote, because the same question may be asked in several conversations.
+    pub thread: u32,
+}
+
+/// Returns the question that the next answer is for.
+pub fn question_id(chat: &ChatRequest) -> QuestionId {
     questions(&chat.messages).last().copied().unwrap_or_default()
 }
 
 /// Returns for each message the question that it belongs to.
-fn questions(messages: &[ChatMessage]) -> Vec<u32> {
+fn questions(messages: &[ChatMessage]) -> Vec<QuestionId> {
     let question = |message: &ChatMessage| {
         let said = message.content.iter().filter_map(|part| match part {
             ChatPart::Text { value } if message.role == Role::User => Some(value.split_whitespace()),
@@ -231,11 +249,13 @@ fn questions(messages: &[ChatMessage]) -> Vec<u32> {
         let said: String = said.flatten().collect();
         (!said.is_empty()).then(|| short_hash(&said))
     };
-    let latest = |current: &mut u32, message: &ChatMessage| {
-        *current = question(message).unwrap_or(*current);
+    let latest = |current: &mut QuestionId, message: &ChatMessage| {
+        if let Some(text) = question(message) {
+            *current = QuestionId { text, thread: short_hash(&format!("{} {text}", current.thread)) };
+        }
         Some(*current)
     };
-    messages.iter().scan(0, latest).collect()
+    messages.iter().scan(QuestionId::default(), latest).collect()
 }
 
 /// Returns what a message carries for its server.
@@ -269,19 +289,25 @@ fn keys(content: &[ChatPart]) -> Vec<u64> {
     }
 }
 
-/// Returns the hash by which an answer that ended early is recognized: by how it begins and what was asked.
-fn opening_key(content: &[ChatPart], question: u32) -> Option<u64> {
-    const CHARACTERS: usize = 16;
+/// Returns the hashes by which an answer that ended early is recognized: by what was asked and by how the answer begins, up to
+/// several places. The host may have less of it than the server gave, so the last hash of what the host has is one of them.
+fn opening_keys(content: &[ChatPart], question: u32) -> Vec<u64> {
+    const FEWEST: usize = 16;
+    const MOST: usize = 256;
+    // Answers of several models often begin with the same words.
+    let is_place = |length: &usize| *length >= FEWEST && (*length <= 4 * FEWEST || length.is_multiple_of(FEWEST));
     let mut text = String::new();
     for part in content {
         match part {
             ChatPart::Text { value } => text.extend(value.split_whitespace()),
-            ChatPart::ToolCall { .. } => return None,
+            ChatPart::ToolCall { .. } => return Vec::new(),
             _ => {}
         }
     }
-    let (end, _) = text.char_indices().nth(CHARACTERS)?;
-    Some(fnv1a(format!("opening\0{question}\0{}", text.get(..end)?).as_bytes()))
+    let ends = text.char_indices().map(|(at, letter)| at + letter.len_utf8()).take(MOST);
+    let places = (1..).zip(ends).filter(|(length, _)| is_place(length));
+    let key = |(_, end): (usize, usize)| Some(fnv1a(format!("opening\0{question}\0{}", text.get(..end)?).as_bytes()));
+    places.filter_map(key).collect()
 }
 
 /// Returns a text that is the same for all spellings of the same JSON. Numbers are those of JavaScript.

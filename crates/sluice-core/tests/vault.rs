@@ -2,14 +2,14 @@
 
 use serde_json::json;
 use sluice_core::{
-    ChatMessage, ChatPart, ChatRequest, LedgerEntry, ReasoningItem, ReplayItem, Role, ThinkingReplay, Vault,
-    question_id,
+    ChatMessage, ChatPart, ChatRequest, LedgerEntry, QuestionId, ReasoningItem, ReplayItem, Role, ThinkingReplay,
+    Vault, question_id,
 };
 
 const ORIGIN: &str = "https://gateway.example";
 const NOW: u64 = 1_790_000_000_000;
 const DAY: u64 = 86_400_000;
-const QUESTION: u32 = 7;
+const QUESTION: QuestionId = QuestionId { text: 7, thread: 7 };
 
 fn answer(text: &str, call_id: Option<&str>, reasoning: ReasoningItem) -> Vec<ChatPart> {
     let replay = ThinkingReplay {
@@ -66,6 +66,26 @@ fn an_answer_is_recognized_by_its_calls_or_its_text() {
     assert_eq!(find(json!([text("One.")])), []);
 }
 
+/// People greet models in many conversations, and models greet them with the same words each time.
+#[test]
+fn equal_answers_to_equal_questions_are_told_apart_by_their_conversations() {
+    let say = |text: &str| vec![ChatPart::Text { value: text.to_owned() }];
+    let said = |text: &str| ChatMessage { role: Role::Assistant, content: say(text) };
+    let ask = |first: &str| vec![ChatMessage::user(first), said("Yes."), ChatMessage::user("Go on")];
+    let chat = |messages| ChatRequest { model: "acme/m-1".to_owned(), messages, ..ChatRequest::default() };
+    let mut vault = Vault::default();
+    for (now, first, reasoning) in [(1, "Is it open?", "AAA"), (2, "Is it closed?", "BBB"), (3, "Is it?", "CCC")] {
+        let asked = question_id(&chat(ask(first)));
+        vault.remember(&whole(answer("Done.", None, sealed(reasoning))), asked, NOW + now);
+    }
+    for (first, expected) in [("Is it closed?", "BBB"), ("Is it open?", "AAA"), ("Anything else?", "CCC")] {
+        let mut chat = chat([ask(first), vec![said("Done."), ChatMessage::user("And now?")]].concat());
+        vault.restore(&mut chat, ORIGIN, NOW + 9);
+        let found = serde_json::to_string(&chat.messages[3]).unwrap();
+        assert!(found.contains(expected), "{first}: {found}");
+    }
+}
+
 #[test]
 fn an_answer_that_ended_early_is_recognized_by_how_it_begins() {
     let long = "The gate opens at noon, and it closes again at night.";
@@ -84,6 +104,32 @@ fn an_answer_that_ended_early_is_recognized_by_how_it_begins() {
     assert!(found(false, &question));
     assert!(!found(true, &question), "the host has all of an answer that is whole");
     assert!(!found(false, &ChatMessage::user("Is it open?")), "that was another question");
+}
+
+/// Both models begin with the same words.
+#[test]
+fn an_answer_of_another_model_that_ended_early_is_not_taken_for_it() {
+    let said =
+        |text: &str| ChatMessage { role: Role::Assistant, content: vec![ChatPart::Text { value: text.to_owned() }] };
+    let question = ChatMessage::user("When does the gate open?");
+    let asked = question_id(&ChatRequest { messages: vec![question.clone()], ..ChatRequest::default() });
+    let mut vault = Vault::default();
+    let long = "Here is what I found: it opens at noon.".repeat(20);
+    let entry = LedgerEntry { is_whole: false, ..whole(answer(&long, None, sealed("AAA"))) };
+    vault.remember(&entry, asked, NOW);
+    let mut found = |text: &str| {
+        let messages = vec![question.clone(), said(text)];
+        let mut chat = ChatRequest { model: "acme/m-1".to_owned(), messages, ..ChatRequest::default() };
+        vault.restore(&mut chat, ORIGIN, NOW)
+    };
+    for length in [20, 24, 38, 80, 200, 400, 700] {
+        assert!(found(&long[..length]), "{length}");
+    }
+    for other in
+        ["Here is what I found (1)", "Here is what I found: the gate", "Here is what I found: it opens at one."]
+    {
+        assert!(!found(other), "{other}");
+    }
 }
 
 #[test]

@@ -1351,6 +1351,16 @@ export type FileState = "good" | "missing" | "damaged" | "newer";
 
 export type RequestKind = "main" | "subAgent" | "summary" | "utility" | "inline";
 
+export type QuestionId = { 
+/**
+ * A hash of what the user wrote last.
+ */
+text: number, 
+/**
+ * A hash of everything that the user wrote, because the same question may be asked in several conversations.
+ */
+thread: number, };
+
 export type RequestUsage = { 
 /**
  * The id from the start.
@@ -2610,7 +2620,7 @@ entry: unknown,
 /**
  * The question of the [`PreparedRequest`].
  */
-question: number, 
+question: QuestionId, 
 /**
  * The chat whose reasoning the server refused.
  */
@@ -2772,7 +2782,7 @@ model: string,
 /**
  * Identifies the question, for the vault.
  */
-question: number, 
+question: QuestionId, 
 /**
  * What to send.
  */

@@ -130,9 +130,9 @@ export class Requests {
    * Keeps what the server needs back of an answer, whose ledger entry this is. If the server refused the reasoning in
    * the chat, that isn't sent again. Returns whether there is anything to save.
    */
-  remember(ledgerEntry: string, question: number, refusedChat?: Uint8Array): boolean {
+  remember(ledgerEntry: string, question: PreparedRequest["question"], refusedChat?: Uint8Array): boolean {
     const refused = refusedChat === undefined ? "" : `,"refused":${decoder.decode(refusedChat)}`;
-    return this.#askJson(`{"remember":{"entry":${ledgerEntry},"question":${question},"nowMs":${Date.now()}${refused}}}`);
+    return this.#askJson(`{"remember":{"entry":${ledgerEntry},"question":${JSON.stringify(question)},"nowMs":${Date.now()}${refused}}}`);
   }
 
   /** Returns the contents of the vault's file. */

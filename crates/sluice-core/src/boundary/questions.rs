@@ -22,6 +22,7 @@ use crate::message::Message;
 use crate::models::ListState;
 use crate::probe::{ProbeEvent, ProbeOptions};
 use crate::send::{BuiltRequest, KeyUse, Parameter};
+use crate::vault::QuestionId;
 use crate::vercel::VercelQuestion;
 
 /// The questions of an editor, apart from reading answers and counting tokens.
@@ -85,7 +86,7 @@ pub enum RequestsQuestion {
         #[cfg_attr(test, ts(type = "unknown"))]
         entry: Box<LedgerEntry>,
         /// The question of the [`PreparedRequest`].
-        question: u32,
+        question: QuestionId,
         /// The chat whose reasoning the server refused.
         #[cfg_attr(test, ts(optional))]
         refused: Option<Box<ChatRequest>>,
@@ -262,7 +263,7 @@ pub struct PreparedRequest {
     /// The model that is asked.
     pub model: String,
     /// Identifies the question, for the vault.
-    pub question: u32,
+    pub question: QuestionId,
 }
 
 /// A question about the models of an endpoint. The shell keeps the catalog's state, the snapshot.

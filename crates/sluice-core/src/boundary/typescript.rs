@@ -19,6 +19,7 @@ use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailu
 use crate::receive::StreamOptions;
 use crate::recording::Recording;
 use crate::send::{Consent, Effort, Endpoint, KeyUse, Parameter, Permission};
+use crate::vault::QuestionId;
 use crate::vercel::{
     NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
     VercelTeam,
@@ -103,6 +104,7 @@ fn typescript_types_are_fresh() {
         Estimate::decl(&config),
         FileState::decl(&config),
         RequestKind::decl(&config),
+        QuestionId::decl(&config),
         RequestUsage::decl(&config),
         Totals::decl(&config),
         StatusLine::decl(&config),
