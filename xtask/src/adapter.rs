@@ -20,9 +20,9 @@ pub fn build() -> Done {
 pub fn build_around(modules: &Modules) -> Done {
     javascript::install()?;
     notices::write(
-        &["sluice-wasm", "sluice-ai-sdk-wasm", "sluice-requests-wasm"],
+        &["sluice-wasm", "sluice-ai-sdk-wasm", "sluice-requests-wasm", "sluice-tokens-wasm"],
         wasm::TARGET,
-        &[modules.core(), modules.ai_sdk(), modules.requests()],
+        &[modules.core(), modules.ai_sdk(), modules.requests(), modules.tokens()],
         &package(),
     )?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
@@ -33,7 +33,7 @@ pub fn build_around(modules: &Modules) -> Done {
 
 /// Runs the package's own tests against the output of `build_around`.
 pub fn test() -> Done {
-    let tests = ["adapter", "browser", "failures", "hostile", "messages", "random", "sample", "types"]
+    let tests = ["adapter", "browser", "failures", "hostile", "messages", "random", "sample", "tokens", "types"]
         .map(|name| format!("test/{name}.test.mjs"));
     let options = ["--experimental-vm-modules", "--no-warnings", "--test", "--test-reporter=dot"];
     run(command("node").args(options).args(tests).current_dir(package()))?;
@@ -53,6 +53,7 @@ pub fn test() -> Done {
         "dist/core.wasm",
         "dist/ai-sdk.mjs",
         "dist/ai-sdk.wasm",
+        "dist/vocabularies.cjs",
     ] {
         if !packed.contains(&format!("\"{file}\"")) {
             return Err(format!("the npm package would not contain {file}"));
@@ -64,11 +65,16 @@ pub fn test() -> Done {
 /// Generates the reference of the package's interface and compares it with the one in `docs/`.
 fn check_reference() -> Done {
     run(&mut javascript::tool("typedoc/bin/typedoc", &package()))?;
-    for (name, title) in [("index", "@sluice/stream-adapter"), ("messages", "@sluice/stream-adapter/messages")] {
+    for (name, title) in [
+        ("index", "@sluice/stream-adapter"),
+        ("messages", "@sluice/stream-adapter/messages"),
+        ("tokens", "@sluice/stream-adapter/tokens"),
+    ] {
         let [made, kept] =
             [format!("target/api/{name}.md"), format!("docs/adapter-{name}.md")].map(|it| root().join(it));
         let text = fs::read_to_string(&made).map_err(|error| format!("{}: {error}", made.display()))?;
         let text = text.replacen(&format!("# {name}\n"), &format!("# `{title}`\n"), 1);
+        let text = text.replace("](messages.md#", "](adapter-messages.md#");
         if std::env::var_os("UPDATE_EXPECT").is_some() {
             fs::write(&kept, text).map_err(|error| format!("{}: {error}", kept.display()))?;
         } else if fs::read_to_string(&kept).ok() != Some(text) {

@@ -1,8 +1,8 @@
 // `node everywhere.mjs TARBALL FOLDER BASE_URL`: installs the packed package into an empty folder and uses it in every
 // supported version of Node, in Bun and in Deno, as an ES module, as CommonJS, and bundled by esbuild, webpack and Vite. Each
-// asks the embedded gateway for a text and for a call, which must arrive whole, and reads chunks of the AI SDK with the entry
-// point for that alone. What isn't bundled also reads them with the entry point `slim` and the file `ai-sdk.wasm`. It downloads
-// a lot, so it is not a part of `cargo xtask test`.
+// asks the embedded gateway for a text and for a call, which must arrive whole, reads chunks of the AI SDK with the entry
+// point for that alone, and counts tokens. What isn't bundled also reads the chunks with the entry point `slim` and the file
+// `ai-sdk.wasm`. It downloads a lot, so it is not a part of `cargo xtask test`.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -42,7 +42,7 @@ async function ask(model, prompt, tools) {
 async function main() {
   const schema = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
   const tools = [{ name: "read_file", description: "Reads a file.", inputSchema: schema }];
-  console.log(await ask("sluice/echo+chunk=7", "Grüße, 水位 😀"), "|", await ask("sluice/tools", "read_file", tools), "|", await read(VSCodeStreamAdapter));
+  console.log(await ask("sluice/echo+chunk=7", "Grüße, 水位 😀"), "|", await ask("sluice/tools", "read_file", tools), "|", await read(VSCodeStreamAdapter), "|", await countTokens("gpt-5", "水位 😀"));
 }
 ${READ}
 main().catch((error) => { console.error(error); process.exitCode = 1; });
@@ -65,11 +65,13 @@ const find = require.resolve;`;
 const ESM = `import { OpenResponsesStreamAdapter } from "@sluice/stream-adapter";
 import { VSCodeStreamAdapter } from "@sluice/stream-adapter/ai-sdk";
 import { toResponsesInput } from "@sluice/stream-adapter/messages";
+import { countTokens } from "@sluice/stream-adapter/tokens";
 import process from "node:process";`;
 const CJS = `const { OpenResponsesStreamAdapter } = require("@sluice/stream-adapter");
 const { VSCodeStreamAdapter } = require("@sluice/stream-adapter/ai-sdk");
-const { toResponsesInput } = require("@sluice/stream-adapter/messages");`;
-const EXPECTED = 'Grüße, 水位 😀 | read_file{"path":"."} | Hi 水';
+const { toResponsesInput } = require("@sluice/stream-adapter/messages");
+const { countTokens } = require("@sluice/stream-adapter/tokens");`;
+const EXPECTED = 'Grüße, 水位 😀 | read_file{"path":"."} | Hi 水 | 3';
 
 const place = (/** @type {string[]} */ ...names) => path.join(folder, ...names);
 const write = (/** @type {string} */ name, /** @type {string} */ text) => writeFileSync(place(name), text);

@@ -1,6 +1,7 @@
 const vscode = require("vscode");
 const { OpenResponsesStreamAdapter } = require("@sluice/stream-adapter");
 const { toResponsesInput } = require("@sluice/stream-adapter/messages");
+const { countTokens } = require("@sluice/stream-adapter/tokens");
 
 const baseUrl = process.env.SAMPLE_BASE_URL ?? "http://127.0.0.1:8787/v1"; // `sluice serve` listens there
 const limits = { maxInputTokens: 100_000, maxOutputTokens: 8_000, capabilities: { toolCalling: true, imageInput: true } };
@@ -20,7 +21,7 @@ const provider = {
     const usage = await adapter.processStream(send, progress, token);
     console.log(`${usage.inputTokens} tokens in, ${usage.outputTokens} out`);
   },
-  provideTokenCount: async (_model, text) => Math.ceil((typeof text === "string" ? text : JSON.stringify(text.content)).length / 4),
+  provideTokenCount: ({ id }, text) => countTokens(id, text),
 };
 
 exports.activate = (context) => context.subscriptions.push(vscode.lm.registerLanguageModelChatProvider("sluice-sample", provider));

@@ -1,13 +1,14 @@
 // node scripts/build.mjs FOLDER: builds the package from its sources and the compiled modules in a folder (`cargo xtask
-// adapter` passes it). There are four entry points, each as an ES module and as CommonJS, with types:
+// adapter` passes it). There are five entry points, each as an ES module and as CommonJS, with types:
 //
 //   index     the adapters, with their cores in it
 //   ai-sdk    the adapter for the AI SDK alone, with its core in it
 //   slim      the adapters without their cores, which are the files core.wasm and ai-sdk.wasm
 //   messages  requests from VS Code's messages, with the requests module in it
+//   tokens    token counts. Its module has megabytes, so both formats share one file, vocabularies.cjs
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -33,6 +34,11 @@ const ENTRIES = {
   "ai-sdk": { source: "ai-sdk.ts", define: { SLUICE_WASM: '""', SLUICE_AI_SDK_WASM: packed(aiSdk), SLUICE_IS_SMALL: "true" } },
   slim: { source: "index.ts", define: { SLUICE_WASM: '""', SLUICE_AI_SDK_WASM: '""' } },
   messages: { source: "messages.ts", define: { SLUICE_REQUESTS_WASM: gzipped(join(folder, "sluice_requests_wasm.wasm")) } },
+  tokens: { source: "tokens.ts", define: {} },
+};
+const besideEntries = {
+  name: "files beside the entry points",
+  setup: ({ onResolve }) => onResolve({ filter: /^\.\/vocabularies\.cjs$/ }, ({ path }) => ({ path, external: true })),
 };
 for (const [name, { source, define }] of Object.entries(ENTRIES)) {
   for (const [format, extension] of [
@@ -48,11 +54,13 @@ for (const [name, { source, define }] of Object.entries(ENTRIES)) {
       platform: "neutral",
       target: "es2022",
       external: ["vscode"],
+      plugins: [besideEntries],
       define: { SLUICE_IS_SMALL: "false", ...define },
       logLevel: "warning",
     });
   }
 }
+writeFileSync(join(dist, "vocabularies.cjs"), `module.exports=${gzipped(join(folder, "sluice_tokens_wasm.wasm"))};\n`);
 copyFileSync(core, join(dist, "core.wasm"));
 copyFileSync(aiSdk, join(dist, "ai-sdk.wasm"));
 
@@ -60,7 +68,7 @@ const node = (script, ...args) => execFileSync(process.execPath, [script, ...arg
 const require = createRequire(import.meta.url);
 const tsc = require.resolve("typescript/bin/tsc");
 execFileSync(process.execPath, [tsc], { cwd: root, stdio: "inherit" });
-for (const name of ["index", "ai-sdk", "messages"]) {
+for (const name of ["index", "ai-sdk", "messages", "tokens"]) {
   node(
     require.resolve("dts-bundle-generator/dist/bin/dts-bundle-generator.js"),
     "--silent",
@@ -78,6 +86,7 @@ for (const [from, to] of [
   ["index.d.mts", "slim.d.cts"],
   ["ai-sdk.d.mts", "ai-sdk.d.cts"],
   ["messages.d.mts", "messages.d.cts"],
+  ["tokens.d.mts", "tokens.d.cts"],
 ]) {
   copyFileSync(join(dist, from), join(dist, to));
 }
@@ -103,7 +112,7 @@ await build({
 
 /** The most that a file may have, compressed, in KiB. */
 const LIMITS = { "ai-sdk.mjs": 120 };
-for (const name of ["index.mjs", "ai-sdk.mjs", "slim.mjs", "core.wasm", "ai-sdk.wasm", "messages.mjs"]) {
+for (const name of ["index.mjs", "ai-sdk.mjs", "slim.mjs", "core.wasm", "ai-sdk.wasm", "messages.mjs", "vocabularies.cjs"]) {
   const file = join(dist, name);
   const [size, compressed] = [statSync(file).size, gzipSync(readFileSync(file), { level: 9 }).length].map((bytes) => bytes / 1024);
   const limit = LIMITS[name];

@@ -7,6 +7,9 @@
 //   adapters.ts the two classes below
 //   wasm.ts     the core for each of them; embedded.ts unpacks it
 //   ai-sdk.ts   the entry point with only one of them
+//
+// Two other entry points are for requests: messages.ts builds them, and tokens.ts counts what is in them. chat.ts reads VS Code's
+// messages for both.
 
 export type {
   Empty,

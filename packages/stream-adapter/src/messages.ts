@@ -2,19 +2,15 @@
 // as it does for the Sluice extension: every call has a result, images and PDFs are recognized by their bytes, call ids
 // lose their prefix, and reasoning goes back only to the model and the server that produced it.
 
-import { fromBase64, toBase64 } from "../../loader/src/base64.js";
-import type { ChatMessage, ChatPart } from "../../loader/src/core.js";
+import { fromBase64 } from "../../loader/src/base64.js";
 import { loadRequests, type Requests } from "../../loader/src/requests.js";
+import { type RequestMessage, toMessage } from "./chat.js";
 import { embedded } from "./embedded.js";
+
+export type { RequestMessage } from "./chat.js";
 
 /** The requests module, compressed and as base64, inserted by scripts/build.mjs. */
 declare const SLUICE_REQUESTS_WASM: string;
-
-/** A message as VS Code passes it to `provideLanguageModelChatResponse`. */
-export interface RequestMessage {
-  readonly role: number;
-  readonly content: readonly unknown[] | string;
-}
 
 /** A tool as VS Code passes it in `options.tools`. */
 export interface RequestTool {
@@ -206,40 +202,6 @@ async function build(messages: readonly RequestMessage[], { model, baseUrl, tool
   }
   const { body } = module.buildRequest(new TextEncoder().encode(chat), baseUrl);
   return JSON.parse(new TextDecoder().decode(body)) as Body;
-}
-
-function toMessage({ role, content }: RequestMessage): ChatMessage {
-  return { role: role === 2 ? "assistant" : role === 3 ? "system" : "user", content: toParts(content) };
-}
-
-function toParts(content: readonly unknown[] | string): ChatPart[] {
-  return typeof content === "string" ? [{ type: "text", value: content }] : content.flatMap((part) => toPart(part) ?? []);
-}
-
-/** Recognizes VS Code's parts by their fields, because this package never imports its classes. */
-function toPart(part: unknown): ChatPart | undefined {
-  if (typeof part === "string") {
-    return { type: "text", value: part };
-  }
-  if (typeof part !== "object" || part === null) {
-    return undefined;
-  }
-  const fields = part as { [name: string]: unknown };
-  const { callId, name, content, data, mimeType, value, metadata } = fields;
-  if (typeof callId === "string" && typeof name === "string") {
-    return { type: "toolCall", callId, name, inputJson: JSON.stringify(fields["input"] ?? {}) };
-  }
-  if (typeof callId === "string" && Array.isArray(content)) {
-    return { type: "toolResult", callId, content: toParts(content), ...(fields["isError"] === true ? { isError: true } : {}) };
-  }
-  if (data instanceof Uint8Array && typeof mimeType === "string") {
-    return { type: "data", mimeType, base64: toBase64(data) };
-  }
-  if ("metadata" in fields || "id" in fields) {
-    const replay = (metadata as { replay?: never } | undefined)?.replay;
-    return { type: "thinking", ...(replay === undefined ? {} : { replay }) };
-  }
-  return typeof value === "string" ? { type: "text", value } : undefined;
 }
 
 function toSdkContent(content: Content): SdkText | SdkFile {

@@ -70,7 +70,7 @@ test("the sample answers", async () => {
       { type: "function_call", call_id: "call_1", name: "f", arguments: '{"a":1}' },
       { type: "function_call_output", call_id: "call_1", output: "done" },
     ]);
-    assert.equal(await provider.provideTokenCount(model, "12345678"), 2);
+    assert.equal(await provider.provideTokenCount(model, "12345678"), 3);
   } finally {
     Module._load = load;
     console.log = log;

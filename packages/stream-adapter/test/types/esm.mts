@@ -1,6 +1,7 @@
 // This is compiled but never run: the types as an ES module sees them, together with VS Code's own types.
 
 import { OpenResponsesStreamAdapter, type Outcome, type StreamUsage, VSCodeStreamAdapter } from "@sluice/stream-adapter";
+import { countTokens } from "@sluice/stream-adapter/tokens";
 import * as vscode from "vscode";
 
 export async function respond(
@@ -28,3 +29,5 @@ export async function respond(
   new VSCodeStreamAdapter({ enableReasonin: true });
   return usage;
 }
+
+export const provideTokenCount: vscode.LanguageModelChatProvider["provideTokenCount"] = ({ id }, text) => countTokens(id, text);
