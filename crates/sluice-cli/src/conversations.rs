@@ -37,10 +37,11 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Starts a conversation. Its id grows with time.
+    /// Starts a conversation. Its id grows with time. The last two digits differ if programs start at the same time.
     pub fn new(model: &str, origin: &str) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let id = base36(u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
+        let milliseconds = u64::try_from(now.as_millis()).unwrap_or_default();
+        let id = base36(milliseconds * 36 * 36 + u64::from(std::process::id()) % (36 * 36));
         Self {
             version: VERSION,
             id,
@@ -54,11 +55,13 @@ impl Conversation {
     /// Returns the start of the first question.
     pub fn title(&self) -> String {
         let questions = self.messages.iter().filter(|message| message.role == Role::User);
-        let texts = questions.flat_map(|message| &message.content).filter_map(|part| match part {
-            ChatPart::Text { value } if !value.starts_with("<file ") => Some(value),
+        let is_attached = |text: &str| text.starts_with("<file ") || text.starts_with("<page ");
+        let mut texts = questions.flat_map(|message| &message.content).filter_map(|part| match part {
+            ChatPart::Text { value } if !is_attached(value) => Some(value.as_str()),
             _ => None,
         });
-        let words = texts.flat_map(|text| text.split_whitespace()).take(40).collect::<Vec<_>>().join(" ");
+        let first = texts.next().unwrap_or_default();
+        let words = first.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
         words.chars().take(100).collect()
     }
 

@@ -61,6 +61,7 @@ impl Log {
             tell!("There is no such conversation.");
         }
         let mut out = anstream::stdout();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(usize::MAX, |(width, _)| width.0.into());
         let model_width = found.iter().map(|found| found.model.width()).max().unwrap_or_default();
         for conversation in found {
@@ -77,7 +78,7 @@ impl Log {
                 writeln!(out, "{}", text::json(&line.to_string()))?;
             } else {
                 let pad = " ".repeat(model_width - model.width());
-                let line = format!("{id}  {}  {model}{pad}  {title}", when(*updated));
+                let line = format!("{id}  {}  {model}{pad}  {title}", when(*updated, now));
                 writeln!(out, "{}", cut(&one_line(&line), width))?;
             }
             if self.delete
@@ -140,13 +141,31 @@ fn cut(line: &str, columns: usize) -> &str {
     end.map_or(line, |(end, _)| &line[..end])
 }
 
-/// Returns a time as a date, or as a time of day in UTC if it is less than a day ago.
-fn when(updated: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    if now.saturating_sub(updated) < 86_400 {
-        let (hours, minutes) = (updated / 3600 % 24, updated / 60 % 60);
-        format!("{hours:02}:{minutes:02} UTC ")
-    } else {
-        date(u32::try_from(updated / 86_400).unwrap_or(u32::MAX))
+/// Returns how long ago something was, or its date if that is more than a day.
+fn when(updated: u64, now: u64) -> String {
+    let ago = match now.saturating_sub(updated) {
+        0..60 => "just now".to_owned(),
+        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
+        seconds @ 3600..86_400 => format!("{} h ago", seconds / 3600),
+        _ => date(u32::try_from(updated / 86_400).unwrap_or(u32::MAX)),
+    };
+    format!("{ago:<10}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::when;
+
+    #[test]
+    fn recent_times_are_relative() {
+        let now = 1_800_000_000;
+        let check = |seconds, expected: &str| assert_eq!(when(now - seconds, now).trim_end(), expected);
+        check(0, "just now");
+        check(59, "just now");
+        check(60, "1 min ago");
+        check(3599, "59 min ago");
+        check(86_399, "23 h ago");
+        check(86_400, "2027-01-14");
+        assert_eq!(when(now + 5, now), "just now  ", "another machine's clock");
     }
 }

@@ -66,6 +66,8 @@ fn a_conversation_is_continued_found_and_shown() {
     // It was continued last, although the other one is newer.
     bench.print(&["chat", "-c", "Go on"]);
     assert_eq!(bench.body()["input"].as_array().unwrap().len(), 5);
+    let title = bench.print(&["log", "-n", "1"]);
+    assert!(title.trim_end().ends_with("sluice/echo  The first question"), "{title}");
     let shown = bench.print(&["show"]);
     assert!(shown.contains("## Instructions\n\nBe brief.") && shown.contains("## Question\n\nGo on"), "{shown}");
     assert_eq!((bench.kept(), bench.print(&["log"]).lines().count()), (2, 2));
