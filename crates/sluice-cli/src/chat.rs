@@ -185,6 +185,7 @@ impl Question {
                 extracts: self.extract,
                 plain: self.plain || config.plain.unwrap_or_default(),
             },
+                cuts_calls: self.yes && !self.verbose,
             capture: capture.map(|path| {
                 let exchange = Format::Exchange { with_texts: self.with_texts };
                 (path, if self.exchange { exchange } else { Format::Stream })

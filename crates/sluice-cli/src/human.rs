@@ -45,6 +45,8 @@ pub struct Detail {
     pub extracts: bool,
     /// Print Markdown as it is, also on a terminal.
     pub plain: bool,
+    /// Show only the start of a long call. Not if the user has to allow it.
+    pub cuts_calls: bool,
 }
 
 pub struct Human {
@@ -203,7 +205,13 @@ impl Printer for Human {
         match output {
             Output::Part(Part::Text { value }) => self.answer(value),
             Output::Part(Part::ToolCall { call_id, name, input_json }) => {
-                self.line(TOOL, &format!("→ {name} {}  ({call_id})", without_white_space(input_json)))
+                let mut input = without_white_space(input_json);
+                let length = input.chars().count();
+                if self.detail.cuts_calls && length > MAX_CALL {
+                    input = input.chars().take(MAX_CALL).collect();
+                    input.push_str(&format!("… and {} more characters; -v shows all", length - MAX_CALL));
+                }
+                self.line(TOOL, &format!("→ {name} {input}  ({call_id})"))
             }
             Output::Part(Part::Data { mime_type, base64 }) => {
                 let size = base64.trim_end_matches('=').len() * 3 / 4;
@@ -349,3 +357,6 @@ fn duration(duration: Duration) -> String {
     let milliseconds = duration.as_millis();
     if milliseconds < 1000 { format!("{milliseconds} ms") } else { format!("{:.1} s", duration.as_secs_f64()) }
 }
+/// How many characters of a call are shown.
+const MAX_CALL: usize = 1000;
+

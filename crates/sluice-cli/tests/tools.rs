@@ -228,3 +228,15 @@ fn an_invalid_time_limit_is_refused() {
         assert!(told(&output).contains("not a number of seconds above 0"), "{}", told(&output));
     }
 }
+
+#[test]
+fn a_long_call_is_cut_if_nobody_has_to_allow_it() {
+    let bench = Bench::new("long-call");
+    let prompt = format!("run {{\"a\":\"{}\"}}", "x".repeat(5000));
+    let output = bench.start("echo done", &prompt, &[]).wait_with_output().unwrap();
+    let told = told(&output);
+    let line = told.lines().find(|line| line.starts_with("→ run ")).unwrap();
+    assert!(line.chars().count() < 1200 && line.contains("… and 4008 more characters; -v shows all"), "{line}");
+    let output = bench.start("echo done", &prompt, &["-v"]).wait_with_output().unwrap();
+    assert!(self::told(&output).contains(&"x".repeat(5000)));
+}
