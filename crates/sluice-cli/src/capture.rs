@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use sluice_client::{Client, private_file};
-use sluice_core::{BuiltRequest, ChatRequest, RequestRecord, build_request, redact_body, redact_response};
+use sluice_core::{BuiltRequest, ChatRequest, Failure, RequestRecord, build_request, redact_body, redact_response};
 
 use crate::exchange_file::{Chunk, Header};
 
@@ -43,10 +43,8 @@ impl CaptureFile {
     /// goes into a file of its own, because a file with two of them can't be replayed: `FILE`, `FILE.2`, `FILE.3`, ….
     pub fn request(&mut self, chat: &ChatRequest, client: &Client) -> io::Result<()> {
         self.requests += 1;
-        let mut path = self.first.as_os_str().to_owned();
         if self.requests > 1 {
-            path.push(format!(".{}", self.requests));
-            self.body = create(Path::new(&path))?;
+            self.body = create(&self.stream_path())?;
         }
         self.started = Instant::now();
         let BuiltRequest { request, .. } = build_request(chat, client.endpoint());
@@ -60,9 +58,8 @@ impl CaptureFile {
             let header = serde_json::to_string(&Header::new(&client.endpoint().origin, shown, chat, with_texts))?;
             return writeln!(self.body, "{}", client.secrets().mask_values(&header));
         }
-        path.push(".request.json");
         let text = serde_json::to_string_pretty(&shown)? + "\n";
-        private_file::create_named(Path::new(&path))?.write_all(client.secrets().mask(&text).as_bytes())
+        private_file::create_named(&self.beside("request"))?.write_all(client.secrets().mask(&text).as_bytes())
     }
 
     /// Writes the stream up to the last complete line. Secrets are masked in complete lines only, because one may start
@@ -97,6 +94,30 @@ impl CaptureFile {
             }
         }
         Ok(())
+    }
+
+    /// Writes why an attempt failed, with the status of the response, next to its body. The record of an exchange has that.
+    pub fn failure(&mut self, failure: &Failure, client: &Client) -> io::Result<()> {
+        if self.format != Format::Stream {
+            return Ok(());
+        }
+        let text = serde_json::to_string_pretty(failure)? + "\n";
+        private_file::create_named(&self.beside("failure"))?.write_all(client.secrets().mask(&text).as_bytes())
+    }
+
+    /// Returns the name of a file that belongs to the stream.
+    fn beside(&self, what: &str) -> PathBuf {
+        let mut path = self.stream_path().into_os_string();
+        path.push(format!(".{what}.json"));
+        path.into()
+    }
+
+    fn stream_path(&self) -> PathBuf {
+        let mut path = self.first.as_os_str().to_owned();
+        if self.requests > 1 {
+            path.push(format!(".{}", self.requests));
+        }
+        path.into()
     }
 
     /// Writes the record of the request, if there is a place for it.

@@ -32,15 +32,16 @@ use crate::{complain, exit_code};
 pub struct Chat {
     #[command(flatten)]
     question: Question,
-    /// Also write the raw stream to FILE, and the request without its texts to FILE.request.json. If tools are called,
-    /// the streams after the first are in FILE.2, FILE.3, …
+    /// Also write the raw stream to FILE, the request without its texts to FILE.request.json, and why it failed to
+    /// FILE.failure.json. The streams of retries and after calls of tools are in FILE.2, FILE.3, …
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
 }
 
 /// Ask a model and keep the raw stream for a bug report.
 ///
-/// The request is saved in FILE.request.json, with every text replaced by its length. The key is in neither file.
+/// The request is saved in FILE.request.json, with every text replaced by its length. If the request fails, FILE has what the
+/// server answered, and FILE.failure.json the status. The key is in none of the files.
 #[derive(Debug, Args)]
 pub struct Capture {
     /// The file for the stream, which must not exist yet
@@ -184,8 +185,8 @@ impl Question {
                 folds_thinking: self.fold_thinking || config.fold_thinking.unwrap_or_default(),
                 extracts: self.extract,
                 plain: self.plain || config.plain.unwrap_or_default(),
-            },
                 cuts_calls: self.yes && !self.verbose,
+            },
             capture: capture.map(|path| {
                 let exchange = Format::Exchange { with_texts: self.with_texts };
                 (path, if self.exchange { exchange } else { Format::Stream })

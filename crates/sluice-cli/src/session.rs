@@ -388,8 +388,18 @@ impl Session {
         if capture_error.is_none()
             && let Some(capture) = &mut capture
         {
-            capture_error = capture.finish(&connection.client).err();
+            let client = &connection.client;
+            let failed = |failure| capture.failure(failure, client);
+            let ended = report.outcome.error.as_ref().map_or(Ok(()), failed);
+            capture_error = ended.and_then(|()| capture.finish(client)).err();
         }
+                    if capture_error.is_none()
+                        && let Some(capture) = &mut capture
+                    {
+                        let client = &connection.client;
+                        let ended = capture.finish(client).and_then(|()| capture.failure(failure, client));
+                        capture_error = ended.and_then(|()| capture.request(request, client)).err();
+                    }
         spinner.stop();
         if is_unread.get() {
             write_error.get_or_insert(io::ErrorKind::BrokenPipe.into());

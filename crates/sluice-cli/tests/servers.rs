@@ -86,6 +86,20 @@ fn every_request_of_a_capture_has_its_own_files() {
 }
 
 #[test]
+fn a_capture_keeps_every_attempt() {
+    let place = Place::new("attempts", "vllm");
+    let arguments = ["capture", "it.sse", "-m", "sluice/echo+fail-times=1+status=500", "Hello"];
+    assert!(place.run(&place.simulator.url(), &arguments).status.success());
+    let read = |name: &str| std::fs::read_to_string(place.directory.join(name)).unwrap();
+    let body: serde_json::Value = serde_json::from_str(&read("it.sse")).unwrap();
+    let failure: serde_json::Value = serde_json::from_str(&read("it.sse.failure.json")).unwrap();
+    assert_eq!((body["error"].is_object(), &failure["status"]), (true, &500.into()), "{body} {failure}");
+    let decoded = place.run("http://127.0.0.1:9/v1", &["decode", "it.sse.2"]);
+    assert!(decoded.status.success() && told(&decoded).contains("Hello"), "{}", told(&decoded));
+    assert!(!place.directory.join("it.sse.2.failure.json").exists());
+}
+
+#[test]
 fn a_retry_is_announced_in_whole_sentences() {
     let place = Place::new("retry", "vllm");
     let output = place.run(&place.simulator.url(), &["chat", "-m", "sluice/echo+fail-times=1+status=429", "Hello"]);
