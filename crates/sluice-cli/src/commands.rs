@@ -53,6 +53,10 @@ pub fn run(name: &str, argument: &str, session: &mut Session) -> Next {
         ("/model", model) => {
             session.set_model(model);
             tell!("Talking with {model}.");
+            if let Some(similar) = session.unlisted() {
+                let advice = if similar.is_empty() { String::new() } else { format!("; did you mean {similar}?") };
+                tell!("sluice: {model} is not in the list of models{advice}");
+            }
         }
         ("/system", "") => match session.system() {
             Some(text) => tell!("{text}"),

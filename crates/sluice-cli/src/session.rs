@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -146,6 +147,14 @@ impl Session {
     pub fn set_model(&mut self, model: &str) {
         model.clone_into(&mut self.request.model);
         self.open_ledger();
+    }
+
+    /// If the list of models is known and doesn't have the model, returns those that are similar.
+    pub fn unlisted(&self) -> Option<String> {
+        let known = self.connection.known_models();
+        let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_unlisted = !known.is_empty() && !known.contains(&self.request.model);
+        is_unlisted.then(|| similar_models(&self.request.model, known.iter().map(String::as_str)).join(", "))
     }
 
     /// Offers tools to the model without running them. Its calls are printed.
@@ -381,6 +390,13 @@ impl Session {
                     let why = failure.text.split_last().map(|(_, said)| join_messages(said, " ")).unwrap_or_default();
                     tell!("sluice: {why} Attempt {attempt} in {:.1} s.", delay.as_secs_f64());
                     spinner = start_spinner();
+                    if capture_error.is_none()
+                        && let Some(capture) = &mut capture
+                    {
+                        let client = &connection.client;
+                        let ended = capture.finish(client).and_then(|()| capture.failure(failure, client));
+                        capture_error = ended.and_then(|()| capture.request(request, client)).err();
+                    }
                 }
                 _ => {}
             })
@@ -393,13 +409,6 @@ impl Session {
             let ended = report.outcome.error.as_ref().map_or(Ok(()), failed);
             capture_error = ended.and_then(|()| capture.finish(client)).err();
         }
-                    if capture_error.is_none()
-                        && let Some(capture) = &mut capture
-                    {
-                        let client = &connection.client;
-                        let ended = capture.finish(client).and_then(|()| capture.failure(failure, client));
-                        capture_error = ended.and_then(|()| capture.request(request, client)).err();
-                    }
         spinner.stop();
         if is_unread.get() {
             write_error.get_or_insert(io::ErrorKind::BrokenPipe.into());

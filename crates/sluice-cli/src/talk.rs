@@ -57,9 +57,17 @@ pub async fn talk(mut session: Session, mut attached: Vec<ChatPart>) -> io::Resu
         if question.trim().is_empty() {
             continue;
         }
-        let mut content = std::mem::take(&mut attached);
+        let mut content = attached.clone();
         content.push(ChatPart::Text { value: question });
-        was_interrupted = session.ask(content).await? == Status::Cancelled;
+        let before = session.messages().len();
+        let status = session.ask(content).await?;
+        was_interrupted = status == Status::Cancelled;
+        if session.messages().len() > before + 1 || status == Status::Completed {
+            attached.clear();
+        } else {
+            // Nothing was answered. The user will ask again, and the files go with that question.
+            session.undo();
+        }
     }
     Ok(session.exit_code(ExitCode::SUCCESS))
 }

@@ -271,6 +271,25 @@ fn a_tool_runs_only_if_the_user_agrees() {
         let arguments = ["chat", "-m", "sluice/tools", "--tools", "tools.json", prompt];
         let mut terminal = Terminal::start_in(directory.clone(), &arguments, SIZE);
         terminal.wait_for("Run run? [y]es, [a]lways, [N]o:");
+#[test]
+fn a_question_that_failed_is_asked_again_with_its_files() {
+    let mut terminal = Terminal::start("failed", &["chat", "-m", "sluice/echo+status=402"], (60, 100));
+    fs::write(terminal.directory.join("notes.txt"), "the notes").unwrap();
+    terminal.wait_for_prompt();
+    terminal.say("/file notes.txt", "/file notes.txt");
+    terminal.say("one", "one");
+    terminal.wait_for("failed: ");
+    terminal.say("/model sluice/echo", "/model sluice/echo");
+    terminal.say("two", "two");
+    let body = terminal.bodies().pop().unwrap();
+    assert_eq!(body["input"].as_array().unwrap().len(), 1, "{body}");
+    assert_eq!(terminal.asked(), "<file path=\"notes.txt\">\nthe notes\n</file>\ntwo");
+    terminal.say("three", "three");
+    assert_eq!(terminal.asked(), "three");
+    terminal.type_keys("\u{4}");
+    assert_eq!(terminal.end(), Some(0));
+}
+
         terminal.type_keys(answer);
         terminal.wait_for("completed · ");
         assert_eq!(terminal.end(), Some(0));
