@@ -36,7 +36,7 @@ const TASKS = [
   ["keep a default model", ["sluice config model M"], ["llm models default M"], "(configuration file)"],
   ["set the temperature", "sluice -o temperature=0 Q", "llm -o temperature 0 'Q'", "(configuration file, `.set`)"],
   ["ask another endpoint, with its own key", "sluice -p P Q", "llm -m N 'Q'", ["aichat -m P:M Q"]],
-  ["converse", ["sluice chat"], ["llm chat"], ["aichat"]],
+  ["converse", ["sluice"], ["llm chat"], ["aichat"]],
   ["begin another line of a question", ["Alt-Enter"], ["!multi"], ["Ctrl-O"]],
   ["paste any text as one question", ["paste"], "(one for each line, unless `!multi`)", ["paste"]],
   ["complete models and commands", ["Tab"], "–", ["Tab"]],

@@ -52,7 +52,7 @@ mod usage;
 mod why;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -71,7 +71,8 @@ const VERSION: &str = env!("SLUICE_VERSION");
 
 /// Talk to any Open Responses endpoint from the terminal.
 ///
-/// `chat` can be left out: `sluice what does EXDEV mean`, `git diff | sluice explain`, `sluice -c and now shorter`.
+/// `chat` can be left out: `sluice what does EXDEV mean`, `git diff | sluice explain`, `sluice -c and now shorter`. Without
+/// any arguments, `sluice` starts a conversation.
 ///
 /// `sluice login` saves an endpoint and its key. Variables take precedence over it: the endpoint is then the Vercel AI
 /// Gateway, or the one in `SLUICE_BASE_URL`; the key is `SLUICE_API_KEY`, or for the Vercel AI Gateway also
@@ -131,7 +132,7 @@ async fn main() -> ExitCode {
 
 /// Runs the subcommand. Errors are those of writing to standard output.
 async fn run() -> io::Result<ExitCode> {
-    let arguments = match parse(std::env::args_os().collect(), prompt::is_pipe()) {
+    let arguments = match parse(std::env::args_os().collect(), Input::of_process()) {
         Ok(arguments) => arguments,
         Err(error) => {
             let printed = error.print();
@@ -189,17 +190,41 @@ async fn run() -> io::Result<ExitCode> {
 }
 
 /// Reads the arguments. What isn't a command is a question, unless it looks like a mistake: a single word, or two of which
-/// the first is similar to a command.
-fn parse(arguments: Vec<OsString>, is_piped: bool) -> Result<Arguments, clap::Error> {
+/// Where standard input comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Input {
+    /// A terminal on which a conversation is possible.
+    Terminal,
+    Pipe,
+    Other,
+}
+
+impl Input {
+    fn of_process() -> Self {
+        if prompt::is_pipe() {
+            Self::Pipe
+        } else if io::stdin().is_terminal() && io::stdout().is_terminal() {
+            Self::Terminal
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// the first is similar to a command. Nothing at all is a conversation.
+fn parse(arguments: Vec<OsString>, input: Input) -> Result<Arguments, clap::Error> {
     Arguments::try_parse_from(&arguments).or_else(|error| {
         let first = arguments.get(1).and_then(|argument| argument.to_str()).unwrap_or_default();
         let is_similar = Arguments::command().get_subcommands().any(|command| distance(command.get_name(), first) <= 2);
         let is_sentence = arguments.len() > 3 || first.trim().contains(char::is_whitespace);
         let may_be_question = match error.kind() {
-            ErrorKind::InvalidSubcommand => is_sentence || (!is_similar && (arguments.len() == 3 || is_piped)),
+            ErrorKind::InvalidSubcommand => {
+                is_sentence || (!is_similar && (arguments.len() == 3 || input == Input::Pipe))
+            }
             // An option of `chat`, such as `-m`. After another command, it is a mistake.
             ErrorKind::UnknownArgument => first.starts_with('-'),
             _ => false,
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => input != Input::Other,
         };
         if !may_be_question {
             return Err(error);
@@ -271,25 +296,30 @@ mod tests {
 
     #[test]
     fn what_is_not_a_command_is_a_question() {
-        let check = |line: &str, is_piped: bool, is_question: bool| {
+        let check = |line: &str, input: Input, is_question: bool| {
             let arguments = shlex::split(line).unwrap().into_iter().map(OsString::from).collect();
-            let parsed = parse(arguments, is_piped);
+            let parsed = parse(arguments, input);
             let is_chat = matches!(parsed, Ok(Arguments { command: Command::Chat(_), .. }));
             assert_eq!(is_chat, is_question, "{line}");
         };
-        check("sluice what does EXDEV mean", false, true);
-        check("sluice 'what is this'", false, true);
-        check("sluice bonjour monde", false, true);
-        check("sluice -m a/b hi", false, true);
-        check("sluice -c", false, true);
-        check("sluice -p work what now", false, true);
-        check("sluice explain", true, true);
-        check("sluice explain", false, false);
-        check("sluice modles gpt", false, false);
-        check("sluice modles", true, false);
-        check("sluice models --nonsense", false, false);
-        check("sluice --nonsense", false, false);
-        check("sluice --help", false, false);
-        check("sluice chat hi", false, true);
+        check("sluice what does EXDEV mean", Input::Terminal, true);
+        check("sluice 'what is this'", Input::Terminal, true);
+        check("sluice bonjour monde", Input::Terminal, true);
+        check("sluice -m a/b hi", Input::Terminal, true);
+        check("sluice -c", Input::Terminal, true);
+        check("sluice -p work what now", Input::Terminal, true);
+        check("sluice explain", Input::Pipe, true);
+        check("sluice explain", Input::Terminal, false);
+        check("sluice modles gpt", Input::Terminal, false);
+        check("sluice modles", Input::Pipe, false);
+        check("sluice models --nonsense", Input::Terminal, false);
+        check("sluice --nonsense", Input::Terminal, false);
+        check("sluice --help", Input::Terminal, false);
+        check("sluice chat hi", Input::Terminal, true);
+        check("sluice", Input::Terminal, true);
+        check("sluice -p work", Input::Terminal, true);
+        check("sluice", Input::Pipe, true);
+        check("sluice", Input::Other, false);
+        check("sluice login --nonsense", Input::Terminal, false);
     }
 }

@@ -111,7 +111,7 @@ fn every_command_that_a_document_mentions_exists() {
             // `chat` can be left out. In general, that would hide commands that don't exist.
             let is_question = ["sluice -", "sluice what "].iter().any(|start| command.starts_with(start));
             let parsed = if is_question {
-                crate::parse(words(&command).into_iter().map(Into::into).collect(), false).map(drop)
+                crate::parse(words(&command).into_iter().map(Into::into).collect(), crate::Input::Terminal).map(drop)
             } else {
                 crate::Arguments::command().try_get_matches_from(words(&command)).map(drop)
             };

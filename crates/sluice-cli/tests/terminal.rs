@@ -167,6 +167,18 @@ fn a_line_is_edited_and_remembered() {
 }
 
 #[test]
+fn without_arguments_a_conversation_starts() {
+    let variables = [("SLUICE_MODEL", "sluice/echo")];
+    let mut terminal = Terminal::start_with(empty_directory("alone"), &[], SIZE, &variables);
+    terminal.wait_for("Talking with sluice/echo.");
+    terminal.wait_for_prompt();
+    terminal.say("Hello", "Hello");
+    assert_eq!(terminal.asked(), "Hello");
+    terminal.type_keys("\u{4}");
+    assert_eq!(terminal.end(), Some(0));
+}
+
+#[test]
 fn a_pasted_text_is_one_question() {
     let mut terminal = Terminal::start("paste", &["chat", "-m", "sluice/echo"], (120, 100));
     terminal.wait_for_prompt();
