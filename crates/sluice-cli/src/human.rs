@@ -132,8 +132,21 @@ impl Human {
         }
     }
 
+    /// Whether what isn't the answer is shown in colour.
+    fn has_colour(&self) -> bool {
+        let choice = match &self.aside {
+            Some(_) => AutoStream::choice(&io::stderr()),
+            None => AutoStream::choice(&io::stdout()),
+        };
+        choice != anstream::ColorChoice::Never
+    }
+
     fn think(&mut self, text: &str) -> io::Result<()> {
-        let text = std::mem::take(&mut self.thinking_breaks) + &self.text.next(text);
+        let mut text = std::mem::take(&mut self.thinking_breaks) + &self.text.next(text);
+        if !self.aside_open {
+            // A block may start with the line breaks that separate it from the one before.
+            text.drain(..text.len() - text.trim_start_matches('\n').len());
+        }
         let shown = text.trim_end_matches('\n');
         text[shown.len()..].clone_into(&mut self.thinking_breaks);
         if shown.is_empty() {
@@ -191,6 +204,10 @@ impl Printer for Human {
                 if since.is_some() && !self.detail.folds_thinking {
                     self.new_line()?;
                     self.write_aside("\n")?;
+                }
+                if since.is_none() && !self.detail.folds_thinking && !self.has_colour() {
+                    // Nothing else would tell it from the answer.
+                    self.line(NOTE, "· thinking:")?;
                 }
                 self.thinking = Some((id.clone(), since.unwrap_or_else(Instant::now)));
             }
@@ -349,6 +366,9 @@ fn markdown() -> Option<Markdown> {
     Some(Markdown::new(width.0.into(), height.0.into(), has_colour))
 }
 
+/// How many characters of a call are shown.
+const MAX_CALL: usize = 1000;
+
 /// How many lines of a tool's result are shown, and how many characters of each.
 const MAX_RESULT: (usize, usize) = (6, 200);
 
@@ -357,6 +377,3 @@ fn duration(duration: Duration) -> String {
     let milliseconds = duration.as_millis();
     if milliseconds < 1000 { format!("{milliseconds} ms") } else { format!("{:.1} s", duration.as_secs_f64()) }
 }
-/// How many characters of a call are shown.
-const MAX_CALL: usize = 1000;
-

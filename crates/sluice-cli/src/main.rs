@@ -16,6 +16,7 @@ mod dialect;
 mod doctor;
 mod editor;
 mod exchange_file;
+mod highlight;
 mod human;
 mod interrupts;
 mod json;
@@ -189,7 +190,6 @@ async fn run() -> io::Result<ExitCode> {
     }
 }
 
-/// Reads the arguments. What isn't a command is a question, unless it looks like a mistake: a single word, or two of which
 /// Where standard input comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Input {
@@ -211,6 +211,7 @@ impl Input {
     }
 }
 
+/// Reads the arguments. What isn't a command is a question, unless it looks like a mistake: a single word, or two of which
 /// the first is similar to a command. Nothing at all is a conversation.
 fn parse(arguments: Vec<OsString>, input: Input) -> Result<Arguments, clap::Error> {
     Arguments::try_parse_from(&arguments).or_else(|error| {
@@ -223,8 +224,8 @@ fn parse(arguments: Vec<OsString>, input: Input) -> Result<Arguments, clap::Erro
             }
             // An option of `chat`, such as `-m`. After another command, it is a mistake.
             ErrorKind::UnknownArgument => first.starts_with('-'),
-            _ => false,
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => input != Input::Other,
+            _ => false,
         };
         if !may_be_question {
             return Err(error);

@@ -3,6 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::highlight::Highlighter;
 use crate::list_items::{Indent, ListItems, leading_spaces, without_indent};
 use crate::render::{code_line, render};
 
@@ -30,7 +31,8 @@ pub struct Markdown {
 #[derive(Debug)]
 struct Fence {
     marks: String,
-    language: String,
+    /// The code before the growing line.
+    highlighter: Highlighter,
     indent: Indent,
 }
 
@@ -96,7 +98,7 @@ impl Markdown {
             self.separate(out);
             self.items.end_before(&last);
             let indent = Indent { source: leading_spaces(&last), ..self.items.indent_of(&last) };
-            self.fence = Some(Fence { marks, language: language.to_lowercase(), indent });
+            self.fence = Some(Fence { marks, highlighter: Highlighter::new(language), indent });
         } else if last.trim().is_empty() {
             self.end_block(out);
         } else if self.block.len() > MAX_BLOCK {
@@ -125,6 +127,9 @@ impl Markdown {
     fn end_code_line(&mut self, out: &mut String) {
         self.draw(out);
         out.push('\n');
+        if let Some(Fence { highlighter, .. }) = &mut self.fence {
+            highlighter.line(self.block.trim_end_matches('\n'));
+        }
         self.block.clear();
         self.rows.clear();
         self.is_first = false;
@@ -176,9 +181,10 @@ impl Markdown {
     fn draw(&mut self, out: &mut String) {
         let rows = match &self.fence {
             Some(_) if self.block.is_empty() => Vec::new(),
-            Some(Fence { language, indent, .. }) => {
+            Some(Fence { highlighter, indent, .. }) => {
                 let code = without_indent(self.block.trim_end_matches('\n'), indent.source);
-                vec![format!("{}{}", indent.margin(), code_line(code, language, self.has_colour))]
+                let mut highlighter = *highlighter;
+                vec![format!("{}{}", indent.margin(), code_line(code, &mut highlighter, self.has_colour))]
             }
             None => {
                 let indent = self.items.indent_of(&self.block);

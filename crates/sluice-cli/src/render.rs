@@ -1,15 +1,15 @@
 //! How a block of Markdown looks in a terminal.
 
 use anstyle::{AnsiColor, Style};
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::highlight::Highlighter;
 
 const HEADING: Style = AnsiColor::Cyan.on_default().bold();
 const CODE: Style = AnsiColor::Yellow.on_default();
 const LINK: Style = Style::new().underline();
 const QUIET: Style = Style::new().dimmed();
-const STRING: Style = AnsiColor::Green.on_default();
-const KEYWORD: Style = AnsiColor::Blue.on_default();
 
 /// A column of a table that is narrower than this is hard to read.
 const MIN_COLUMN: usize = 10;
@@ -28,65 +28,11 @@ pub fn render(block: &str, width: usize, has_colour: bool) -> Vec<String> {
     page.rows
 }
 
-/// Returns a line of code with comments, strings and common keywords in colour.
-pub fn code_line(line: &str, language: &str, has_colour: bool) -> String {
+/// Returns a line of code, which is indented.
+pub fn code_line(line: &str, highlighter: &mut Highlighter, has_colour: bool) -> String {
     let line = line.replace('\t', "    ");
-    if !has_colour || matches!(language, "" | "text" | "plain" | "console" | "output" | "md" | "markdown") {
-        return format!("  {line}");
-    }
-    let comment = match language {
-        "py" | "python" | "sh" | "bash" | "zsh" | "shell" | "rb" | "ruby" | "toml" | "yaml" | "yml" | "perl" | "r" => {
-            "#"
-        }
-        "sql" | "lua" | "haskell" | "hs" => "--",
-        "json" => "\0",
-        _ => "//",
-    };
-    let mut out = "  ".to_owned();
-    let mut rest = line.as_str();
-    while let Some(first) = rest.chars().next() {
-        let (length, style) = if rest.starts_with(comment) {
-            (rest.len(), Some(QUIET))
-        } else if first == '"' || first == '\'' || first == '`' {
-            // An apostrophe that isn't closed on this line isn't a string.
-            match closing(rest, first) {
-                Some(length) => (length, Some(STRING)),
-                None => (1, None),
-            }
-        } else if first.is_alphanumeric() || first == '_' {
-            let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-            (length, KEYWORDS.contains(&&rest[..length]).then_some(KEYWORD))
-        } else {
-            (first.len_utf8(), None)
-        };
-        let (text, after) = rest.split_at(length);
-        match style {
-            Some(style) => out.push_str(&format!("{style}{text}{style:#}")),
-            None => out.push_str(text),
-        }
-        rest = after;
-    }
-    out
+    format!("  {}", if has_colour { highlighter.line(&line) } else { line })
 }
-
-/// Returns the length of a string with its quotes.
-fn closing(text: &str, quote: char) -> Option<usize> {
-    let mut is_escaped = true;
-    for (at, c) in text.char_indices() {
-        if c == quote && !is_escaped && at > 0 {
-            return Some(at + 1);
-        }
-        is_escaped = at > 0 && c == '\\' && !is_escaped;
-    }
-    None
-}
-
-const KEYWORDS: [&str; 48] = [
-    "fn", "let", "mut", "pub", "use", "mod", "struct", "enum", "impl", "trait", "match", "if", "else", "for", "while",
-    "loop", "return", "break", "continue", "const", "var", "function", "class", "def", "import", "from", "export",
-    "async", "await", "try", "catch", "except", "finally", "raise", "throw", "new", "public", "private", "static",
-    "void", "int", "select", "where", "then", "fi", "done", "do", "true",
-];
 
 /// A word with its style.
 #[derive(Clone, Debug)]
@@ -112,7 +58,7 @@ struct Page {
     /// The number of the next item of each open list, if it is numbered.
     lists: Vec<Option<u64>>,
     link: Option<(String, usize)>,
-    code: Option<String>,
+    code: Option<Highlighter>,
     table: Option<Table>,
 }
 
@@ -127,17 +73,21 @@ impl Page {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) => match &self.code {
-                Some(language) => {
-                    let language = language.clone();
+            Event::Text(text) => match self.code.take() {
+                Some(mut code) => {
                     for line in text.trim_end_matches('\n').split('\n') {
-                        let line = code_line(line, &language, self.has_colour);
+                        let line = code_line(line, &mut code, self.has_colour);
                         self.row(&line);
                     }
+                    self.code = Some(code);
                 }
                 None => self.text(&text, Style::new()),
             },
-            Event::Code(text) => self.text(&text, CODE),
+            Event::Code(text) => {
+                self.mark("`");
+                self.text(&text, CODE);
+                self.mark("`");
+            }
             // Models write it into cells of tables, which can't have line breaks.
             Event::InlineHtml(text) if matches!(&*text, "<br>" | "<br/>" | "<br />") => self.ends_with_space = true,
             Event::Html(text) | Event::InlineHtml(text) => self.text(&text, Style::new()),
@@ -147,17 +97,29 @@ impl Page {
                 let rule = self.styled(&"─".repeat(self.room().min(40)), QUIET);
                 self.row(&rule);
             }
-            Event::TaskListMarker(is_done) => self.text(if is_done { "☑ " } else { "☐ " }, Style::new()),
+            Event::TaskListMarker(is_done) => self.bullet = Some(if is_done { "☑ " } else { "☐ " }.to_owned()),
             Event::FootnoteReference(_) | Event::InlineMath(_) | Event::DisplayMath(_) => {}
         }
     }
 
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Heading { .. } => self.styles.push(HEADING),
-            Tag::Emphasis => self.styles.push(Style::new().italic()),
-            Tag::Strong => self.styles.push(Style::new().bold()),
-            Tag::Strikethrough => self.styles.push(Style::new().strikethrough()),
+            Tag::Heading { level, .. } => {
+                self.mark(&format!("{} ", "#".repeat(level as usize)));
+                self.styles.push(if level <= HeadingLevel::H2 { HEADING } else { Style::new().bold() });
+            }
+            Tag::Emphasis => {
+                self.mark("*");
+                self.styles.push(Style::new().italic());
+            }
+            Tag::Strong => {
+                self.mark("**");
+                self.styles.push(Style::new().bold());
+            }
+            Tag::Strikethrough => {
+                self.mark("~~");
+                self.styles.push(Style::new().strikethrough());
+            }
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 self.link = Some((dest_url.into_string(), self.words.len()));
                 self.styles.push(LINK);
@@ -185,8 +147,8 @@ impl Page {
             Tag::CodeBlock(kind) => {
                 self.end_paragraph();
                 self.code = Some(match kind {
-                    CodeBlockKind::Fenced(language) => language.to_lowercase(),
-                    CodeBlockKind::Indented => String::new(),
+                    CodeBlockKind::Fenced(info) => Highlighter::new(&info),
+                    CodeBlockKind::Indented => Highlighter::default(),
                 });
             }
             Tag::Table(alignments) => self.table = Some(Table { alignments, rows: Vec::new() }),
@@ -207,6 +169,11 @@ impl Page {
             }
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
                 self.styles.pop();
+                self.mark(match tag {
+                    TagEnd::Emphasis => "*",
+                    TagEnd::Strong => "**",
+                    _ => "~~",
+                });
             }
             TagEnd::Link | TagEnd::Image => {
                 self.styles.pop();
@@ -257,6 +224,13 @@ impl Page {
             is_spaced = true;
         }
         self.ends_with_space = text.ends_with(char::is_whitespace) || (is_spaced && text.trim().is_empty());
+    }
+
+    /// Adds what Markdown has in place of a style, if there are no styles.
+    fn mark(&mut self, mark: &str) {
+        if !self.has_colour {
+            self.text(mark, Style::new());
+        }
     }
 
     fn styled(&self, text: &str, style: Style) -> String {

@@ -163,7 +163,7 @@ fn standard_output_is_the_answer_and_nothing_else() {
     fs::write(bench.directory.join("tools.json"), tools.to_string()).unwrap();
     let output = bench.run(&["chat", "-m", "sluice/reasoning", "Hello there"], b"");
     assert_eq!(stdout(&output), "I thought about it: Hello there\n");
-    assert!(stderr(&output).contains("The user says: Hello there"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("· thinking:\nThe user says: Hello there"), "{}", stderr(&output));
     assert!(stderr(&output).contains("completed · sluice/reasoning · "), "{}", stderr(&output));
 
     let folded = bench.run(&["chat", "-m", "sluice/reasoning", "--fold-thinking", "Hello there"], b"");

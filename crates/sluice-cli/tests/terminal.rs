@@ -272,18 +272,6 @@ fn commands_change_the_conversation() {
 }
 
 #[test]
-fn a_tool_runs_only_if_the_user_agrees() {
-    let tools = r#"{"tools": [{"name": "run", "command": ["sh", "-c", "echo x >> log; echo done"]}]}"#;
-    let directory = empty_directory("agree");
-    fs::write(directory.join("tools.json"), tools).unwrap();
-    let runs = || fs::read_to_string(directory.join("log")).unwrap_or_default().lines().count();
-    for (answer, expected) in [("n\r", 0), ("\r", 0), ("y\r", 1), ("a\r", 3)] {
-        // Two calls, one after the other.
-        let prompt = if expected == 3 { "run {} run {\"a\":1}" } else { "run {}" };
-        let arguments = ["chat", "-m", "sluice/tools", "--tools", "tools.json", prompt];
-        let mut terminal = Terminal::start_in(directory.clone(), &arguments, SIZE);
-        terminal.wait_for("Run run? [y]es, [a]lways, [N]o:");
-#[test]
 fn a_question_that_failed_is_asked_again_with_its_files() {
     let mut terminal = Terminal::start("failed", &["chat", "-m", "sluice/echo+status=402"], (60, 100));
     fs::write(terminal.directory.join("notes.txt"), "the notes").unwrap();
@@ -302,6 +290,18 @@ fn a_question_that_failed_is_asked_again_with_its_files() {
     assert_eq!(terminal.end(), Some(0));
 }
 
+#[test]
+fn a_tool_runs_only_if_the_user_agrees() {
+    let tools = r#"{"tools": [{"name": "run", "command": ["sh", "-c", "echo x >> log; echo done"]}]}"#;
+    let directory = empty_directory("agree");
+    fs::write(directory.join("tools.json"), tools).unwrap();
+    let runs = || fs::read_to_string(directory.join("log")).unwrap_or_default().lines().count();
+    for (answer, expected) in [("n\r", 0), ("\r", 0), ("y\r", 1), ("a\r", 3)] {
+        // Two calls, one after the other.
+        let prompt = if expected == 3 { "run {} run {\"a\":1}" } else { "run {}" };
+        let arguments = ["chat", "-m", "sluice/tools", "--tools", "tools.json", prompt];
+        let mut terminal = Terminal::start_in(directory.clone(), &arguments, SIZE);
+        terminal.wait_for("Run run? [y]es, [a]lways, [N]o:");
         terminal.type_keys(answer);
         terminal.wait_for("completed · ");
         assert_eq!(terminal.end(), Some(0));
@@ -346,15 +346,48 @@ fn check_answer(columns: u16, expected: Expect) {
     };
     assert!(has_colour(&printed));
     let variables = [("NO_COLOR", "1")];
-    let (without_colour, printed) =
-        Terminal::start_with(directory("plain"), &arguments, (60, columns), &variables).finish();
-    assert_eq!(without_colour, screen);
+    let (_, printed) = Terminal::start_with(directory("plain"), &arguments, (60, columns), &variables).finish();
     assert!(!has_colour(&printed), "{printed:?}");
     for (option, variables) in [("--plain", [("TERM", "xterm")]), ("--no-log", [("TERM", "dumb")])] {
         let arguments = ["chat", "-q", "-m", "sluice/echo", option, ANSWER];
         let (_, printed) = Terminal::start_with(directory("raw"), &arguments[..], (60, columns), &variables).finish();
         assert_eq!(printed.replace('\r', ""), ANSWER, "{option}");
     }
+}
+
+/// Nothing but the marks of Markdown tells a heading from a text then.
+#[test]
+fn an_answer_without_colours_keeps_its_marks() {
+    let arguments = ["chat", "-q", "-m", "sluice/echo+chunk=5", ANSWER];
+    let variables = [("NO_COLOR", "1")];
+    let (screen, _) = Terminal::start_with(empty_directory("marks"), &arguments, (60, 60), &variables).finish();
+    expect![[r#"
+        # Levels of the *gate*
+
+        The **upper** gate is `closed`, see the plan
+        (https://example.com/plan) for its opening hours this week.
+
+        1. Open it:
+
+             gate open --slowly # one hand
+
+           It takes a while: 水位 and ünïcode are as wide as they
+           look 😀.
+
+        2. Close it
+           • by hand
+           • or by itself
+
+        │ Never both.
+
+        Gate  │ Purpose of the gate, in some detail         │ Metres
+        ──────┼─────────────────────────────────────────────┼───────
+        upper │ keeps the water in the basin until it is    │    1.5
+              │ needed                                      │
+        ──────┼─────────────────────────────────────────────┼───────
+        lower │ empties it                                  │     12
+    "#]]
+    .assert_eq(&screen);
 }
 
 #[test]
