@@ -134,6 +134,10 @@ impl Chat {
 
 impl Capture {
     pub async fn run(self, selection: &Selection) -> io::Result<ExitCode> {
+        let is_question = self.file.to_string_lossy().contains(char::is_whitespace);
+        if is_question && self.question.prompt.is_conversation() {
+            return Ok(complain("name a file before the question: `sluice capture FILE PROMPT`"));
+        }
         self.question.run(Some(self.file), selection).await
     }
 }

@@ -36,6 +36,11 @@ pub enum FirstQuestion {
 }
 
 impl PromptArguments {
+    /// Whether the user will be asked what to ask.
+    pub fn is_conversation(&self) -> bool {
+        self.words.is_empty() && !self.edit && stdin().is_terminal()
+    }
+
     /// Reads everything that the first question consists of.
     pub async fn read(&self, template: Option<&str>, is_quiet: bool) -> Result<FirstQuestion, String> {
         let is_terminal = stdin().is_terminal();

@@ -179,6 +179,14 @@ fn without_arguments_a_conversation_starts() {
 }
 
 #[test]
+fn a_question_is_not_the_name_of_a_capture() {
+    let mut terminal = Terminal::start("capture", &["capture", "hello how are you"], SIZE);
+    terminal.wait_for("name a file before the question");
+    assert!(!terminal.directory.join("hello how are you").exists());
+    assert_eq!(terminal.end(), Some(2));
+}
+
+#[test]
 fn a_pasted_text_is_one_question() {
     let mut terminal = Terminal::start("paste", &["chat", "-m", "sluice/echo"], (120, 100));
     terminal.wait_for_prompt();
