@@ -1,6 +1,7 @@
 //! `cargo xtask servers`: uses servers that others wrote through the real command line, and one of them in a real VS Code.
 //!
-//! They are installed from `PyPI` into `target/`, which takes minutes the first time.
+//! They are installed from `PyPI` into `target/`, which takes minutes the first time. Once `LiteLLM` is installed,
+//! `cargo xtask test` uses it, too.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,12 +21,14 @@ mod transformers;
 
 /// How long a server may take to start.
 const START: Duration = Duration::from_mins(5);
+/// A file in an environment whose installation is complete.
+const INSTALLED: &str = "installed";
 
 type Check = fn(&Path, PathBuf) -> Done;
 
 /// Runs the scenarios of all servers, or of one.
 pub fn check(only: Option<&str>) -> Done {
-    let folder = root().join("target/servers");
+    let folder = folder();
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let sluice = gateway::build()?;
     let all: [(&str, Check); 2] = [("litellm", litellm::check), ("transformers", transformers::check)];
@@ -38,11 +41,26 @@ pub fn check(only: Option<&str>) -> Done {
     Ok(())
 }
 
+/// Returns whether `LiteLLM` is installed, so that using it takes seconds.
+pub fn has_litellm() -> bool {
+    environment(&folder(), &litellm::PACKAGES).join(INSTALLED).exists()
+}
+
+/// Returns the folder for everything that is installed.
+fn folder() -> PathBuf {
+    root().join("target/servers")
+}
+
+/// Returns the folder of an environment with these packages.
+fn environment(folder: &Path, packages: &[&str]) -> PathBuf {
+    let is_usual = |c: &char| c.is_ascii_alphanumeric() || "-.".contains(*c);
+    folder.join(packages.join("-").chars().filter(is_usual).collect::<String>())
+}
+
 /// Installs packages into an environment of their own, unless they are there already. Returns the environment's programs.
 fn install(folder: &Path, packages: &[&str]) -> Done<PathBuf> {
-    let name: String = packages.join("-").chars().filter(|c| c.is_ascii_alphanumeric() || "-.".contains(*c)).collect();
-    let environment = folder.join(name);
-    let marker = environment.join("installed");
+    let environment = environment(folder, packages);
+    let marker = environment.join(INSTALLED);
     if !marker.exists() {
         println!("   installing {} from PyPI", packages.join(", "));
         let started = Instant::now();

@@ -12,7 +12,7 @@ use std::thread;
 
 use crate::shell::{cargo, root, run};
 use crate::vscode::{self, Machine};
-use crate::{Done, adapter, documents, extension, javascript, meter, recordings, tidy, tokens, wasm};
+use crate::{Done, adapter, documents, extension, javascript, meter, recordings, servers, tidy, tokens, wasm};
 use summary::Summary;
 
 /// The variable that names a folder of recorded streams to check as well.
@@ -100,6 +100,12 @@ fn check_both(summary: &Summary) -> Done {
     summary.step("streams in Node", || javascript::test(&wasm::build()?, &export_streams()?))?;
     summary.step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
     summary.step("the same faults in the client, the extension and the adapter", extension::compare_faults)?;
+    let name = "the command line with a real LiteLLM";
+    if servers::has_litellm() {
+        summary.step(name, || servers::check(Some("litellm")))?;
+    } else {
+        summary.skip(name, "it isn't installed; `cargo xtask servers --only litellm` installs it");
+    }
     if let Some(recorded) = std::env::var_os(RECORDINGS).map(PathBuf::from) {
         summary.step("recorded streams", || recordings::check(&recorded))?;
         summary.step("recorded token counts", || tokens::check(&recorded))?;

@@ -13,8 +13,11 @@ use crate::shell::command;
 /// `LiteLLM` refuses to start without a key that looks random.
 const KEY: &str = "sk-0f3b6a1d9c7e5248b1a6d4e3f2c10987";
 
+/// What is installed from `PyPI`.
+pub const PACKAGES: [&str; 1] = ["litellm[proxy]==1.106.2"];
+
 pub fn check(folder: &Path, sluice: PathBuf) -> Done {
-    let programs = install(folder, &["litellm[proxy]==1.106.2"])?;
+    let programs = install(folder, &PACKAGES)?;
     let mut upstream = Server::start(command("python3").arg("xtask/servers/upstream.py"))?;
     let config = folder.join("litellm.json");
     let model = json!({
