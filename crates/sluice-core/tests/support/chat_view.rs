@@ -67,7 +67,7 @@ fn percentile(mut values: Vec<f64>, share: f64) -> f64 {
 fn screen(tokens: &[Token], reports: &[Report], seed: u64) -> Vec<Report> {
     let text: String = tokens.iter().map(|token| token.text.as_str()).collect();
     let words = Words::of(&text);
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let mut random = Random::new(seed);
     let end = reports.last().expect("something was reported").0;
     let updates = updates(reports, end, &mut random);
     let complete_at = updates.last().expect("something arrived").0.max(end + PIPELINE_MS) + 5.0;
@@ -241,11 +241,15 @@ impl Words {
 }
 
 /// Random numbers between 0 and 1, the same in every run.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "53 bits are left")]
-    fn next(&mut self) -> f64 {
+    pub fn next(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -71,7 +71,12 @@ pub fn run(events: &[(f64, String)], pace: Pace) -> Vec<(f64, Part)> {
                 match events.next_if(|(at, _)| *at <= timeout) {
                     Some((at, event)) => {
                         now = at.max(now);
-                        exchange.handle_bytes(event.as_bytes());
+                        // What arrives at the same time arrives in one chunk.
+                        let mut chunk = event.clone();
+                        while let Some((_, more)) = events.next_if(|(other, _)| other == at) {
+                            chunk.push_str(more);
+                        }
+                        exchange.handle_bytes(chunk.as_bytes());
                     }
                     None if events.peek().is_none() => return parts,
                     None => {
