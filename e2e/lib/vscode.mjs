@@ -1,9 +1,10 @@
 // A VS Code server with the given extensions, and its window in a headless browser.
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
+import { promisify } from "node:util";
 import { DEADLINE_MS, until } from "./until.mjs";
 
 /** No telemetry, no network access, and no welcome windows. */
@@ -71,7 +72,7 @@ export async function startServer(start) {
   const folders = ["--server-data-dir", folder, "--user-data-dir", at("user"), "--extensions-dir", at("extensions")];
   const licence = ["--accept-server-license-terms", "--disable-telemetry"];
   for (const vsix of (!start.keep && start.vsix) || []) {
-    execFileSync(node, [main, ...licence, ...folders, "--install-extension", vsix, "--force"], { env, stdio: "pipe" });
+    await promisify(execFile)(node, [main, ...licence, ...folders, "--install-extension", vsix, "--force"], { env });
   }
   for (const extension of (!start.keep && start.extensions) || []) addExtension(at("extensions"), extension);
 
