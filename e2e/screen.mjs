@@ -1,6 +1,6 @@
 // Measures when words are on the screen of a real VS Code: `cargo xtask bench --screen`.
 //
-// A server sends numbered words at an even pace. For each word, the time from the moment it is written to the socket to
+// A server sends numbered words at an even pace, or at times that vary as those of real answers do. For each word, the time from the moment it is written to the socket to
 // its appearance in the Chat view counts; both clocks are this machine's. Sluice and VS Code's own Custom Endpoint
 // provider answer in turns, in the same window. Below each, the model of the Chat view says what it expects; the pacer was
 // tuned with that model, so the two have to agree.
@@ -15,6 +15,7 @@ import { finish, openWindow, startServer } from "./lib/vscode.mjs";
  * @typedef {object} Case
  * @property {number} spacing milliseconds between words
  * @property {number} words
+ * @property {boolean} [uneven] whether the times vary
  * @property {(number | undefined)[]} aims of Sluice: the first word, the median, the 95th percentile and the median of the last third
  */
 
@@ -24,6 +25,7 @@ const DEFAULT_VIEW = [
   ...[136, 455, 1364].map((words) => ({ spacing: 22, words, aims: [65, 290, 410, 290] })),
   { spacing: 5, words: 200, aims: [65, undefined, 230] },
   { spacing: 60, words: 50, aims: [65, 55] },
+  { spacing: 22, words: 454, uneven: true, aims: [65, 400] },
 ];
 /** @type {Case[]} */
 const INCREMENTAL_VIEW = [
@@ -34,7 +36,7 @@ const INCREMENTAL_VIEW = [
 const RUNS = 5;
 
 const word = (/** @type {number} */ index) => `w${String(index).padStart(4, "0")}`;
-const idOf = (/** @type {Case} */ { spacing, words }) => `pace/${spacing}-${words}`;
+const idOf = (/** @type {Case} */ { spacing, words, uneven }) => `pace/${spacing}-${words}${uneven ? "-uneven" : ""}`;
 
 /** Starts the server. `times` has the times of the words of the last answer to a request with tools. */
 async function startPacing() {
@@ -63,9 +65,10 @@ async function startPacing() {
     send({ type: "response.output_item.added", output_index: 0, item });
     const times = /** @type {number[]} */ ([]);
     if (body.tools?.length) pacing.times = times;
-    const began = performance.now();
-    for (let index = 0; index < words && !response.destroyed; index++) {
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, began + index * spacing - performance.now())));
+    let due = performance.now();
+    const gap = String(body.model).endsWith("-uneven") ? unevenGaps(spacing) : () => spacing;
+    for (let index = 0; index < words && !response.destroyed; index++, due += gap()) {
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
       times.push(Date.now());
       send({ type: "response.output_text.delta", ...at, delta: `${word(index)} ` });
     }
@@ -80,6 +83,15 @@ async function startPacing() {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());
   pacing.url = `http://127.0.0.1:${address.port}/v1`;
   return pacing;
+}
+
+/** Returns a source of gaps between independent arrivals, the same ones for every answer. @param {number} spacing */
+function unevenGaps(spacing) {
+  let state = 3;
+  return () => {
+    state = (state * 48_271) % 0x7fff_ffff;
+    return -spacing * Math.log(state / 0x7fff_ffff);
+  };
 }
 
 /** Notes in the page when each word of the last answer first appears. @param {any} page */
@@ -164,7 +176,7 @@ async function run(title, cases, settings, modelled = false) {
       for (let round = 0; round < (quick ? 1 : RUNS); round++) {
         for (const provider of PROVIDERS) runs[provider].push(await measure(window.page, view, provider, one));
       }
-      const model = modelled && modelOf(one);
+      const model = modelled && !one.uneven && modelOf(one);
       for (const [index, provider] of PROVIDERS.entries()) {
         const figures = columns.map((_, column) =>
           quantile(
@@ -177,7 +189,8 @@ async function run(title, cases, settings, modelled = false) {
         const verdict = aims.length > 0 ? `   <= ${aims.map((aim) => aim ?? "-").join(", ")}  ${missed ? "MISSED" : "ok"}` : "";
         const row = (/** @type {string} */ name, /** @type {number[]} */ cells) =>
           name.padEnd(48) + cells.map((cell) => String(Math.round(cell)).padStart(12)).join("");
-        console.log(row(`${one.words} words, one every ${one.spacing} ms: ${provider}`, figures) + verdict);
+        const pace = `${one.uneven ? "unevenly " : ""}every ${one.spacing} ms`;
+        console.log(row(`${one.words} words, one ${pace}: ${provider}`, figures) + verdict);
         if (model?.[index]) console.log(row("   in the model", model[index]));
       }
     }
@@ -191,8 +204,10 @@ const setup = readSetup();
 const quick = setup.only === "quick";
 const pacing = await startPacing();
 console.log("milliseconds from the server to the screen, medians of the runs");
-const chosen = (/** @type {Case[]} */ cases) => (quick ? cases.filter(({ words }) => words <= 200) : cases);
+const chosen = (/** @type {Case[]} */ cases) =>
+  cases.filter(({ spacing, words }) => (!quick || words <= 200) && (!setup.spacing || spacing === Number(setup.spacing)));
 await run("VS Code's default view", chosen(DEFAULT_VIEW), {}, true);
+if (chosen(INCREMENTAL_VIEW).length === 0) process.exit(0);
 await run("with incremental rendering", chosen(INCREMENTAL_VIEW), {
   "chat.experimental.incrementalRendering.enabled": true,
   "chat.experimental.incrementalRendering.buffering": "off",

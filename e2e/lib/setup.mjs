@@ -15,6 +15,7 @@ import { parseArgs } from "node:util";
  * @property {string} catalogue the names of all faults, with commas
  * @property {string} key a key that can be recognised wherever it turns up
  * @property {string} [only] the name of a suite
+ * @property {string} [spacing] measure only words at this distance, in milliseconds
  * @property {boolean} headless
  * @property {boolean} keep leave VS Code open after the suite
  */
@@ -32,6 +33,7 @@ export function setup() {
       extension: { type: "string", multiple: true, default: [] },
       catalogue: { type: "string", default: "" },
       only: { type: "string" },
+      spacing: { type: "string" },
       headless: { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
     },

@@ -28,8 +28,8 @@ pub fn extension() -> Done {
     Ok(())
 }
 
-/// Measures when words are on the screen of a real VS Code.
-pub fn screen(quick: bool) -> Done {
+/// Measures when words are on the screen of a real VS Code, for one distance of the words or for all.
+pub fn screen(quick: bool, spacing: Option<u32>) -> Done {
     let tools = match vscode::prepare()? {
         vscode::Machine::Ready(tools) => tools,
         vscode::Machine::Cannot(reason) => return Err(reason),
@@ -40,6 +40,9 @@ pub fn screen(quick: bool) -> Done {
     driver.env("SLUICE_SCREEN_MODEL", root().join("target/debug/examples/screen_model"));
     if quick {
         driver.args(["--only", "quick"]);
+    }
+    if let Some(spacing) = spacing {
+        driver.args(["--spacing", &spacing.to_string()]);
     }
     run(&mut driver)
 }

@@ -97,6 +97,9 @@ enum Task {
         /// Measure instead when words are on the screen of a real VS Code, compared with its own provider
         #[arg(long, conflicts_with_all = ["compare", "extension", "instructions"])]
         screen: bool,
+        /// Measure on the screen only answers with a word after this many milliseconds
+        #[arg(long, value_name = "MS", requires = "screen")]
+        spacing: Option<u32>,
         /// Measure instead what the extension costs a real VS Code
         #[arg(long, conflicts_with_all = ["quick", "compare"])]
         extension: bool,
@@ -187,7 +190,7 @@ fn main() -> ExitCode {
         Task::Bench { extension: true, .. } => bench::extension(),
         Task::Bench { instructions: true, .. } => bench::instructions(),
         Task::Bench { start: true, .. } => bench::start(),
-        Task::Bench { quick, screen: true, .. } => bench::screen(quick),
+        Task::Bench { quick, screen: true, spacing, .. } => bench::screen(quick, spacing),
         Task::Bench { quick, compare: Some(commit), .. } => bench::compare(&commit, quick),
         Task::Bench { quick, .. } => bench::all(quick),
         Task::Meter { pairs, large } => meter::all(pairs, large),
