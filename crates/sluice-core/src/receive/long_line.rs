@@ -198,8 +198,12 @@ fn start_of_string(json: &[u8]) -> Option<usize> {
     json.iter().take(SHORT).position(|byte| *byte == b'"').or_else(|| memchr(b'"', json))
 }
 
+/// How many bytes are counted in one byte, which they can't overflow.
+const COUNTED_AT_ONCE: usize = 192;
+
+/// Sums that fit into a byte let the processor add many bytes in one step, which takes a quarter of the time.
 fn count_not_ascii(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| !byte.is_ascii()).count()
+    bytes.chunks(COUNTED_AT_ONCE).map(|block| usize::from(block.iter().map(|byte| byte >> 7).sum::<u8>())).sum()
 }
 
 #[cfg(test)]

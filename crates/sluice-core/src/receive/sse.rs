@@ -101,8 +101,9 @@ impl fmt::Display for EventTooLarge {
 const ALWAYS_READABLE: usize = 256 << 10;
 /// A line is scanned in pieces of this size, however large the chunks are.
 const SCANNED_AT_ONCE: usize = 64 << 10;
-/// Buffers that have grown larger release their memory.
-const KEPT_CAPACITY: usize = 64 << 10;
+/// Buffers that have grown larger release their memory. The whole text of a long answer comes several times at its end, and
+/// growing a buffer for each would take longer than reading it.
+const KEPT_CAPACITY: usize = 512 << 10;
 /// The longest name of an event. A longer one is cut to this length, and no event has that name either.
 const MAX_NAME_BYTES: usize = 256;
 

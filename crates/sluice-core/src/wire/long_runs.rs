@@ -36,6 +36,10 @@ impl LongRuns {
     /// Returns how many bytes [`put_back`](Self::put_back) would add.
     pub(super) fn bytes_in(&self, text: &str) -> usize {
         let runs = self.0.borrow();
+        // Nearly always there are none, and the text may be long.
+        if runs.is_empty() {
+            return 0;
+        }
         placeholders(text).filter_map(|(index, _)| runs.get(index).map(String::len)).sum()
     }
 
