@@ -13,6 +13,7 @@ mod tree;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::boundary::{
     ChatMessage, ChatPart, ChatRequest, Cost, Estimate, FileState, Finish, Forecast, Preflight, Prices, RequestEnd,
@@ -22,7 +23,7 @@ use crate::forecast::{Basis, Habits};
 use crate::lens::Prefix;
 use crate::limits::Spending;
 use crate::memory::Memory;
-use crate::send::{Parameter, Prompt, Purpose, purpose, reasoning_options};
+use crate::send::{Parameter, Prompt, Purpose, extra_fields, purpose, reasoning_options};
 use crate::tokens::{Calibration, Counter, InstallKey, Piece, scale};
 use crate::usage::{History, UsageTracker, preflight};
 pub use entry::LedgerEntry;
@@ -143,6 +144,8 @@ impl Ledger {
         now_ms: u64,
     ) -> Begun {
         let prompt = Prompt::of(&chat).at(&model.origin);
+        let extra_fields = extra_fields(&chat.options.extra_body, &mut Vec::new());
+        let extra_fields = if extra_fields.is_empty() { String::new() } else { Value::Object(extra_fields).to_string() };
         let has_long_cache = chat.options.has_long_cache(&model.origin);
         if has_long_cache {
             model.prices = model.prices.map(Prices::with_long_cache);
@@ -185,6 +188,7 @@ impl Ledger {
             origin: model.origin.clone(),
             effort,
             must_call: prompt.must_call,
+            extra_fields: self.memory.known().text_print(&extra_fields),
             started_ms: now_ms,
             timeline: Timeline::default(),
             pieces: self.memory.known().records(&prompt, estimate.tokens, factor, &raw),

@@ -70,6 +70,7 @@ impl Prefix {
         let suspects = [
             (before.effort != after.effort, CacheBreak::Effort),
             (before.must_call != after.must_call, CacheBreak::ToolChoice),
+            (before.extra_fields != after.extra_fields, CacheBreak::Options),
             (after.started_ms.saturating_sub(answered) >= USUAL_LIFE_MS, CacheBreak::Expired),
             (prefix.before < USUAL_MINIMUM, CacheBreak::TooShort),
         ];
@@ -87,6 +88,7 @@ impl Prefix {
         let follows = |pieces: &[PieceRecord], like: &PieceRecord| {
             pieces.iter().skip(at + 1).any(|piece| piece.fingerprint == like.fingerprint)
         };
+        let (is_later, was_later) = (follows(after, old), follows(before, new));
         let (cause, piece) = match (old.kind, new.kind) {
             (Tool, Tool) if old.name == new.name => (CacheBreak::ToolChanged, new),
             (Tool, _) if !has(after, old) => (CacheBreak::ToolRemoved, old),
@@ -100,15 +102,14 @@ impl Prefix {
             }
             (System, _) => (CacheBreak::SystemRemoved, old),
             (_, System) => (CacheBreak::SystemAdded, new),
+            _ if is_later && was_later => (CacheBreak::HistoryReordered, new),
+            (Reasoning, Reasoning) if !is_later && !was_later => (CacheBreak::ThinkingChanged, new),
+            (_, Reasoning) if is_later => (CacheBreak::ThinkingAdded, new),
             (Reasoning, _) => (CacheBreak::ThinkingMissing, old),
             (_, Reasoning) => (CacheBreak::ThinkingAdded, new),
-            _ if follows(after, old) => (CacheBreak::HistoryInserted, new),
-            _ if follows(before, new) || old.kind != new.kind || old.name != new.name => {
-                (CacheBreak::HistoryRemoved, old)
-            }
-            _ if old.images.is_some() && new.images.is_some() && old.images != new.images => {
-                (CacheBreak::ImageChanged, new)
-            }
+            _ if is_later => (CacheBreak::HistoryInserted, new),
+            _ if was_later || old.kind != new.kind || old.name != new.name => (CacheBreak::HistoryRemoved, old),
+            _ if old.images != new.images => (CacheBreak::ImageChanged, new),
             (Call, _) => (CacheBreak::CallChanged, new),
             (Result, _) => (CacheBreak::ResultChanged, new),
             _ => (CacheBreak::MessageChanged, new),
@@ -125,6 +126,17 @@ impl Prefix {
         whole + (f64::from(next) * self.part) as u64
     }
 
+    /// Returns how many tokens the server read from its cache if they end within the first piece that changed. Their
+    /// beginning is then the same, which fingerprints of whole pieces can't show.
+    fn read_of_changed(&self, after: &RequestRecord) -> u64 {
+        use CacheBreak::{CallChanged, ImageChanged, MessageChanged, ResultChanged};
+        if !matches!(self.cause, Some(CallChanged | ImageChanged | MessageChanged | ResultChanged)) {
+            return 0;
+        }
+        let end: u64 = after.pieces.iter().take(self.pieces + 1).map(|piece| u64::from(piece.tokens)).sum();
+        after.usage.cached.filter(|cached| *cached < end).unwrap_or(0)
+    }
+
     /// Returns how many pieces are the same.
     pub(crate) fn pieces(&self) -> usize {
         self.pieces
@@ -139,7 +151,7 @@ impl Prefix {
     pub(crate) fn lens(&self, after: &RequestRecord, prices: Option<&Prices>) -> Lens {
         let (before, cached) = (self.before, after.usage.cached);
         // The same pieces may have a few tokens more here, because the pieces add up to what the server counted.
-        let same = self.same(&after.pieces).min(before);
+        let same = self.same(&after.pieces).max(self.read_of_changed(after)).min(before);
         // A server needs not keep what is the same, and may keep what came from another conversation.
         let missed = same.saturating_sub(cached.unwrap_or(same));
         let cause = self.cause.or_else(|| {
@@ -195,14 +207,17 @@ impl Lens {
             Some(CacheBreak::SystemLine) => MessageCode::CacheSystemLine,
             Some(CacheBreak::ThinkingMissing) => MessageCode::CacheThinkingMissing,
             Some(CacheBreak::ThinkingAdded) => MessageCode::CacheThinkingAdded,
+            Some(CacheBreak::ThinkingChanged) => MessageCode::CacheThinkingChanged,
             Some(CacheBreak::ImageChanged) => MessageCode::CacheImageChanged,
             Some(CacheBreak::MessageChanged) => MessageCode::CacheMessageChanged,
             Some(CacheBreak::CallChanged) => MessageCode::CacheCallChanged,
             Some(CacheBreak::ResultChanged) => MessageCode::CacheResultChanged,
             Some(CacheBreak::HistoryInserted) => MessageCode::CacheHistoryInserted,
             Some(CacheBreak::HistoryRemoved) => MessageCode::CacheHistoryRemoved,
+            Some(CacheBreak::HistoryReordered) => MessageCode::CacheHistoryReordered,
             Some(CacheBreak::Effort) => MessageCode::CacheEffort,
             Some(CacheBreak::ToolChoice) => MessageCode::CacheToolChoice,
+            Some(CacheBreak::Options) => MessageCode::CacheOptions,
             Some(CacheBreak::Provider) => MessageCode::CacheProvider,
             Some(CacheBreak::Expired) => MessageCode::CacheExpired,
             Some(CacheBreak::TooShort) => MessageCode::CacheTooShort,

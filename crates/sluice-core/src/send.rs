@@ -17,7 +17,7 @@ mod tools;
 
 pub use endpoint::{BadAddress, Consent, Endpoint, VERCEL};
 pub use extras::header_problem;
-pub(crate) use extras::{extra_headers, is_reserved_field};
+pub(crate) use extras::{extra_fields, extra_headers, is_reserved_field};
 pub use http_request::{BuiltRequest, build_request};
 pub(crate) use http_request::{reasoning_options, too_many_tools};
 pub use kinds::{Purpose, purpose};

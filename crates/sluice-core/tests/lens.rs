@@ -323,6 +323,79 @@ fn a_history_that_changes_is_explained() {
     );
 }
 
+/// Two calls of one answer, whose results arrive in some order.
+fn parallel(order: [usize; 2]) -> ChatRequest {
+    let mut chat = chat();
+    let call = |id: &str, path: &str| {
+        let input = json!({"path": path}).to_string();
+        part(json!({"type": "toolCall", "callId": id, "name": "read", "inputJson": input}))
+    };
+    let result = |id: &str| {
+        let text = json!({"type": "text", "value": words(id, 40)});
+        part(json!({"type": "toolResult", "callId": id, "content": [text]}))
+    };
+    chat.messages[2].content = vec![call("gw-1", "a"), call("gw-2", "b")];
+    chat.messages[3].content = order.map(|index| result(["gw-1", "gw-2"][index])).to_vec();
+    chat.messages.push(said(Role::Assistant, "Done."));
+    chat
+}
+
+#[test]
+fn less_usual_changes_of_the_history_are_explained() {
+    check(
+        Case { before: parallel([0, 1]), after: parallel([1, 0]), ..Case::default() },
+        expect![[r#"
+        HistoryReordered, Result, read: 1621 of 1932 the same, 311 lost
+        The first 1,621 tokens are the same as in the earlier request, which had 1,932. The history is in another order from here on (read). 311 tokens were read again, for about $0.00084 more."#]],
+    );
+    let thought = |text: &str| {
+        let reasoning = json!({"id": "rs_1", "encrypted_content": text.repeat(50)});
+        let replay = json!({"items": [{"reasoning": reasoning}, {"call": "gw-1"}], "model": MODEL});
+        let mut chat = chat();
+        chat.messages[2].content.insert(0, part(json!({"type": "thinking", "replay": replay})));
+        chat.messages.push(said(Role::Assistant, "Done."));
+        chat
+    };
+    check(
+        Case { before: thought("c2VhbGVk"), after: thought("b3RoZXIh"), ..Case::default() },
+        expect![[r#"
+            ThinkingChanged, Reasoning: 1573 of 1895 the same, 322 lost
+            The first 1,573 tokens are the same as in the earlier request, which had 1,895. Other thinking of the model is sent than before. 322 tokens were read again, for about $0.00087 more."#]],
+    );
+    check(
+        changed(|chat| drop(chat.messages[1].content.pop())),
+        expect![[r#"
+        ImageChanged, Message, user: 1445 of 1825 the same, 380 lost
+        The first 1,445 tokens are the same as in the earlier request, which had 1,825. An image or a file changed. 380 tokens were read again, for about $0.0010 more."#]],
+    );
+    check(
+        changed(|chat| {
+            let text = json!({"type": "text", "value": words("r", 40)});
+            let result = json!({"type": "toolResult", "callId": "gw-1", "content": [text], "isError": false});
+            chat.messages[3].content[0] = part(result);
+        }),
+        expect![[r#"
+            ResultChanged, Result, read: 1597 of 1825 the same, 228 lost
+            The first 1,597 tokens are the same as in the earlier request, which had 1,825. A result of the tool "read" in the history changed. 228 tokens were read again, for about $0.00062 more."#]],
+    );
+}
+
+/// Fingerprints are of whole pieces. How much of a piece is still the same is known from the server.
+#[test]
+fn what_the_server_read_of_a_changed_piece_is_the_same() {
+    let (before, after) = lens(Case {
+        cached: Some(1_664),
+        ..changed(|chat| {
+            let text = json!({"type": "text", "value": words("r", 80)});
+            chat.messages[3].content[0] = part(json!({"type": "toolResult", "callId": "gw-1", "content": [text]}));
+        })
+    });
+    let lens = after.lens.unwrap();
+    let tokens = |pieces: &[PieceRecord]| pieces.iter().map(|piece| u64::from(piece.tokens)).sum::<u64>();
+    assert_eq!((lens.same, lens.lost), (1_664, tokens(&before.pieces) - 1_664));
+    assert!(lens.same > tokens(&after.pieces[..lens.piece.unwrap() as usize]));
+}
+
 #[test]
 fn another_model_or_server_has_another_cache() {
     check(
@@ -353,6 +426,12 @@ fn a_cache_that_is_not_used_is_explained_by_what_else_changed() {
         expect![[r#"
         ToolChoice: 1825 of 1825 the same, 1825 lost
         The first 1,825 tokens are the same as in the earlier request, which had 1,825. The server read 0 tokens from its cache. The model has to call a tool now, or no longer has to. 1,825 tokens were read again, for about $0.0049 more."#]],
+    );
+    check(
+        lost(changed(|chat| drop(chat.options.extra_body.insert("verbosity".to_owned(), json!("low"))))),
+        expect![[r#"
+            Options: 1825 of 1825 the same, 1825 lost
+            The first 1,825 tokens are the same as in the earlier request, which had 1,825. The server read 0 tokens from its cache. Extra fields of the request's body changed. 1,825 tokens were read again, for about $0.0049 more."#]],
     );
     check(
         lost(Case { providers: ["acme", "other"], ..Case::default() }),

@@ -1729,6 +1729,10 @@ effort: string | null,
  */
 mustCall: boolean, 
 /**
+ * Identifies the extra fields of the body on this machine, if there were any.
+ */
+extraFields?: string, 
+/**
  * When it began, in milliseconds since 1970.
  */
 startedMs: number, 
@@ -1956,7 +1960,7 @@ extra: number | null,
  */
 text: Array<Message>, };
 
-export type CacheBreak = "model" | "server" | "toolAdded" | "toolRemoved" | "toolsReordered" | "toolChanged" | "systemAdded" | "systemRemoved" | "systemLine" | "thinkingMissing" | "thinkingAdded" | "imageChanged" | "messageChanged" | "callChanged" | "resultChanged" | "historyInserted" | "historyRemoved" | "effort" | "toolChoice" | "provider" | "expired" | "tooShort" | "notReported" | "unknown";
+export type CacheBreak = "model" | "server" | "toolAdded" | "toolRemoved" | "toolsReordered" | "toolChanged" | "systemAdded" | "systemRemoved" | "systemLine" | "thinkingMissing" | "thinkingAdded" | "thinkingChanged" | "imageChanged" | "messageChanged" | "callChanged" | "resultChanged" | "historyInserted" | "historyRemoved" | "historyReordered" | "effort" | "toolChoice" | "options" | "provider" | "expired" | "tooShort" | "notReported" | "unknown";
 
 export type Retry = { 
 /**

@@ -33,6 +33,10 @@ pub struct RequestRecord {
     pub effort: Option<String>,
     /// Whether the model had to call a tool.
     pub must_call: bool,
+    /// Identifies the extra fields of the body on this machine, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(as = "Option<String>", optional))]
+    pub extra_fields: Option<String>,
     /// When it began, in milliseconds since 1970.
     #[cfg_attr(test, ts(type = "number"))]
     pub started_ms: u64,
@@ -305,6 +309,8 @@ pub enum CacheBreak {
     ThinkingMissing,
     /// Reasoning is sent that wasn't sent before.
     ThinkingAdded,
+    /// Other reasoning is sent in the same place.
+    ThinkingChanged,
     /// An image or a file changed.
     ImageChanged,
     /// A message was edited.
@@ -317,10 +323,14 @@ pub enum CacheBreak {
     HistoryInserted,
     /// Something was removed from the history.
     HistoryRemoved,
+    /// The history has the same pieces in another order.
+    HistoryReordered,
     /// The thinking effort changed.
     Effort,
     /// The model must call a tool, or need not any more.
     ToolChoice,
+    /// Other fields of the request's body changed.
+    Options,
     /// Another provider answered.
     Provider,
     /// So much time passed that the cache had expired.

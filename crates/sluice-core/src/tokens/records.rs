@@ -58,6 +58,11 @@ impl KnownCounts {
         records
     }
 
+    /// Returns the fingerprint of a text, or `None` if it is empty.
+    pub(crate) fn text_print(&self, text: &str) -> Option<String> {
+        (!text.is_empty()).then(|| short(self.fingerprints.texts(&[text])))
+    }
+
     /// Returns the fingerprint of a line of the instructions.
     #[expect(clippy::cast_possible_truncation, reason = "a part of a hash is a hash")]
     pub(crate) fn line_print(&self, line: &str) -> u32 {
