@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::boundary::{CostRange, Dollars, Forecast, Prices, RequestKind, RequestRecord};
+use crate::boundary::{CostBasis, CostRange, Dollars, Forecast, Prices, RequestKind, RequestRecord, TokenUse};
 use crate::lens::{BLOCK, USUAL_LIFE_MS, USUAL_MINIMUM};
 
 /// The maximum number of models whose habits are remembered. They are not saved.
@@ -14,6 +14,8 @@ const MAX_HABITS: usize = 200;
 const LONG_LIFE_MS: u64 = 60 * 60_000;
 /// The weight of the latest answer in the usual length of answers.
 const NEWEST: f64 = 0.3;
+/// The lowest and the highest ratio of a reported cost to a computed one that is believed.
+const MAX_RATIO: f64 = 10.0;
 /// How many times longer than usual a long answer is, and how many times shorter a short one.
 const SPREAD: u64 = 4;
 
@@ -21,6 +23,8 @@ const SPREAD: u64 = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Habits {
     caches: BTreeMap<(String, String), CacheHabit>,
+    /// The ratio of what a server reports as the cost to what follows from the prices.
+    costs: BTreeMap<(String, String), f64>,
     outputs: BTreeMap<(String, RequestKind), OutputHabit>,
 }
 
@@ -75,14 +79,17 @@ impl Habits {
         let most = basis.max_output.unwrap_or(u64::MAX);
         let output = usual.unwrap_or(first_guess(record.kind)).min(most);
         let long = output.saturating_mul(SPREAD).max(known.map_or(0, |known| known.longest)).min(most);
-        let cost = |cached: u64, written: u64, output: u64| {
-            basis.prices?.cost_of(basis.input, cached, written, output).and_then(Dollars::from_f64)
+        let ratio = self.costs.get(&(record.origin.clone(), record.model.clone())).copied().unwrap_or(1.0);
+        let cost = |cached: u64, written: u64, output: u64, ratio: f64| {
+            Dollars::from_f64(basis.prices?.cost_of(basis.input, cached, written, output)? * ratio)
         };
         let range = || {
             let written = if habit.writes { basis.input - cached } else { 0 };
-            let (low, expected) = (cost(cached, written, output / SPREAD)?, cost(cached, written, output)?);
-            // A server may charge for writing to its cache although it hasn't done so yet.
-            let high = cost(0, 0, long)?.max(cost(0, basis.input, long)?);
+            let low = cost(cached, written, output / SPREAD, ratio)?;
+            let expected = cost(cached, written, output, ratio)?;
+            // A server may charge for writing to its cache although it hasn't done so yet, and a discount may end.
+            let most = ratio.max(1.0);
+            let high = cost(0, 0, long, most)?.max(cost(0, basis.input, long, most)?);
             Some(CostRange { low, expected, high: high.max(expected) })
         };
         #[expect(clippy::cast_precision_loss, reason = "it is a small number")]
@@ -105,6 +112,7 @@ impl Habits {
             known.usual += (new - known.usual) * NEWEST;
             known.longest = known.longest.max(output);
         }
+        self.learn_cost(record, prices);
         let Some(cached) = record.usage.cached else { return };
         let mut habit = self.cache(record, prices);
         habit.writes |= record.usage.cache_write.is_some_and(|written| written > 0);
@@ -123,6 +131,22 @@ impl Habits {
         }
         bound(&mut self.caches);
         self.caches.insert((record.origin.clone(), record.model.clone()), habit);
+    }
+
+    /// Learns how far off the prices are. A server may have discounts, surcharges, or other prices than it lists.
+    fn learn_cost(&mut self, record: &RequestRecord, prices: Option<&Prices>) {
+        let TokenUse { input: Some(input), output: Some(output), cached, cache_write, .. } = record.usage else {
+            return;
+        };
+        let Some(reported) = record.cost.filter(|cost| cost.basis == CostBasis::Reported) else { return };
+        let cached = cached.unwrap_or(0).min(input);
+        let written = cache_write.unwrap_or(0).min(input - cached);
+        let computed = prices.and_then(|prices| prices.cost_of(input, cached, written, output));
+        let Some(computed) = computed.filter(|computed| *computed > 0.0) else { return };
+        let ratio = (reported.usd.as_f64() / computed).clamp(MAX_RATIO.recip(), MAX_RATIO);
+        bound(&mut self.costs);
+        let known = self.costs.entry((record.origin.clone(), record.model.clone())).or_insert(ratio);
+        *known += (ratio - *known) * NEWEST;
     }
 
     /// Until a server has answered, a lower price for cached tokens means that it caches.

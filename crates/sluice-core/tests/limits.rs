@@ -100,18 +100,18 @@ fn the_user_is_warned_near_a_limit_and_asked_at_it() {
         &limits(json!({"day": 2.0})),
         &[0.5, 0.95, 0.01, 0.6, 0.1],
         expect![[r#"
-        Go
-        Go
-        Go
-        Go
-        Ask $2.06 is spent or reserved, and the limit is $2.00. The limit is for one day. Continue this conversation anyway, raise the limit, or stop."#]],
+            Go
+            Go
+            Warn $1.95 of a limit of $2.00 is spent or reserved. The limit is for one day.
+            Go
+            Ask $2.06 is spent or reserved, and the limit is $2.00. The limit is for one day. Continue this conversation anyway, raise the limit, or stop."#]],
     );
     check(
         &limits(json!({"month": 2.0, "isHard": true})),
         &[1.9, 0.3],
         expect![[r#"
-        Go
-        Warn $1.95 of a limit of $2.00 is spent or reserved. The limit is for one month."#]],
+            Go
+            Stop This request may cost up to $0.50. $1.90 is spent or reserved already, and the limit is $2.00. The limit is for one month. Raise the limit to go on."#]],
     );
     check(
         &limits(json!({"conversation": 1.0, "day": 50.0})),
@@ -419,6 +419,28 @@ fn a_request_that_broke_off_counts_with_what_it_probably_cost() {
     let refused = json!({"status": "failed", "reason": null, "failure": "noCredit"});
     let refused = LedgerEntry { finish: serde_json::from_value(refused).unwrap(), ..LedgerEntry::default() };
     assert_eq!(used(refused).0, 0, "the server refused it");
+}
+
+#[test]
+fn a_server_that_charges_more_than_its_prices_say_is_believed() {
+    // An answer with 100 tokens costs 2 cents according to the prices.
+    let after = |costs: &[Option<f64>]| {
+        let mut program = Program::new();
+        for (number, dollars) in costs.iter().enumerate() {
+            program.begin(&number.to_string(), "talk", "acme/one");
+            let reported = dollars.map(|dollars| dollars.to_string());
+            program.ledger.end(&number.to_string(), &LedgerEntry { cost: reported, ..cost(0.0) }, 1, TODAY);
+        }
+        program.begin("next", "talk", "acme/one")
+    };
+    let by_prices = after(&[None]);
+    let ratio = |one: Dollars, other: Dollars| (100.0 * one.as_f64() / other.as_f64()).round();
+    let more = after(&[Some(0.06)]);
+    assert_eq!((ratio(more.expected, by_prices.expected), ratio(more.high, by_prices.high)), (300.0, 300.0));
+    let discount = after(&[Some(0.01)]);
+    assert_eq!(ratio(discount.expected, by_prices.expected), 50.0);
+    assert_eq!(ratio(discount.high, by_prices.high), 100.0, "the discount may end");
+    assert_eq!(ratio(after(&[Some(1e6)]).expected, by_prices.expected), 1000.0, "there are limits");
 }
 
 /// Some servers report costs and list no prices.
