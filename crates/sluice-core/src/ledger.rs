@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::boundary::{
-    ChatMessage, ChatPart, ChatRequest, Cost, Estimate, FileState, Finish, Forecast, Preflight, Prices, RequestEnd,
-    RequestKind, RequestRecord, RequestStart, RequestUsage, Role, Route, StatusLine, Timeline, TokenUse, Totals, Usage,
+    ChatMessage, ChatPart, ChatRequest, Cost, CostBasis, Dollars, Estimate, FileState, Finish, Forecast, Preflight,
+    Prices, RequestEnd, RequestKind, RequestRecord, RequestStart, RequestUsage, Role, Route, StatusLine, Timeline,
+    TokenUse, Totals, Usage,
 };
 use crate::forecast::{Basis, Habits};
 use crate::lens::Prefix;
@@ -145,7 +146,8 @@ impl Ledger {
     ) -> Begun {
         let prompt = Prompt::of(&chat).at(&model.origin);
         let extra_fields = extra_fields(&chat.options.extra_body, &mut Vec::new());
-        let extra_fields = if extra_fields.is_empty() { String::new() } else { Value::Object(extra_fields).to_string() };
+        let extra_fields =
+            if extra_fields.is_empty() { String::new() } else { Value::Object(extra_fields).to_string() };
         let has_long_cache = chat.options.has_long_cache(&model.origin);
         if has_long_cache {
             model.prices = model.prices.map(Prices::with_long_cache);
@@ -230,7 +232,7 @@ impl Ledger {
             is_play: entry.is_play || is_play(&record.model),
         };
         let used = self.tracker.finish(id, &end, now_ms)?;
-        self.memory.record(&used, today);
+        self.memory.record(&used, self.spending.day(id).unwrap_or(today));
         if let Some(usage) = &entry.usage {
             let answer = entry.is_whole.then(|| ChatMessage { role: Role::Assistant, content: entry.answer.clone() });
             let counter = self.counter;
@@ -241,8 +243,12 @@ impl Ledger {
         record.lens = prefix.map(|prefix| prefix.lens(&record, model.prices.as_ref()));
         self.habits.learn(&record, &prefixes, model.prices.as_ref());
         self.recent.keep(record.clone());
-        let probably = entry.broke_off().then_some(record.forecast).flatten().and_then(|forecast| forecast.cost);
-        self.spending.end(id, self.memory.recorded(), used.cost, probably.map(|cost| cost.expected));
+        let cost = record.cost.filter(|cost| cost.basis != CostBasis::Play).map(|cost| cost.usd);
+        if let Some(cost) = cost {
+            self.spending.spend(&record.conversation, id, cost);
+        }
+        let probably = (entry.may_cost() && !end.is_play).then(|| self.probable_cost(&record, entry, &model)).flatten();
+        self.spending.end(id, self.memory.recorded(), cost, probably);
         self.tree.end(&record.conversation, &used);
         Some(Ended {
             used,
@@ -250,6 +256,16 @@ impl Ledger {
             conversation: self.tracker.conversation(&record.conversation),
             record,
         })
+    }
+
+    /// Returns what a request cost if nobody says so: what was expected, or more if the answer is already longer.
+    fn probable_cost(&self, record: &RequestRecord, entry: &LedgerEntry, model: &LedgerModel) -> Option<Dollars> {
+        let forecast = record.forecast?;
+        let answer = ChatMessage { role: Role::Assistant, content: entry.answer.clone() };
+        let output = u64::from(self.message_tokens(&record.model, &record.origin, &answer));
+        let so_far = model.prices.as_ref().and_then(|prices| prices.cost_of(forecast.input, 0, 0, output));
+        let expected = forecast.cost.map(|cost| cost.expected);
+        expected.max(so_far.and_then(Dollars::from_f64).filter(|_| output > forecast.output))
     }
 
     /// Counts the tokens of a text and multiplies them by the correction factor of the model at the server.

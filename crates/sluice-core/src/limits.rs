@@ -7,6 +7,9 @@
 //!
 //! A program that dies leaves its file behind. What it had reserved then counts until the day and the month are over,
 //! because its requests may have cost that much.
+//!
+//! A request belongs to the day on which it was reserved, also if it ends after midnight. So what is reserved for a day
+//! is what is booked on it, and no request is in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +23,8 @@ use crate::usage::History;
 
 /// The share of a limit from which the user is warned, in per cent.
 const NEAR_PERCENT: u64 = 80;
-/// How many rows of other programs are read at most.
-const MAX_ROWS: usize = 10_000;
+/// The maximum number of conversations. Beyond it, the cheapest one is forgotten.
+const MAX_CONVERSATIONS: usize = 2_000;
 
 /// What this program has reserved, what others have, and what the user decided.
 #[derive(Clone, Debug, Default)]
@@ -30,18 +33,22 @@ pub(crate) struct Spending {
     /// What has ended but isn't in the file of the history yet, so that other programs don't know about it. The number is
     /// that of the request in the [memory](crate::Memory).
     unsaved: Vec<(u64, Reserved)>,
-    /// The probable costs of requests that broke off before the server reported a cost.
-    unknown: Vec<Reserved>,
-    others: Vec<Reserved>,
+    /// The probable costs of requests for which the server reported no cost, for example because they broke off.
+    unknown: Amounts,
+    /// What other programs have reserved.
+    others: Amounts,
     /// The conversations that may continue whatever they cost.
     allowed: BTreeSet<String>,
-    /// What conversations spent in programs that have ended.
-    earlier: BTreeMap<String, Dollars>,
+    /// What each request of a conversation cost, by id, in this program and in earlier ones.
+    conversations: BTreeMap<String, BTreeMap<String, Dollars>>,
     /// The limits at which the user decided to stop.
     stopped: BTreeSet<Key>,
     /// The limits that the user has been warned about.
     warned: BTreeSet<Key>,
 }
+
+/// Sums by day, model and conversation.
+type Amounts = BTreeMap<(u32, String, String), Dollars>;
 
 /// What one request may cost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,14 +70,28 @@ impl Spending {
         self.own.remove(id);
     }
 
+    /// Returns the day that a request belongs to, if something is reserved for it.
+    pub(crate) fn day(&self, id: &str) -> Option<u32> {
+        self.own.get(id).map(|reserved| reserved.day)
+    }
+
     /// A request is over. Its cost, if it is known, is in this program's history under this number. Otherwise `probably`
     /// stays reserved, if there is such an amount.
     pub(crate) fn end(&mut self, id: &str, number: u64, cost: Option<Dollars>, probably: Option<Dollars>) {
         let Some(reserved) = self.own.remove(id) else { return };
         match (cost, probably) {
             (Some(amount), _) => self.unsaved.push((number, Reserved { amount, ..reserved })),
-            (None, Some(amount)) => self.unknown.push(Reserved { amount, ..reserved }),
+            (None, Some(amount)) => add(&mut self.unknown, Reserved { amount, ..reserved }),
             (None, None) => {}
+        }
+    }
+
+    /// Records what a request of a conversation cost. It counts once, however often this is called.
+    pub(crate) fn spend(&mut self, conversation: &str, id: &str, cost: Dollars) {
+        self.conversations.entry(conversation.to_owned()).or_default().insert(id.to_owned(), cost);
+        if self.conversations.len() > MAX_CONVERSATIONS {
+            let cheapest = self.conversations.iter().min_by_key(|(_, costs)| sum(costs)).map(|(name, _)| name.clone());
+            cheapest.map(|name| self.conversations.remove(&name));
         }
     }
 
@@ -79,17 +100,17 @@ impl Spending {
         self.unsaved.retain(|(number, _)| *number > last);
     }
 
-    /// Adds what a conversation spent in an earlier program.
-    pub(crate) fn recall(&mut self, conversation: &str, cost: Dollars) {
-        let sum = self.earlier.entry(conversation.to_owned()).or_default();
-        sum.0 = sum.0.saturating_add(cost.0);
-    }
-
     /// Returns the file that other programs read. It is empty if nothing is reserved.
     pub(crate) fn file(&self) -> String {
-        let ended = self.unsaved.iter().map(|(_, reserved)| reserved).chain(&self.unknown);
-        let lines = self.own.values().chain(ended).filter_map(|reserved| serde_json::to_string(reserved).ok());
-        lines.map(|line| line + "\n").collect()
+        let unknown = self.unknown.iter().map(|((day, model, conversation), amount)| Reserved {
+            day: *day,
+            model: model.clone(),
+            conversation: conversation.clone(),
+            amount: *amount,
+        });
+        let unsaved = self.unsaved.iter().map(|(_, reserved)| reserved);
+        let rows = self.own.values().chain(unsaved).cloned().chain(unknown);
+        rows.filter_map(|row| serde_json::to_string(&row).ok()).map(|line| line + "\n").collect()
     }
 
     /// Reads the files of other programs. A line that can't be read counts nothing. Returns, for each file, whether it may be
@@ -102,35 +123,25 @@ impl Spending {
             for line in file.lines() {
                 if let Ok(row) = serde_json::from_str::<Reserved>(line) {
                     is_old &= row.day < today && month(row.day) != month(today);
-                    self.others.push(row);
+                    add(&mut self.others, row);
                 } else {
                     is_old &= serde_json::from_str::<IgnoredAny>(line).is_err();
                 }
             }
             old.push(is_old);
         }
-        self.others.truncate(MAX_ROWS);
         old
     }
 
-    /// Decides about a request that has been [reserved](Self::reserve). `spent_in_conversation` is what its
-    /// conversation has spent in this program; the history has everything else.
-    pub(crate) fn verdict(
-        &mut self,
-        id: &str,
-        limits: &SpendLimits,
-        history: &History,
-        spent_in_conversation: Dollars,
-        today: u32,
-    ) -> Verdict {
+    /// Decides about a request that has been [reserved](Self::reserve).
+    pub(crate) fn verdict(&mut self, id: &str, limits: &SpendLimits, history: &History) -> Verdict {
         let go = Verdict { action: SpendAction::Go, limit: None, text: Vec::new() };
         let Some(request) = self.own.get(id).cloned() else { return go };
-        let earlier = self.earlier.get(&request.conversation).copied().unwrap_or_default();
-        let spent_in_conversation = Dollars(spent_in_conversation.0.saturating_add(earlier.0));
-        if self.allowed.contains(&request.conversation) {
+        let today = request.day;
+        if self.allowed.contains(&request.conversation) && !limits.is_hard {
             return go;
         }
-        let states = self.states(Some(id), limits, history, Some((&request, spent_in_conversation)), today);
+        let states = self.states(Some(id), limits, history, Some(&request), today);
         let after = |state: &LimitState| Dollars(state.used.0.saturating_add(request.amount.0));
         let is_reached = |state: &&LimitState| after(state) > state.limit || state.used >= state.limit;
         let is_stopped = |state: &&LimitState| limits.is_hard || self.stopped.contains(&key(state, &request, today));
@@ -175,27 +186,29 @@ impl Spending {
         except: Option<&str>,
         limits: &SpendLimits,
         history: &History,
-        request: Option<(&Reserved, Dollars)>,
+        request: Option<&Reserved>,
         today: u32,
     ) -> Vec<LimitState> {
         let this_month = month(today);
         let own = self.own.iter().filter(|(id, _)| except != Some(id.as_str())).map(|(_, reserved)| reserved);
-        let reserved: Vec<&Reserved> = own.chain(&self.unknown).chain(&self.others).collect();
+        let own = own.map(|row| (row.day, &row.model, &row.conversation, row.amount));
+        let sums = self.unknown.iter().chain(&self.others);
+        let sums = sums.map(|((day, model, conversation), amount)| (*day, model, conversation, *amount));
+        let reserved: Vec<_> = own.chain(sums).collect();
+        let talk = request.and_then(|request| self.conversations.get(&request.conversation)).map(sum);
         let used = |period: SpendPeriod, model: Option<&str>| {
             let is_in = |day: u32, conversation: Option<&str>| match period {
                 SpendPeriod::Request => false,
-                SpendPeriod::Conversation => {
-                    request.is_some_and(|(request, _)| conversation == Some(&request.conversation))
-                }
+                SpendPeriod::Conversation => request.is_some_and(|request| conversation == Some(&request.conversation)),
                 SpendPeriod::Day => day == today,
                 SpendPeriod::Month => month(day) == this_month,
             };
             let is_model = |name: &str| model.is_none_or(|model| model == name);
             let past = history.rows().filter(|(day, name, _)| is_in(*day, None) && is_model(name));
             let past = past.map(|(_, _, totals)| totals.cost.0);
-            let open = reserved.iter().filter(|row| is_in(row.day, Some(&row.conversation)) && is_model(&row.model));
-            let open = open.map(|row| row.amount.0);
-            let talk = request.filter(|_| period == SpendPeriod::Conversation).map(|(_, spent)| spent.0);
+            let open = reserved.iter().filter(|(day, model, talk, _)| is_in(*day, Some(talk)) && is_model(model));
+            let open = open.map(|(_, _, _, amount)| amount.0);
+            let talk = talk.filter(|_| period == SpendPeriod::Conversation);
             Dollars(past.chain(open).chain(talk).fold(0, u64::saturating_add))
         };
         let mut states = Vec::new();
@@ -214,12 +227,21 @@ impl Spending {
         };
         list(&limits.all, None);
         for (model, limit) in &limits.models {
-            if request.is_none_or(|(request, _)| request.model == *model) {
+            if request.is_none_or(|request| request.model == *model) {
                 list(limit, Some(model));
             }
         }
         states
     }
+}
+
+fn sum(costs: &BTreeMap<String, Dollars>) -> u64 {
+    costs.values().map(|cost| cost.0).fold(0, u64::saturating_add)
+}
+
+fn add(amounts: &mut Amounts, Reserved { day, model, conversation, amount }: Reserved) {
+    let sum = amounts.entry((day, model, conversation)).or_default();
+    sum.0 = sum.0.saturating_add(amount.0);
 }
 
 fn describe(state: &LimitState, amount: Dollars) -> Vec<Message> {

@@ -3,6 +3,8 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -158,6 +160,65 @@ fn the_user_is_asked_once() {
     assert!(program.ask("4", &limit).starts_with("Stop"), "the user said so");
     program.begin("5", "third", "acme/one");
     assert_eq!(program.ask("5", &limits(json!({"day": 10.0}))), "Go", "the limit was raised");
+    // A hard limit also stops the conversation that was to continue.
+    program.begin("6", "talk", "acme/one");
+    assert_eq!(program.ask("6", &limit), "Go");
+    assert!(program.ask("6", &limits(json!({"day": 1.0, "isHard": true}))).starts_with("Stop"));
+}
+
+/// Checks invariant C1. Requests that run over midnight are paid from the limit of the day on which they were sent, so that the next day can't
+/// get more than its own.
+#[test]
+fn requests_that_run_over_midnight_count_for_the_day_before() {
+    let limit = limits(json!({"day": 2.0}));
+    let mut program = Program::new();
+    program.begin("1", "talk", "acme/one");
+    program.ask("1", &limit);
+    program.begin("2", "talk", "acme/one");
+    program.file = program.ledger.reserve("2", TODAY);
+    program.ledger.end("1", &cost(1.9), 1, TODAY + 1);
+    let used = |program: &mut Program, today: u32| program.ledger.limit_states(&limit, &[], today)[0].used.as_f64();
+    let (before, after) = (used(&mut program, TODAY), used(&mut program, TODAY + 1));
+    assert!(before > 1.9 && after == 0.0, "{before} and {after}");
+    // The second one was reserved before midnight and is decided about after it.
+    let verdict = program.ledger.check_spending("2", &limit, &[], TODAY + 1).verdict;
+    assert_eq!(verdict.action, SpendAction::Ask);
+    assert_eq!(verdict.limit.unwrap().used.as_f64(), 1.9);
+}
+
+#[test]
+fn a_conversation_counts_as_long_as_the_program_runs_and_after_it() {
+    let limit = limits(json!({"conversation": 1.0}));
+    let mut program = Program::new();
+    program.begin("1", "talk", "acme/one");
+    program.ask("1", &limit);
+    let record = program.ledger.end("1", &cost(1.5), 1, TODAY).unwrap().record;
+    // Each title is a conversation of its own.
+    for number in 0..300 {
+        let id = format!("title {number}");
+        program.begin(&id, &id, "acme/one");
+        assert_eq!(program.ask(&id, &limit), "Go");
+        program.ledger.end(&id, &cost(0.01), 1, TODAY);
+    }
+    program.begin("2", "talk", "acme/one");
+    assert!(program.ask("2", &limit).starts_with("Ask $1.50 is spent"));
+    program.ledger.recall(record.clone());
+    assert!(program.ask("2", &limit).starts_with("Ask $1.50 is spent"), "the record is known");
+    let mut next = Program::new();
+    next.ledger.recall(record.clone());
+    next.ledger.recall(record);
+    next.begin("2", "talk", "acme/one");
+    assert!(next.ask("2", &limit).starts_with("Ask $1.50 is spent"));
+}
+
+#[test]
+fn every_row_of_other_programs_counts() {
+    let row = format!("{{\"day\":{TODAY},\"model\":\"acme/one\",\"conversation\":\"talk\",\"amount\":0.0001}}\n");
+    let mut program = Program::new();
+    let day = limits(json!({"day": 10.0}));
+    let files = [row.repeat(30_000), "{\"day\":1,".to_owned() + &row];
+    let states = program.ledger.limit_states(&day, &files, TODAY);
+    assert_eq!(states[0].used.as_f64(), 3.0, "and a damaged line counts nothing");
 }
 
 /// Checks invariant C2.
@@ -175,6 +236,13 @@ fn play_money_is_never_counted() {
     let totals: Vec<Dollars> = program.ledger.history().rows().map(|(_, _, totals)| totals.cost).collect();
     assert_eq!(totals, [Dollars(0), Dollars(0)]);
     assert_eq!(program.ledger.limit_states(&limit, &[], TODAY)[1].used, Dollars(0));
+    // Nor is it if the embedded gateway turns out to be behind the name of a real model.
+    program.begin("3", "talk", "acme/one");
+    program.ledger.reserve("3", TODAY);
+    program.ledger.end("3", &marked, 1, TODAY);
+    assert_eq!(program.ledger.limit_states(&limit, &[], TODAY)[1].used, Dollars(0));
+    let file = program.ledger.saved();
+    assert_eq!(Program::new().ledger.limit_states(&limit, &[file], TODAY)[1].used, Dollars(0));
 }
 
 /// What may happen next in a program.
@@ -196,6 +264,8 @@ enum Step {
     EndSave,
     /// It dies, and another one starts.
     Crash,
+    /// The next day begins, for all programs. Every third one begins a month.
+    Midnight,
 }
 
 fn steps(length: usize) -> impl Strategy<Value = Vec<(usize, Step)>> {
@@ -208,37 +278,43 @@ fn steps(length: usize) -> impl Strategy<Value = Vec<(usize, Step)>> {
         2 => Just(Step::BeginSave),
         3 => Just(Step::EndSave),
         1 => Just(Step::Crash),
+        1 => Just(Step::Midnight),
     ];
     prop::collection::vec((0..3_usize, step), length)
 }
 
-/// A program and its requests, each with its forecast.
+/// A request with its forecast and the day on which it was reserved.
+type Request = (String, CostRange, u32);
+
+/// The requests of a program.
 #[derive(Default)]
 struct Requests {
     /// Reserved, but not read the others' files since then.
-    reserved: Vec<(String, CostRange)>,
-    waiting: Vec<(String, CostRange)>,
-    sent: Vec<(String, CostRange)>,
+    reserved: Vec<Request>,
+    waiting: Vec<Request>,
+    sent: Vec<Request>,
     others: Vec<String>,
 }
 
 /// Runs three programs that share a limit. Returns how many requests were sent.
 fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
     let most = limit.all.day.unwrap().0;
+    let mut today = TODAY;
     let mut programs: Vec<(Program, Requests)> = (0..3).map(|_| (Program::new(), Requests::default())).collect();
     let (mut history, mut left): (Option<Vec<u8>>, Vec<String>) = (None, Vec::new());
     // Who has the lock, and what it is about to write.
     let mut saving: Option<(usize, Option<Vec<u8>>)> = None;
     // What was really paid, in the worst case: a request of a program that dies costs all that was reserved.
-    let (mut paid, mut number, mut sent) = (0, 0, 0);
+    let mut paid: BTreeMap<u32, u64> = BTreeMap::new();
+    let (mut number, mut sent) = (0, 0);
     for (at, step) in steps {
         match step {
             Step::Reserve => {
                 number += 1;
                 let (program, requests) = &mut programs[*at];
                 let cost = program.begin(&number.to_string(), &format!("talk {at}"), "acme/one");
-                program.file = program.ledger.reserve(&number.to_string(), TODAY);
-                requests.reserved.push((number.to_string(), cost));
+                program.file = program.ledger.reserve(&number.to_string(), today);
+                requests.reserved.push((number.to_string(), cost, today));
             }
             Step::Read => {
                 let others = programs.iter().enumerate().filter(|(other, _)| other != at);
@@ -253,14 +329,14 @@ fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
                 if requests.waiting.is_empty() || saving.is_some() {
                     continue;
                 }
-                let (id, cost) = requests.waiting.remove(0);
+                let (id, cost, day) = requests.waiting.remove(0);
                 history = save(program, history);
-                let check = program.ledger.check_spending(&id, limit, &requests.others, TODAY);
+                let check = program.ledger.check_spending(&id, limit, &requests.others, today);
                 if check.verdict.action >= SpendAction::Ask {
                     program.file = program.ledger.release(&id);
                 } else {
                     sent += 1;
-                    requests.sent.push((id, cost));
+                    requests.sent.push((id, cost, day));
                 }
             }
             Step::End(hundredths) => {
@@ -268,19 +344,19 @@ fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
                 if requests.sent.is_empty() {
                     continue;
                 }
-                let (id, forecast) = requests.sent.remove(0);
+                let (id, forecast, day) = requests.sent.remove(0);
                 let dollars = Dollars(forecast.high.0 * hundredths / 100);
-                paid += dollars.0;
-                program.ledger.end(&id, &cost(dollars.as_f64()), 1, TODAY).unwrap();
+                *paid.entry(day).or_default() += dollars.0;
+                program.ledger.end(&id, &cost(dollars.as_f64()), 1, today).unwrap();
             }
             Step::BreakOff => {
                 let (program, requests) = &mut programs[*at];
                 if requests.sent.is_empty() {
                     continue;
                 }
-                let (id, forecast) = requests.sent.remove(0);
-                paid += forecast.expected.0;
-                program.ledger.end(&id, &broken_off(), 1, TODAY).unwrap();
+                let (id, forecast, day) = requests.sent.remove(0);
+                *paid.entry(day).or_default() += forecast.expected.0;
+                program.ledger.end(&id, &broken_off(), 1, today).unwrap();
             }
             Step::BeginSave => {
                 if saving.is_none() {
@@ -299,13 +375,28 @@ fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
             Step::Crash => {
                 saving.take_if(|(owner, _)| owner == at);
                 let (program, requests) = std::mem::replace(&mut programs[*at], (Program::new(), Requests::default()));
-                paid += requests.sent.iter().map(|(_, cost)| cost.high.0).sum::<u64>();
+                for (_, cost, day) in requests.sent {
+                    *paid.entry(day).or_default() += cost.high.0;
+                }
                 left.push(program.file);
             }
+            Step::Midnight => today += if today % 3 == 0 { 31 } else { 1 },
         }
-        let running: u64 = programs.iter().flat_map(|(_, requests)| &requests.sent).map(|(_, cost)| cost.high.0).sum();
-        assert!(paid + running <= most, "{paid} are paid and {running} may be; the limit is {most}");
+        // A request belongs to the day on which it was reserved.
+        let mut sums = paid.clone();
+        for (_, cost, day) in programs.iter().flat_map(|(_, requests)| &requests.sent) {
+            *sums.entry(*day).or_default() += cost.high.0;
+        }
+        for (day, sum) in sums {
+            assert!(sum <= most, "{sum} are or may be paid on day {day}; the limit is {most}");
+        }
     }
+    // Nothing is booked on another day.
+    let booked: BTreeSet<u32> = programs
+        .iter()
+        .flat_map(|(program, _)| program.ledger.history().rows().map(|row| row.0).collect::<Vec<_>>())
+        .collect();
+    assert!(booked.iter().all(|day| paid.contains_key(day)), "{booked:?} are not among {:?}", paid.keys());
     sent
 }
 
@@ -415,6 +506,13 @@ fn a_request_that_broke_off_counts_with_what_it_probably_cost() {
     };
     let (counted, expected) = used(broken_off());
     assert_eq!(counted, expected);
+    let long = vec![ChatPart::Text { value: "word ".repeat(5_000) }];
+    let (counted, expected) = used(LedgerEntry { answer: long, ..broken_off() });
+    assert!(counted > 5 * expected, "what arrived counts: {counted}");
+    let silent = json!({"status": "completed", "reason": null, "failure": null});
+    let silent = LedgerEntry { finish: serde_json::from_value(silent).unwrap(), ..broken_off() };
+    let (counted, expected) = used(silent);
+    assert_eq!(counted, expected, "the server counted nothing");
     assert_eq!(used(LedgerEntry::default()).0, 0, "it was never sent");
     let refused = json!({"status": "failed", "reason": null, "failure": "noCredit"});
     let refused = LedgerEntry { finish: serde_json::from_value(refused).unwrap(), ..LedgerEntry::default() };

@@ -60,14 +60,15 @@ impl LedgerEntry {
         }
     }
 
-    /// Returns whether the server may have worked on an answer that wasn't read to its end, so that its cost is unknown.
-    pub(super) fn broke_off(&self) -> bool {
+    /// Returns whether the request may have cost something: the server answered it, or may have worked on an answer that
+    /// wasn't read to its end.
+    pub(super) fn may_cost(&self) -> bool {
         let Timeline { sent_ms, first_thinking_ms, first_text_ms, calls, .. } = &self.timeline;
         let has_output = first_thinking_ms.is_some() || first_text_ms.is_some() || !calls.is_empty();
         match self.finish.status {
+            Status::Completed | Status::Incomplete => true,
             Status::Cancelled | Status::Truncated => sent_ms.is_some(),
             Status::Failed => has_output,
-            Status::Completed | Status::Incomplete => false,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::tokens::Counter;
 const MAX_OF_CONVERSATION: usize = 10;
 const MAX_RECORDS: usize = 100;
 
+/// The oldest request is the first.
 #[derive(Debug, Default)]
 pub(super) struct Recent(Vec<RequestRecord>);
 
@@ -18,19 +19,20 @@ impl Recent {
         if record.usage.input.is_none() {
             return;
         }
-        let is_alike = |one: &RequestRecord| one.conversation == record.conversation;
-        if self.0.iter().filter(|one| is_alike(one)).count() >= MAX_OF_CONVERSATION {
+        if self.0.iter().any(|known| known.id == record.id) {
+            return;
+        }
+        let conversation = record.conversation.clone();
+        let is_alike = |one: &RequestRecord| one.conversation == conversation;
+        let at = self.0.partition_point(|known| known.started_ms <= record.started_ms);
+        self.0.insert(at, record);
+        if self.0.iter().filter(|one| is_alike(one)).count() > MAX_OF_CONVERSATION {
             if let Some(oldest) = self.0.iter().position(is_alike) {
                 self.0.remove(oldest);
             }
-        } else if self.0.len() >= MAX_RECORDS {
+        } else if self.0.len() > MAX_RECORDS {
             self.0.remove(0);
         }
-        self.0.push(record);
-    }
-
-    pub(super) fn has(&self, id: &str) -> bool {
-        self.0.iter().any(|record| record.id == id)
     }
 
     /// Compares a request with the earlier one of its conversation that it has most in common with; the newest, if that is

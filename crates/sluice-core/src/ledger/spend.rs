@@ -40,10 +40,7 @@ impl Ledger {
     /// Decides whether a request for which money is reserved may be sent. `others` are the files of the other programs.
     pub fn check_spending(&mut self, id: &str, limits: &SpendLimits, others: &[String], today: u32) -> SpendCheck {
         let old = self.spending.read_others(others, today);
-        let conversation = self.running.get(id).map(|running| running.record.conversation.as_str());
-        let spent = conversation.and_then(|conversation| self.tracker.conversation(conversation));
-        let spent = spent.map_or(Dollars(0), |totals| totals.cost);
-        let verdict = self.spending.verdict(id, limits, &self.memory.history(), spent, today);
+        let verdict = self.spending.verdict(id, limits, &self.memory.history());
         SpendCheck { verdict, old }
     }
 
@@ -74,13 +71,10 @@ impl Ledger {
     }
 
     /// Adds the record of an earlier request, which a shell has kept: the next request of its conversation is compared with
-    /// it, and its cost counts for the conversation.
+    /// it, and its cost counts for the conversation. A record that is known already changes nothing.
     pub fn recall(&mut self, record: RequestRecord) {
-        if self.recent.has(&record.id) {
-            return;
-        }
         if let Some(cost) = record.cost.filter(|cost| cost.basis != CostBasis::Play) {
-            self.spending.recall(&record.conversation, cost.usd);
+            self.spending.spend(&record.conversation, &record.id, cost.usd);
         }
         self.recent.keep(record);
     }
