@@ -30,6 +30,7 @@ export function shownTime(ms: number): string {
 }
 
 export function dollars(amount: number): string {
-  const digits = amount > 0 && amount < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 };
+  const isSmall = amount > 0 && amount < 0.995;
+  const digits = isSmall ? { minimumSignificantDigits: 2, maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 };
   return amount.toLocaleString(known.language, { style: "currency", currency: "USD", ...digits });
 }

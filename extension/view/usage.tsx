@@ -37,7 +37,11 @@ export function Usage({ version }: { readonly version: number }) {
         ))}
       </fieldset>
       {data === undefined ? null : data.rows.length === 0 ? (
-        <p class="empty">{l10n.t("There is no usage yet. Ask a Sluice model something in the chat.")}</p>
+        <>
+          <p class="empty">{l10n.t("There is no usage yet. Ask a Sluice model something in the chat.")}</p>
+          <Limits limits={data.limits} />
+          <Credits credits={credits} />
+        </>
       ) : (
         <>
           <Chart {...data} period={period} />
@@ -89,7 +93,7 @@ function Credits({ credits }: { readonly credits: readonly Credit[] }) {
   }
   return (
     <>
-      <h3>{l10n.t("Credit")}</h3>
+      <h2>{l10n.t("Credit")}</h2>
       {credits.map(({ server, text }) => (
         <p key={server}>
           {server}: {said([text])}
@@ -110,7 +114,7 @@ function Limits({ limits }: { readonly limits: readonly LimitState[] }) {
   };
   return (
     <>
-      <h3>{l10n.t("Limits")}</h3>
+      <h2>{l10n.t("Limits")}</h2>
       <ul class="limits">
         {limits.map((state) => (
           <li key={name(state)}>
