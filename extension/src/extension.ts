@@ -53,6 +53,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     void recorder.finish(record);
   });
   const recorder = new Recorder(context, modules, log);
+  recorder.prune().catch((error: unknown) => log.failure("warn", "Old recordings could not be deleted", error));
   const credits = async (): Promise<Credit[]> => {
     const asked = connections.usable.map(async (connection) => ({ server: connection.label, text: await lists.credit(connection) }));
     const known = await Promise.all(asked.map((one) => one.catch(() => undefined)));

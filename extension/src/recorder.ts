@@ -34,6 +34,13 @@ export class Recorder {
     this.#folder = context.storageUri && new Folder(vscode.Uri.joinPath(context.storageUri, "recordings"), true);
   }
 
+  /** Deletes recordings that are too old. Called when VS Code starts, because nothing may ever be recorded again. */
+  async prune(): Promise<void> {
+    if (this.#folder !== undefined) {
+      await this.#deleteOld(this.#folder);
+    }
+  }
+
   get isOn(): boolean {
     return this.#folder !== undefined && this.context.workspaceState.get(UNTIL, 0) > Date.now();
   }

@@ -55,6 +55,34 @@ test("recording ends by itself", async (context) => {
   assert.deepEqual(recordings(), []);
 });
 
+test("recordings are deleted after seven days, although nothing is recorded any more", async (context) => {
+  const { chat, run, restart } = await start({ ...keyed, intercept });
+  await run("toggleRecording", "Record");
+  await chat(keyed.configuration, QUESTION);
+  await recorded();
+  const { now } = Date;
+  fake.modified.set(recordings()[0]![0], now());
+  const later = context.mock.method(Date, "now", () => now() + 6 * 86_400_000);
+  await restart();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(recordings().length, 1);
+  later.mock.mockImplementation(() => now() + 8 * 86_400_000);
+  await restart();
+  while (recordings().length > 0) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+});
+
+test("a request has the time of day, also after the machine has slept", async (context) => {
+  const { chat, run } = await start({ ...keyed, intercept });
+  await run("toggleRecording", "Record");
+  const { now } = Date;
+  context.mock.method(Date, "now", () => now() + 7 * 3_600_000);
+  await chat(keyed.configuration, QUESTION);
+  const { record } = await recorded();
+  assert(Math.abs(record.startedMs - Date.now()) < 3_600_000, `${record.startedMs} and ${Date.now()}`);
+});
+
 test("an export has neither the messages nor a key, unless the user wants the messages", async () => {
   const { chat, run } = await start({ ...keyed, intercept });
   await run("toggleRecording", "Record");
