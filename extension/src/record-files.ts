@@ -56,6 +56,13 @@ export class RecordFiles {
     await this.#read((await this.#list()).slice(-NEWEST), each);
   }
 
+  /** Passes on all records of a conversation, each as JSON. */
+  async readConversation(conversation: string, use: (record: string) => void): Promise<void> {
+    const name = `"conversation":${JSON.stringify(conversation)}`;
+    const isPart = (line: string): boolean => line.includes(name);
+    await this.read((lines) => new TextDecoder().decode(lines).split("\n").filter(isPart).forEach(use));
+  }
+
   /** Passes on the contents of all files, one after the other: records as JSON, one on each line. */
   async read(use: (lines: Uint8Array) => void): Promise<void> {
     await this.dispose();

@@ -11,6 +11,7 @@ import type {
   LimitState,
   Part,
   RequestRecord,
+  SpendLimits,
   StatusLine,
 } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
@@ -28,14 +29,24 @@ const COUNT_AFTER_MS = 100;
 /** There is at most one write in this time. */
 const SAVE_AFTER_MS = 5_000;
 
-/** Milliseconds since 1970, of a clock that isn't set back while a request runs. */
-const now = (): number => performance.timeOrigin + performance.now();
+/**
+ * Returns a clock for one request: milliseconds since 1970, and never set back. The monotonic clock alone would be wrong, because
+ * it stands still while the machine sleeps.
+ */
+function startClock(): () => number {
+  const start = Date.now() - performance.now();
+  return () => start + performance.now();
+}
 
 export class TokenCounts {
   readonly #files: MemoryFiles;
   #tokens: Tokens | undefined;
   #loading: Promise<Tokens> | undefined;
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Resolves when what has been saved isn't reserved any more. */
+  #released: Promise<void> = Promise.resolve();
+  /** The conversations whose earlier requests have been read. */
+  readonly #recalled = new Set<string>();
   /** The models whose vocabulary has been looked for. */
   readonly #checked = new Set<string>();
 
@@ -65,6 +76,7 @@ export class TokenCounts {
   /** A request begins. It is counted when it has left, because counting would delay it. */
   begin({ chat, conversationId, kind }: Prepared, model: ChatModel, origin: string): RequestLedger {
     const id = crypto.randomUUID();
+    const now = startClock();
     const started = now();
     // Requests for titles and the like say nothing about the conversation.
     const show = (line: StatusLine | null): void => (kind === "utility" ? undefined : this.status.show(line));
@@ -91,9 +103,13 @@ export class TokenCounts {
     return {
       id,
       permit: async () => {
-        if ((await this.guard.limits()) !== null) {
+        const limits = await this.guard.limits();
+        if (limits !== null) {
           count();
           const tokens = await begun;
+          if (conversationId !== null && hasConversationLimit(limits)) {
+            await this.#recall(tokens, conversationId);
+          }
           await this.guard.permit(id, tokens, () => this.#reload(tokens));
         }
       },
@@ -127,6 +143,14 @@ export class TokenCounts {
     return { rows: tokens.history(period), limits: await this.guard.states(tokens) };
   }
 
+  /** Reads what a conversation has cost so far, which may be a conversation of last week, with hundreds of requests. */
+  async #recall(tokens: Tokens, conversation: string): Promise<void> {
+    if (!this.#recalled.has(conversation)) {
+      await this.earlier.readConversation(conversation, (record) => tokens.recall(record));
+      this.#recalled.add(conversation);
+    }
+  }
+
   /** Reads what other windows have saved. */
   async #reload(tokens: Tokens): Promise<void> {
     await this.#save();
@@ -138,6 +162,7 @@ export class TokenCounts {
     if (this.#saveTimer !== undefined) {
       await this.#save();
     }
+    await this.#released;
   }
 
   /** Loads a vocabulary that isn't part of the module, once. Until it is there, texts are counted with another one. */
@@ -177,9 +202,19 @@ export class TokenCounts {
     if (tokens === undefined || !(await this.#files.save(tokens))) {
       return false;
     }
-    await this.guard.write(() => tokens.spendingSaved());
+    // What has been saved needn't be reserved any more. The limit of a conversation needs the records, too. No request waits
+    // for this, because it can only make what is reserved smaller.
+    const release = async (): Promise<void> => {
+      await this.earlier.dispose();
+      await this.guard.write(() => tokens.spendingSaved());
+    };
+    this.#released = release().catch((error: unknown) => this.log.failure("warn", "What was spent stays reserved", error));
     return true;
   }
+}
+
+function hasConversationLimit({ conversation, models }: SpendLimits): boolean {
+  return [{ conversation }, ...Object.values(models ?? {})].some((limit) => limit?.conversation !== undefined);
 }
 
 /**

@@ -157,13 +157,18 @@ export async function start(options: StartOptions = {}) {
   };
 
   /** Sends a question to the first model of a group, as VS Code's chat would. */
-  const chat = async (configuration: object, prompt: string, cancel?: EventEmitter<void>): Promise<{ parts: unknown[]; error?: Error }> => {
+  const chat = async (
+    configuration: object,
+    prompt: string,
+    cancel?: EventEmitter<void>,
+    modelOptions?: object,
+  ): Promise<{ parts: unknown[]; error?: Error }> => {
     const [model] = await provider.provideLanguageModelChatInformation({ silent: true, configuration }, {});
     assert(model !== undefined);
     const parts: unknown[] = [];
     const token = { isCancellationRequested: false, onCancellationRequested: (cancel ?? new EventEmitter<void>()).event };
     const message = { role: 1, content: [new vscode.LanguageModelTextPart(prompt)], name: undefined };
-    const options = { toolMode: 1, requestInitiator: "GitHub.copilot-chat" };
+    const options = { toolMode: 1, requestInitiator: "GitHub.copilot-chat", modelOptions };
     try {
       await provider.provideLanguageModelChatResponse(model, [message], options, { report: (part: unknown) => parts.push(part) }, token);
       return { parts };

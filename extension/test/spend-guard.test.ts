@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 
 import * as vscode from "vscode";
 
+import { records } from "../../e2e/lib/records.mjs";
 import type { Tokens } from "../../packages/loader/src/tokens.js";
 import { Log } from "../src/log.js";
 import { SpendGuard } from "../src/spend-guard.js";
@@ -44,7 +46,7 @@ async function guarded(limits: { readonly [name: string]: unknown }) {
   const say = async (...replies: (string | undefined)[]): Promise<string> => {
     fake.answers = replies;
     fake.seen = [];
-    const { error } = await chat(keyed.configuration, "Hello");
+    const { error } = await chat(keyed.configuration, "Hello", undefined, { _conversationId: "talk" });
     return [...fake.seen, ...(error === undefined ? [] : [`error: ${error.message}`])].join("\n").replaceAll("\u2060", "");
   };
   return { say, run, restart };
@@ -121,6 +123,19 @@ test("a limit holds after a restart", async () => {
   assert.equal(answers, 1);
   fake.settings.set("sluice.spend.day", 1.5);
   assert.match(await say(), /^error: /);
+});
+
+test("all requests of a conversation count after a restart, however many others there were", async () => {
+  const { say, restart } = await guarded({ conversation: 2.5, hardStop: true });
+  assert.equal(await say(), "");
+  await say();
+  assert.equal(answers, 2);
+  await restart();
+  records(10, Date.now()).forEach((record, index) => {
+    fake.files.set(`/storage/records/${Date.now() + index}-x.gz`, gzipSync(JSON.stringify(record)));
+  });
+  assert.match(await say(), /^error: .*The limit is for this conversation\./);
+  assert.equal(answers, 2);
 });
 
 /** The guard of a window without limits of its own. */
