@@ -177,13 +177,13 @@ fn requests_that_run_over_midnight_count_for_the_day_before() {
     program.begin("2", "talk", "acme/one");
     program.file = program.ledger.reserve("2", TODAY);
     program.ledger.end("1", &cost(1.9), 1, TODAY + 1);
-    let used = |program: &mut Program, today: u32| program.ledger.limit_states(&limit, &[], today)[0].used.as_f64();
+    let used = |program: &mut Program, today: u32| program.ledger.limit_states(&limit, &[], today)[0].used;
     let (before, after) = (used(&mut program, TODAY), used(&mut program, TODAY + 1));
-    assert!(before > 1.9 && after == 0.0, "{before} and {after}");
+    assert!(before > Dollars(1_900_000_000) && after == Dollars(0), "{before} and {after}");
     // The second one was reserved before midnight and is decided about after it.
     let verdict = program.ledger.check_spending("2", &limit, &[], TODAY + 1).verdict;
     assert_eq!(verdict.action, SpendAction::Ask);
-    assert_eq!(verdict.limit.unwrap().used.as_f64(), 1.9);
+    assert_eq!(verdict.limit.unwrap().used, Dollars(1_900_000_000));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn every_row_of_other_programs_counts() {
     let day = limits(json!({"day": 10.0}));
     let files = [row.repeat(30_000), "{\"day\":1,".to_owned() + &row];
     let states = program.ledger.limit_states(&day, &files, TODAY);
-    assert_eq!(states[0].used.as_f64(), 3.0, "and a damaged line counts nothing");
+    assert_eq!(states[0].used, Dollars(3_000_000_000), "and a damaged line counts nothing");
 }
 
 /// Checks invariant C2.
@@ -532,13 +532,13 @@ fn a_server_that_charges_more_than_its_prices_say_is_believed() {
         program.begin("next", "talk", "acme/one")
     };
     let by_prices = after(&[None]);
-    let ratio = |one: Dollars, other: Dollars| (100.0 * one.as_f64() / other.as_f64()).round();
+    let ratio = |one: Dollars, other: Dollars| (one.0 * 100 + other.0 / 2) / other.0;
     let more = after(&[Some(0.06)]);
-    assert_eq!((ratio(more.expected, by_prices.expected), ratio(more.high, by_prices.high)), (300.0, 300.0));
+    assert_eq!((ratio(more.expected, by_prices.expected), ratio(more.high, by_prices.high)), (300, 300));
     let discount = after(&[Some(0.01)]);
-    assert_eq!(ratio(discount.expected, by_prices.expected), 50.0);
-    assert_eq!(ratio(discount.high, by_prices.high), 100.0, "the discount may end");
-    assert_eq!(ratio(after(&[Some(1e6)]).expected, by_prices.expected), 1000.0, "there are limits");
+    assert_eq!(ratio(discount.expected, by_prices.expected), 50);
+    assert_eq!(ratio(discount.high, by_prices.high), 100, "the discount may end");
+    assert_eq!(ratio(after(&[Some(1e6)]).expected, by_prices.expected), 1000, "there are limits");
 }
 
 /// Some servers report costs and list no prices.
