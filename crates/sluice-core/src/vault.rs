@@ -62,6 +62,9 @@ struct File {
     deleted_ms: u64,
 }
 
+/// Whether an entry may belong to an answer to this question.
+type EntryFilter<'a> = &'a dyn Fn(&Entry, QuestionId) -> bool;
+
 impl Vault {
     /// Reads a file. One that is damaged, or that a newer version wrote, counts as empty.
     pub fn read(file: &[u8]) -> Self {
@@ -162,7 +165,7 @@ impl Vault {
         let is_in_thread =
             |entry: &Entry, asked: QuestionId| entry.question == asked.text && entry.thread == asked.thread;
         let is_to_question = |entry: &Entry, asked: QuestionId| entry.question == asked.text;
-        let passes: [(usize, &dyn Fn(&Entry, QuestionId) -> bool); 5] =
+        let passes: [(usize, EntryFilter<'_>); 5] =
             [(0, &is_in_thread), (0, &is_to_question), (0, &|_, _| true), (1, &is_in_thread), (1, &is_to_question)];
         for (kind, fits) in passes {
             for (number, asked, keys) in missing.iter().rev() {

@@ -380,7 +380,7 @@ fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
                 }
                 left.push(program.file);
             }
-            Step::Midnight => today += if today % 3 == 0 { 31 } else { 1 },
+            Step::Midnight => today += if today.is_multiple_of(3) { 31 } else { 1 },
         }
         // A request belongs to the day on which it was reserved.
         let mut sums = paid.clone();

@@ -273,7 +273,7 @@ pub(super) const LLAMA_4: Family = Family {
     ..LLAMA
 };
 
-/// Together, to which OpenRouter passes them on, puts a shorter prompt before the tools.
+/// Together, to which `OpenRouter` passes them on, puts a shorter prompt before the tools.
 pub(super) static LLAMA_4_TOGETHER: Family = Family {
     tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 540, forced: 540, each: 0 },
     sources: &[template(&[Messages], "Llama 4"), fitted(&[Text, Calls, Tools], 7, 2)],
