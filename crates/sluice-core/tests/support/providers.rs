@@ -73,7 +73,7 @@ pub fn run(events: &[(f64, String)], pace: Pace) -> Vec<(f64, Part)> {
                         now = at.max(now);
                         // What arrives at the same time arrives in one chunk.
                         let mut chunk = event.clone();
-                        while let Some((_, more)) = events.next_if(|(other, _)| other == at) {
+                        while let Some((_, more)) = events.next_if(|(other, _)| other <= at) {
                             chunk.push_str(more);
                         }
                         exchange.handle_bytes(chunk.as_bytes());
