@@ -95,7 +95,7 @@ test("a good connection gets a card, and the key is sent to its origin only", as
     "✓ Images in results",
     "✓ Summaries",
     "– Plain thinking",
-    "✓ Sealed thinking",
+    "✓ Encrypted thinking",
     "✓ Thinking returned",
     "✓ Phases",
     "✓ Prompt cache",

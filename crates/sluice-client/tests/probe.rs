@@ -89,12 +89,12 @@ async fn the_card_is_right_for_each_provider() {
             + Images in results: The server accepts them.
             + Summaries: The server sends them.
             - Plain thinking: The server sent none.
-            + Sealed thinking: The server sends it.
+            + Encrypted thinking: The server sends it.
             + Thinking returned: The server accepts it.
             + Phases: The server marks commentary and final answers.
             + Prompt cache: The server reports cached tokens; the most was 0.
             + Context window: 128,000 tokens, according to the list of models.
-            => Sealed thinking is sent back, to this model on this server only.
+            => Encrypted thinking is sent back, to this model on this server only.
         "#]],
     )
     .await;
@@ -113,13 +113,13 @@ async fn the_card_is_right_for_each_provider() {
             + Images in results: The server accepts them.
             - Summaries: The server refuses to be asked for it.
             - Plain thinking: The server sent none.
-            + Sealed thinking: The server sends it.
+            + Encrypted thinking: The server sends it.
             + Thinking returned: The server accepts it.
             + Phases: The server marks commentary and final answers.
             + Prompt cache: The server reports cached tokens; the most was 0.
             + Context window: 128,000 tokens, according to the list of models.
             => Requests to this model leave out `reasoning.summary`, which the server refuses.
-            => Sealed thinking is sent back, to this model on this server only.
+            => Encrypted thinking is sent back, to this model on this server only.
         "#]],
     )
     .await;
@@ -138,12 +138,12 @@ async fn the_card_is_right_for_each_provider() {
             + Images in results: The server accepts them.
             + Summaries: The server sends them.
             - Plain thinking: The server sent none.
-            + Sealed thinking: The server sends it.
+            + Encrypted thinking: The server sends it.
             + Thinking returned: The server accepts it.
             - Phases: The server marks none.
             + Prompt cache: The server reports cached tokens; the most was 0.
             + Context window: 128,000 tokens, according to the list of models.
-            => Sealed thinking is sent back, to this model on this server only.
+            => Encrypted thinking is sent back, to this model on this server only.
         "#]],
     )
     .await;
@@ -162,7 +162,7 @@ async fn the_card_is_right_for_each_provider() {
             + Images in results: The server accepts them.
             - Summaries: The server sent none.
             + Plain thinking: The server sends it.
-            - Sealed thinking: The server sent none.
+            - Encrypted thinking: The server sent none.
             + Thinking returned: The server accepts it.
             - Phases: The server marks none.
             + Prompt cache: The server reports cached tokens; the most was 0.
@@ -186,7 +186,7 @@ async fn the_card_is_right_for_each_provider() {
             + Images in results: The server accepts them.
             - Summaries: The server sent none.
             + Plain thinking: The server sends it.
-            - Sealed thinking: The server sent none.
+            - Encrypted thinking: The server sent none.
             + Thinking returned: The server accepts it.
             - Phases: The server marks none.
             + Prompt cache: The server reports cached tokens; the most was 0.
@@ -210,7 +210,7 @@ async fn the_card_is_right_for_each_provider() {
             + Images in results: The server accepts them.
             - Summaries: The server sent none.
             + Plain thinking: The server sends it.
-            - Sealed thinking: The server sent none.
+            - Encrypted thinking: The server sent none.
             + Thinking returned: The server accepts it.
             - Phases: The server marks none.
             + Prompt cache: The server reports cached tokens; the most was 0.
@@ -231,7 +231,7 @@ async fn the_card_is_right_for_each_provider() {
             - Tool calls: The model called no tool. Compliance case: tool-calling.
             - Summaries: The server sent none.
             - Plain thinking: The server sent none.
-            - Sealed thinking: The server sent none.
+            - Encrypted thinking: The server sent none.
             ? Thinking returned: There was none to send back.
             - Phases: The server marks none.
             + Prompt cache: The server reports cached tokens; the most was 0.
@@ -354,7 +354,7 @@ async fn an_address_without_v1_is_corrected() {
     let rows: String = rows.lines().filter(|row| !row.starts_with('+')).map(|row| format!("{row}\n")).collect();
     expect![[r#"
         - Address: There is no Open Responses endpoint at this address, but there is one at ORIGIN/v1. Use that as the base URL.
-        => Sealed thinking is sent back, to this model on this server only.
+        => Encrypted thinking is sent back, to this model on this server only.
     "#]]
     .assert_eq(&rows);
 }

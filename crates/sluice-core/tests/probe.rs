@@ -127,12 +127,12 @@ fn a_server_that_answers_for_any_model() {
             + Images in results: The server accepts them.
             - Summaries: The server sent none.
             - Plain thinking: The server sent none.
-            - Sealed thinking: The server sent none.
+            - Encrypted thinking: The server sent none.
             ? Thinking returned: There was none to send back.
             - Phases: The server marks none.
             - Prompt cache: The server reports no cached tokens.
             - Context window: Unknown; 128,000 tokens are assumed.
-            + Cancelling: An answer was cancelled, and the server went on.
+            + Cancelling: An answer was cancelled, and the server still answers.
             - Errors: The server answers whatever the model's name is.
             => Sluice cannot tell an answer that was cut off from a short one.
             => The context window is assumed until an error of the server reveals it.
@@ -175,7 +175,7 @@ fn a_window_is_learned_from_an_error() {
             + Tool results: The server accepts them.
             + Images in results: The server accepts them.
             + Context window: 2,048 tokens, according to an error.
-            + Cancelling: An answer was cancelled, and the server went on.
+            + Cancelling: An answer was cancelled, and the server still answers.
             + Errors: An unknown model is refused with a clear error (HTTP 404).
             => Sluice cannot tell an answer that was cut off from a short one.
             => The context window was learned from an error and is remembered for 30 days.
@@ -218,7 +218,7 @@ fn images_in_results_are_refused() {
             + Tool results: The server accepts them.
             - Images in results: The server refuses them: Expected string, received array
             - Context window: Unknown; 128,000 tokens are assumed.
-            + Cancelling: An answer was cancelled, and the server went on.
+            + Cancelling: An answer was cancelled, and the server still answers.
             - Errors: An unknown model gives an error that does not say so (HTTP 500).
             => Requests to this model leave out `reasoning.effort`, which the server refuses.
             => Sluice cannot tell an answer that was cut off from a short one.
@@ -251,7 +251,7 @@ fn a_server_that_can_do_almost_nothing() {
             ? Output limit: The answer was too short to tell.
             - Tool calls: The model called no tool. Compliance case: tool-calling.
             - Context window: Unknown; 128,000 tokens are assumed.
-            + Cancelling: An answer was cancelled, and the server went on.
+            + Cancelling: An answer was cancelled, and the server still answers.
             - Errors: The server answers whatever the model's name is.
             => Answers appear all at once.
             => Sluice counts tokens itself, so the numbers are estimates.

@@ -58,8 +58,8 @@ impl Probe {
         }
         let items = &self.seen.reasoning;
         if self.seen.reasoning_back == Some(true) {
-            let is_sealed = items.iter().any(|item| item.encrypted_content.is_some() || item.signature.is_some());
-            let code = if is_sealed { MessageCode::DiffersSealed } else { MessageCode::DiffersPlain };
+            let is_encrypted = items.iter().any(|item| item.encrypted_content.is_some() || item.signature.is_some());
+            let code = if is_encrypted { MessageCode::DiffersEncrypted } else { MessageCode::DiffersPlain };
             differences.push(code.into());
         }
         if self.card.overflow.is_some() {
