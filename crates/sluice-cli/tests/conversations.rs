@@ -37,7 +37,10 @@ impl Bench {
 
     /// Returns the last request.
     fn body(&self) -> Value {
-        serde_json::from_slice(&self.simulator.requests().last().expect("a request").body).unwrap()
+        // The list of models may be requested at any time.
+        let requests = self.simulator.requests();
+        let last = requests.iter().rfind(|request| !request.body.is_empty()).expect("a request");
+        serde_json::from_slice(&last.body).unwrap()
     }
 
     fn kept(&self) -> usize {

@@ -59,9 +59,10 @@ impl Bench {
         support::start(&mut command, prompt.as_bytes()).wait_with_output().unwrap()
     }
 
-    /// Returns the body of the last request.
+    /// Returns the body of the last request that has one. The list of models may be requested at any time.
     fn last(&self) -> Value {
-        serde_json::from_slice(&self.simulator.requests().last().unwrap().body).unwrap()
+        let requests = self.simulator.requests();
+        serde_json::from_slice(&requests.iter().rfind(|request| !request.body.is_empty()).unwrap().body).unwrap()
     }
 
     /// Returns the results that the model got, call by call.
