@@ -1,6 +1,7 @@
 //! Conversations that are kept, so that `sluice chat -c` can continue one and `sluice log` can find it. Each is a file
 //! that only its owner can read. The oldest are deleted when there are too many.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -75,7 +76,7 @@ impl Conversation {
         words.iter().all(|word| text.contains(&word.to_lowercase()))
     }
 
-    /// Writes the conversation without secrets, and deletes the oldest ones if there are too many.
+    /// Writes the conversation without secrets, and deletes those that were continued first if there are too many.
     pub fn save(&mut self, secrets: &Secrets) -> Result<(), String> {
         self.version = VERSION;
         self.updated = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -92,13 +93,13 @@ impl Conversation {
         Ok(())
     }
 
-    /// Finds a conversation by the start of its id; the last one if there is none.
+    /// Finds a conversation by the start of its id; without one, the conversation that was continued last.
     pub fn find(id: Option<&str>) -> Result<Self, String> {
         let ids = ids();
         let found: Vec<&String> = ids.iter().filter(|known| known.starts_with(id.unwrap_or_default())).collect();
         match (id, found.as_slice()) {
-            // The last one to be continued, not the last one to be started.
-            (None, _) => latest(),
+            (None, [latest, ..]) => Self::load(latest),
+            (None, []) => Err("there is no conversation yet".to_owned()),
             (Some(id), []) => Err(format!("there is no conversation {id}; `sluice log` lists them")),
             (Some(_), [one]) => Self::load(one),
             (Some(id), _) => Err(format!("several conversations start with {id}; `sluice log` lists them")),
@@ -123,20 +124,14 @@ impl Conversation {
     }
 }
 
-/// Returns the ids of all conversations, those that were started last first.
+/// Returns the ids of all conversations, those that were continued last first. Their files have the exact time.
 pub fn ids() -> Vec<String> {
     let entries = fs::read_dir(directory()).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut ids: Vec<String> = names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect();
-    ids.sort_unstable_by(|a, b| b.cmp(a));
+    let modified = |id: &str| fs::metadata(directory().join(format!("{id}.json"))).and_then(|file| file.modified());
+    ids.sort_by_cached_key(|id| Reverse((modified(id).unwrap_or(UNIX_EPOCH), id.clone())));
     ids
-}
-
-/// Returns the conversation that was continued last.
-fn latest() -> Result<Conversation, String> {
-    let modified = |id: &String| fs::metadata(directory().join(format!("{id}.json"))).and_then(|file| file.modified());
-    let id = ids().into_iter().max_by_key(|id| modified(id).unwrap_or(UNIX_EPOCH));
-    Conversation::load(&id.ok_or("there is no conversation yet")?)
 }
 
 fn drop_old() {

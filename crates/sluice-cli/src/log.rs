@@ -55,7 +55,6 @@ impl Log {
             }
         });
         let mut found: Vec<Conversation> = found.filter(|found| found.contains(&self.words)).collect();
-        found.sort_by_key(|conversation| std::cmp::Reverse(conversation.updated));
         found.truncate(self.number);
         if found.is_empty() {
             tell!("There is no such conversation.");
