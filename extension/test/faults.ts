@@ -392,7 +392,7 @@ async function forEach<T>(values: T[], each: (value: T) => Promise<void>): Promi
 
 test("every fault has the same result in the client, the extension and the adapter", async () => {
   Object.defineProperty(globalThis.crypto, "randomUUID", { value: () => matrix.conversation });
-  Object.assign(globalThis, { SLUICE_WASM_GZIP: gzipSync(wasm("sluice_wasm")).toString("base64") });
+  Object.assign(globalThis, { SLUICE_WASM: gzipSync(wasm("sluice_wasm")).toString("base64") });
   replaceTime();
   const sluice = provider();
   const wrong: object[] = [];

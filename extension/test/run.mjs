@@ -22,7 +22,7 @@ await build({
   external: ["typescript"],
   alias: { vscode: join(here, "vscode.ts") },
   // The adapter's build inserts the modules here.
-  define: { SLUICE_WASM_GZIP: "globalThis.SLUICE_WASM_GZIP", SLUICE_AI_SDK_WASM_GZIP: '""' },
+  define: { SLUICE_WASM: "globalThis.SLUICE_WASM", SLUICE_AI_SDK_WASM: '""', SLUICE_IS_SMALL: "false" },
   // As in esbuild.mjs.
   banner: { js: "const bundleStarted = performance.now();" },
   sourcemap: "inline",
