@@ -22,7 +22,7 @@ import { web } from "./suites/web.mjs";
 
 /** Suites that need more than the embedded gateway, or that measure. They run only if they are named. */
 const optional = { foreign, inspector, session };
-// The last suite also searches the files of all others for the key, so it waits for them.
+// The last suite also searches the files of all others for the key.
 const suites = { api, start, local, chat, thinking, commands, spend, hostile, proxy, web, sample, key };
 
 /**
@@ -34,24 +34,17 @@ const NOT_OURS = [
   { pattern: /Page crashed|Target crashed|Target page, context or browser has been closed/, reason: "the browser crashed" },
 ];
 
-/** How many suites run at the same time. Each has a server, a browser and a folder of its own, and often waits. */
-const AT_ONCE = 2;
-
 const setup = readSetup();
-/** @type {Record<string, number>} how long each suite took, in milliseconds */
-const times = {};
 /** @type {{ suite: string, reason: string }[]} */
 const repeated = [];
 if (setup.only && !(setup.only in { ...suites, ...optional })) {
   console.error(`There is no suite called ${setup.only}; there are ${Object.keys(suites).join(", ")}.`);
   process.exit(1);
 }
-/**
- * Runs a suite, and once more if it failed for no reason of ours.
- * @param {string} name @param {(setup: import('./lib/setup.mjs').Setup) => Promise<unknown>} suite
- */
-async function run(name, suite) {
+for (const [name, suite] of Object.entries(setup.only ? { ...suites, ...optional } : suites)) {
+  if (setup.only && setup.only !== name) continue;
   for (const attempt of [1, 2]) {
+    const before = results.length;
     const started = performance.now();
     const shots = path.join(setup.shots, name);
     fs.rmSync(shots, { recursive: true, force: true });
@@ -61,28 +54,17 @@ async function run(name, suite) {
     } catch (error) {
       add({ suite: name, name: "runs to its end", ok: false, ms: performance.now() - started, error: String(error) });
     }
-    times[name] = performance.now() - started;
-    const errors = results.flatMap((result) => (result.suite !== name || result.ok ? [] : [result.error ?? ""]));
+    const errors = results.slice(before).flatMap((result) => (result.ok ? [] : [result.error ?? ""]));
     const reasons = errors.map((error) => NOT_OURS.find(({ pattern }) => error.search(pattern) >= 0)?.reason);
     const [reason] = reasons;
     if (attempt === 2 || reason === undefined || reasons.includes(undefined)) break;
     console.log(`   REPEATED: ${name}, because ${reason}`);
     repeated.push({ suite: name, reason });
-    results.splice(0, results.length, ...results.filter((result) => result.suite !== name));
+    results.length = before;
+    for (const figure of Object.keys(figures)) delete figures[figure];
   }
 }
-
-const chosen = Object.entries(setup.only ? { ...suites, ...optional } : suites).filter(([name]) => !setup.only || setup.only === name);
-const last = chosen.pop();
-const queue = chosen.values();
-const worker = async () => {
-  for (const [name, suite] of queue) await run(name, suite);
-};
-await Promise.all(Array.from({ length: AT_ONCE }, worker));
-if (last) await run(...last);
 fs.writeFileSync(path.join(setup.work, "results.json"), JSON.stringify({ results, figures, repeated }, null, 2));
-const slowest = Object.entries(times).toSorted(([, one], [, other]) => other - one);
-console.log(`   seconds: ${slowest.map(([name, ms]) => `${name} ${Math.round(ms / 1000)}`).join(", ")}`);
 for (const [name, value] of Object.entries(figures)) console.log(`   ${String(value).padStart(10)}  ${name}`);
 const failed = results.filter((result) => !result.ok).length;
 console.log(`   ${results.length - failed} of ${results.length} checks passed; pictures are in ${path.relative(".", setup.shots)}`);

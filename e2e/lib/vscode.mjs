@@ -1,10 +1,9 @@
 // A VS Code server with the given extensions, and its window in a headless browser.
-import { execFile, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
-import { promisify } from "node:util";
 import { DEADLINE_MS, until } from "./until.mjs";
 
 /** No telemetry, no network access, and no welcome windows. */
@@ -72,7 +71,7 @@ export async function startServer(start) {
   const folders = ["--server-data-dir", folder, "--user-data-dir", at("user"), "--extensions-dir", at("extensions")];
   const licence = ["--accept-server-license-terms", "--disable-telemetry"];
   for (const vsix of (!start.keep && start.vsix) || []) {
-    await promisify(execFile)(node, [main, ...licence, ...folders, "--install-extension", vsix, "--force"], { env });
+    execFileSync(node, [main, ...licence, ...folders, "--install-extension", vsix, "--force"], { env, stdio: "pipe" });
   }
   for (const extension of (!start.keep && start.extensions) || []) addExtension(at("extensions"), extension);
 
