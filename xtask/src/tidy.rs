@@ -124,7 +124,7 @@ fn unlisted_files(files: &[&str]) -> Done<Vec<String>> {
 }
 
 /// Finds mentions of files and folders that don't exist. A mention of a source file may leave out the leading folders, and
-/// `*` stands for anything.
+/// a `*` in it matches any characters.
 fn gone_files(files: &[&str]) -> Done<Vec<String>> {
     let folders: BTreeSet<&str> = files.iter().filter_map(|file| Some(file.split_once('/')?.0)).collect();
     let mut problems = Vec::new();

@@ -292,8 +292,9 @@ fn keys(content: &[ChatPart]) -> Vec<u64> {
     }
 }
 
-/// Returns the hashes by which an answer that ended early is recognized: by what was asked and by how the answer begins, up to
-/// several places. The host may have less of it than the server gave, so the last hash of what the host has is one of them.
+/// Returns hashes that identify an answer that ended early. Each hash covers the question and a beginning of the answer, and the
+/// beginnings have different lengths. The host may have kept less of the answer than the server sent, but the longest beginning of
+/// what it kept is also one of the beginnings of what was sent.
 fn opening_keys(content: &[ChatPart], question: u32) -> Vec<u64> {
     const FEWEST: usize = 16;
     const MOST: usize = 256;

@@ -68,7 +68,7 @@ fn run(limit: &SpendLimits, steps: &[(usize, Step)]) -> usize {
     let mut today = TODAY;
     let mut programs: Vec<(Program, Requests)> = (0..3).map(|_| (Program::new(), Requests::default())).collect();
     let (mut history, mut left): (Option<Vec<u8>>, Vec<String>) = (None, Vec::new());
-    // Who has the lock, and what it is about to write.
+    // The program that holds the lock, and the history that it is about to write.
     let mut saving: Option<(usize, Option<Vec<u8>>)> = None;
     // What was really paid, in the worst case: a request of a program that dies costs all that was reserved.
     let mut paid: BTreeMap<u32, u64> = BTreeMap::new();

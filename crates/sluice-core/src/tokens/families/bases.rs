@@ -414,7 +414,8 @@ pub(super) const DEEPSEEK_V4: Family = Family {
     ..DEEPSEEK
 };
 
-/// With this API, DeepSeek's own server thinks unless it is told not to. Together's does so with any.
+/// Servers on which these models think by default, so that every request contains the prompt for thinking: DeepSeek's own server,
+/// if it is used through this API, and Together.
 pub(super) static DEEPSEEK_V4_THINKING: Family =
     Family { request: DEEPSEEK_V4.request + DEEPSEEK_V4.thinking, thinking: 0, ..DEEPSEEK_V4 };
 
