@@ -33,9 +33,8 @@ impl Bench {
 
     /// Returns what the last request contained as text, part by part.
     fn asked(&self) -> Vec<String> {
-        let requests = self.simulator.requests();
-        let body: Value = serde_json::from_slice(&requests.last().expect("a request").body).unwrap();
-        let items = body["input"].as_array().unwrap().iter();
+        let bodies = support::bodies(&self.simulator);
+        let items = bodies.last().expect("a request")["input"].as_array().unwrap().iter();
         let parts = items.flat_map(|item| item["content"].as_array().cloned().unwrap_or_default());
         parts
             .map(|part| match part["type"].as_str().unwrap() {

@@ -37,10 +37,7 @@ impl Bench {
 
     /// Returns the last request.
     fn body(&self) -> Value {
-        // The list of models may be requested at any time.
-        let requests = self.simulator.requests();
-        let last = requests.iter().rfind(|request| !request.body.is_empty()).expect("a request");
-        serde_json::from_slice(&last.body).unwrap()
+        support::bodies(&self.simulator).pop().expect("a request")
     }
 
     fn kept(&self) -> usize {

@@ -152,8 +152,7 @@ fn an_exchange_in_one_file_is_replayed_served_and_asked_again() {
     header["chat"]["tools"] = serde_json::json!([{"name": "read_file", "description": "Reads a file"}]);
     fs::write(&path, format!("{header}\n{rest}")).unwrap();
     assert!(bench.print(&["replay", "two.exchange", "--ask", "sluice/echo"]).contains("Say it again."));
-    let asked = bench.simulator.requests().into_iter().rfind(|request| request.method == "POST").unwrap();
-    let asked: Value = serde_json::from_slice(&asked.body).unwrap();
+    let asked = support::bodies(&bench.simulator).pop().unwrap();
     assert_eq!((&asked["model"], &asked["tools"][0]["name"]), (&"sluice/echo".into(), &"read_file".into()), "{asked}");
     // VS Code's recordings become the same kind of file.
     let answer = file.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());

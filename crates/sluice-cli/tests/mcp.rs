@@ -59,10 +59,9 @@ impl Bench {
         support::start(&mut command, prompt.as_bytes()).wait_with_output().unwrap()
     }
 
-    /// Returns the body of the last request that has one. The list of models may be requested at any time.
+    /// Returns the body of the last request.
     fn last(&self) -> Value {
-        let requests = self.simulator.requests();
-        serde_json::from_slice(&requests.iter().rfind(|request| !request.body.is_empty()).unwrap().body).unwrap()
+        support::bodies(&self.simulator).pop().expect("a request")
     }
 
     /// Returns the results that the model got, call by call.

@@ -58,10 +58,10 @@ fn what_a_server_refuses_is_remembered_between_runs() {
     let arguments = ["chat", "-v", "-m", "sluice/echo", "--max-output", "200000", "Hello"];
     let mut requests = Vec::new();
     for _ in 0..2 {
-        let before = place.simulator.requests().len();
+        let before = support::bodies(&place.simulator).len();
         let output = place.run(&place.simulator.url(), &arguments);
         assert!(output.status.success(), "{}", told(&output));
-        requests.push(place.simulator.requests().len() - before);
+        requests.push(support::bodies(&place.simulator).len() - before);
     }
     assert_eq!(requests, [2, 1]);
     // The refusal named the window.

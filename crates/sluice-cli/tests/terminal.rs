@@ -113,16 +113,9 @@ impl Terminal {
         (rows.join("\n").trim_end().to_owned() + "\n", String::from_utf8(self.printed).unwrap())
     }
 
-    /// Returns the bodies of all requests but those for the list of models.
-    fn bodies(&self) -> Vec<Value> {
-        let requests = self.simulator.requests();
-        let asked = requests.iter().filter(|request| !request.body.is_empty());
-        asked.map(|request| serde_json::from_slice(&request.body).unwrap()).collect()
-    }
-
     /// Returns the text of the last question.
     fn asked(&self) -> String {
-        let bodies = self.bodies();
+        let bodies = support::bodies(&self.simulator);
         let body = bodies.last().expect("a request");
         let last = body["input"].as_array().unwrap().last().unwrap();
         last["content"].as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap_or("[data]")).collect()
@@ -208,7 +201,7 @@ fn a_pasted_text_is_one_question() {
     terminal.say("/cost", "/cost");
     terminal.wait_for("2 requests");
     terminal.type_keys("/quit\r");
-    let requests = terminal.bodies().len();
+    let requests = support::bodies(&terminal.simulator).len();
     assert_eq!((requests, terminal.end()), (2, Some(0)));
 }
 
@@ -232,7 +225,7 @@ fn ctrl_c_clears_stops_and_leaves() {
     terminal.wait_for("> a question");
     terminal.type_keys("\r");
     // The request is running; the editor isn't. The spinner goes on, so there is always something to read.
-    while terminal.bodies().is_empty() {
+    while support::bodies(&terminal.simulator).is_empty() {
         terminal.read();
     }
     assert_eq!(terminal.asked(), "a question");
@@ -255,7 +248,7 @@ fn commands_change_the_conversation() {
     terminal.say("/file no\t", "/file notes.txt");
     terminal.say("two", "two");
     assert_eq!(terminal.asked(), "<file path=\"notes.txt\">\nthe notes\n</file>\ntwo");
-    let body = terminal.bodies().pop().unwrap();
+    let body = support::bodies(&terminal.simulator).pop().unwrap();
     assert_eq!((&body["instructions"], body["input"].as_array().unwrap().len()), (&"Be brief.".into(), 1));
     terminal.type_keys("/model sluice/reas");
     // The list of models is fetched meanwhile. Until it is there, Tab only rings.
@@ -273,7 +266,7 @@ fn commands_change_the_conversation() {
     assert!(saved.contains("## Instructions\n\nBe brief.") && saved.contains("## Answer"), "{saved}");
     terminal.say("/clear", "/clear");
     terminal.say("three", "three");
-    let body = terminal.bodies().pop().unwrap();
+    let body = support::bodies(&terminal.simulator).pop().unwrap();
     assert_eq!((&body["model"], body["input"].as_array().unwrap().len()), (&"sluice/reasoning".into(), 1));
     terminal.type_keys("/exit\r");
     assert_eq!(terminal.end(), Some(0));
@@ -289,7 +282,7 @@ fn a_question_that_failed_is_asked_again_with_its_files() {
     terminal.wait_for("failed: ");
     terminal.say("/model sluice/echo", "/model sluice/echo");
     terminal.say("two", "two");
-    let body = terminal.bodies().pop().unwrap();
+    let body = support::bodies(&terminal.simulator).pop().unwrap();
     assert_eq!(body["input"].as_array().unwrap().len(), 1, "{body}");
     assert_eq!(terminal.asked(), "<file path=\"notes.txt\">\nthe notes\n</file>\ntwo");
     terminal.say("three", "three");

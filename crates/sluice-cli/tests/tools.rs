@@ -55,9 +55,8 @@ impl Bench {
 
     /// Returns the results that the model got, call by call.
     fn results(&self) -> Vec<String> {
-        let requests = self.simulator.requests();
-        let body: Value = serde_json::from_slice(&requests.last().unwrap().body).unwrap();
-        let items = body["input"].as_array().unwrap().iter();
+        let bodies = support::bodies(&self.simulator);
+        let items = bodies.last().unwrap()["input"].as_array().unwrap().iter();
         let results = items.filter(|item| item["type"] == "function_call_output");
         results.map(|result| result["output"].as_str().unwrap().to_owned()).collect()
     }

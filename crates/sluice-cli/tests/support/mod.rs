@@ -6,6 +6,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use serde_json::Value;
+use sluice_simulator::server::Simulator;
+
 /// Returns a command that runs in a directory, keeps its files there, and inherits no key, address or model from the
 /// machine.
 pub fn sluice(directory: &Path, arguments: &[&str]) -> Command {
@@ -28,4 +31,10 @@ pub fn start(command: &mut Command, input: &[u8]) -> Child {
 /// Runs a command with this input.
 pub fn run(command: &mut Command, input: &[u8]) -> Output {
     start(command, input).wait_with_output().expect("it ends")
+}
+
+/// Returns the bodies of the requests for an answer. The list of models, which has no body, may be requested at any time.
+pub fn bodies(simulator: &Simulator) -> Vec<Value> {
+    let requests = simulator.requests().into_iter().filter(|request| request.method == "POST");
+    requests.map(|request| serde_json::from_slice(&request.body).expect("JSON")).collect()
 }
