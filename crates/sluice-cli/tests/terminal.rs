@@ -12,7 +12,6 @@ use std::process::Child;
 use expect_test::{Expect, expect};
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty};
-use serde_json::Value;
 use sluice_simulator::server::{Config, Simulator};
 
 /// A program in a terminal, and everything that it has printed.

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sluice_simulator::server::{Config, Simulator};
 
 /// A directory for one test, and the gateway.
