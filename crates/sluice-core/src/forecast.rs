@@ -123,7 +123,7 @@ impl Habits {
             if cached > 0 && cached.saturating_add(BLOCK) >= *same {
                 habit.life_ms = habit.life_ms.max(gap_ms.saturating_add(1));
                 habit.minimum = habit.minimum.min(cached);
-            } else if cached == 0 && *same < habit.minimum.saturating_mul(2) {
+            } else if cached == 0 && gap_ms < habit.life_ms && *same < habit.minimum.saturating_mul(2) {
                 habit.minimum = habit.minimum.max(same.saturating_add(1));
             } else if cached == 0 && gap_ms > USUAL_LIFE_MS / 5 {
                 habit.life_ms = habit.life_ms.min(gap_ms);
