@@ -31,6 +31,7 @@ mod layout;
 mod pieces;
 mod records;
 mod request;
+mod rounding;
 mod schema;
 mod server;
 mod split;

@@ -22,6 +22,7 @@ use std::fmt;
 
 use super::fingerprint::{Fingerprints, Prints};
 use super::pieces::Piece;
+use super::rounding::{ceil, median, shares, tokens, whole};
 use super::tokenizer::Family;
 pub use crate::boundary::Estimate;
 use crate::boundary::Usage;
@@ -87,6 +88,9 @@ pub struct KnownCounts {
     doubtful: Vec<(u128, u32)>,
     /// The latest first requests whose frame was already known, the oldest first. They are not saved.
     starts: Vec<Start>,
+    /// What servers counted for instructions, relative to our own count, by the hash of the request's frame. Instructions that
+    /// have changed a little are counted like those before them. They are not saved.
+    instructions: BTreeMap<u128, f64>,
 }
 
 /// The pieces of a first request that had no known cost.
@@ -138,6 +142,7 @@ impl KnownCounts {
             entries: BTreeMap::new(),
             doubtful: Vec::new(),
             starts: Vec::new(),
+            instructions: BTreeMap::new(),
         }
     }
 
@@ -156,19 +161,20 @@ impl KnownCounts {
     pub fn estimate(&self, prompt: &Prompt, factor: f64, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
         let prints = self.fingerprints.of(prompt);
         let (start, total) = self.longest_prefix_of(&prints.chain);
-        self.estimate_pieces(total, prints.pieces.get(start..).unwrap_or_default(), factor, raw)
+        let pieces = prints.pieces.get(start..).unwrap_or_default();
+        self.estimate_pieces(total, pieces, (factor, self.instructions_factor(&prints, factor)), raw)
     }
 
     /// Like [`estimate`](Self::estimate), for one message ([`Prompt::of_message`]).
     pub fn estimate_message(&self, prompt: &Prompt, factor: f64, raw: &dyn Fn(Piece<'_>) -> u32) -> Estimate {
-        self.estimate_pieces(0, &self.fingerprints.of_message(prompt), factor, raw)
+        self.estimate_pieces(0, &self.fingerprints.of_message(prompt), (factor, factor), raw)
     }
 
     fn estimate_pieces(
         &self,
         before: u32,
         pieces: &[(u128, Piece<'_>)],
-        factor: f64,
+        (factor, of_instructions): (f64, f64),
         raw: &dyn Fn(Piece<'_>) -> u32,
     ) -> Estimate {
         let mut known = u64::from(before);
@@ -176,10 +182,16 @@ impl KnownCounts {
         for (print, piece) in pieces {
             match self.entries.get(print) {
                 Some(entry) => known += u64::from(entry.count),
+                None if piece.is_instructions() => estimated += f64::from(raw(*piece)) * of_instructions,
                 None => estimated += f64::from(raw(*piece)) * factor,
             }
         }
         Estimate { tokens: known + ceil(estimated), known }
+    }
+
+    fn instructions_factor(&self, prints: &Prints<'_>, factor: f64) -> f64 {
+        let frame = prints.pieces.first().map(|(print, _)| print);
+        frame.and_then(|frame| self.instructions.get(frame)).copied().unwrap_or(factor)
     }
 
     /// Returns the tokens of one piece: the server's count if there is one, otherwise our own, corrected.
@@ -292,9 +304,10 @@ impl KnownCounts {
         raw: &dyn Fn(Piece<'_>) -> u32,
     ) -> bool {
         let (start, before) = self.longest_prefix_of(&prints.chain);
+        let factors = (factor, self.instructions_factor(prints, factor));
         let cost = |from: usize| {
             let pieces = prints.pieces.get(from..).unwrap_or_default();
-            tokens(self.estimate_pieces(0, pieces, factor, raw).tokens)
+            tokens(self.estimate_pieces(0, pieces, factors, raw).tokens)
         };
         let family = Family::of(&prompt.model);
         let error = if prompt.tools.is_empty() { family.error.0 } else { family.error.1 };
@@ -342,6 +355,7 @@ impl KnownCounts {
         let (start, before) = self.longest_prefix_of(prints.chain.get(..last).unwrap_or_default());
         self.entries.insert(name, Entry { count: total, quality: Quality::shared_by(1), day: today });
 
+        let of_instructions = self.instructions_factor(prints, factor);
         let mut left = f64::from(total) - f64::from(before);
         let mut uncounted = Vec::new();
         for (print, piece) in prints.pieces.iter().skip(start) {
@@ -352,8 +366,11 @@ impl KnownCounts {
                 }
                 provisional => {
                     let raw = raw(*piece);
+                    let is_instructions = piece.is_instructions();
+                    let factor = if is_instructions { of_instructions } else { factor };
                     let weight = provisional.map_or(f64::from(raw) * factor, |entry| f64::from(entry.count));
-                    uncounted.push(Uncounted { print: *print, raw, weight, is_frame: piece.is_frame() });
+                    let is_frame = piece.is_frame();
+                    uncounted.push(Uncounted { print: *print, raw, weight, is_frame, is_instructions });
                 }
             }
         }
@@ -364,6 +381,13 @@ impl KnownCounts {
         }
         let scale = if has_frame { (left / weight).min(most) } else { left / weight };
         let hidden = left - weight * scale;
+        let instructions = uncounted.iter().find(|piece| piece.is_instructions && piece.raw >= MIN_MEASURED);
+        if let (Some(piece), Some((frame, _))) = (instructions, prints.pieces.first()) {
+            if self.instructions.len() >= MAX_STARTS {
+                self.instructions.clear();
+            }
+            self.instructions.insert(*frame, piece.weight * scale / f64::from(piece.raw));
+        }
         let quality = Quality::shared_by(uncounted.len());
         let costs = uncounted
             .iter()
@@ -446,47 +470,9 @@ struct Uncounted {
     raw: u32,
     weight: f64,
     is_frame: bool,
-}
-
-/// Returns the median of values with weights.
-fn median(mut values: Vec<(f64, f64)>) -> Option<f64> {
-    values.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
-    let mut before = 0.0;
-    let reaches_half = |(_, weight): &&(f64, f64)| {
-        before += weight;
-        before > half
-    };
-    values.iter().find(reaches_half).map(|(value, _)| *value)
-}
-
-/// Rounds costs to whole tokens. The running sum is rounded, so that the results add up to the whole.
-pub(super) fn shares(costs: impl Iterator<Item = (u128, f64)>) -> Vec<(u128, u32)> {
-    let (mut exact, mut given) = (0.0, 0);
-    let share = |(print, cost)| {
-        exact += cost;
-        let share = whole(exact).saturating_sub(given);
-        given += share;
-        (print, share)
-    };
-    costs.map(share).collect()
+    is_instructions: bool,
 }
 
 fn count(tokens: Option<u64>) -> Option<u32> {
     tokens.and_then(|tokens| u32::try_from(tokens).ok())
-}
-
-#[allow(clippy::cast_precision_loss, reason = "counts are small")]
-fn tokens(count: u64) -> f64 {
-    count as f64
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]
-fn whole(tokens: f64) -> u32 {
-    tokens.round() as u32
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate; counts are small")]
-fn ceil(tokens: f64) -> u64 {
-    tokens.ceil() as u64
 }

@@ -44,6 +44,10 @@ impl Piece<'_> {
         matches!(self.content, PieceContent::Frame(_))
     }
 
+    pub(super) fn is_instructions(self) -> bool {
+        matches!(self.content, PieceContent::Instructions(_))
+    }
+
     /// Returns the length of the encrypted or plain reasoning if this piece is a reasoning item.
     pub(super) fn reasoning(&self) -> Option<usize> {
         let PieceContent::Item { item: InputItem::Reasoning { content, encrypted_content, .. }, .. } = self.content

@@ -1,7 +1,8 @@
 //! Describes the pieces of a prompt for the record of a request: names, sizes and fingerprints, no text.
 
-use super::known::{KnownCounts, shares};
+use super::known::KnownCounts;
 use super::pieces::{Piece, PieceContent};
+use super::rounding::shares;
 use crate::boundary::{PieceGroup, PieceKind, PieceRecord};
 use crate::send::Prompt;
 use crate::wire::{Content, InputItem, ItemOutput};
