@@ -104,10 +104,17 @@ impl Run {
     }
 }
 
-fn words(name: &str, number: usize) -> String {
-    (0..number)
-        .map(|index| format!("{name} {} ", ["reads", "the", "level", "of", "water", "twice"][index % 6]))
-        .collect()
+/// What the instructions, the questions and the descriptions of tools are made of: prose as people write it.
+const PROSE: &str = "You help the people who run a lock on a river. Read the files they name before you answer, and say which \
+    line you mean.\nThe water level above the gate is measured every ten minutes; compare it with the value of the day before.\n\
+    If it has changed by more than twelve centimetres, close the lower gate first and tell the engineer on duty.\n\
+    Never change a setting without being asked, and never repeat a command that has failed twice.\n\
+    Keep answers short: one sentence for what happened, one for what to do next, and a list if there are several steps.\n";
+
+/// Returns a text of about this many words.
+fn words(subject: &str, number: usize) -> String {
+    let words: Vec<&str> = PROSE.split(' ').cycle().take(number).collect();
+    format!("{subject}: {}", words.join(" "))
 }
 
 fn said(role: Role, value: String) -> ChatMessage {
@@ -124,7 +131,7 @@ fn chat(rules: usize, tools: &[&str]) -> ChatRequest {
     ChatRequest {
         model: MODEL.to_owned(),
         tools: tools.iter().map(|name| tool(name)).collect(),
-        messages: vec![said(Role::System, vec![words("rule", 10); rules / 10].join("\n"))],
+        messages: vec![said(Role::System, words("Rules", rules))],
         ..ChatRequest::default()
     }
 }
@@ -143,9 +150,10 @@ pub fn measure() -> Vec<Measured> {
             measured.push(run.ask(name, &mut chat));
         }
     };
-    talk(&mut run, "agent with tools", chat(1_500, &["read", "write", "search"]), &|_, _, _| {});
+    // VS Code's agent sends even longer instructions.
+    talk(&mut run, "agent with tools", chat(4_000, &["read", "write", "search"]), &|_, _, _| {});
     talk(&mut run, "short chat", chat(20, &[]), &|_, _, _| {});
-    talk(&mut run, "same rules again", chat(1_500, &["read", "write", "search"]), &|_, _, _| {});
+    talk(&mut run, "same rules again", chat(4_000, &["read", "write", "search"]), &|_, _, _| {});
     talk(&mut run, "a tool is added", chat(900, &["read"]), &|_, chat, turn| {
         if turn == 5 {
             chat.tools.push(tool("search"));
