@@ -1,8 +1,8 @@
-// `node tasks.mjs SLUICE [LLM]`: thirty daily tasks with the command line, compared with `llm` and `aichat`, as the table in docs/cli.md.
+// `node tasks.mjs SLUICE [LLM [AICHAT]]`: thirty daily tasks with the command line, compared with `llm` and `aichat`, as the table in
+// docs/cli.md.
 //
 // It counts the keys of each command without the question, and measures the time from the start of the program until its
-// request has arrived at a server on this machine (the median of several runs), for `sluice` and, if its path is given, for
-// `llm`. `aichat` is not run.
+// request has arrived at a server on this machine (the median of several runs), for each program whose path is given.
 
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,32 +10,32 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const [sluice, llm] = process.argv.slice(2);
+const [sluice, llm, aichat] = process.argv.slice(2);
 if (sluice === undefined) {
-  console.error("usage: node tasks.mjs SLUICE [LLM]");
+  console.error("usage: node tasks.mjs SLUICE [LLM [AICHAT]]");
   process.exit(2);
 }
-const RUNS = { sluice: 11, llm: 3 };
+const RUNS = { sluice: 11, llm: 3, aichat: 11 };
 
 /**
  * Each task with the commands for it. `Q` is the question, which isn't counted; other capital letters are counted as one key. A command
  * in an array can't be measured here: it sends nothing, or needs a terminal. A text in parentheses says why there is no command.
  */
 const TASKS = [
-  ["ask a question", "sluice Q", "llm 'Q'", ["aichat Q"]],
-  ["without quotes around the words", "sluice Q", "–", ["aichat Q"]],
+  ["ask a question", "sluice Q", "llm 'Q'", "aichat Q"],
+  ["without quotes around the words", "sluice Q", "–", "aichat Q"],
   ["without an account, to try it", ["sluice Q"], "–", "–"],
-  ["add what a pipe has", "cat F | sluice Q", "cat F | llm 'Q'", ["cat F | aichat Q"]],
-  ["only the answer in a file", "sluice Q > A", "llm 'Q' > A", ["aichat Q > A"]],
-  ["send a text file", "sluice -f F Q", "llm -f F 'Q'", ["aichat -f F Q"]],
-  ["send an image", "sluice -f I Q", "llm -a I 'Q'", ["aichat -f I Q"]],
-  ["send a web page", "sluice -f U Q", "llm -f U 'Q'", ["aichat -f U Q"]],
-  ["send a directory", "sluice -f D Q", "(plugin)", ["aichat -f D Q"]],
-  ["give instructions", "sluice -s S Q", "llm -s S 'Q'", ["aichat --prompt S Q"]],
-  ["choose a model", "sluice -m M Q", "llm -m M 'Q'", ["aichat -m M Q"]],
+  ["add what a pipe has", "cat F | sluice Q", "cat F | llm 'Q'", "cat F | aichat Q"],
+  ["only the answer in a file", "sluice Q > A", "llm 'Q' > A", "aichat Q > A"],
+  ["send a text file", "sluice -f F Q", "llm -f F 'Q'", "aichat -f F Q"],
+  ["send an image", "sluice -f I Q", "llm -a I 'Q'", "aichat -f I Q"],
+  ["send a web page", "sluice -f U Q", "llm -f U 'Q'", "aichat -f U Q"],
+  ["send a directory", "sluice -f D Q", "(plugin)", "aichat -f D Q"],
+  ["give instructions", "sluice -s S Q", "llm -s S 'Q'", "aichat --prompt S Q"],
+  ["choose a model", "sluice -m M Q", "llm -m M 'Q'", "aichat -m M Q"],
   ["keep a default model", ["sluice config model M"], ["llm models default M"], "(configuration file)"],
   ["set the temperature", "sluice -o temperature=0 Q", "llm -o temperature 0 'Q'", "(configuration file, `.set`)"],
-  ["ask another endpoint, with its own key", "sluice -p P Q", "llm -m N 'Q'", ["aichat -m P:M Q"]],
+  ["ask another endpoint, with its own key", "sluice -p P Q", "llm -m N 'Q'", "aichat -m P:M Q"],
   ["converse", ["sluice"], ["llm chat"], ["aichat"]],
   ["begin another line of a question", ["Alt-Enter"], ["!multi"], ["Ctrl-O"]],
   ["paste any text as one question", ["paste"], "(one for each line, unless `!multi`)", ["paste"]],
@@ -46,7 +46,7 @@ const TASKS = [
   ["see Markdown formatted while it streams", ["always"], "–", ["always"]],
   ["print only the code", "sluice -x Q", "llm -x 'Q'", "(`-c` asks for code only)"],
   ["get JSON with a schema, checked", "sluice --schema 'a,b int' Q", "(`--schema`, not checked)", "–"],
-  ["use a template", "sluice -t T Q", "llm -t T 'Q'", ["aichat -r T Q"]],
+  ["use a template", "sluice -t T Q", "llm -t T 'Q'", "aichat -r T Q"],
   ["let the model run tools, with a question before each", "sluice --tools T.json Q", "llm --functions T.py --ta 'Q'", "(no question)"],
   ["read JSON lines as they arrive", "sluice --json Q", "–", "–"],
   ["see tokens and dollars by day", ["sluice usage"], "(tokens of each prompt)", "–"],
@@ -99,7 +99,12 @@ const model = (id) =>
 writeFileSync(place("llm", "extra-openai-models.yaml"), model("M") + model("N"));
 writeFileSync(place("llm", "keys.json"), '{"k": "x"}');
 writeFileSync(place("llm", "default_model.txt"), "M");
-for (const [name, program] of Object.entries({ sluice, llm })) {
+const client = { type: "openai-compatible", name: "P", api_base: `${origin}/v1`, api_key: "x", models: [{ name: "M", supports_vision: true }] };
+mkdirSync(place("aichat", "roles"), { recursive: true });
+// JSON is YAML.
+writeFileSync(place("aichat", "config.yaml"), JSON.stringify({ model: "P:M", clients: [client] }));
+writeFileSync(place("aichat", "roles", "T.md"), "Answer briefly: __INPUT__\n");
+for (const [name, program] of Object.entries({ sluice, llm, aichat })) {
   if (program !== undefined) writeFileSync(place("bin", name), `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 });
 }
 const env = {
@@ -110,6 +115,7 @@ const env = {
   SLUICE_BASE_URL: `${origin}/v1`,
   SLUICE_MODEL: "m",
   LLM_USER_PATH: place("llm"),
+  AICHAT_CONFIG_DIR: place("aichat"),
 };
 
 /** Returns the milliseconds until the request has arrived. */
@@ -143,7 +149,7 @@ async function cell(program, task) {
   const shown = `\`${command.replace("Q", "…").replaceAll("|", "\\|")}\``;
   if (typeof task !== "string" && !/^(sluice|llm|aichat|cat|!|\/)/.test(command)) return command === "always" ? "yes" : command;
   const keys = [...command].filter((key) => key !== "Q").length;
-  const canRun = typeof task === "string" && { sluice, llm }[program] !== undefined;
+  const canRun = typeof task === "string" && { sluice, llm, aichat }[program] !== undefined;
   const time = canRun ? `, ${(await measured(program, command)).toFixed(0)} ms` : "";
   return `${shown} ${keys}${time}`;
 }
