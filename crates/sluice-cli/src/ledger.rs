@@ -18,8 +18,6 @@ use crate::output::tell;
 use crate::records;
 use crate::spending::SpendingFiles;
 
-/// The conversation, if it isn't kept.
-const UNKEPT: &str = "chat";
 const SECONDS_PER_DAY: u64 = 86_400;
 
 /// The ledger, the file it is kept in, and the clock.
@@ -85,7 +83,8 @@ impl ChatLedger {
             model,
             clock,
             opened_ms,
-            conversation: kept.unwrap_or(UNKEPT).to_owned(),
+            // Other programs must not count what this one has reserved as part of their conversation.
+            conversation: kept.map_or_else(|| format!("{opened_ms}-{}", std::process::id()), str::to_owned),
             records: Vec::new(),
             number: last.unwrap_or(0),
             counting: None,

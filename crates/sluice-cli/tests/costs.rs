@@ -254,17 +254,39 @@ fn serve(mut stream: TcpStream, answers: &AtomicUsize) {
     let _ = write!(stream, "{head}connection: close\r\n\r\n{body}");
 }
 
+/// Runs the program with the gateway of [`priced_gateway`].
+fn run_at(url: &str, bench: &Bench, arguments: &[&str]) -> Output {
+    let mut command = support::sluice(&bench.directory, arguments);
+    command.env("XDG_CONFIG_HOME", &bench.directory).env("HOME", &bench.directory);
+    command.env("SLUICE_BASE_URL", url).env("SLUICE_API_KEY", "key");
+    support::run(&mut command, b"")
+}
+
+/// Each of them has a limit for one answer.
+#[test]
+fn conversations_that_are_not_kept_have_limits_of_their_own() {
+    let bench = Bench::new("unkept");
+    let (url, answers) = priced_gateway();
+    for arguments in [&["models"][..], &["config", "max-output", "1000"]] {
+        assert!(run_at(&url, &bench, arguments).status.success());
+    }
+    let ask = || run_at(&url, &bench, &["chat", "--no-log", "--limit", "0.5", "-m", "acme/priced", "Hello"]);
+    thread::scope(|scope| {
+        let all: Vec<_> = (0..6).map(|_| scope.spawn(ask)).collect();
+        for one in all {
+            let output = one.join().unwrap();
+            assert!(output.status.success(), "{}", told(&output));
+        }
+    });
+    assert_eq!(answers.load(Ordering::SeqCst), 6);
+}
+
 /// Checks invariant C1: twenty processes share a limit for seven answers.
 #[test]
 fn processes_that_run_at_once_stay_below_a_limit_together() {
     let bench = Bench::new("together");
     let (url, answers) = priced_gateway();
-    let run = |arguments: &[&str]| {
-        let mut command = support::sluice(&bench.directory, arguments);
-        command.env("XDG_CONFIG_HOME", &bench.directory).env("HOME", &bench.directory);
-        command.env("SLUICE_BASE_URL", &url).env("SLUICE_API_KEY", "key");
-        support::run(&mut command, b"")
-    };
+    let run = |arguments: &[&str]| run_at(&url, &bench, arguments);
     // The prices come with the list.
     for arguments in [&["models"][..], &["config", "limit.day", "3"], &["config", "max-output", "1000"]] {
         let output = run(arguments);
