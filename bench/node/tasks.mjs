@@ -32,7 +32,7 @@ const TASKS = [
   ["send a web page", "sluice -f U Q", "llm -f U 'Q'", "aichat -f U Q"],
   ["send a directory", "sluice -f D Q", "(plugin)", "aichat -f D Q"],
   ["give instructions", "sluice -s S Q", "llm -s S 'Q'", "aichat --prompt S Q"],
-  ["choose a model", "sluice -m M Q", "llm -m M 'Q'", "aichat -m M Q"],
+  ["choose a model", "sluice -m M Q", "llm -m M 'Q'", "aichat -m P:M Q"],
   ["keep a default model", ["sluice config model M"], ["llm models default M"], "(configuration file)"],
   ["set the temperature", "sluice -o temperature=0 Q", "llm -o temperature 0 'Q'", "(configuration file, `.set`)"],
   ["ask another endpoint, with its own key", "sluice -p P Q", "llm -m N 'Q'", "aichat -m P:M Q"],
@@ -87,7 +87,7 @@ mkdirSync(place("bin"));
 writeFileSync(place("F"), "The text of a file.\n");
 writeFileSync(place("D", "F"), "The text of a file.\n");
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-writeFileSync(place("I"), Buffer.from(png, "base64"));
+writeFileSync(place("I.png"), Buffer.from(png, "base64"));
 writeFileSync(place("home", "templates", "T.md"), "Answer briefly: $input\n");
 writeFileSync(place("T.json"), JSON.stringify({ tools: [{ name: "now", command: ["date"] }] }));
 writeFileSync(place("T.py"), 'def now() -> str:\n    "The time"\n    return "noon"\n');
@@ -120,7 +120,7 @@ const env = {
 
 /** Returns the milliseconds until the request has arrived. */
 async function once(command, variables) {
-  const script = command.replace(/\bQ\b/, QUESTION).replace(/ U /, ` ${origin}/page `).replace(/ S /, " Short ");
+  const script = command.replace(/\bQ\b/, QUESTION).replace(/ I /, " I.png ").replace(/ U /, ` ${origin}/page `).replace(/ S /, " Short ");
   const arrival = new Promise((resolve) => (arrived = resolve));
   const started = performance.now();
   const child = spawn("sh", ["-c", script], { cwd: folder, env: variables, stdio: ["ignore", "ignore", "pipe"] });
