@@ -15,7 +15,9 @@ if (sluice === undefined) {
   console.error("usage: node tasks.mjs SLUICE [LLM [AICHAT]]");
   process.exit(2);
 }
-const RUNS = { sluice: 11, llm: 3, aichat: 11 };
+const PATHS = { sluice, llm, aichat };
+const PROGRAMS = Object.keys(PATHS);
+const RUNS = { sluice: 21, llm: 3, aichat: 21 };
 
 /**
  * Each task with the commands for it. `Q` is the question, which isn't counted; other capital letters are counted as one key. A command
@@ -99,12 +101,18 @@ const model = (id) =>
 writeFileSync(place("llm", "extra-openai-models.yaml"), model("M") + model("N"));
 writeFileSync(place("llm", "keys.json"), '{"k": "x"}');
 writeFileSync(place("llm", "default_model.txt"), "M");
-const client = { type: "openai-compatible", name: "P", api_base: `${origin}/v1`, api_key: "x", models: [{ name: "M", supports_vision: true }] };
+const client = {
+  type: "openai-compatible",
+  name: "P",
+  api_base: `${origin}/v1`,
+  api_key: "x",
+  models: [{ name: "M", supports_vision: true }],
+};
 mkdirSync(place("aichat", "roles"), { recursive: true });
 // JSON is YAML.
 writeFileSync(place("aichat", "config.yaml"), JSON.stringify({ model: "P:M", clients: [client] }));
 writeFileSync(place("aichat", "roles", "T.md"), "Answer briefly: __INPUT__\n");
-for (const [name, program] of Object.entries({ sluice, llm, aichat })) {
+for (const [name, program] of Object.entries(PATHS)) {
   if (program !== undefined) writeFileSync(place("bin", name), `#!/bin/sh\nexec ${program} "$@"\n`, { mode: 0o755 });
 }
 const env = {
@@ -133,32 +141,39 @@ async function once(command, variables) {
   return at - started;
 }
 
-async function measured(program, command) {
-  const isOther = command.includes("-p P");
+/** Returns the medians of a row. The programs take turns, so that whatever else the machine does affects all of them. */
+async function medians(commands) {
   const { SLUICE_BASE_URL: _, ...profileOnly } = env;
-  const times = [];
-  for (let run = 0; run < RUNS[program]; run++) times.push(await once(command, isOther ? profileOnly : env));
-  times.sort((a, b) => a - b);
-  return times[times.length >> 1];
+  const times = PROGRAMS.map(() => []);
+  for (let run = 0; run < Math.max(...Object.values(RUNS)); run++) {
+    for (const [column, program] of PROGRAMS.entries()) {
+      const command = commands[column];
+      if (!canRun(program, command) || run >= RUNS[program]) continue;
+      times[column].push(await once(command, command.includes("-p P") ? profileOnly : env));
+    }
+  }
+  return times.map((all) => all.sort((a, b) => a - b)[all.length >> 1]);
+}
+
+function canRun(program, task) {
+  return typeof task === "string" && !/^[–(]/.test(task) && PATHS[program] !== undefined;
 }
 
 /** Returns a cell of the table: the command, its keys, and the time. */
-async function cell(program, task) {
+function cell(task, time) {
   if (typeof task === "string" && /^[–(]/.test(task)) return task.replace(/^\((.*)\)$/, "– ($1)");
   const command = typeof task === "string" ? task : task[0];
   const shown = `\`${command.replace("Q", "…").replaceAll("|", "\\|")}\``;
   if (typeof task !== "string" && !/^(sluice|llm|aichat|cat|!|\/)/.test(command)) return command === "always" ? "yes" : command;
   const keys = [...command].filter((key) => key !== "Q").length;
-  const canRun = typeof task === "string" && { sluice, llm, aichat }[program] !== undefined;
-  const time = canRun ? `, ${(await measured(program, command)).toFixed(0)} ms` : "";
-  return `${shown} ${keys}${time}`;
+  return `${shown} ${keys}${time === undefined ? "" : `, ${time.toFixed(0)} ms`}`;
 }
 
 try {
   console.log("| # | task | `sluice` | `llm` | `aichat` |\n|---|---|---|---|---|");
   for (const [number, [task, ...commands]] of TASKS.entries()) {
-    const cells = [];
-    for (const [column, command] of commands.entries()) cells.push(await cell(["sluice", "llm", "aichat"][column], command));
+    const times = await medians(commands);
+    const cells = commands.map((command, column) => cell(command, times[column]));
     console.log(`| ${number + 1} | ${task} | ${cells.join(" | ")} |`);
   }
 } finally {
