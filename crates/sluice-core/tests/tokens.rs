@@ -280,6 +280,31 @@ fn geminis_tools_are_counted_as_each_of_its_servers_does() {
 }
 
 #[test]
+fn a_schema_that_is_referred_to_costs_as_much_as_in_its_place() {
+    let tokens = |parameters: Value| {
+        let tool = json!({"type": "function", "name": "add", "parameters": parameters});
+        let body = json!({"model": "google/gemini-2.5-flash", "input": "Hi", "tools": [tool]}).to_string();
+        Counter::exact().request_body(body.as_bytes()).map(|counted| counted.tools).ok()
+    };
+    let point = json!({"type": "object", "description": "A place.", "properties": {"x": {"type": "number"}}});
+    let in_place = tokens(json!({"type": "object", "properties": {"from": point, "to": point}}));
+    let reference = json!({"$ref": "#/$defs/Point"});
+    let of = |point: Value| {
+        let properties = json!({"from": reference, "to": reference});
+        tokens(json!({"type": "object", "properties": properties, "$defs": {"Point": point}}))
+    };
+    assert_eq!(of(point), in_place);
+    // A schema that contains itself ends there. Nothing is at an address that doesn't exist.
+    let itself = json!({"type": "object", "properties": {"next": reference, "lost": {"$ref": "#/$defs/Lost"}}});
+    assert_eq!(
+        of(itself),
+        tokens(json!({"type": "object", "properties": {
+        "from": {"type": "object", "properties": {"next": {}, "lost": {}}},
+        "to": {"type": "object", "properties": {"next": {}, "lost": {}}}}}))
+    );
+}
+
+#[test]
 fn what_a_model_thought_before_a_call_counts_if_the_server_keeps_it() {
     let call = json!({"type": "function_call", "call_id": "c", "name": "add", "arguments": "{}"});
     let thought = json!({"type": "reasoning", "id": "r", "content": [], "encrypted_content": "", "summary": []});

@@ -15,6 +15,8 @@ use super::tokenizer::Layout;
 const MAX_DEPTH: usize = 24;
 /// The maximum length of the text, because references can expand a schema to far more than its own size.
 const MAX_TEXT: usize = 1 << 20;
+/// The maximum number of names, descriptions and values in an outline, for the same reason.
+const MAX_WORDS: usize = 1 << 16;
 
 pub(super) const NAMESPACE_HEAD: &str = "# Tools\n\n## functions\n\nnamespace functions {\n\n";
 pub(super) const NAMESPACE_TAIL: &str = "} // namespace functions";
@@ -103,12 +105,22 @@ pub(super) struct Outline<'a> {
 impl<'a> Outline<'a> {
     pub(super) fn of(schema: &'a Value) -> Self {
         let mut outline = Self::default();
-        outline.add(schema, 0);
+        outline.add(schema, schema, &mut Vec::new(), 0);
         outline
     }
 
-    fn add(&mut self, schema: &'a Value, depth: usize) {
-        if depth > MAX_DEPTH {
+    /// Adds a schema inside `root`. The references in `open` are being followed; one of them again would be a cycle.
+    fn add(&mut self, schema: &'a Value, root: &'a Value, open: &mut Vec<&'a str>, depth: usize) {
+        if depth > MAX_DEPTH || self.words.len() > MAX_WORDS {
+            return;
+        }
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+            if let Some(target) = target.filter(|_| !open.contains(&reference)) {
+                open.push(reference);
+                self.add(target, root, open, depth + 1);
+                open.pop();
+            }
             return;
         }
         let list = |name: &str| schema.get(name).and_then(Value::as_array).into_iter().flatten();
@@ -123,7 +135,7 @@ impl<'a> Outline<'a> {
         for (name, property) in properties.into_iter().flatten() {
             self.words.push(name);
             self.properties += 1;
-            self.add(property, depth + 1);
+            self.add(property, root, open, depth + 1);
         }
         for value in list("enum").filter_map(Value::as_str) {
             self.words.push(value);
@@ -131,10 +143,10 @@ impl<'a> Outline<'a> {
         }
         self.words.extend(list("required").filter_map(Value::as_str));
         if let Some(items) = schema.get("items") {
-            self.add(items, depth + 1);
+            self.add(items, root, open, depth + 1);
         }
         for member in ["anyOf", "oneOf", "allOf"].into_iter().flat_map(list) {
-            self.add(member, depth + 1);
+            self.add(member, root, open, depth + 1);
         }
     }
 }
