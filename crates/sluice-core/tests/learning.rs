@@ -11,11 +11,12 @@ const TODAY: u32 = 20_000;
 const ORIGIN: &str = "https://server.example";
 /// A model of each family, how much of our count its servers counted in recorded requests (in per cent, the 5th, 25th,
 /// 50th, 75th and 95th percentile), and how many tokens a prompt of the server's own had at most.
-const FAMILIES: [(&str, [u32; 5], u32); 16] = [
+const FAMILIES: [(&str, [u32; 5], u32); 17] = [
     ("openai/gpt-5.5", [99, 100, 100, 100, 101], 75),
     ("anthropic/claude-sonnet-4.5", [94, 99, 100, 101, 105], 156),
     ("anthropic/claude-opus-5", [88, 95, 100, 108, 118], 156),
     ("google/gemini-3-pro", [98, 100, 100, 110, 130], 136),
+    ("google/gemma-3-27b", [69, 95, 100, 100, 130], 785),
     ("xai/grok-4.3", [78, 100, 100, 103, 125], 396),
     ("deepseek/deepseek-v4-pro", [99, 101, 101, 103, 127], 80),
     ("alibaba/qwen3-coder", [97, 98, 100, 104, 112], 51),
@@ -280,7 +281,11 @@ fn after_ten_requests_other_instructions_are_nearly_always_within_five_per_cent(
             }
         }
     }
-    assert!(off.len() * 50 <= 80, "{} of {conversations} are off by more than 5 %: {off:?}", off.len());
+    assert!(
+        off.len() as u64 * 50 <= conversations,
+        "{} of {conversations} are off by more than 5 %: {off:?}",
+        off.len()
+    );
 }
 
 /// VS Code's rule: it summarizes when its own count, or the last one that was reported, reaches 78 to 82 per cent of the
