@@ -15,6 +15,8 @@ pub struct Ask {
     pub items: Vec<Value>,
     /// How many tokens of the prompt were in the cache.
     pub cached: usize,
+    /// How many tokens the server counts for a hundred of the usual ones, see [`tokens`].
+    pub token_percent: usize,
 }
 
 /// A function that the model may call.
@@ -147,7 +149,18 @@ impl Ask {
     pub fn input_tokens(&self) -> usize {
         let mut tokens = 0;
         self.visit(&mut |_| tokens += 1);
-        tokens
+        self.counted(tokens)
+    }
+
+    /// Converts usual tokens to the tokens that this server counts.
+    pub fn counted(&self, tokens: usize) -> usize {
+        tokens.saturating_mul(self.token_percent).div_ceil(100)
+    }
+
+    /// Returns the maximum number of usual tokens in the answer.
+    pub fn output_budget(&self) -> usize {
+        let limit = self.limit("max_output_tokens");
+        limit.map_or(usize::MAX, |limit| limit.saturating_mul(100) / self.token_percent)
     }
 
     /// Passes every token of the prompt to a function, in the order in which the model sees them.

@@ -167,6 +167,12 @@ impl Faults {
         self.value(name).map(|value| value.parse().unwrap_or(0))
     }
 
+    /// Returns how many tokens this server counts for a hundred of the usual ones.
+    pub(crate) fn token_percent(&self) -> usize {
+        let percent = self.number("tokens").and_then(|percent| usize::try_from(percent).ok());
+        percent.map_or(100, |percent| percent.clamp(1, 1000))
+    }
+
     /// Returns the value as a position, or the middle if there is no value.
     fn place(&self, name: &str, length: usize) -> Option<usize> {
         self.value(name).map(|value| value.parse().map_or(length / 2, |place: usize| place.min(length)))

@@ -158,7 +158,7 @@ pub struct Performance {
 }
 
 pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Performance {
-    let budget = resource.ask.limit("max_output_tokens").unwrap_or(usize::MAX);
+    let budget = resource.ask.output_budget();
     let mut stage = Stage {
         elements: Vec::new(),
         number: 0,
@@ -209,7 +209,12 @@ pub fn perform(script: &Script, resource: &Resource, seed: &mut Seed) -> Perform
     }
 
     let ask = resource.ask;
-    let usage = Usage { input: ask.input_tokens(), cached: ask.cached, output: stage.spent, reasoning };
+    let usage = Usage {
+        input: ask.input_tokens(),
+        cached: ask.cached,
+        output: ask.counted(stage.spent),
+        reasoning: ask.counted(reasoning),
+    };
     let took_ms = stage.elements.iter().map(StreamElement::duration_ms).sum();
     let out_of_budget = Ending::Incomplete("max_output_tokens".into());
     let ending = if stage.out_of_budget { &out_of_budget } else { &script.ending };

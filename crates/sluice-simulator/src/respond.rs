@@ -245,7 +245,8 @@ impl Responder {
         let items = self.conversation(&mut body, local)?;
         validate::conversation(&items)?;
         let key = self.seal_key(model.id);
-        let mut ask = Ask { model: model.id, key, body, items, cached: 0 };
+        let token_percent = self.options.faults.clone().and(chosen.clone()).token_percent();
+        let mut ask = Ask { model: model.id, key, body, items, cached: 0, token_percent };
         let mut chosen = chosen;
         match Provider::of(model.id) {
             Some(provider) => {
@@ -265,7 +266,7 @@ impl Responder {
             );
             return Err(Problem::invalid("input", message).code("context_length_exceeded"));
         }
-        ask.cached = self.memory().cache().read(model.id, now_ms, |token| ask.visit(token));
+        ask.cached = ask.counted(self.memory().cache().read(model.id, now_ms, |token| ask.visit(token)));
         Ok(Turn { ask, model, faults: self.options.faults.clone().and(chosen).for_request(request) })
     }
 

@@ -1,5 +1,5 @@
 //! The gateway's token count. It is only an estimate, but the same rule is used for everything: the input, the output,
-//! the output limit, and the deltas.
+//! the output limit, and the deltas. With the fault `tokens`, every count is a percentage of it.
 //!
 //! A token is white space followed by up to seven letters and digits, or by one other character. On English and on
 //! code, that is close to a byte-pair tokenizer, and closer isn't necessary.

@@ -25,7 +25,7 @@ pub fn faults() -> &'static [Fault] {
     &FAULTS
 }
 
-static FAULTS: [Fault; 84] = [
+static FAULTS: [Fault; 85] = [
     // Before and instead of the answer.
     fault("delay-headers", "1000", Same, "waits that many milliseconds before the status line"),
     fault("never-headers", "", HeadersTimeout, "takes the request and says nothing"),
@@ -209,6 +209,15 @@ static FAULTS: [Fault; 84] = [
     fault("ping-after-end", "", Same, "another event after the last"),
     fault("completed-twice", "", Same, "the last event comes twice"),
     fault("no-usage", "", Same, "the last event has no usage"),
+    also(
+        &["60", "1000"],
+        fault(
+            "tokens",
+            "140",
+            Same,
+            "counts that many tokens for a hundred of the usual ones: input, output and limits",
+        ),
+    ),
     also(
         &["flat", "bare", "string"],
         fault(

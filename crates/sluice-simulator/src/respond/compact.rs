@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Responder, parse};
 use crate::ask::Ask;
+use crate::faults::Faults;
 use crate::http::Request;
 use crate::models;
 use crate::personalities::tell;
@@ -17,7 +18,7 @@ impl Responder {
         let mut body = parse(&request.body)?;
         validate::compact(&body)?;
         let name = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let id = name.split('+').next().unwrap_or_default();
+        let (id, suffix) = name.split_once('+').unwrap_or((&name, ""));
         let model = models::find(id).ok_or_else(|| Problem::model_not_found(id))?;
         let items = self.conversation(&mut body, None)?;
         if items.is_empty() {
@@ -26,9 +27,12 @@ impl Responder {
         let key = self.seal_key(model.id);
         seal::check(&key, &items)?;
         let told = tell(&items);
-        let mut ask = Ask { model: model.id, key, body, items, cached: 0 };
-        ask.cached = self.memory().cache().read(model.id, now_ms, |token| ask.visit(token));
-        let usage = Usage { input: ask.input_tokens(), cached: ask.cached, output: tokens::count(&told), reasoning: 0 };
+        let faults = Faults::parse(suffix).map_err(|message| Problem::invalid("model", message))?;
+        let token_percent = self.options.faults.clone().and(faults).token_percent();
+        let mut ask = Ask { model: model.id, key, body, items, cached: 0, token_percent };
+        ask.cached = ask.counted(self.memory().cache().read(model.id, now_ms, |token| ask.visit(token)));
+        let output = ask.counted(tokens::count(&told));
+        let usage = Usage { input: ask.input_tokens(), cached: ask.cached, output, reasoning: 0 };
         let item = json!({
             "type": "compaction",
             "id": seed.id("cmp_"),

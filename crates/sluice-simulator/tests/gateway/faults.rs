@@ -251,6 +251,33 @@ fn gzip_is_used_only_if_the_client_accepts_it() {
     assert_eq!(plain, post(&body("sluice/echo")).body());
 }
 
+/// A server that counts more tokens does so everywhere: in the usage, for the output limit, and for the context window.
+#[test]
+fn tokens_are_counted_by_another_rule_everywhere() {
+    let usage = |model: &str, most: usize| {
+        let input = format!("Say {}", "water runs down ".repeat(400));
+        let asked = json!({ "model": model, "input": input, "max_output_tokens": most });
+        let reply = json_body(&post(&asked));
+        let usage = |name: &str| reply["usage"][name].as_u64().unwrap_or_default();
+        (usage("input_tokens"), usage("output_tokens"), reply["status"].as_str().unwrap_or_default().to_owned())
+    };
+    let (input, output, status) = usage("sluice/echo", 10_000);
+    assert_eq!(
+        usage("sluice/echo+tokens=140", 10_000),
+        ((input * 14).div_ceil(10), (output * 14).div_ceil(10), status)
+    );
+    // The limit holds in the server's own tokens.
+    let (_, output, status) = usage("sluice/echo+tokens=140", 700);
+    assert_eq!((output, status.as_str()), (700, "incomplete"));
+    // So does the context window, which is 36,000 tokens.
+    let fits = |model: &str| {
+        let asked = json!({ "model": model, "input": "water ".repeat(30_000) });
+        json_body(&post(&asked))["error"]["code"] != "context_length_exceeded"
+    };
+    assert!(fits("sluice/small"));
+    assert!(!fits("sluice/small+tokens=140"));
+}
+
 #[test]
 fn fail_times_counts_identical_requests() {
     let responder = responder();
