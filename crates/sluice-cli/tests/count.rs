@@ -32,7 +32,7 @@ fn a_text_is_counted() {
         b"hello world",
         expect![[r#"
             2 tokens ± 1 % (openai/gpt-5; 11 characters)
-              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 165 recorded requests from 12 repositories (2026-11-17)
+              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 165 recorded requests from 12 repositories (2026-11-18)
             exit 0
         "#]],
     );
@@ -41,7 +41,7 @@ fn a_text_is_counted() {
         b"hello <|endoftext|>",
         expect![[r#"
             7 tokens ± 1 % (gpt-4; 19 characters)
-              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 315 recorded requests from 16 repositories (2026-11-17)
+              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 315 recorded requests from 16 repositories (2026-11-18)
             exit 0
         "#]],
     );
@@ -49,7 +49,7 @@ fn a_text_is_counted() {
         &["-m", "anthropic/claude-sonnet-4.5", "--json"],
         "The quick brown 狐".as_bytes(),
         expect![[r#"
-            {"basis":"tools: documented by Anthropic; text, messages, calls, tools, thinking: fitted to 962 recorded requests from 21 repositories (2026-11-17)","bytes":19,"characters":17,"model":"anthropic/claude-sonnet-4.5","own_vocabulary":false,"tokenizer":"claude-4.5","tokens":6,"uncertainty":8}
+            {"basis":"tools: documented by Anthropic; text, messages, calls, tools, thinking: fitted to 962 recorded requests from 21 repositories (2026-11-18)","bytes":19,"characters":17,"model":"anthropic/claude-sonnet-4.5","own_vocabulary":false,"tokenizer":"claude-4.5","tokens":6,"uncertainty":8}
             exit 0
         "#]],
     );
@@ -58,7 +58,7 @@ fn a_text_is_counted() {
         b"",
         expect![[r#"
             0 tokens ± 1 % (openai/gpt-5; 0 characters)
-              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 165 recorded requests from 12 repositories (2026-11-17)
+              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 165 recorded requests from 12 repositories (2026-11-18)
             exit 0
         "#]],
     );
@@ -78,7 +78,7 @@ fn a_request_is_counted() {
               tools                 30
               images               765
               framing                3
-              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 315 recorded requests from 16 repositories (2026-11-17)
+              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 315 recorded requests from 16 repositories (2026-11-18)
               not all is known: an image is counted as 1024 x 1024 pixels: it is not in the request
               not all is known: `web_search`: the server's description of its own tool and the tool's results are not counted
             exit 0
@@ -88,7 +88,7 @@ fn a_request_is_counted() {
         &["--json", "--request", "-m", "xai/grok-4"],
         REQUEST.as_bytes(),
         expect![[r#"
-            {"input_tokens":2582,"model":"xai/grok-4","tokenizer":"grok-4","own_vocabulary":false,"instructions":4,"messages":9,"tool_calls":344,"tool_results":19,"reasoning":0,"tools":183,"format":0,"images":1342,"framing":681,"uncertainty":15,"basis":"text, messages, calls, tools, the server's prompt: fitted to 16 recorded requests from 2 repositories (2026-11-17)","notes":["an image is counted as 1024 x 1024 pixels: it is not in the request","`web_search`: the server's description of its own tool and the tool's results are not counted"]}
+            {"input_tokens":2582,"model":"xai/grok-4","tokenizer":"grok-4","own_vocabulary":false,"instructions":4,"messages":9,"tool_calls":344,"tool_results":19,"reasoning":0,"tools":183,"format":0,"images":1342,"framing":681,"uncertainty":15,"basis":"text, messages, calls, tools, the server's prompt: fitted to 16 recorded requests from 2 repositories (2026-11-18)","notes":["an image is counted as 1024 x 1024 pixels: it is not in the request","`web_search`: the server's description of its own tool and the tool's results are not counted"]}
             exit 0
         "#]],
     );
@@ -133,7 +133,7 @@ fn what_cannot_be_counted_is_reported() {
         b"caf\xe9",
         expect![[r#"
             2 tokens ± 1 % (openai/gpt-5; 4 characters)
-              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 165 recorded requests from 12 repositories (2026-11-17)
+              vocabulary: documented by OpenAI; messages, calls, tools: fitted to 165 recorded requests from 12 repositories (2026-11-18)
             sluice: standard input is not UTF-8; invalid bytes are counted as �
             exit 0
         "#]],
