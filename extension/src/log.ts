@@ -13,8 +13,6 @@ import type { Requests } from "../../packages/loader/src/requests.js";
 const REMEMBERED = 200;
 /** The maximum number of characters in a line. */
 const MAX_LINE = 2_000;
-/** Shorter secrets aren't hidden, because that would hide ordinary words. */
-const SHORTEST_SECRET = 6;
 
 type Level = "debug" | "info" | "warn" | "error";
 
@@ -34,11 +32,9 @@ export class Log {
     return this.#secrets;
   }
 
-  /** Masks this secret in every later line. */
+  /** Masks this secret in every later line, unless the core says that it is an ordinary word. */
   hide(secret: string): void {
-    if (secret.length >= SHORTEST_SECRET) {
-      this.#secrets.add(secret);
-    }
+    this.#secrets.add(secret);
   }
 
   /**
@@ -87,12 +83,8 @@ export class Log {
 
   /** Masks secrets, anything that looks like one, and the user's name in paths. */
   redact(text: string): string {
-    let redacted = text;
-    for (const secret of this.#secrets) {
-      redacted = redacted.replaceAll(secret, HIDDEN);
-    }
     try {
-      return this.#core?.redact(this.#secrets, redacted) ?? redacted;
+      return this.#core?.redact(this.#secrets, text) ?? (this.#secrets.size === 0 ? text : HIDDEN);
     } catch {
       // Nothing is known about this text, so none of it is shown.
       return HIDDEN;

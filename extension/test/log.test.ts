@@ -16,15 +16,22 @@ async function logWithCore(): Promise<Log> {
   return log;
 }
 
-test("a known secret appears at no level, whatever it looks like", () => {
-  fake.reset();
-  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
-  log.hide("tomato soup");
-  for (const level of ["trace", "debug", "info", "warn", "error"] as const) {
-    log[level]("I like tomato soup.");
+test("a known secret appears at no level, whatever it looks like", async () => {
+  const early = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
+  for (const [log, expected] of [
+    [await logWithCore(), "I like [hidden]."],
+    [early, "[hidden]"],
+  ] as const) {
+    for (const secret of ["tomato soup", "tomato"]) {
+      fake.reset();
+      log.hide(secret);
+      for (const level of ["trace", "debug", "info", "warn", "error"] as const) {
+        log[level](`I like ${secret}.`);
+      }
+      assert.deepEqual(new Set(fake.logged.map((line) => line.replace(/^\w+: /, ""))), new Set([expected]));
+    }
+    assert(!JSON.stringify(log.recent).includes("tomato"));
   }
-  assert.deepEqual(new Set(fake.logged.map((line) => line.replace(/^\w+: /, ""))), new Set(["I like [hidden]."]));
-  assert(!JSON.stringify(log.recent).includes("tomato"));
 });
 
 test("a key is never cut in half", async () => {

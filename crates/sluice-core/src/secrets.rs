@@ -19,6 +19,8 @@ use find::Needle;
 
 /// Masking shorter secrets would hide ordinary words.
 const SHORTEST: usize = 8;
+/// The same in logs and reports, where a hidden word does less harm.
+const SHORTEST_IN_LOGS: usize = 6;
 
 /// The replacement for a secret.
 const HIDDEN: &str = "[hidden]";
@@ -43,6 +45,8 @@ const HIDDEN: &str = "[hidden]";
 #[derive(Clone, Default)]
 pub struct Secrets {
     needles: Vec<Needle>,
+    /// Secrets that are so short that only logs don't show them.
+    short: Vec<String>,
 }
 
 impl std::fmt::Debug for Secrets {
@@ -53,9 +57,10 @@ impl std::fmt::Debug for Secrets {
 
 impl Secrets {
     /// Stores the values to mask: keys, tokens, header values. A leading `Bearer ` or `Basic ` is not part of the
-    /// secret. Values of fewer than eight bytes are ignored, because masking them would hide ordinary words.
+    /// secret. Values of fewer than eight bytes are masked by [`redact`](Self::redact) only, and those of fewer than six
+    /// nowhere, because masking them would hide ordinary words.
     pub fn new<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> Self {
-        let mut needles = Vec::new();
+        let (mut needles, mut short) = (Vec::new(), Vec::new());
         for value in values {
             let value = value.as_ref().trim();
             let secret = match value.split_once(char::is_whitespace) {
@@ -64,9 +69,11 @@ impl Secrets {
             };
             if secret.len() >= SHORTEST {
                 needles.extend(Needle::all_of(secret));
+            } else if secret.len() >= SHORTEST_IN_LOGS {
+                short.push(secret.to_owned());
             }
         }
-        Self { needles }
+        Self { needles, short }
     }
 
     /// Returns the text with all secrets masked.
@@ -86,7 +93,11 @@ impl Secrets {
     pub fn redact(&self, text: &str) -> String {
         let mut found = look::alike(text);
         found.extend(look::long_words(text));
-        home::without_home_folders(&self.without(found, text))
+        let mut redacted = self.without(found, text).into_owned();
+        for secret in &self.short {
+            redacted = redacted.replace(secret, HIDDEN);
+        }
+        home::without_home_folders(&redacted)
     }
 
     /// Returns what of a header's value may be a key: the value itself if it is one word, otherwise the words with digits and

@@ -113,6 +113,8 @@ fn short_values_and_schemes_are_not_secrets() {
     assert_eq!(secrets.mask("a short Bearer answer"), "a short Bearer answer");
     assert_eq!(secrets.mask("0123456789-token and padded-value"), "[hidden] and [hidden]");
     assert_eq!(format!("{secrets:?}"), "Secrets(hidden)");
+    let tomato = Secrets::new(["tomato"]);
+    assert_eq!([&*tomato.mask("a tomato"), &tomato.redact("a tomato")], ["a tomato", "a [hidden]"]);
 }
 
 #[test]
