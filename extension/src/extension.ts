@@ -8,6 +8,7 @@ import { Connections } from "./connections.js";
 import { INSPECTOR, Inspector } from "./inspector.js";
 import { chooseDefault, greet, offerToChange } from "./key-commands.js";
 import { KeyStore } from "./key-store.js";
+import { useCore as linkFreeByCore } from "./link-free.js";
 import { Log } from "./log.js";
 import { ModelLists } from "./models.js";
 import { registerProvider, StatusBar } from "./notify.js";
@@ -37,7 +38,10 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const inBundle = (name: string): vscode.Uri => vscode.Uri.joinPath(context.extensionUri, "dist", name);
   const modules = new Modules(
     (name) => vscode.workspace.fs.readFile(inBundle(name)),
-    (requests) => log.useCore(requests),
+    (requests) => {
+      log.useCore(requests);
+      linkFreeByCore(requests);
+    },
   );
   const signIn = new SignIn(modules, context.secrets, log);
   const keys = new KeyStore(context.secrets, modules);

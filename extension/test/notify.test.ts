@@ -2,13 +2,18 @@
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { test } from "node:test";
+import { before, test } from "node:test";
 import ts from "typescript";
 import * as vscode from "vscode";
 
 import type { Message, StatusLine } from "../../packages/loader/src/boundary.js";
+import { loadRequests } from "../../packages/loader/src/requests.js";
+import { useCore } from "../src/link-free.js";
 import { ask, pick, registerProvider, StatusBar, showError, showInformation, showWarning, withProgress } from "../src/notify.js";
+import { modules } from "./harness.js";
 import { fake } from "./vscode.js";
+
+before(async () => useCore(await loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>)));
 
 /** The members that other files may use of those namespaces of VS Code that can show something. */
 const ALLOWED: { readonly [namespace: string]: readonly string[] } = {

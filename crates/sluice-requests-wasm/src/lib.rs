@@ -28,6 +28,20 @@ pub extern "C" fn ask(length: u32) {
     sluice_bridge::answer(length, answer);
 }
 
+/// Answers with the text in the first `length` bytes of the window, in which nothing can be clicked. It may have several lines
+/// if `has_lines` is 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn link_free(length: u32, has_lines: u32) {
+    sluice_bridge::with(|bridge| {
+        let (text, answer) = bridge.parts(length);
+        let text = String::from_utf8_lossy(text);
+        let text = if has_lines == 0 { sluice_core::link_free(&text) } else { sluice_core::link_free_lines(&text) };
+        answer.clear();
+        answer.row(ANSWER, &text);
+        answer.publish([0; 2]);
+    });
+}
+
 fn answer(question: RequestsQuestion) -> Result<String, String> {
     match question {
         RequestsQuestion::ParseEndpoint(address) => match Endpoint::parse_confirmed(&address) {

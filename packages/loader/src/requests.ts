@@ -34,6 +34,7 @@ import { ANSWER } from "./numbers.js";
 interface RequestsExports extends ModuleExports {
   ask(length: number): void;
   build_request(length: number): void;
+  link_free(length: number, hasLines: number): void;
 }
 
 /** JSON has no `undefined`, so a field that is undefined is the same as one that is missing. */
@@ -53,6 +54,9 @@ const decoder = new TextDecoder();
 
 /** WebAssembly never releases memory, so an instance that one long conversation has enlarged is dropped. */
 const MAX_MEMORY = 64 << 20;
+
+/** Much more text than any part of VS Code shows at once. */
+const MAX_SHOWN = 4_000;
 
 /** Seconds since 1970. */
 const now = (): number => Math.floor(Date.now() / 1000);
@@ -224,6 +228,14 @@ export class Requests {
   /** Returns a recording as a file for `sluice replay`, or null if it can't be read. */
   exportRecording(secrets: Iterable<string>, recording: string, withTexts: boolean): string | null {
     return this.#ask({ exportRecording: { secrets: [...secrets], recording, withTexts } });
+  }
+
+  /** Returns a text that looks the same but in which VS Code finds nothing to click on: one line, or several. */
+  linkFree(text: string, hasLines = false): string {
+    const instance = this.#current();
+    // Text that can't be shown isn't processed, so that a server can't decide how long this takes.
+    instance.run((exports) => exports.link_free(instance.writeText(text.slice(0, MAX_SHOWN)), hasLines ? 1 : 0));
+    return instance.text();
   }
 
   /** Masks secrets, like `mask`, and also long random words and the user's name in paths: for logs and reports. */
