@@ -20,17 +20,12 @@ export const DEMO_MODEL = "sluice/demo";
 export const MODELS_OWN_EFFORT = "default";
 
 /** All of its text may come from a server, and VS Code shows much of it as Markdown, in which even commands work. */
-export function information(model: ChatModel, connection: Connection, before = 0): SluiceModel {
+export function information(model: ChatModel, connection: Connection, [id, name]: [string, string] = [model.id, model.name]): SluiceModel {
   const { family, version, maxInputTokens, maxOutputTokens, contextWindow, capabilities } = model;
-  // The agent host selects a model by its id, and a subagent by its name, and neither knows the groups of keys. `before`
-  // groups have listed this model already.
-  const which = before > 1 ? `${connection.label} ${before}` : connection.label;
-  const own = before > 0 ? `${model.name} (${which})` : model.name;
-  const name = connection.isDemo ? vscode.l10n.t("{0} (demo, not a real model)", model.name) : own;
   return {
     // VS Code's name for the model, which also appears in hovers. Requests use the id in `model`.
-    id: linkFree(before > 0 ? `${model.id}#${which.replaceAll(" ", "-")}` : model.id),
-    name: linkFree(name),
+    id: linkFree(id),
+    name: linkFree(connection.isDemo ? vscode.l10n.t("{0} (demo, not a real model)", name) : name),
     family: linkFree(family),
     version: linkFree(version),
     maxInputTokens,

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { CatalogView, ChatModel, Note, Settings } from "../../packages/loader/src/core.js";
 import { type Answered, exchange } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
+import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection, Connections } from "./connections.js";
 import { Reporter } from "./from-core.js";
 import type { Log } from "./log.js";
@@ -80,13 +81,14 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     { configuration }: vscode.PrepareLanguageModelChatModelOptions,
     _token: vscode.CancellationToken,
   ): Promise<SluiceModel[]> {
-    const { connections } = this.services;
+    const { connections, modules } = this.services;
+    const requests = await modules.requests();
     if (configuration !== undefined) {
       if (hasOnlyChoices(configuration)) {
         return [];
       }
       const connection = await connections.configured(configuration);
-      const models = this.#shown(connection, await this.#models(connection));
+      const models = this.#shown(requests, connection, await this.#models(connection));
       this.#groupHasModels ||= models.length > 0;
       if (this.#groupHasModels && this.#demoIsOffered) {
         this.#changed.fire();
@@ -100,7 +102,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const lists = await Promise.all(
       own.map((connection) => this.#models(connection).catch((problem: unknown) => this.#tell(problem, connection.label))),
     );
-    const models = own.flatMap((connection, index) => this.#shown(connection, lists[index]!));
+    const models = own.flatMap((connection, index) => this.#shown(requests, connection, lists[index]!));
     this.#ungrouped = new Set(models.map(({ id }) => id));
     if (groupHadModels && models.length === 0) {
       // The group may have been removed. If there is none, another round offers the demo.
@@ -123,10 +125,10 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   }
 
   /** Adds the models of a connection to the current round. */
-  #shown(connection: Connection, models: readonly ChatModel[]): SluiceModel[] {
-    const before = new Map<string, number>();
-    this.#listed.forEach(({ model: { id } }) => before.set(id, (before.get(id) ?? 0) + 1));
-    const shown = models.map((model) => information(model, connection, before.get(model.id)));
+  #shown(requests: Requests, connection: Connection, models: readonly ChatModel[]): SluiceModel[] {
+    const listed = this.#listed.map(({ model }) => model.id);
+    const names = requests.distinguish(listed, connection.label, models);
+    const shown = models.map((model, index) => information(model, connection, names[index]));
     this.#listed.push(...shown);
     this.#offered.fire(shown);
     return shown;

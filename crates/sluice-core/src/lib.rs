@@ -130,8 +130,8 @@ pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
 pub use models::{
-    Credit, KeyCheck, KeyState, ListState, ModelCatalog, OverrideField, Refresh, check_key, edit_override, finds_model,
-    override_form, similar_models,
+    Credit, KeyCheck, KeyState, ListState, ModelCatalog, OverrideField, Refresh, check_key, distinguish, edit_override,
+    finds_model, override_form, similar_models,
 };
 pub use numbers::{date, fixed_count, grouped, short_count};
 pub use pace::Pace;

@@ -14,6 +14,7 @@ mod capabilities;
 mod catalog;
 mod credits;
 mod describe;
+mod distinguish;
 mod families;
 mod identity;
 mod limits;
@@ -41,6 +42,7 @@ use rules::Rules;
 pub(crate) use capabilities::EFFORTS;
 pub use catalog::{ListState, ModelCatalog, Refresh};
 pub use credits::{Credit, KeyCheck, KeyState, check_key};
+pub use distinguish::distinguish;
 pub use rules::{finds_model, similar_models};
 
 /// The maximum number of notes about single models. Further ones are only counted.

@@ -10,8 +10,8 @@ use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
     BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure,
     HttpRequest, KeyState, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets,
-    ToolOrder, Vault, check_key, edit_override, log_outcome, logged_model, override_form, put_key, question_id,
-    read_keys, read_settings, remove_key, vercel_files, vercel_session, vercel_step,
+    ToolOrder, Vault, check_key, distinguish, edit_override, log_outcome, logged_model, override_form, put_key,
+    question_id, read_keys, read_settings, remove_key, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
@@ -83,6 +83,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Err(transport) => to_json(&transport),
         },
         RequestsQuestion::Catalog(question) => to_json(&catalog(*question)?),
+        RequestsQuestion::Distinguish { listed, label, models } => to_json(&distinguish(&listed, &label, models)),
         RequestsQuestion::EstimateText { model, text } => to_json(&Counter::estimating().text(&model, &text)),
         RequestsQuestion::EstimateMessage { model, message } => {
             to_json(&Counter::estimating().message(&model, &message))

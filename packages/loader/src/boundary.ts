@@ -2648,7 +2648,19 @@ parameters: Array<Parameter>, } } | { "bodyRule": {
 /**
  * The HTTP status.
  */
-status: number, } } | { "catalog": CatalogQuestion } | { "estimateText": { 
+status: number, } } | { "catalog": CatalogQuestion } | { "distinguish": { 
+/**
+ * The server's ids of the models that were listed before.
+ */
+listed: Array<string>, 
+/**
+ * The name of the connection.
+ */
+label: string, 
+/**
+ * Its models, with their ids and names.
+ */
+models: Array<[string, string]>, } } | { "estimateText": { 
 /**
  * The model that decides how text is split.
  */

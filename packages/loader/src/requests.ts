@@ -165,6 +165,11 @@ export class Requests {
     return this.#ask({ catalog: { ...question, now: now() } as CatalogQuestion });
   }
 
+  /** Returns an id and a name for each model of a connection. They differ from those of the models that were listed before. */
+  distinguish(listed: string[], label: string, models: readonly { id: string; name: string }[]): [id: string, name: string][] {
+    return this.#ask({ distinguish: { listed, label, models: models.map(({ id, name }) => [id, name]) } });
+  }
+
   /** Estimates tokens without a vocabulary: immediately, and some per cent too high. */
   estimateTokens(model: string, what: string | ChatMessage): number {
     return this.#ask(typeof what === "string" ? { estimateText: { model, text: what } } : { estimateMessage: { model, message: what } });

@@ -117,6 +117,15 @@ pub enum RequestsQuestion {
     },
     /// Updates what is known about an endpoint's models, and returns it as a [`CatalogView`].
     Catalog(Box<CatalogQuestion>),
+    /// Gives models that several keys have different ids and names. Returns a list of ids with names.
+    Distinguish {
+        /// The server's ids of the models that were listed before.
+        listed: Vec<String>,
+        /// The name of the connection.
+        label: String,
+        /// Its models, with their ids and names.
+        models: Vec<(String, String)>,
+    },
     /// Estimates the tokens of a text without a vocabulary.
     EstimateText {
         /// The model that decides how text is split.
