@@ -14,7 +14,6 @@ import { ModelLists } from "./models.js";
 import { registerProvider, StatusBar } from "./notify.js";
 import { PickerChoices } from "./picker-choices.js";
 import { Provider } from "./provider.js";
-import { RecordFiles } from "./record-files.js";
 import { Recorder } from "./recorder.js";
 import { chatPace, checkSettings } from "./settings.js";
 import { SettingsSchema } from "./settings-schema.js";
@@ -49,23 +48,20 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const lists = new ModelLists(modules, context.globalStorageUri, log);
   const status = new StatusBar();
   status.offersSmoothStreaming = chatPace() === "chatView" && context.globalState.get(SMOOTH_STREAMING_ANSWERED) === undefined;
-  const records = new RecordFiles(vscode.Uri.joinPath(context.globalStorageUri, "records"), log);
-  const guard = new SpendGuard(modules, vscode.Uri.joinPath(context.globalStorageUri, "spending"), log);
-  const counts = new TokenCounts(modules, context.globalStorageUri, log, status, guard, records, (record) => {
-    records.add(record);
+  const guard = new SpendGuard(modules, log);
+  const counts = new TokenCounts(modules, context.globalStorageUri, log, status, guard, (record) => {
     inspector.add(record);
     void recorder.finish(record);
   });
   const recorder = new Recorder(context, modules, log);
-  recorder.prune().catch((error: unknown) => log.failure("warn", "Old recordings could not be deleted", error));
   const credits = async (): Promise<Credit[]> => {
     const asked = connections.usable.map(async (connection) => ({ server: connection.label, text: await lists.credit(connection) }));
     const known = await Promise.all(asked.map((one) => one.catch(() => undefined)));
     return known.flatMap((one) => (one?.text === undefined ? [] : [{ server: one.server, text: one.text }]));
   };
-  const inspector = new Inspector(context.extensionUri, counts, records, recorder, credits, log);
-  const vault = new VaultFiles(modules, vscode.Uri.joinPath(context.globalStorageUri, "vault"), log);
-  saving = [counts, records, vault];
+  const inspector = new Inspector(context.extensionUri, counts, recorder, credits, log);
+  const vault = new VaultFiles(modules, context.globalStorageUri, log);
+  saving = [counts, vault];
   const provider = new Provider({
     modules,
     connections,
@@ -81,10 +77,11 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const refreshProvider = (): void => provider.refresh();
   const schema = new SettingsSchema(() => provider.listed.map(({ model }) => model.id));
   const check = async (): Promise<void> => checkSettings(await modules.requests(), log);
-  // The settings aren't needed before VS Code asks for models.
+  // This isn't needed before VS Code asks for models, which loads the module that it needs.
   const firstLook = connections.onDidLook(() => {
     firstLook.dispose();
     void check();
+    recorder.prune().catch((error: unknown) => log.failure("warn", "Old recordings could not be deleted", error));
   });
 
   context.subscriptions.push(

@@ -1,29 +1,58 @@
-// A folder with files of the extension. No reader ever sees half of a file: it is written under another name and then renamed.
+// A folder with files of the extension. What is done with files that several windows share is decided by the core.
 
 import * as vscode from "vscode";
 
+import type { FileEntry, FileResult, FileStep } from "../../packages/loader/src/boundary.js";
+import type { FileFolder } from "../../packages/loader/src/files.js";
 import { makePrivate } from "./host-process.js";
 
 const { fs } = vscode.workspace;
 
-export class Folder {
+export class Folder implements FileFolder {
   #turn: Promise<unknown> = Promise.resolve();
+  #problem: unknown;
 
-  /** A private folder is accessible to its owner only. */
+  /** `onProblem` is called after work during which something could not be written. */
   constructor(
     readonly uri: vscode.Uri,
-    private readonly isPrivate = false,
+    private readonly onProblem: (error: unknown) => void = () => undefined,
   ) {}
 
-  /** Returns the names of all files, sorted. */
-  async list(): Promise<string[]> {
-    const entries = await fs.readDirectory(this.uri).then(undefined, () => []);
-    return entries.map(([name]) => name).sort();
+  /** Does something with these files after everything that was passed before is done. */
+  inTurn<T>(work: (folder: Folder) => Promise<T>): Promise<T> {
+    const result = this.#turn.then(async () => {
+      this.#problem = undefined;
+      const done = await work(this);
+      if (this.#problem !== undefined) {
+        this.onProblem(this.#problem);
+      }
+      return done;
+    });
+    this.#turn = result.catch(() => undefined);
+    return result;
   }
 
-  /** Returns undefined if the file can't be read. */
-  async read(name: string): Promise<Uint8Array | undefined> {
-    return fs.readFile(this.#file(name)).then(undefined, () => undefined);
+  async perform(step: FileStep, content: Uint8Array): Promise<FileResult | Uint8Array> {
+    switch (step.type) {
+      case "list":
+        return { listed: await this.#list(step.folder, step.withDetails) };
+      case "read":
+        for (const name of step.names) {
+          const read = await this.read(name);
+          if (read !== undefined) {
+            return read;
+          }
+        }
+        return "missing";
+      case "write":
+        return this.#done(this.#write(step.name, content), true);
+      case "rename":
+        return this.#done(fs.rename(this.#file(step.from), this.#file(step.to), { overwrite: step.mayReplace }), step.mayReplace);
+      case "delete":
+        return this.#done(this.delete(step.name), false);
+      case "done":
+        return { done: true };
+    }
   }
 
   async readText(name: string): Promise<string | undefined> {
@@ -31,68 +60,70 @@ export class Folder {
     return bytes && new TextDecoder().decode(bytes);
   }
 
-  /** Returns undefined if there is no such file. */
-  async stat(name: string): Promise<vscode.FileStat | undefined> {
-    return fs.stat(this.#file(name)).then(undefined, () => undefined);
-  }
-
-  /** Creates or replaces a file. */
-  async write(name: string, content: Uint8Array | string, temporary = `${name}.${crypto.randomUUID()}.tmp`): Promise<void> {
-    if (this.isPrivate) {
-      await fs.createDirectory(this.uri);
-      makePrivate(this.uri);
-    }
-    await fs.writeFile(this.#file(temporary), typeof content === "string" ? new TextEncoder().encode(content) : content);
-    await fs.rename(this.#file(temporary), this.#file(name), { overwrite: true });
-  }
-
-  /** Creates a file, unless there is one. */
-  async create(name: string, content: Uint8Array): Promise<void> {
-    const temporary = `${name}.${crypto.randomUUID()}`;
-    await this.write(temporary, content);
-    if (!(await this.rename(temporary, name))) {
-      await this.delete(temporary);
+  /** Returns undefined if the file can't be read. */
+  async read(name: string): Promise<Uint8Array | undefined> {
+    try {
+      const bytes = await fs.readFile(this.#file(name));
+      return name.endsWith(".gz") ? await piped(bytes, new DecompressionStream("gzip")) : bytes;
+    } catch {
+      return undefined;
     }
   }
 
-  /** Returns whether the file was renamed. It isn't if there is no such file, or if the new name is taken. */
-  async rename(from: string, to: string): Promise<boolean> {
-    return fs.rename(this.#file(from), this.#file(to), { overwrite: false }).then(
+  async has(name: string): Promise<boolean> {
+    return fs.stat(this.#file(name)).then(
       () => true,
       () => false,
     );
   }
 
-  /** Deletes a file, if there is one. */
+  /** Creates or replaces a file. No reader ever sees half of it. */
+  async replace(name: string, content: string): Promise<void> {
+    const temporary = `${name}.${crypto.randomUUID()}.tmp`;
+    await this.#write(temporary, new TextEncoder().encode(content));
+    await fs.rename(this.#file(temporary), this.#file(name), { overwrite: true });
+  }
+
+  /** Deletes a file, or a folder with everything in it, if it exists. */
   async delete(name: string): Promise<void> {
-    await fs.delete(this.#file(name)).then(undefined, () => undefined);
+    await fs.delete(this.#file(name), { recursive: true }).then(undefined, () => undefined);
   }
 
-  /** Deletes the folder with everything in it. */
-  async deleteAll(): Promise<void> {
-    await fs.delete(this.uri, { recursive: true }).then(undefined, () => undefined);
+  /** Subfolders are accessible to their owner only. */
+  async #write(name: string, content: Uint8Array): Promise<void> {
+    if (name.includes("/")) {
+      const folder = this.#file(name.slice(0, name.lastIndexOf("/")));
+      await fs.createDirectory(folder);
+      makePrivate(folder);
+    }
+    await fs.writeFile(this.#file(name), name.endsWith(".gz") ? await piped(content, new CompressionStream("gzip")) : content);
   }
 
-  /** Keeps the first files of a list that together aren't larger than `maxBytes`, unless they are too old. Deletes the others. */
-  async prune(newestFirst: readonly string[], maxBytes: number, isTooOld: (file: vscode.FileStat, name: string) => boolean): Promise<void> {
-    let left = maxBytes;
-    for (const name of newestFirst) {
-      const file = await this.stat(name);
-      left -= file?.size ?? 0;
-      if (file !== undefined && (left < 0 || isTooOld(file, name))) {
-        await this.delete(name);
-      }
+  async #list(folder: string, withDetails: boolean): Promise<FileEntry[]> {
+    const entries = await fs.readDirectory(this.#file(folder)).then(undefined, () => []);
+    const details = async ([name]: [string, unknown]): Promise<FileEntry> => {
+      const file = withDetails ? await fs.stat(this.#file(`${folder}/${name}`)).then(undefined, () => undefined) : undefined;
+      return { name, size: file?.size ?? 0, modifiedMs: file?.mtime ?? 0 };
+    };
+    return Promise.all(entries.map(details));
+  }
+
+  async #done(work: PromiseLike<void>, isNecessary: boolean): Promise<FileResult> {
+    try {
+      await work;
+      return { done: true };
+    } catch (error) {
+      this.#problem = isNecessary ? error : this.#problem;
+      return { done: false };
     }
   }
 
-  /** Runs work that must not overlap with other work on these files, after that which was passed before. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work);
-    this.#turn = result.catch(() => undefined);
-    return result;
-  }
-
   #file(name: string): vscode.Uri {
-    return vscode.Uri.joinPath(this.uri, name);
+    return name === "" ? this.uri : vscode.Uri.joinPath(this.uri, name);
   }
+}
+
+async function piped(bytes: Uint8Array, through: CompressionStream | DecompressionStream): Promise<Uint8Array> {
+  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(through);
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

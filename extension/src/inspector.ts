@@ -6,7 +6,6 @@ import type { RequestRecord } from "../../packages/loader/src/core.js";
 import type { Records } from "../../packages/loader/src/tokens.js";
 import type { Credit, FromView, Question, Start, Tab, ToView, Usage } from "../view/protocol.js";
 import type { Log } from "./log.js";
-import type { RecordFiles } from "./record-files.js";
 import type { Recorder } from "./recorder.js";
 import type { TokenCounts } from "./tokens.js";
 
@@ -25,7 +24,6 @@ export class Inspector implements vscode.WebviewViewProvider {
   constructor(
     private readonly extension: vscode.Uri,
     private readonly counts: TokenCounts,
-    private readonly files: RecordFiles,
     private readonly recorder: Recorder,
     /** Asks all servers how much credit is left. */
     private readonly credits: () => Promise<Credit[]>,
@@ -95,15 +93,9 @@ export class Inspector implements vscode.WebviewViewProvider {
     if ("credits" in question) {
       return (await this.credits()) satisfies Credit[];
     }
-    const records = (this.#records ??= this.#read());
+    const records = (this.#records ??= this.counts.records());
     records.catch(() => (this.#records = undefined));
     return (await records).ask(question);
-  }
-
-  async #read(): Promise<Records> {
-    const records = await this.counts.records();
-    await this.files.read((lines) => records.add(lines));
-    return records;
   }
 }
 

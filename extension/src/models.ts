@@ -183,7 +183,7 @@ export class ModelLists {
     this.#logNotes(connection, catalog);
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
       const failed = (error: unknown): void => this.log.failure("warn", "The list of models cannot be kept", error);
-      await this.#folder.write(fileOf(connection), catalog.snapshot).catch(failed);
+      await this.#folder.replace(fileOf(connection), catalog.snapshot).catch(failed);
     }
     if (catalog.changed) {
       this.#changed.fire();

@@ -13,12 +13,8 @@ import { confirm, pick, showInformation } from "./notify.js";
 
 /** The key of the time at which recording ends, in the workspace's state. */
 const UNTIL = "recordingUntil";
-const HOUR_MS = 3_600_000;
 /** Recording ends after this time. */
-const ON_FOR_MS = 8 * HOUR_MS;
-/** Recordings that are older are deleted, and the oldest beyond the maximum size. */
-const MAX_AGE_MS = 7 * 24 * HOUR_MS;
-const MAX_BYTES = 64 << 20;
+const ON_FOR_MS = 8 * 3_600_000;
 /** The rest of a longer response isn't recorded. */
 const MAX_RESPONSE = 16 << 20;
 
@@ -31,14 +27,13 @@ export class Recorder {
     private readonly modules: Modules,
     private readonly log: Log,
   ) {
-    this.#folder = context.storageUri && new Folder(vscode.Uri.joinPath(context.storageUri, "recordings"), true);
+    this.#folder = context.storageUri && new Folder(context.storageUri);
   }
 
-  /** Deletes recordings that are too old. Called when VS Code starts, because nothing may ever be recorded again. */
+  /** Deletes recordings that are too old. Also called when VS Code starts, because nothing may ever be recorded again. */
   async prune(): Promise<void> {
-    if (this.#folder !== undefined) {
-      await this.#deleteOld(this.#folder);
-    }
+    const requests = await this.modules.requests();
+    await this.#folder?.inTurn((folder) => requests.work("pruneRecordings", folder));
   }
 
   get isOn(): boolean {
@@ -101,15 +96,15 @@ export class Recorder {
       response: await new Blob(chunks as BlobPart[]).text(),
     };
     try {
-      await this.#folder.write(`${record.id}.json`, JSON.stringify(recording));
-      await this.#deleteOld(this.#folder);
+      await this.#folder.replace(fileOf(record.id), JSON.stringify(recording));
+      await this.prune();
     } catch (error) {
       this.log.failure("warn", "An exchange could not be recorded", error);
     }
   }
 
   async has(id: string): Promise<boolean> {
-    return (await this.#folder?.stat(`${id}.json`)) !== undefined;
+    return (await this.#folder?.has(fileOf(id))) ?? false;
   }
 
   /** Opens a recording as a document, which the user can save. */
@@ -126,7 +121,7 @@ export class Recorder {
     if (chosen === undefined) {
       return;
     }
-    const text = (await this.#folder?.readText(`${id}.json`)) ?? "";
+    const text = (await this.#folder?.readText(fileOf(id))) ?? "";
     const requests = await this.modules.requests();
     const content = requests.exportRecording(this.log.secrets, text, chosen.label !== redacted) ?? "";
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "jsonl" }));
@@ -136,13 +131,11 @@ export class Recorder {
   async deleteAll(): Promise<void> {
     await this.context.workspaceState.update(UNTIL, undefined);
     this.#tapes.clear();
-    await this.#folder?.deleteAll();
+    await this.#folder?.delete("recordings");
     void showInformation(vscode.l10n.t("Sluice: the recordings of this workspace are deleted."));
   }
+}
 
-  async #deleteOld(folder: Folder): Promise<void> {
-    const files = (await folder.list()).map(async (name) => ({ name, mtime: (await folder.stat(name))?.mtime ?? 0 }));
-    const newestFirst = (await Promise.all(files)).sort((a, b) => b.mtime - a.mtime).map(({ name }) => name);
-    await folder.prune(newestFirst, MAX_BYTES, ({ mtime }) => mtime < Date.now() - MAX_AGE_MS);
-  }
+function fileOf(id: string): string {
+  return `recordings/${id}.json`;
 }

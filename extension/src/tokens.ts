@@ -8,26 +8,26 @@ import type {
   ChatModel,
   HistoryPeriod,
   HistoryRow,
+  LedgerTask,
   LimitState,
+  Message,
   Part,
   RequestRecord,
-  SpendLimits,
   StatusLine,
 } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Prepared } from "../../packages/loader/src/requests.js";
 import type { Records, Tokens } from "../../packages/loader/src/tokens.js";
+import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
-import { MemoryFiles } from "./memory-files.js";
 import { localized } from "./messages.js";
 import type { StatusBar } from "./notify.js";
-import type { RecordFiles } from "./record-files.js";
 import type { SpendGuard } from "./spend-guard.js";
 
 /** Most requests have left after this time, and few servers have answered. */
 const COUNT_AFTER_MS = 100;
 /** There is at most one write in this time. */
-const SAVE_AFTER_MS = 5_000;
+const SAVE_AFTER_MS = 2_000;
 
 /**
  * Returns a clock for one request: milliseconds since 1970, and never set back. The monotonic clock alone would be wrong, because
@@ -39,14 +39,10 @@ function startClock(): () => number {
 }
 
 export class TokenCounts {
-  readonly #files: MemoryFiles;
+  readonly #folder: Folder;
   #tokens: Tokens | undefined;
   #loading: Promise<Tokens> | undefined;
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Resolves when what has been saved isn't reserved any more. */
-  #released: Promise<void> = Promise.resolve();
-  /** The conversations whose earlier requests have been read. */
-  readonly #recalled = new Set<string>();
   /** The models whose vocabulary has been looked for. */
   readonly #checked = new Set<string>();
 
@@ -56,10 +52,9 @@ export class TokenCounts {
     private readonly log: Log,
     private readonly status: StatusBar,
     private readonly guard: SpendGuard,
-    private readonly earlier: RecordFiles,
     private readonly onRecord: (record: RequestRecord) => void,
   ) {
-    this.#files = new MemoryFiles(folder, log);
+    this.#folder = new Folder(folder, (error) => log.failure("warn", "Token counts and usage could not be saved", error));
   }
 
   /** VS Code asks thousands of times in a turn and waits each time, so nothing here waits once the module is loaded. */
@@ -103,14 +98,10 @@ export class TokenCounts {
     return {
       id,
       permit: async () => {
-        const limits = await this.guard.limits();
-        if (limits !== null) {
+        if ((await this.guard.limits()) !== null) {
           count();
           const tokens = await begun;
-          if (conversationId !== null && hasConversationLimit(limits)) {
-            await this.#recall(tokens, conversationId);
-          }
-          await this.guard.permit(id, tokens, () => this.#reload(tokens));
+          await this.guard.permit(id, tokens, (task) => this.#work(tokens, task));
         }
       },
       part: ({ type }) => void (firstPart ??= { isThinking: type === "thinking", at: now() }),
@@ -131,38 +122,26 @@ export class TokenCounts {
     };
   }
 
-  /** Returns an empty collection of records for the inspector. */
+  /** Returns the records of all windows, for the inspector. */
   async records(): Promise<Records> {
-    return (await this.#load()).records();
+    const records = (await this.#load()).records();
+    await this.#save();
+    await this.#folder.inTurn((folder) => records.read(folder));
+    return records;
   }
 
   /** Returns the usage of all windows on this machine, and how much of each limit it is. */
   async history(period: HistoryPeriod): Promise<{ rows: HistoryRow[]; limits: LimitState[] }> {
     const tokens = await this.#load();
-    await this.#reload(tokens);
-    return { rows: tokens.history(period), limits: await this.guard.states(tokens) };
-  }
-
-  /** Reads what a conversation has cost so far, which may be a conversation of last week, with hundreds of requests. */
-  async #recall(tokens: Tokens, conversation: string): Promise<void> {
-    if (!this.#recalled.has(conversation)) {
-      await this.earlier.readConversation(conversation, (record) => tokens.recall(record));
-      this.#recalled.add(conversation);
-    }
-  }
-
-  /** Reads what other windows have saved. */
-  async #reload(tokens: Tokens): Promise<void> {
-    await this.#save();
-    await this.#files.load(tokens);
+    await this.#read(tokens, "reload");
+    const limitStates = (await this.guard.limits()) ?? {};
+    return { rows: tokens.history(period), limits: await this.#work(tokens, { limitStates }) };
   }
 
   /** Called before VS Code closes. */
   async dispose(): Promise<void> {
-    if (this.#saveTimer !== undefined) {
-      await this.#save();
-    }
-    await this.#released;
+    await this.#save();
+    await this.#folder.inTurn(async () => undefined);
   }
 
   /** Loads a vocabulary that isn't part of the module, once. Until it is there, texts are counted with another one. */
@@ -182,9 +161,7 @@ export class TokenCounts {
   #load(): Promise<Tokens> {
     const load = async (): Promise<Tokens> => {
       const tokens = await this.modules.tokens();
-      await this.#files.load(tokens);
-      // The next request of a conversation is compared with the last one, whose cost counts too.
-      await this.earlier.readNewest((record) => tokens.recall(record));
+      await this.#read(tokens, "load");
       return (this.#tokens = tokens);
     };
     // Loading may succeed the next time.
@@ -195,26 +172,25 @@ export class TokenCounts {
     return this.#loading;
   }
 
-  async #save(): Promise<boolean> {
-    clearTimeout(this.#saveTimer);
-    this.#saveTimer = undefined;
-    const tokens = this.#tokens;
-    if (tokens === undefined || !(await this.#files.save(tokens))) {
-      return false;
-    }
-    // What has been saved needn't be reserved any more. The limit of a conversation needs the records, too. No request waits
-    // for this, because it can only make what is reserved smaller.
-    const release = async (): Promise<void> => {
-      await this.earlier.dispose();
-      await this.guard.write(() => tokens.spendingSaved());
-    };
-    this.#released = release().catch((error: unknown) => this.log.failure("warn", "What was spent stays reserved", error));
-    return true;
+  /** Reads what all windows have saved. */
+  async #read(tokens: Tokens, task: "load" | "reload"): Promise<void> {
+    const messages = await this.#work<Message["code"][]>(tokens, task);
+    messages.forEach((code) => this.log.warn(localized([{ code, args: [] }])));
   }
-}
 
-function hasConversationLimit({ conversation, models }: SpendLimits): boolean {
-  return [{ conversation }, ...Object.values(models ?? {})].some((limit) => limit?.conversation !== undefined);
+  /** Saves what isn't saved yet. If that fails, everything is still in memory, and it is tried again after the next answer. */
+  async #save(): Promise<void> {
+    if (this.#tokens !== undefined && this.#saveTimer !== undefined) {
+      clearTimeout(this.#saveTimer);
+      this.#saveTimer = undefined;
+      const failed = (error: unknown): void => this.log.failure("warn", "Token counts and usage could not be saved", error);
+      await this.#work(this.#tokens, "save").catch(failed);
+    }
+  }
+
+  #work<T>(tokens: Tokens, task: LedgerTask): Promise<T> {
+    return this.#folder.inTurn((folder) => tokens.work<T>(task, folder));
+  }
 }
 
 /**

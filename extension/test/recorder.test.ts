@@ -63,11 +63,12 @@ test("recordings are deleted after seven days, although nothing is recorded any 
   const { now } = Date;
   fake.modified.set(recordings()[0]![0], now());
   const later = context.mock.method(Date, "now", () => now() + 6 * 86_400_000);
-  await restart();
+  const startAgain = async (): Promise<unknown> => (await restart()).provideLanguageModelChatInformation({ silent: true, ...keyed }, {});
+  await startAgain();
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(recordings().length, 1);
   later.mock.mockImplementation(() => now() + 8 * 86_400_000);
-  await restart();
+  await startAgain();
   while (recordings().length > 0) {
     await new Promise((resolve) => setImmediate(resolve));
   }

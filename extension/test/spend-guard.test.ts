@@ -4,12 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 
-import * as vscode from "vscode";
-
 import { records } from "../../e2e/lib/records.mjs";
-import type { Tokens } from "../../packages/loader/src/tokens.js";
-import { Log } from "../src/log.js";
-import { SpendGuard } from "../src/spend-guard.js";
 import { keyed, start, streamed } from "./harness.js";
 import { fake } from "./vscode.js";
 
@@ -136,67 +131,4 @@ test("all requests of a conversation count after a restart, however many others 
   });
   assert.match(await say(), /^error: .*The limit is for this conversation\./);
   assert.equal(answers, 2);
-});
-
-/** The guard of a window without limits of its own. */
-class Guard extends SpendGuard {
-  constructor(log: Log) {
-    super(undefined as never, vscode.Uri.file("/storage/spending"), log);
-  }
-
-  override async limits(): Promise<null> {
-    return null;
-  }
-}
-
-test("what a window has reserved is never out of sight while it writes its file again", async () => {
-  fake.reset();
-  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
-  const [writer, reader] = [new Guard(log), new Guard(log)];
-  await writer.write(() => "0\n");
-  const seen: (readonly string[])[] = [];
-  const tokens = {
-    reserve: () => "mine\n",
-    checkSpending: (_id: string, _limits: object, others: readonly string[]) => {
-      seen.push(others);
-      return { verdict: { action: "go", limit: null, text: [] }, old: [] };
-    },
-  } as unknown as Tokens;
-  const write = async (): Promise<void> => {
-    for (let number = 1; number <= 200; number++) {
-      await writer.write(() => `${number}\n`);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
-  const read = async (): Promise<void> => {
-    for (let number = 1; number <= 200; number++) {
-      await reader.permit(String(number), tokens, async () => undefined);
-    }
-  };
-  await Promise.all([write(), read()]);
-  assert.equal(seen.length, 200);
-  assert.deepEqual(
-    seen.filter((others) => others.length !== 1),
-    [],
-  );
-});
-
-test("of two contents, the newer one is written last", async () => {
-  fake.reset();
-  const log = new Log(vscode.window.createOutputChannel("Sluice", { log: true }));
-  const guard = new Guard(log);
-  let content = "";
-  await Promise.all(
-    ["one", "two", "three"].map((name) =>
-      guard.write(() => {
-        content += `${name}\n`;
-        return content;
-      }),
-    ),
-  );
-  const files = [...fake.files].filter(([name]) => name.startsWith("/storage/spending/"));
-  assert.deepEqual(
-    files.map(([, bytes]) => new TextDecoder().decode(bytes as Uint8Array)),
-    ["one\ntwo\nthree\n"],
-  );
 });

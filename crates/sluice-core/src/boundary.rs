@@ -2,6 +2,7 @@
 //! (`packages/loader/src/boundary.ts`) are generated from it.
 
 mod chat;
+mod files;
 mod inspect;
 mod model;
 mod outcome;
@@ -16,6 +17,7 @@ mod typescript;
 mod usage;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
+pub use files::{FileEntry, FileResult, FileStep, FileTask, LedgerTask, VaultTask};
 pub use inspect::{
     Change, ComparedRow, Comparison, Expected, GroupTokens, OtherRequest, Phase, PieceRow, RecordsQuestion,
     RequestDetail, TreeKind, TreeRow,

@@ -14,6 +14,7 @@
 //! | find out what a server can do | [`Probe`] |
 //! | count tokens before the server does | [`Counter`] |
 //! | keep track of usage, costs and what servers counted | [`Ledger`], [`Memory`] |
+//! | keep files that several windows share | [`FileWork`] |
 //! | keep secrets out of logs | [`Secrets`] |
 //!
 //! # Example
@@ -62,6 +63,7 @@ mod call_id;
 mod environment;
 mod exchange;
 mod failure;
+mod files;
 mod fnv;
 mod forecast;
 mod image_type;
@@ -114,6 +116,7 @@ pub use boundary::{
     PriceCategory, PriceTier, Prices, ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingProblem,
     Settings, Status, ThinkingFallback, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
 };
+pub use boundary::{FileEntry, FileResult, FileStep, FileTask, LedgerTask, VaultTask};
 pub use boundary::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
 pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 pub use exchange::{
@@ -121,6 +124,7 @@ pub use exchange::{
     VsCodeUsage,
 };
 pub use failure::{BodyRule, HttpResponse, Transport, connection_cause};
+pub use files::{FileWork, KeptLedger, Shared};
 pub use image_type::attachment_type;
 pub use inspect::Records;
 pub use keys::{KeptKey, put_key, read_keys, remove_key};

@@ -10,7 +10,7 @@ use crate::fnv::{fnv1a, short_hash};
 use crate::ledger::LedgerEntry;
 
 /// The current version of the file. Another version needs other file names, because a window of an older one takes and
-/// deletes the files whose names it knows (`vault-files.ts`).
+/// deletes the files whose names it knows (`files/vault.rs`).
 const VERSION: u32 = 1;
 /// The most that is kept, and the most for one answer. The entries that were unused for longest go first.
 const MAX_ENTRIES: usize = 2_000;

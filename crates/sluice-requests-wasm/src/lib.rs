@@ -9,14 +9,15 @@ use std::cell::RefCell;
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
     BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure,
-    HttpRequest, KeyState, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion, Secrets,
-    ToolOrder, Vault, check_key, distinguish, edit_override, log_outcome, logged_model, override_form, put_key,
-    question_id, read_keys, read_settings, remove_key, vercel_files, vercel_session, vercel_step,
+    FileTask, HttpRequest, KeyState, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion,
+    Secrets, Shared, ToolOrder, Vault, VaultTask, check_key, distinguish, edit_override, log_outcome, logged_model,
+    override_form, put_key, question_id, read_keys, read_settings, remove_key, vercel_files, vercel_session,
+    vercel_step,
 };
 
 thread_local! {
     /// What servers need back of their answers. The loader gives it to every new instance.
-    static VAULT: RefCell<Vault> = RefCell::default();
+    static VAULT: Shared<Vault> = Shared::default();
     static TOOL_ORDER: RefCell<ToolOrder> = RefCell::default();
     /// The running test of a server.
     static PROBE: RefCell<Option<Probe>> = const { RefCell::new(None) };
@@ -26,6 +27,12 @@ thread_local! {
 #[unsafe(no_mangle)]
 pub extern "C" fn ask(length: u32) {
     sluice_bridge::answer(length, answer);
+}
+
+/// Works on the files of the vault; the task is a [`FileTask`]. The bridge's function explains the numbers.
+#[unsafe(no_mangle)]
+pub extern "C" fn files(length: u32, number: u32, is_content: u32) {
+    sluice_bridge::files(length, number, is_content, |task: FileTask<VaultTask>| VAULT.with(|vault| task.start(vault)));
 }
 
 /// Answers with the text in the first `length` bytes of the window, in which nothing can be clicked. It may have several lines
@@ -40,6 +47,10 @@ pub extern "C" fn link_free(length: u32, has_lines: u32) {
         answer.row(ANSWER, &text);
         answer.publish([0; 2]);
     });
+}
+
+fn with_vault<R>(use_vault: impl FnOnce(&mut Vault) -> R) -> R {
+    VAULT.with(|vault| vault.with(use_vault))
 }
 
 fn answer(question: RequestsQuestion) -> Result<String, String> {
@@ -58,20 +69,20 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         RequestsQuestion::PutKey { stored, key, before } => to_json(&put_key(&stored, key, before.as_ref())),
         RequestsQuestion::RemoveKey { stored, key } => to_json(&remove_key(&stored, &key)),
         RequestsQuestion::OpenVault { file, now_ms } => {
-            VAULT.with_borrow_mut(|vault| vault.merge(Vault::read(file.as_bytes()), now_ms));
+            with_vault(|vault| vault.merge(Vault::read(file.as_bytes()), now_ms));
             to_json(&())
         }
-        RequestsQuestion::Remember { entry, question, refused, now_ms } => to_json(&VAULT.with_borrow_mut(|vault| {
+        RequestsQuestion::Remember { entry, question, refused, now_ms } => to_json(&with_vault(|vault| {
             if let Some(chat) = &refused {
                 vault.reject(chat, now_ms);
             }
             vault.remember(&entry, question, now_ms) || refused.is_some()
         })),
         RequestsQuestion::SaveVault {} => {
-            to_json(&VAULT.with_borrow(|vault| String::from_utf8(vault.to_bytes()).unwrap_or_default()))
+            to_json(&with_vault(|vault| String::from_utf8(vault.to_bytes()).unwrap_or_default()))
         }
         RequestsQuestion::ClearVault { now_ms } => {
-            VAULT.with_borrow_mut(|vault| vault.clear(now_ms));
+            with_vault(|vault| vault.clear(now_ms));
             to_json(&())
         }
         RequestsQuestion::LeaveOut { body, parameters } => {
@@ -159,7 +170,7 @@ fn parse(address: &str) -> Result<Endpoint, String> {
 fn prepare(question: BuildRequest) -> Result<(PreparedRequest, String, Option<String>), String> {
     let BuildRequest { mut chat, base_url, without, now_ms } = question;
     let endpoint = parse(&base_url)?;
-    let mut is_restored = VAULT.with_borrow_mut(|vault| vault.restore(&mut chat, &endpoint.origin, now_ms));
+    let mut is_restored = with_vault(|vault| vault.restore(&mut chat, &endpoint.origin, now_ms));
     is_restored |= TOOL_ORDER.with_borrow_mut(|order| order.restore(&chat.model, &mut chat.tools));
     let mut built = sluice_core::build_request(&chat, &endpoint).without(&without);
     let body = std::mem::take(&mut built.request.body);

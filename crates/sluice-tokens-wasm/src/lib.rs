@@ -6,34 +6,39 @@
 
 use std::cell::RefCell;
 
-use sluice_bridge::{ANSWER, to_json};
-use sluice_core::{Calibration, Counter, InstallKey, Ledger, Records, RecordsQuestion, RequestRecord, TokensQuestion};
-
-#[derive(Debug)]
-struct State {
-    ledger: Ledger,
-    /// The scopes of correction factors that JavaScript knows by a number; see [`scope`].
-    scopes: Vec<String>,
-    /// What an inspector shows.
-    records: Records,
-}
+use sluice_bridge::to_json;
+use sluice_core::{
+    Calibration, Counter, FileTask, InstallKey, KeptLedger, Ledger, LedgerTask, RecordsQuestion, Shared, TokensQuestion,
+};
 
 thread_local! {
     /// Until a shell loads the memory of its installation, everything is hashed with a placeholder key.
-    static STATE: RefCell<State> = RefCell::new(State {
-        ledger: Ledger::new(Counter::exact(), InstallKey([0; 16])),
-        scopes: Vec::new(),
-        records: Records::default(),
-    });
+    static LEDGER: Shared<KeptLedger> =
+        Shared::new(KeptLedger::new(Ledger::new(Counter::exact(), InstallKey([0; 16]))));
+    /// The scopes of correction factors that JavaScript knows by a number; see [`scope`].
+    static SCOPES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+fn with_ledger<R>(use_ledger: impl FnOnce(&mut KeptLedger) -> R) -> R {
+    LEDGER.with(|ledger| ledger.with(use_ledger))
 }
 
 /// Answers the [`TokensQuestion`] in the first `length` bytes of the window.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask(length: u32) {
-    sluice_bridge::answer(length, |question| STATE.with_borrow_mut(|state| answer(state, question)));
+    sluice_bridge::answer(length, |question| with_ledger(|kept| answer(kept, question)));
 }
 
-fn answer(State { ledger, records, .. }: &mut State, question: TokensQuestion) -> Result<String, String> {
+/// Works on the files of the ledger; the task is a [`FileTask`]. The bridge's function explains the numbers.
+#[unsafe(no_mangle)]
+pub extern "C" fn files(length: u32, number: u32, is_content: u32) {
+    sluice_bridge::files(length, number, is_content, |task: FileTask<LedgerTask>| {
+        LEDGER.with(|ledger| task.start(ledger))
+    });
+}
+
+fn answer(kept: &mut KeptLedger, question: TokensQuestion) -> Result<String, String> {
+    let KeptLedger { ledger, shown: records, .. } = kept;
     match question {
         TokensQuestion::Begin { id, conversation, chat, model, now } => {
             to_json(&ledger.begin(&id, &conversation, *chat, model, now))
@@ -42,22 +47,12 @@ fn answer(State { ledger, records, .. }: &mut State, question: TokensQuestion) -
             ledger.part(&id, is_thinking, now);
             to_json(&())
         }
-        TokensQuestion::End { id, entry, now, today } => to_json(&ledger.end(&id, &entry, now, today)),
-        TokensQuestion::Reserve { id, today } => to_json(&ledger.reserve(&id, today)),
-        TokensQuestion::CheckSpending { id, limits, others, today } => {
-            to_json(&ledger.check_spending(&id, &limits, &others, today))
+        TokensQuestion::End { id, entry, now, today } => {
+            let ended = ledger.end(&id, &entry, now, today);
+            to_json(&kept.keep(ended))
         }
         TokensQuestion::ChooseSpending { id, choice, limit } => {
             ledger.choose_spending(&id, choice, limit);
-            to_json(&())
-        }
-        TokensQuestion::Release { id } => to_json(&ledger.release(&id)),
-        TokensQuestion::Saved {} => to_json(&ledger.saved()),
-        TokensQuestion::LimitStates { limits, others, today } => to_json(&ledger.limit_states(&limits, &others, today)),
-        TokensQuestion::Recall { record } => {
-            if let Some(record) = RequestRecord::read(&record) {
-                ledger.recall(record);
-            }
             to_json(&())
         }
         TokensQuestion::History(period) => to_json(&ledger.history().listed(period)),
@@ -103,7 +98,7 @@ pub extern "C" fn scope(length: u32) -> u32 {
     with_text(length, |lines| {
         let (origin, model) = lines.split_once('\n').unwrap_or(("", lines));
         let scope = Calibration::scope(origin, model);
-        STATE.with_borrow_mut(|State { scopes, .. }| {
+        SCOPES.with_borrow_mut(|scopes| {
             let known = scopes.iter().position(|known| *known == scope).unwrap_or_else(|| {
                 scopes.push(scope);
                 scopes.len() - 1
@@ -116,8 +111,8 @@ pub extern "C" fn scope(length: u32) -> u32 {
 /// Multiplies a raw count by the correction factor of a [`scope`].
 #[unsafe(no_mangle)]
 pub extern "C" fn corrected(scope: u32, count: u32) -> u32 {
-    STATE.with_borrow(|State { ledger, scopes, .. }| {
-        scopes.get(scope as usize).map_or(count, |scope| ledger.corrected(scope, count))
+    SCOPES.with_borrow(|scopes| {
+        scopes.get(scope as usize).map_or(count, |scope| with_ledger(|kept| kept.ledger.corrected(scope, count)))
     })
 }
 
@@ -125,53 +120,9 @@ pub extern "C" fn corrected(scope: u32, count: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn records_add(length: u32) {
     with_text(length, |lines| {
-        STATE.with_borrow_mut(|state| state.records.add_lines(lines));
+        with_ledger(|kept| kept.shown.add_lines(lines));
         0
     });
-}
-
-/// Forgets what was read from files, but not the usage that isn't in a file yet. The first `length` bytes of the window are the installation's key of 16 bytes.
-#[unsafe(no_mangle)]
-pub extern "C" fn memory_open(length: u32) {
-    sluice_bridge::with(|bridge| {
-        let (key, _) = bridge.parts(length);
-        let key = InstallKey(key.try_into().unwrap_or_default());
-        STATE.with_borrow_mut(|state| state.ledger.memory().reopen(key));
-    });
-}
-
-/// Adds the file in the window to the memory. Answers with its [`FileState`](sluice_core::FileState), and what to tell
-/// the user about it.
-#[unsafe(no_mangle)]
-pub extern "C" fn memory_add(length: u32) {
-    sluice_bridge::with(|bridge| {
-        let (file, answer) = bridge.parts(length);
-        let state = STATE.with_borrow_mut(|state| state.ledger.memory().add(file));
-        answer.clear();
-        answer.json_row(ANSWER, &(state, state.message()));
-        answer.publish([0; 2]);
-    });
-}
-
-/// Answers with the bytes that replace the file in the window, or with nothing if the file must be left alone.
-#[unsafe(no_mangle)]
-pub extern "C" fn memory_save(length: u32, has_file: u32) {
-    sluice_bridge::with(|bridge| {
-        let (file, answer) = bridge.parts(length);
-        let file = (has_file != 0).then_some(file);
-        let (bytes, _) = STATE.with_borrow_mut(|state| state.ledger.memory().save(file));
-        answer.clear();
-        if let Some(bytes) = bytes {
-            answer.bytes_row(&bytes);
-        }
-        answer.publish([0; 2]);
-    });
-}
-
-/// The bytes have been written to the file.
-#[unsafe(no_mangle)]
-pub extern "C" fn memory_saved() {
-    STATE.with_borrow_mut(|state| state.ledger.memory().saved());
 }
 
 fn with_text(length: u32, count: impl FnOnce(&str) -> u32) -> u32 {

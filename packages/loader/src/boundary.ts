@@ -1347,8 +1347,6 @@ tokens: number,
  */
 known: number, };
 
-export type FileState = "good" | "missing" | "damaged" | "newer";
-
 export type RequestKind = "main" | "subAgent" | "summary" | "utility" | "inline";
 
 export type QuestionId = { 
@@ -1595,15 +1593,89 @@ status: StatusLine | null,
  */
 conversation: Totals | null, };
 
-export type SpendCheck = { 
+export type FileStep = { "type": "list", 
 /**
- * What to do with the request.
+ * The subfolder.
  */
-verdict: Verdict, 
+folder: string, 
 /**
- * For each file of another program, whether it is so old that it can be deleted.
+ * Whether sizes and times are needed. They may be 0 otherwise.
  */
-old: Array<boolean>, };
+withDetails: boolean, } | { "type": "read", 
+/**
+ * The names in the order in which they are tried.
+ */
+names: Array<string>, } | { "type": "write", 
+/**
+ * The name.
+ */
+name: string, } | { "type": "rename", 
+/**
+ * The name that it has.
+ */
+from: string, 
+/**
+ * The name that it gets.
+ */
+to: string, 
+/**
+ * Whether a file with the new name is replaced. If not, nothing happens if there is one.
+ */
+mayReplace: boolean, } | { "type": "delete", 
+/**
+ * The name.
+ */
+name: string, } | { "type": "done", 
+/**
+ * What it returns.
+ */
+result: unknown, };
+
+export type FileResult = { "listed": Array<FileEntry> } | "missing" | { "done": boolean };
+
+export type FileEntry = { 
+/**
+ * Its name, without the name of the folder.
+ */
+name: string, 
+/**
+ * Its size in bytes.
+ */
+size: number, 
+/**
+ * When it was last written, in milliseconds since 1970.
+ */
+modifiedMs: number, };
+
+export type FileTask<Task> = { 
+/**
+ * What to do.
+ */
+task: Task, 
+/**
+ * Milliseconds since 1970.
+ */
+nowMs: number, 
+/**
+ * Random numbers, other ones for each task.
+ */
+random: number[], };
+
+export type LedgerTask = "load" | "save" | "reload" | { "checkSpending": { 
+/**
+ * The id that the request began with.
+ */
+id: string, 
+/**
+ * The user's limits.
+ */
+limits: SpendLimits, } } | { "release": { 
+/**
+ * The id that the request began with.
+ */
+id: string, } } | { "limitStates": SpendLimits } | "readRecords";
+
+export type VaultTask = "open" | "save" | "pruneRecordings";
 
 export type SpendLimits = { 
 /**
@@ -2974,30 +3046,6 @@ now: number,
 /**
  * Days since 1970.
  */
-today: number, } } | { "reserve": { 
-/**
- * The id that the request began with.
- */
-id: string, 
-/**
- * Days since 1970.
- */
-today: number, } } | { "checkSpending": { 
-/**
- * The id that the request began with.
- */
-id: string, 
-/**
- * The user's limits.
- */
-limits: SpendLimits, 
-/**
- * The files of the other programs.
- */
-others: Array<string>, 
-/**
- * Days since 1970.
- */
 today: number, } } | { "chooseSpending": { 
 /**
  * The id that the request began with.
@@ -3010,27 +3058,7 @@ choice: SpendChoice,
 /**
  * The limit of the verdict.
  */
-limit: LimitState | null, } } | { "release": { 
-/**
- * The id that the request began with.
- */
-id: string, } } | { "saved": Record<symbol, never> } | { "limitStates": { 
-/**
- * The user's limits.
- */
-limits: SpendLimits, 
-/**
- * The files of the other programs.
- */
-others: Array<string>, 
-/**
- * Days since 1970.
- */
-today: number, } } | { "recall": { 
-/**
- * The record as it was stored.
- */
-record: string, } } | { "history": HistoryPeriod } | { "records": RecordsQuestion } | { "message": { 
+limit: LimitState | null, } } | { "history": HistoryPeriod } | { "records": RecordsQuestion } | { "message": { 
 /**
  * The model, whose tokenizer is used.
  */

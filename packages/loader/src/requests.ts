@@ -24,14 +24,16 @@ import type {
   RequestsQuestion,
   Settings,
   Transport,
+  VaultTask,
   VercelQuestion,
   VercelSession,
   VercelStep,
 } from "./boundary.js";
-import { compile, Instance, type ModuleExports, QuestionError } from "./module.js";
+import { type FileExports, type FileFolder, runFiles } from "./files.js";
+import { compile, Instance, QuestionError } from "./module.js";
 import { ANSWER } from "./numbers.js";
 
-interface RequestsExports extends ModuleExports {
+interface RequestsExports extends FileExports {
   ask(length: number): void;
   build_request(length: number): void;
   link_free(length: number, hasLines: number): void;
@@ -69,6 +71,8 @@ export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Pro
 export class Requests {
   readonly #module: WebAssembly.Module;
   #instance: Instance<RequestsExports> | undefined;
+  /** How many tasks are working on files. */
+  #tasks = 0;
   /** The vault as it was last read or written, for the next instance. */
   #vault: string | undefined;
 
@@ -124,10 +128,16 @@ export class Requests {
     return { ...(JSON.parse(text) as PreparedRequest), body, chat: restored };
   }
 
-  /** Adds the contents of a file to the vault: what servers need back of earlier answers. */
-  openVault(file: string): void {
-    this.#ask({ openVault: { file, nowMs: Date.now() } });
-    this.saveVault();
+  /** Works on the files of the vault, which contains what servers need back of earlier answers, or on recordings. */
+  async work(task: VaultTask, folder: FileFolder): Promise<void> {
+    const instance = this.#current();
+    this.#tasks += 1;
+    try {
+      await runFiles(instance, task, folder);
+    } finally {
+      this.#tasks -= 1;
+    }
+    this.#vault = instance.ask<string>(SAVE_VAULT, ask);
   }
 
   /**
@@ -139,15 +149,10 @@ export class Requests {
     return this.#askJson(`{"remember":{"entry":${ledgerEntry},"question":${JSON.stringify(question)},"nowMs":${Date.now()}${refused}}}`);
   }
 
-  /** Returns the contents of the vault's file. */
-  saveVault(): string {
-    return (this.#vault = this.#ask<string>({ saveVault: {} }));
-  }
-
   /** Deletes everything in the vault, and later in every file that is added to it. */
   clearVault(): void {
     this.#ask({ clearVault: { nowMs: Date.now() } });
-    this.saveVault();
+    this.#vault = this.#askJson(SAVE_VAULT);
   }
 
   /** Returns the body of a request without some parameters. */
@@ -267,7 +272,8 @@ export class Requests {
 
   #current(): Instance<RequestsExports> {
     let instance = this.#instance;
-    if (instance === undefined || instance.crashed || instance.memoryBytes > MAX_MEMORY) {
+    const isTooLarge = instance !== undefined && instance.memoryBytes > MAX_MEMORY && this.#tasks === 0;
+    if (instance === undefined || instance.crashed || isTooLarge) {
       this.#vault = instance?.crashed === false ? instance.ask<string>(SAVE_VAULT, ask) : this.#vault;
       this.#instance = instance = new Instance(this.#module);
       if (this.#vault !== undefined) {

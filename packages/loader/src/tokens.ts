@@ -8,26 +8,24 @@ import type {
   Begun,
   ChatMessage,
   Ended,
-  FileState,
   HistoryPeriod,
   HistoryRow,
   LedgerModel,
+  LedgerTask,
   LimitState,
-  Message,
   RecordsQuestion,
-  SpendCheck,
   SpendChoice,
-  SpendLimits,
   TokensQuestion,
 } from "./boundary.js";
-import { compile, Instance, type ModuleExports } from "./module.js";
+import { type FileExports, type FileFolder, runFiles } from "./files.js";
+import { compile, Instance } from "./module.js";
 
 /** Compiles the counter. Its vocabularies are ready for use. */
 export async function loadTokens(wasm: BufferSource | WebAssembly.Module): Promise<Tokens> {
   return new Tokens(await compile(wasm));
 }
 
-interface TokensExports extends ModuleExports {
+interface TokensExports extends FileExports {
   ask(length: number): void;
   tokenizer(length: number): number;
   count_text(tokenizer: number, length: number): number;
@@ -36,10 +34,6 @@ interface TokensExports extends ModuleExports {
   scope(length: number): number;
   corrected(scope: number, count: number): number;
   records_add(length: number): void;
-  memory_open(length: number): void;
-  memory_add(length: number): void;
-  memory_save(length: number, hasFile: number): void;
-  memory_saved(): void;
 }
 
 /** Returns the number of days since 1970. */
@@ -115,32 +109,9 @@ export class Tokens {
     return this.#ask({ message: { model, origin, message } });
   }
 
-  /** Starts with an empty memory for an installation, whose key has 16 bytes. */
-  openMemory(key: Uint8Array): void {
-    const instance = this.#use();
-    instance.run((exports) => exports.memory_open(instance.writeBytes(key)));
-  }
-
-  /** Adds a file to the memory: counts are merged, and usage is added. Returns the file's state, and what to say about it. */
-  addMemory(file: Uint8Array): [state: FileState, message: Message["code"] | null] {
-    const instance = this.#use();
-    instance.run((exports) => exports.memory_add(instance.writeBytes(file)));
-    return JSON.parse(instance.text());
-  }
-
-  /**
-   * Returns the bytes that replace this file, or nothing if it must be left alone. Call `memorySaved` after writing
-   * them.
-   */
-  saveMemory(file: Uint8Array | undefined): Uint8Array | undefined {
-    const instance = this.#use();
-    const length = instance.run(() => instance.writeBytes(file ?? new Uint8Array()));
-    instance.run((exports) => exports.memory_save(length, file === undefined ? 0 : 1));
-    return instance.rows === 0 ? undefined : instance.bytes();
-  }
-
-  memorySaved(): void {
-    this.#use().run((exports) => exports.memory_saved());
+  /** Works on the files that all windows share. Tasks must not overlap. */
+  work<T>(task: LedgerTask, folder: FileFolder): Promise<T> {
+    return runFiles(this.#use(), task, folder);
   }
 
   /** A request begins; `chat` is the JSON of its `ChatRequest`. Returns how many tokens it has, as far as known, and what to show. */
@@ -163,39 +134,9 @@ export class Tokens {
     return this.#askJson(`{"end":{"entry":${entry ?? "{}"},${rest.slice(1)}}`);
   }
 
-  /** Reserves what a request may cost. Returns this window's file, to be written before those of other windows are read. */
-  reserve(id: string): string {
-    return this.#ask({ reserve: { id, today: today() } });
-  }
-
-  /** Decides whether a request may be sent. `others` are the files of the other windows. */
-  checkSpending(id: string, limits: SpendLimits, others: string[]): SpendCheck {
-    return this.#ask({ checkSpending: { id, limits, others, today: today() } });
-  }
-
   /** Remembers what the user decided about the limit of a verdict. */
   chooseSpending(id: string, choice: SpendChoice, limit: LimitState | null): void {
     this.#ask({ chooseSpending: { id, choice, limit } });
-  }
-
-  /** Forgets what a request has reserved that isn't sent. Returns this window's file. */
-  release(id: string): string {
-    return this.#ask({ release: { id } });
-  }
-
-  /** Call this when the memory has been saved. Returns this window's file, which can be deleted if it is empty. */
-  spendingSaved(): string {
-    return this.#ask({ saved: {} });
-  }
-
-  /** Returns how much of each limit for days and months is used. */
-  limitStates(limits: SpendLimits, others: string[]): LimitState[] {
-    return this.#ask({ limitStates: { limits, others, today: today() } });
-  }
-
-  /** Adds the record of an earlier request, as it was stored. */
-  recall(record: string): void {
-    this.#ask({ recall: { record } });
   }
 
   /** Returns what was used, by day or month and by model, the newest first. */
@@ -250,6 +191,11 @@ export class Records {
 
   constructor(module: WebAssembly.Module) {
     this.#instance = new Instance(module);
+  }
+
+  /** Adds the records in the files of all windows. */
+  read(folder: FileFolder): Promise<void> {
+    return runFiles(this.#instance, "readRecords" satisfies LedgerTask, folder);
   }
 
   /** Adds records: JSON, one on each line. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { CoreError, QuestionError } from "../src/core.js";
+import type { FileFolder } from "../src/files.js";
 import { loadTokens, type Tokens } from "../src/tokens.js";
 import { fromEnvironment, wasmBytes } from "./support.js";
 
@@ -58,7 +59,6 @@ test("messages, with half a character too", () => {
 
 test("counts are corrected by what servers counted, for models of the same server only", async () => {
   const own = await loadTokens(tokensBytes);
-  own.openMemory(new Uint8Array(16));
   const text = "The quick brown fox. ".repeat(400);
   const before = own.countText("acme/m", "acme", text);
   for (let at = 0; at < 20; at++) {
@@ -77,28 +77,44 @@ test("counts are corrected by what servers counted, for models of the same serve
   assert.equal(own.history("day")[0]?.totals.requests, 20);
 });
 
+/** A folder in memory. */
+function folderOf(files: Map<string, Uint8Array>): FileFolder {
+  const perform: FileFolder["perform"] = async (step, content) => {
+    switch (step.type) {
+      case "list":
+        return { listed: [...files.keys()].map((name) => ({ name, size: 0, modifiedMs: 0 })) };
+      case "read":
+        return step.names.map((name) => files.get(name)).find((file) => file !== undefined) ?? "missing";
+      case "write":
+        files.set(step.name, content);
+        break;
+      case "rename":
+        files.set(step.to, files.get(step.from)!);
+        files.delete(step.from);
+    }
+    return { done: true };
+  };
+  return { perform };
+}
+
 test("memory goes into files and comes back, whatever is in which", async () => {
-  const key = new Uint8Array(16).fill(7);
   const used = async (): Promise<Uint8Array> => {
     const own = await loadTokens(tokensBytes);
-    own.openMemory(key);
     own.begin("1", "c", encoded({ model: "acme/m", messages: [] }), { origin: "acme" }, 0);
     own.end("1", JSON.stringify({ isAnswered: true }), 1);
-    const file = own.saveMemory(undefined)!;
-    own.memorySaved();
-    return file;
+    const files = new Map<string, Uint8Array>();
+    await own.work("save", folderOf(files));
+    return [...files].find(([name]) => name.startsWith("memory-"))![1];
   };
+  const files = new Map([
+    ["memory", await used()],
+    ["memory-b", await used()],
+    ["memory-c", new Uint8Array(40)],
+  ]);
   const own = await loadTokens(tokensBytes);
-  own.openMemory(key);
-  assert.deepEqual(
-    [own.addMemory(await used()), own.addMemory(await used()), own.addMemory(new Uint8Array(40))],
-    [
-      ["good", null],
-      ["good", null],
-      ["damaged", "memoryDamaged"],
-    ],
-  );
+  assert.deepEqual(await own.work("load", folderOf(files)), ["memoryDamaged"]);
   assert.equal(own.history("month")[0]?.totals.requests, 2);
+  assert(files.has("memory-c.corrupt"));
 });
 
 test("a trap becomes a named error, and the next count uses a new instance", async () => {

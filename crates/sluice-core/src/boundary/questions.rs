@@ -12,7 +12,7 @@ use super::inspect::RecordsQuestion;
 use super::model::{ChatModel, ModelSettings, OtherModel};
 use super::outcome::LoggedOutcome;
 use super::part::Note;
-use super::spending::{LimitState, SpendChoice, SpendLimits};
+use super::spending::{LimitState, SpendChoice};
 use super::usage::Totals;
 use crate::environment::Environment;
 use crate::failure::{HttpResponse, Transport};
@@ -394,24 +394,6 @@ pub enum TokensQuestion {
         /// Days since 1970.
         today: u32,
     },
-    /// Reserves what a request may cost. Returns the new content of this program's file.
-    Reserve {
-        /// The id that the request began with.
-        id: String,
-        /// Days since 1970.
-        today: u32,
-    },
-    /// Decides whether the request may be sent. Returns a [`SpendCheck`](crate::SpendCheck).
-    CheckSpending {
-        /// The id that the request began with.
-        id: String,
-        /// The user's limits.
-        limits: SpendLimits,
-        /// The files of the other programs.
-        others: Vec<String>,
-        /// Days since 1970.
-        today: u32,
-    },
     /// Remembers what the user decided about a limit.
     ChooseSpending {
         /// The id that the request began with.
@@ -420,27 +402,6 @@ pub enum TokensQuestion {
         choice: SpendChoice,
         /// The limit of the verdict.
         limit: Option<LimitState>,
-    },
-    /// Forgets what was reserved for a request that isn't sent. Returns the new content of this program's file.
-    Release {
-        /// The id that the request began with.
-        id: String,
-    },
-    /// The memory has been saved. Returns the new content of this program's file.
-    Saved {},
-    /// Returns how much of each limit for days and months is used, as a list of [`LimitState`](crate::LimitState).
-    LimitStates {
-        /// The user's limits.
-        limits: SpendLimits,
-        /// The files of the other programs.
-        others: Vec<String>,
-        /// Days since 1970.
-        today: u32,
-    },
-    /// Adds the record of an earlier request.
-    Recall {
-        /// The record as it was stored.
-        record: String,
     },
     /// Returns the usage by day or month and by model as a list of [`HistoryRow`], the newest first.
     History(HistoryPeriod),

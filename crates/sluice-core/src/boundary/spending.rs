@@ -24,6 +24,13 @@ pub struct SpendLimits {
     pub is_hard: bool,
 }
 
+impl SpendLimits {
+    /// Returns whether any of the limits is for conversations.
+    pub(crate) fn has_conversation(&self) -> bool {
+        self.models.values().chain([&self.all]).any(|limit| limit.conversation.is_some())
+    }
+}
+
 /// Limits in US dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

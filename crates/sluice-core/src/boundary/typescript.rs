@@ -11,7 +11,7 @@ use crate::exchange::{
 };
 use crate::failure::{BodyRule, HttpResponse, Transport};
 use crate::keys::KeptKey;
-use crate::ledger::{Begun, Ended, LedgerModel, SpendCheck};
+use crate::ledger::{Begun, Ended, LedgerModel};
 use crate::message::{Message, MessageCode};
 use crate::models::{Credit, KeyCheck, KeyState, ListState, OverrideField};
 use crate::pace::Pace;
@@ -102,7 +102,6 @@ fn typescript_types_are_fresh() {
         Credit::decl(&config),
         KeyState::decl(&config),
         Estimate::decl(&config),
-        FileState::decl(&config),
         RequestKind::decl(&config),
         QuestionId::decl(&config),
         RequestUsage::decl(&config),
@@ -116,7 +115,12 @@ fn typescript_types_are_fresh() {
         LedgerModel::decl(&config),
         Begun::decl(&config),
         Ended::decl(&config),
-        SpendCheck::decl(&config),
+        FileStep::decl(&config),
+        FileResult::decl(&config),
+        FileEntry::decl(&config),
+        FileTask::<VaultTask>::decl(&config),
+        LedgerTask::decl(&config),
+        VaultTask::decl(&config),
         SpendLimits::decl(&config),
         SpendLimit::decl(&config),
         Verdict::decl(&config),

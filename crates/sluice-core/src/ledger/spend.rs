@@ -1,14 +1,11 @@
 //! The ledger's side of the spend guard. `limits.rs` describes how programs share limits.
 
-use serde::Serialize;
-
 use super::{Ledger, Running};
 use crate::boundary::{CostBasis, Dollars, LimitState, RequestRecord, SpendChoice, SpendLimits, Verdict};
 use crate::limits::Reserved;
 
 /// What the limits say about a request.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SpendCheck {
     /// What to do with the request.
     pub verdict: Verdict,
@@ -35,6 +32,16 @@ impl Ledger {
             );
         }
         self.spending.file()
+    }
+
+    /// Returns whether something is reserved for a request.
+    pub(crate) fn is_reserved(&self, id: &str) -> bool {
+        self.spending.day(id).is_some()
+    }
+
+    /// Returns the conversation of a request that has begun.
+    pub(crate) fn conversation_of(&self, id: &str) -> Option<String> {
+        self.running.get(id).map(|running| running.record.conversation.clone())
     }
 
     /// Decides whether a request for which money is reserved may be sent. `others` are the files of the other programs.

@@ -1,0 +1,169 @@
+//! What an editor's windows do with the files that they share.
+//!
+//! An extension has no lock that is released when its holder dies, VS Code can't replace a file in one step, and a window may be
+//! closed at any time. So the order in which files are read, written and renamed matters. It is written down here as if the core
+//! could do that itself: as `async` functions that use a [`Folder`]. A [`FileWork`] runs such a function up to its next use of a
+//! file, which becomes a [`FileStep`] for the shell, and continues it with the result.
+//!
+//! | files | how windows share them |
+//! |---|---|
+//! | `memory*` | take turns: `memory.rs` |
+//! | `records/*` | each window writes its own: `records.rs` |
+//! | `spending/*` | each window writes its own, and all are read: `reserved.rs` |
+//! | `vault/*` | merged in any order: `vault.rs` |
+
+mod ledger;
+mod memory;
+mod records;
+mod reserved;
+mod retention;
+mod vault;
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::boundary::{FileEntry, FileResult, FileStep};
+pub use ledger::KeptLedger;
+
+/// Work on files that has been started. A shell calls [`next`](Self::next) until the work is [done](FileStep::Done).
+pub struct FileWork {
+    /// `None` when it is done.
+    work: Option<Pin<Box<dyn Future<Output = Value>>>>,
+    exchange: Rc<StepAndResult>,
+}
+
+impl fmt::Debug for FileWork {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("FileWork").field("is_done", &self.work.is_none()).finish_non_exhaustive()
+    }
+}
+
+/// What the work wants next, and what came of that.
+#[derive(Default)]
+struct StepAndResult {
+    step: Cell<Option<FileStep>>,
+    result: Cell<Option<FileResult>>,
+}
+
+impl FileWork {
+    fn new<F>(work: impl FnOnce(Folder) -> F) -> Self
+    where
+        F: Future<Output: Serialize> + 'static,
+    {
+        let exchange = Rc::new(StepAndResult::default());
+        let work = work(Folder(Rc::clone(&exchange)));
+        let work = async move { serde_json::to_value(work.await).unwrap_or_default() };
+        Self { work: Some(Box::pin(work)), exchange }
+    }
+
+    /// Returns what to do next. `result` is what the last step led to; there is none at the beginning.
+    pub fn next(&mut self, result: Option<FileResult>) -> FileStep {
+        self.exchange.result.set(result);
+        let nothing = FileStep::Done { result: Value::Null };
+        let Some(work) = &mut self.work else { return nothing };
+        match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => self.exchange.step.take().unwrap_or(nothing),
+            Poll::Ready(result) => {
+                self.work = None;
+                FileStep::Done { result }
+            }
+        }
+    }
+}
+
+/// A value that work on files uses while others use it too, between the steps.
+#[derive(Debug, Default)]
+pub struct Shared<T>(Rc<RefCell<T>>);
+
+impl<T> Shared<T> {
+    /// Makes a value usable by work on files.
+    pub fn new(value: T) -> Self {
+        Self(Rc::new(RefCell::new(value)))
+    }
+
+    /// Provides access to the value. Nothing in `use_value` may call this again.
+    pub fn with<R>(&self, use_value: impl FnOnce(&mut T) -> R) -> R {
+        use_value(&mut self.0.borrow_mut())
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Rc::clone(&self.0))
+    }
+}
+
+/// The shell's folder.
+struct Folder(Rc<StepAndResult>);
+
+impl Folder {
+    /// Returns the files of a subfolder, sorted by their names.
+    async fn list(&self, folder: &str, with_details: bool) -> Vec<FileEntry> {
+        match self.ask(FileStep::List { folder: folder.to_owned(), with_details }).await {
+            FileResult::Listed(mut files) => {
+                files.sort_by(|one, other| one.name.cmp(&other.name));
+                files
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    async fn read(&self, name: &str) -> Option<Vec<u8>> {
+        self.read_first(vec![name.to_owned()]).await
+    }
+
+    /// Reads the first of these files that exists.
+    async fn read_first(&self, names: Vec<String>) -> Option<Vec<u8>> {
+        match self.ask(FileStep::Read { names }).await {
+            FileResult::Content(content) => Some(content),
+            _ => None,
+        }
+    }
+
+    /// Creates or replaces a file. No reader sees half of it, because it is written under another name. Returns whether that
+    /// was possible.
+    async fn replace(&self, name: &str, temporary: String, content: Vec<u8>) -> bool {
+        self.write(&temporary, content).await && self.rename(temporary, name, true).await
+    }
+
+    /// Creates a file, unless there is one.
+    async fn create(&self, name: &str, temporary: String, content: Vec<u8>) {
+        if self.write(&temporary, content).await && !self.rename(temporary.clone(), name, false).await {
+            self.delete(temporary).await;
+        }
+    }
+
+    /// Only one window can rename a file to a name that doesn't exist.
+    async fn take(&self, from: &str, to: &str) -> bool {
+        self.rename(from.to_owned(), to, false).await
+    }
+
+    async fn delete(&self, name: String) {
+        self.ask(FileStep::Delete { name }).await;
+    }
+
+    async fn write(&self, name: &str, content: Vec<u8>) -> bool {
+        self.ask(FileStep::Write { name: name.to_owned(), content }).await == FileResult::Done(true)
+    }
+
+    async fn rename(&self, from: String, to: &str, may_replace: bool) -> bool {
+        self.ask(FileStep::Rename { from, to: to.to_owned(), may_replace }).await == FileResult::Done(true)
+    }
+
+    async fn ask(&self, step: FileStep) -> FileResult {
+        self.0.step.set(Some(step));
+        poll_fn(|_| self.0.result.take().map_or(Poll::Pending, Poll::Ready)).await
+    }
+}
+
+/// Returns random numbers as part of a name.
+fn hex(random: [u8; 16]) -> String {
+    format!("{:032x}", u128::from_be_bytes(random))
+}

@@ -1,0 +1,40 @@
+//! How long files are kept, and how many.
+
+use super::{FileWork, Folder};
+
+const DAY_MS: u64 = 86_400_000;
+
+/// What is kept of a kind of files.
+pub(super) struct Retention {
+    max_age_ms: u64,
+    /// The maximum size of all files together.
+    max_bytes: u64,
+}
+
+/// Records have no text. They are compressed: a thousand requests of an agent need about a megabyte.
+pub(super) const RECORDS: Retention = Retention { max_age_ms: 30 * DAY_MS, max_bytes: 8 << 20 };
+/// Recordings are conversations, word for word.
+const RECORDINGS: Retention = Retention { max_age_ms: 7 * DAY_MS, max_bytes: 64 << 20 };
+
+impl Retention {
+    /// Deletes files that are too old, and the oldest ones beyond the maximum size. Each file comes with its time and its size.
+    pub(super) async fn apply(&self, folder: &Folder, mut files: Vec<(String, u64, u64)>, now_ms: u64) {
+        files.sort_by_key(|(_, time, _)| std::cmp::Reverse(*time));
+        let mut sum = 0_u64;
+        for (name, time, size) in files {
+            sum = sum.saturating_add(size);
+            if sum > self.max_bytes || time < now_ms.saturating_sub(self.max_age_ms) {
+                folder.delete(name).await;
+            }
+        }
+    }
+}
+
+/// Deletes old recordings.
+pub(crate) fn prune_recordings(now_ms: u64) -> FileWork {
+    FileWork::new(async move |folder| {
+        let files = folder.list("recordings", true).await.into_iter();
+        let files = files.map(|file| (format!("recordings/{}", file.name), file.modified_ms, file.size));
+        RECORDINGS.apply(&folder, files.collect(), now_ms).await;
+    })
+}

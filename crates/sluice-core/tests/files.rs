@@ -1,0 +1,433 @@
+//! Windows that use the same files at the same time, in every order of their steps, and windows that die after any step.
+
+#[path = "support/spending.rs"]
+mod spending;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use sluice_core::{
+    ChatRequest, Counter, FileEntry, FileResult, FileStep, FileTask, FileWork, KeptLedger, Ledger, LedgerTask, Memory,
+    Shared, Vault, VaultTask,
+};
+
+use spending::{KEY, TODAY, chat, cost, model};
+
+const NOW_MS: u64 = TODAY as u64 * 86_400_000 + 1_000;
+const DAY_MS: u64 = 86_400_000;
+
+/// Files, and when they were written.
+#[derive(Clone, Default)]
+struct Disk {
+    files: BTreeMap<String, (Vec<u8>, u64)>,
+    is_full: bool,
+}
+
+impl Disk {
+    fn with(files: &[(&str, &[u8], u64)]) -> Self {
+        let files = files.iter().map(|(name, content, time)| ((*name).to_owned(), (content.to_vec(), *time)));
+        Self { files: files.collect(), is_full: false }
+    }
+
+    fn names(&self) -> String {
+        let random = |name: &String| name.replace(&"1".repeat(32), "A").replace(&"2".repeat(32), "B");
+        self.files.keys().map(random).collect::<Vec<_>>().join(" ")
+    }
+
+    fn list(&self, folder: &str) -> FileResult {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let entry = |(name, (content, time)): (&String, &(Vec<u8>, u64))| {
+            let name = name.strip_prefix(&prefix)?.to_owned();
+            Some(FileEntry { name, size: content.len() as u64, modified_ms: *time })
+        };
+        FileResult::Listed(self.files.iter().filter_map(entry).collect())
+    }
+}
+
+/// A task of a window that is under way.
+struct Window {
+    work: FileWork,
+    step: FileStep,
+}
+
+impl Window {
+    fn new(mut work: FileWork) -> Self {
+        let step = work.next(None);
+        Self { work, step }
+    }
+
+    /// Does one thing. Returns false if there is nothing left to do.
+    fn advance(&mut self, disk: &mut Disk) -> bool {
+        let result = match &self.step {
+            FileStep::Done { .. } => return false,
+            FileStep::List { folder, .. } => disk.list(folder),
+            FileStep::Read { names } => {
+                let found = names.iter().find_map(|name| disk.files.get(name));
+                found.map_or(FileResult::Missing, |(content, _)| FileResult::Content(content.clone()))
+            }
+            FileStep::Write { name, content } => {
+                if !disk.is_full {
+                    disk.files.insert(name.clone(), (content.clone(), NOW_MS));
+                }
+                FileResult::Done(!disk.is_full)
+            }
+            // VS Code deletes the old file first, and others see that it is gone.
+            FileStep::Rename { to, may_replace: true, .. } if disk.files.remove(to).is_some() => return true,
+            FileStep::Rename { to, .. } if disk.files.contains_key(to) => FileResult::Done(false),
+            FileStep::Rename { from, to, .. } => {
+                let file = disk.files.remove(from);
+                let is_renamed = file.is_some();
+                disk.files.extend(file.map(|file| (to.clone(), file)));
+                FileResult::Done(is_renamed)
+            }
+            FileStep::Delete { name } => FileResult::Done(disk.files.remove(name).is_some()),
+        };
+        self.step = self.work.next(Some(result));
+        true
+    }
+
+    fn finish(mut self, disk: &mut Disk) -> Value {
+        while self.advance(disk) {}
+        let FileStep::Done { result } = self.step else { panic!("{:?}", self.step) };
+        result
+    }
+}
+
+/// Runs two windows to their ends.
+type RunBoth<'a> = &'a mut dyn FnMut(&mut Window, &mut Window, &mut Disk);
+
+/// Calls `test` once for every order of the steps of two windows, with a function that runs them in that order. Returns the
+/// number of orders.
+fn in_every_order(test: impl Fn(RunBoth<'_>)) -> usize {
+    let mut orders = 0;
+    let mut order: Vec<bool> = Vec::new();
+    loop {
+        orders += 1;
+        let mut taken = Vec::new();
+        test(&mut |one, other, disk| {
+            loop {
+                let is_first = order.get(taken.len()).copied().unwrap_or(true);
+                let has_advanced = if is_first { one.advance(disk) } else { other.advance(disk) };
+                if has_advanced {
+                    taken.push(is_first);
+                    continue;
+                }
+                // One is done, or is to wait although it is the only one left.
+                while one.advance(disk) {
+                    taken.push(true);
+                }
+                while other.advance(disk) {
+                    taken.push(false);
+                }
+                return;
+            }
+        });
+        // The next order: the last step of the first window that can wait does.
+        order = taken;
+        let Some(last) = next_order(&mut order) else { return orders };
+        order.truncate(last);
+    }
+}
+
+/// Turns an order into the next one, like counting. Returns how much of it is fixed.
+fn next_order(order: &mut [bool]) -> Option<usize> {
+    // A step of the first window can be exchanged with a later one of the other.
+    let at = (0..order.len()).rev().find(|at| order[*at] && order[*at..].contains(&false))?;
+    order[at] = false;
+    Some(at + 1)
+}
+
+fn task<T>(task: T, random: u8) -> FileTask<T> {
+    FileTask { task, now_ms: NOW_MS, random: [random; 16] }
+}
+
+fn ledger() -> Shared<KeptLedger> {
+    Shared::new(KeptLedger::new(Ledger::new(Counter::estimating(), KEY)))
+}
+
+/// A request begins and ends.
+fn request(kept: &Shared<KeptLedger>, id: &str) {
+    let chat = ChatRequest { model: "acme/m".to_owned(), ..ChatRequest::default() };
+    kept.with(|kept| {
+        kept.ledger.begin(id, "talk", chat, model(), NOW_MS);
+        let ended = kept.ledger.end(id, &cost(1.0), NOW_MS, TODAY);
+        assert!(ended.is_some());
+    });
+}
+
+fn run(kept: &Shared<KeptLedger>, what: LedgerTask, random: u8, disk: &mut Disk) -> Value {
+    Window::new(task(what, random).start(kept)).finish(disk)
+}
+
+/// Returns how many requests a new window knows of.
+fn requests(disk: &Disk) -> u64 {
+    let kept = ledger();
+    run(&kept, LedgerTask::Load, 0x99, &mut disk.clone());
+    kept.with(|kept| kept.ledger.history().rows().map(|(_, _, totals)| totals.requests).sum())
+}
+
+/// A disk with the key and a file in which there is one request.
+fn used_disk() -> Disk {
+    let mut disk = Disk::with(&[("key", &KEY.0, 0)]);
+    let kept = ledger();
+    request(&kept, "earlier");
+    run(&kept, LedgerTask::Save, 0x77, &mut disk);
+    disk
+}
+
+/// Invariant L6.
+#[test]
+fn windows_that_save_at_the_same_time_lose_nothing() {
+    let start = used_disk();
+    let orders = in_every_order(|both| {
+        let mut disk = start.clone();
+        let windows = [ledger(), ledger()];
+        request(&windows[0], "a");
+        request(&windows[1], "b");
+        let [mut one, mut other] = [0, 1].map(|at| {
+            let random = if at == 0 { 0x11 } else { 0x22 };
+            Window::new(task(LedgerTask::Save, random).start(&windows[at]))
+        });
+        both(&mut one, &mut other, &mut disk);
+        assert_eq!(requests(&disk), 3, "{}", disk.names());
+        assert!(!disk.names().contains(".t"), "{}", disk.names());
+    });
+    assert!(orders > 1_000, "{orders} orders");
+}
+
+/// Invariant L6.
+#[test]
+fn a_window_that_dies_while_it_saves_loses_at_most_what_is_its_own() {
+    let start = used_disk();
+    for steps in 0.. {
+        let mut disk = start.clone();
+        let kept = ledger();
+        request(&kept, "lost");
+        let mut dying = Window::new(task(LedgerTask::Save, 0x11).start(&kept));
+        let is_over = !(0..steps).all(|_| dying.advance(&mut disk));
+        let found = requests(&disk);
+        assert!(found == 1 || found == 2, "{found} requests after {steps} steps: {}", disk.names());
+        let survivor = ledger();
+        request(&survivor, "kept");
+        run(&survivor, LedgerTask::Save, 0x22, &mut disk);
+        assert_eq!(requests(&disk), found + 1, "after {steps} steps: {}", disk.names());
+        if is_over {
+            assert_eq!(found, 2);
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_reader_sees_every_file_while_another_window_saves() {
+    let start = used_disk();
+    in_every_order(|both| {
+        let mut disk = start.clone();
+        let [saver, reader] = [ledger(), ledger()];
+        request(&saver, "a");
+        let mut saving = Window::new(task(LedgerTask::Save, 0x11).start(&saver));
+        let mut reading = Window::new(task(LedgerTask::Load, 0x22).start(&reader));
+        both(&mut saving, &mut reading, &mut disk);
+        let seen: u64 = reader.with(|kept| kept.ledger.history().rows().map(|(_, _, totals)| totals.requests).sum());
+        assert!(seen == 1 || seen == 2, "{seen} requests: {}", disk.names());
+    });
+}
+
+#[test]
+fn files_of_other_versions() {
+    let check = |name: &str, content: &[u8], messages: Value, names: Expect| {
+        let mut disk = Disk::with(&[("key", &KEY.0, 0), (name, content, 0)]);
+        let kept = ledger();
+        assert_eq!(run(&kept, LedgerTask::Load, 0x11, &mut disk), messages);
+        request(&kept, "a");
+        run(&kept, LedgerTask::Save, 0x11, &mut disk);
+        names.assert_eq(&disk.names());
+        assert_eq!(requests(&disk), 1);
+    };
+    check("memory", b"half a fi", json!(["memoryDamaged"]), expect!["key memory-A memory.corrupt"]);
+    let old = Memory::new(KEY).save(None).0.unwrap();
+    check("memory", &old, json!([]), expect!["key memory"]);
+    check("memory.taken", &old, json!([]), expect!["key memory-A memory.taken"]);
+    check("something else", b"", json!([]), expect!["key memory-A something else"]);
+}
+
+#[test]
+fn what_cannot_be_saved_is_kept_for_the_next_time() {
+    let mut disk = used_disk();
+    let kept = ledger();
+    request(&kept, "a");
+    disk.is_full = true;
+    run(&kept, LedgerTask::Save, 0x11, &mut disk);
+    disk.is_full = false;
+    assert_eq!((requests(&disk), disk.files.len()), (1, 2));
+    run(&kept, LedgerTask::Save, 0x22, &mut disk);
+    assert_eq!((requests(&disk), disk.files.len()), (2, 2));
+}
+
+#[test]
+fn the_first_windows_agree_on_a_key() {
+    in_every_order(|both| {
+        let mut disk = Disk::default();
+        let windows = [ledger(), ledger()];
+        let [mut one, mut other] =
+            [0, 1].map(|at| Window::new(task(LedgerTask::Load, at).start(&windows[at as usize])));
+        both(&mut one, &mut other, &mut disk);
+        assert_eq!(disk.names(), "key");
+        let hashes = windows.each_ref().map(|kept| {
+            kept.with(|kept| kept.ledger.begin("a", "talk", chat("acme/m"), model(), NOW_MS));
+            kept.with(|kept| kept.ledger.end("a", &cost(1.0), NOW_MS, TODAY).unwrap().record.pieces)
+        });
+        assert_eq!(hashes[0], hashes[1]);
+    });
+    let mut disk = Disk::with(&[("key", b"short", 0)]);
+    run(&ledger(), LedgerTask::Load, 0x11, &mut disk);
+    assert_eq!(disk.files["key"].0, [0x11; 16]);
+}
+
+#[test]
+fn what_a_window_has_reserved_is_never_out_of_sight() {
+    let limits = || spending::limits(json!({"day": 1_000}));
+    let begin = |kept: &Shared<KeptLedger>, id: &str| {
+        kept.with(|kept| kept.ledger.begin(id, "talk", chat("acme/m"), model(), NOW_MS));
+        LedgerTask::CheckSpending { id: id.to_owned(), limits: limits() }
+    };
+    in_every_order(|both| {
+        let mut disk = Disk::with(&[("key", &KEY.0, 0)]);
+        let [writer, reader] = [ledger(), ledger()];
+        for id in ["a", "b"] {
+            let check = begin(&writer, id);
+            assert_eq!(run(&writer, check, 0x11, &mut disk)["action"], "go");
+        }
+        let mut writing = Window::new(task(LedgerTask::Release { id: "b".to_owned() }, 0x11).start(&writer));
+        let mut reading = Window::new(task(LedgerTask::LimitStates(limits()), 0x22).start(&reader));
+        both(&mut writing, &mut reading, &mut disk);
+        let FileStep::Done { result } = &reading.step else { panic!("{:?}", reading.step) };
+        assert!(result[0]["used"].as_f64().is_some_and(|used| used > 0.0), "{result}");
+    });
+}
+
+#[test]
+fn a_window_whose_requests_are_saved_reserves_nothing() {
+    let mut disk = Disk::with(&[("key", &KEY.0, 0)]);
+    let kept = ledger();
+    kept.with(|kept| kept.ledger.begin("a", "talk", chat("acme/m"), model(), NOW_MS));
+    let limits = spending::limits(json!({"day": 1_000}));
+    run(&kept, LedgerTask::CheckSpending { id: "a".to_owned(), limits }, 0x11, &mut disk);
+    expect!["key memory-A spending/A.2.reserved"].assert_eq(&disk.names());
+    kept.with(|kept| kept.ledger.end("a", &cost(1.0), NOW_MS, TODAY));
+    run(&kept, LedgerTask::Save, 0x22, &mut disk);
+    expect!["key memory-A"].assert_eq(&disk.names());
+}
+
+#[test]
+fn records_fill_files_and_old_files_are_deleted() {
+    let mut disk = Disk::with(&[("key", &KEY.0, 0)]);
+    let file = |days: u64| format!("records/{}-x.gz", NOW_MS - days * DAY_MS);
+    for (days, size) in [(31, 10), (5, 4 << 20), (3, 3 << 20), (1, 3 << 20)] {
+        disk.files.insert(file(days), (vec![b' '; size], 0));
+    }
+    disk.files.insert("records/something else".to_owned(), (Vec::new(), 0));
+    let kept = ledger();
+    let save = |number: usize, random: u8, disk: &mut Disk| {
+        for at in 0..number {
+            kept.with(|kept| {
+                let id = format!("{random}-{at}");
+                kept.ledger.begin(&id, "talk", chat("acme/m"), model(), NOW_MS);
+                let ended = kept.ledger.end(&id, &cost(1.0), NOW_MS, TODAY);
+                kept.keep(ended);
+            });
+        }
+        run(&kept, LedgerTask::Save, random, disk);
+    };
+    let lines = |disk: &Disk| -> Vec<usize> {
+        let own = disk.files.iter().filter(|(name, _)| name.contains(&format!("/{NOW_MS}-")));
+        own.map(|(_, (content, _))| String::from_utf8_lossy(content).lines().count()).collect()
+    };
+    save(1, 0x11, &mut disk);
+    assert_eq!([31, 5, 3, 1].map(|days| disk.files.contains_key(&file(days))), [false, false, true, true]);
+    assert!(disk.files.contains_key("records/something else"));
+    assert_eq!(lines(&disk), [1]);
+    save(98, 0x22, &mut disk);
+    assert_eq!(lines(&disk), [99]);
+    disk.is_full = true;
+    save(151, 0x33, &mut disk);
+    assert_eq!(lines(&disk), [99]);
+    disk.is_full = false;
+    save(0, 0x44, &mut disk);
+    assert_eq!(lines(&disk).iter().sum::<usize>(), 250);
+    assert_eq!(lines(&disk).len(), 3);
+    // A new window shows all of them.
+    let shown = ledger();
+    run(&shown, LedgerTask::ReadRecords, 0x55, &mut disk);
+    let rows = shown.with(|kept| kept.shown.tree());
+    assert_eq!(rows.iter().filter(|row| row.request.is_some()).count(), 250);
+}
+
+fn vault(number: u64) -> Shared<Vault> {
+    let file = json!({"version": 1, "entries": [], "rejected": [number], "deleted_ms": 0});
+    Shared::new(Vault::read(file.to_string().as_bytes()))
+}
+
+/// Returns what a new window finds.
+fn found(disk: &Disk) -> BTreeSet<u64> {
+    let vault = Shared::new(Vault::default());
+    Window::new(task(VaultTask::Open, 0x99).start(&vault)).finish(&mut disk.clone());
+    let file: Value = vault.with(|vault| serde_json::from_slice(&vault.to_bytes()).unwrap());
+    file["rejected"].as_array().unwrap().iter().filter_map(Value::as_u64).collect()
+}
+
+#[test]
+fn vaults_that_are_saved_at_the_same_time_lose_nothing() {
+    let start = || {
+        let mut disk = Disk::default();
+        Window::new(task(VaultTask::Save, 0x77).start(&vault(1))).finish(&mut disk);
+        disk
+    };
+    in_every_order(|both| {
+        let mut disk = start();
+        let mut one = Window::new(task(VaultTask::Save, 0x11).start(&vault(2)));
+        let mut other = Window::new(task(VaultTask::Save, 0x22).start(&vault(3)));
+        both(&mut one, &mut other, &mut disk);
+        assert_eq!(found(&disk), [1, 2, 3].into(), "{}", disk.names());
+        assert!(disk.names().split(' ').all(|name| name.strip_suffix(".json").is_some()), "{}", disk.names());
+    });
+    for steps in 0.. {
+        let mut disk = start();
+        let mut dying = Window::new(task(VaultTask::Save, 0x11).start(&vault(2)));
+        let is_over = !(0..steps).all(|_| dying.advance(&mut disk));
+        assert!(found(&disk).contains(&1), "after {steps} steps: {}", disk.names());
+        Window::new(task(VaultTask::Save, 0x22).start(&vault(3))).finish(&mut disk);
+        assert!(found(&disk).is_superset(&[1, 3].into()), "after {steps} steps: {}", disk.names());
+        if is_over {
+            break;
+        }
+    }
+}
+
+#[test]
+fn what_another_window_may_still_be_writing_is_left_alone() {
+    let content = vault(1).with(|vault| vault.to_bytes());
+    let check = |name: &str, age_ms: u64, names: Expect| {
+        let mut disk = Disk::with(&[(name, &content, NOW_MS - age_ms)]);
+        Window::new(task(VaultTask::Save, 0x11).start(&vault(2))).finish(&mut disk);
+        names.assert_eq(&disk.names());
+    };
+    check("vault/c.tmp", 60_000, expect!["vault/A.json vault/c.tmp"]);
+    check("vault/c.tmp", 7_200_000, expect!["vault/A.json"]);
+    check("vault/c.taken", 0, expect!["vault/A.json"]);
+    // A newer version wrote this.
+    check("vault/c.v2.json", 7_200_000, expect!["vault/A.json vault/c.v2.json"]);
+}
+
+#[test]
+fn recordings_are_kept_for_seven_days() {
+    let mut disk = Disk::with(&[
+        ("recordings/a.json", b"", NOW_MS - 8 * DAY_MS),
+        ("recordings/b.json", &vec![b' '; 40 << 20], NOW_MS - 6 * DAY_MS),
+        ("recordings/c.json", &vec![b' '; 40 << 20], NOW_MS - 5 * DAY_MS),
+        ("recordings/d.json", b"", NOW_MS),
+    ]);
+    Window::new(task(VaultTask::PruneRecordings, 0x11).start(&Shared::default())).finish(&mut disk);
+    expect!["recordings/c.json recordings/d.json"].assert_eq(&disk.names());
+}
