@@ -16,5 +16,7 @@ fn main() {
         println!("{:<24} {first:>12.1} % {later:>12.1} % {cached:>9.1} points", conversation[0].conversation);
     }
     println!("\naims, if the length of the answer is known: costs within 10 %, the cached share within 5 points");
-    println!("the input of a first request is only estimated; `cargo xtask tokens DIR` compares that with recorded requests");
+    println!(
+        "the input of a first request is only estimated; `cargo xtask tokens DIR` compares that with recorded requests"
+    );
 }
