@@ -116,7 +116,9 @@ const DIFFERENCES: Difference[] = [
     name: "citations of other servers",
     shell: "adapter",
     reason: "the provider's author decides how sources look",
-    applies: (_, { model }) => model.startsWith("sluice/citations+as="),
+    // Most servers have no citations, and only the words of the answer arrive.
+    applies: ({ parts }, { model }) =>
+      model.startsWith("sluice/citations+as=") && JSON.stringify(parts).includes("https://www.openresponses.org/"),
     apply: (result) => {
       const sources = [
         { url: "https://www.openresponses.org/", title: "Open Responses" },

@@ -7,9 +7,11 @@ mod exchange;
 use std::collections::BTreeMap;
 use std::future::pending;
 
-use exchange::{PATIENT, chat, client};
+use exchange::{Heard, PATIENT, ask, chat, client};
+use serde_json::json;
 use sluice_core::{
     ChatMessage, ChatPart, ChatRequest, Effort, ModelCatalog, ModelSettings, Parameter, Refresh, Role, Status,
+    ToolDefinition,
 };
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Faults, Imitated, Options};
@@ -17,7 +19,7 @@ use sluice_simulator::{Faults, Imitated, Options};
 const TOO_MUCH: u64 = 200_000;
 
 fn imitating(server: Imitated) -> Simulator {
-    let faults = Faults::parse(&format!("as={}", server.name())).unwrap();
+    let faults = Faults::parse(&format!("as={}, pace=0", server.name())).unwrap();
     let options = Options { faults, ..Options::default() };
     Simulator::start(Config { options, ..Config::recording() }).unwrap()
 }
@@ -74,6 +76,31 @@ async fn what_a_server_refuses_is_left_out_and_remembered() {
     }
 }
 
+/// A validator may explain for every item why it isn't of any kind that it knows, which takes some kilobytes for each.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_refusal_may_be_long() {
+    let simulator = imitating(Imitated::HuggingFace);
+    let mut request = demanding();
+    let round = request.messages.split_off(1);
+    for nth in 0..40 {
+        let rename = |part: &ChatPart| {
+            let mut part = part.clone();
+            if let ChatPart::ToolCall { call_id, .. } | ChatPart::ToolResult { call_id, .. } = &mut part {
+                *call_id = format!("gw-{nth}");
+            }
+            part
+        };
+        let renamed = |message: &ChatMessage| ChatMessage {
+            role: message.role,
+            content: message.content.iter().map(rename).collect(),
+        };
+        request.messages.extend(round.iter().map(renamed));
+    }
+    let answer = client(&simulator.url(), None, PATIENT).respond(&request, pending(), &mut |_| {}).await;
+    assert_eq!(answer.outcome.status, Status::Completed, "{:?}", answer.outcome.error);
+    assert!(answer.refused.contains(&Parameter::ToolOutputParts), "{:?}", answer.refused);
+}
+
 /// Most servers have their API below `/v1`, one has it at the root, and some have both.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_wrong_base_url_works_and_is_corrected() {
@@ -128,4 +155,41 @@ async fn extra_headers_go_with_every_request() {
     for request in requests {
         assert_eq!((request.header("x-team"), request.header("authorization")), (Some("blue"), None));
     }
+}
+
+/// Every server says the same in its own way: in another order, under repeated ids, in places that contradict each other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn every_server_gives_the_same_answer() {
+    let reading = |model: &str| {
+        let input_schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+        let tool =
+            ToolDefinition { name: "read_file".into(), description: String::new(), input_schema: Some(input_schema) };
+        ChatRequest { tools: vec![tool], ..chat(model, "Read `a.txt` and `b.txt`") }
+    };
+    let asked = [reading("sluice/demo"), chat("sluice/demo", "Hello"), chat("sluice/thinking-only", "Hello")];
+    let options = Options { faults: Faults::parse("pace=0").unwrap(), ..Options::default() };
+    let plain = Simulator::start(Config { options, ..Config::default() }).unwrap();
+    let plain = client(&plain.url(), None, PATIENT);
+    let mut expected = Vec::new();
+    for request in &asked {
+        expected.push(said(&ask(&plain, request, |_| false).await));
+    }
+    let (text, thinking, calls) = &expected[0];
+    assert!(!text.is_empty() && !thinking.is_empty() && calls.len() == 2, "{expected:?}");
+    for server in Imitated::ALL {
+        let simulator = imitating(server);
+        let client = client(&simulator.url(), None, PATIENT);
+        for (request, expected) in asked.iter().zip(&expected) {
+            let heard = ask(&client, request, |_| false).await;
+            assert_eq!(heard.answer.outcome.status, Status::Completed, "{server:?}: {:?}", heard.answer.outcome.error);
+            assert_eq!(&said(&heard), expected, "{server:?}");
+        }
+    }
+}
+
+/// The text, the words of the thinking, and the calls without their ids.
+fn said(heard: &Heard) -> (String, Vec<String>, Vec<(String, String)>) {
+    let words = heard.thinking.split_whitespace().map(str::to_owned).collect();
+    let calls = heard.calls.iter().map(|(_, name, input)| (name.clone(), input.clone())).collect();
+    (heard.text.clone(), words, calls)
 }

@@ -26,6 +26,8 @@
 //! | end an error without a full stop, or have none | `sluice-cli/tests/servers.rs`: `a_retry_is_announced_in_whole_sentences`, `a_failed_tool_leaves_no_empty_line` |
 //! | think nothing but white space | `thinking_of_white_space_only_is_not_shown` |
 //! | end with a call that is in progress | `a_blank_call_in_progress_is_not_finished` |
+//! | put two items in one place, repeat a message, name a call at its end | `sluice-client/tests/servers.rs`: `every_server_gives_the_same_answer` |
+//! | refuse every item at length | `sluice-client/tests/servers.rs`: `a_refusal_may_be_long` |
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 

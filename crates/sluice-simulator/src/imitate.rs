@@ -9,7 +9,11 @@ use crate::models::{self, Kind, MODELS, Model};
 use crate::perform::Event;
 use crate::problem::Problem;
 use crate::providers::Provider;
-use crate::script::{Item, Script};
+use crate::script::{Content, Item, Script};
+
+mod engines;
+mod proxies;
+mod stream;
 
 /// A server to imitate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -114,17 +118,44 @@ impl Imitated {
         self.passes_seals() || !needs_seals
     }
 
-    /// Changes how much of a model's thinking is shown. Most servers send all of it and none of it sealed.
+    /// Returns whether this server checks what it sealed. Ollama seals nothing, although there is something in that field.
+    pub fn checks_seals(self) -> bool {
+        self != Ollama
+    }
+
+    /// Changes what a model says to what reaches a client of this server. Most servers show all of the thinking and have
+    /// nothing but text and calls besides.
     pub fn rewrite(self, script: &mut Script) {
-        // Ollama calls the whole of it a summary, and seals nothing although there is something in that field.
-        if self.passes_seals() || self == Ollama {
-            return;
-        }
         for item in &mut script.items {
-            if let Item::Reasoning { raw, summary, sealed } = item {
-                let thoughts: Vec<String> = raw.take().into_iter().chain(summary.drain(..)).collect();
-                *raw = (!thoughts.is_empty()).then(|| thoughts.join("\n\n"));
-                *sealed = false;
+            let Item::Reasoning { raw, summary, sealed } = item else { continue };
+            let mut thoughts = || raw.take().into_iter().chain(summary.drain(..)).collect::<Vec<_>>().join("\n\n");
+            match self {
+                Aimock | OpenAi => {}
+                Anthropic | LiteLlm | Ollama => {
+                    let thoughts = Some(thoughts()).filter(|thoughts| !thoughts.is_empty());
+                    *summary = thoughts.into_iter().collect();
+                    *sealed &= self != Ollama;
+                }
+                _ => {
+                    *raw = Some(thoughts()).filter(|thoughts| !thoughts.is_empty());
+                    *sealed = false;
+                }
+            }
+        }
+        if !self.passes_seals() {
+            script.items.retain(|item| !matches!(item, Item::Image(_)));
+            for item in &mut script.items {
+                if let Item::Message(contents) | Item::Phased(_, contents) = item {
+                    *item = Item::Message(contents.drain(..).map(Content::plain).collect());
+                }
+            }
+        }
+        if matches!(self, Smg | Vllm) {
+            // What Qwen's template puts between a thought and a call is a message to these.
+            let is_blank =
+                |at: usize| matches!(script.items.get(at..at + 2), Some([Item::Reasoning { .. }, Item::Call { .. }]));
+            if let Some(at) = (0..script.items.len()).find(|at| is_blank(*at)) {
+                script.items.insert(at + 1, Item::text("\n\n"));
             }
         }
     }
@@ -158,6 +189,17 @@ impl Imitated {
         let wanted = body.get("max_output_tokens").and_then(Value::as_u64).unwrap_or(0);
         self.check_length(wanted)?;
         let items = body.get("input").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        if self == HuggingFace {
+            // It lists what is wrong with every item.
+            let refused = |(_, item): &(usize, &Value)| self.check_item(item).is_err();
+            let refused: Vec<usize> = items.iter().enumerate().filter(refused).map(|(at, _)| at).collect();
+            let problem = Problem::invalid("input", "Invalid input").code("invalid_union");
+            return if refused.is_empty() {
+                Ok(())
+            } else {
+                Err(Problem { param: json!({ "input": refused }), ..problem })
+            };
+        }
         items.iter().try_for_each(|item| self.check_item(item))
     }
 
@@ -244,8 +286,12 @@ impl Imitated {
             }
             Transformers => json!({ "detail": message }),
             HuggingFace => {
-                let path: Vec<&str> = param.as_str().unwrap_or_default().split('.').collect();
-                json!({ "success": false, "error": [{ "code": code, "path": path, "message": message }] })
+                let path: Vec<&str> = param.as_str().unwrap_or("input").split('.').collect();
+                let mut issue = json!({ "code": code, "path": path, "message": message });
+                if let Some(items) = param["input"].as_array() {
+                    issue["unionErrors"] = proxies::union_errors(items);
+                }
+                json!({ "success": false, "error": [issue.clone()], "details": [issue] })
             }
             Vllm | Smg => {
                 let kind = if *status == 404 { "NotFoundError" } else { "BadRequestError" };
@@ -329,13 +375,11 @@ impl Imitated {
     /// Returns the faults that this server always has: how it frames and names its events.
     pub fn faults(self) -> Faults {
         let faults = match self {
-            Vllm | Smg | Ollama | OpenAi => "openai-names, no-done",
+            Vllm | Smg | Ollama | OpenAi | CodexProxy => "openai-names, no-done",
             Aimock => "openai-names, no-done, drop-sequence-number, split-surrogates",
             LlamaCpp => "openai-names, no-done, drop-sequence-number, drop-output-index",
-            LiteLlm | Anthropic => "openai-names, no-event-lines, drop-sequence-number",
-            Transformers | HuggingFace | ResponsesProxy | DeepSeek | CodexProxy => {
-                "openai-names, no-event-lines, no-done"
-            }
+            LiteLlm | Anthropic => "openai-names, no-event-lines",
+            Transformers | HuggingFace | ResponsesProxy | DeepSeek => "openai-names, no-event-lines, no-done",
         };
         Faults::parse(faults).unwrap_or_default()
     }
@@ -354,40 +398,7 @@ impl Imitated {
                 self.reshape_ending(event);
             }
         }
-        match self {
-            Aimock => {
-                for response in events.iter_mut().filter_map(|event| event.get_mut("response")) {
-                    if response["usage"].is_object() {
-                        response["usage"] = zeros();
-                    }
-                }
-            }
-            CodexProxy => {
-                begin_with_zeros(events);
-                let is_thought = |event: &Event| {
-                    event.kind.starts_with("response.reasoning")
-                        || event.get("item").is_some_and(|item| item["type"] == "reasoning")
-                        || event.get("part").is_some_and(|part| part["type"] == "reasoning_text")
-                };
-                events.retain(|event| !is_thought(event));
-                report_status(events);
-            }
-            HuggingFace => {
-                forget_calls(events);
-                begin_with_zeros(events);
-            }
-            ResponsesProxy => {
-                for response in events.iter_mut().filter_map(|event| event.get_mut("response")) {
-                    let usage = response["usage"].take();
-                    if usage.is_object() {
-                        response["usage"] = json!({ "prompt_tokens": usage["input_tokens"],
-                            "completion_tokens": usage["output_tokens"], "total_tokens": usage["total_tokens"],
-                            "prompt_tokens_details": usage["input_tokens_details"] });
-                    }
-                }
-            }
-            _ => {}
-        }
+        *events = stream::reshape(self, std::mem::take(events));
     }
 
     /// Ends an answer that was cut off as if it were complete. Some servers still say in the response that it isn't.
@@ -410,40 +421,4 @@ impl Imitated {
             response["incomplete_details"] = Value::Null;
         }
     }
-}
-
-fn zeros() -> Value {
-    json!({ "input_tokens": 0, "output_tokens": 0, "total_tokens": 0 })
-}
-
-/// The first event has counts, although nothing was counted yet.
-fn begin_with_zeros(events: &mut [Event]) {
-    if let Some(response) = events.first_mut().and_then(|event| event.get_mut("response")) {
-        response["usage"] = zeros();
-    }
-}
-
-/// Ends a failed answer with an error that has no type, and a status instead of a code.
-fn report_status(events: &mut Vec<Event>) {
-    let is_failure = |event: &Event| event.kind == "error" || event.kind == "response.failed";
-    let Some(at) = events.iter().position(is_failure) else { return };
-    let error = events.iter().skip(at).find_map(|event| event.get("error").or(event.get("response")?.get("error")));
-    let message = error.map_or(Value::Null, |error| error["message"].clone());
-    events.truncate(at);
-    events.push(Event::new("", vec![("error", json!({ "message": message, "status": 500 }))]));
-}
-
-/// Keeps the `done` events of the last call only.
-fn forget_calls(events: &mut Vec<Event>) {
-    let is_done = |event: &Event| {
-        let is_call = event.get("item").is_some_and(|item| item["type"] == "function_call");
-        event.kind == "response.output_item.done" && is_call
-    };
-    let last = events.iter().rposition(is_done);
-    let mut at = 0;
-    events.retain(|event| {
-        at += 1;
-        let is_arguments = event.kind == "response.function_call_arguments.done";
-        !(is_arguments || is_done(event)) || last.is_none_or(|last| at > last)
-    });
 }

@@ -20,12 +20,14 @@ const SECRET_THOUGHT: usize = 24;
 pub struct Event {
     pub delay_ms: u64,
     pub kind: String,
+    /// Whether the type is only in the event line.
+    pub is_untyped: bool,
     pub fields: Vec<(&'static str, Value)>,
 }
 
 impl Event {
     pub fn new(kind: &str, fields: Vec<(&'static str, Value)>) -> Self {
-        Self { delay_ms: 0, kind: kind.to_owned(), fields }
+        Self { delay_ms: 0, kind: kind.to_owned(), is_untyped: false, fields }
     }
 
     pub fn get(&self, key: &str) -> Option<&Value> {
@@ -60,7 +62,7 @@ impl Event {
     pub fn json(&self) -> String {
         let mut text = String::with_capacity(160);
         text.push('{');
-        if !self.kind.is_empty() {
+        if !self.kind.is_empty() && !self.is_untyped {
             let _ = write!(text, "\"type\":\"{}\"", self.kind);
         }
         for (name, value) in &self.fields {
@@ -262,7 +264,7 @@ impl Stage<'_> {
         fields.insert(0, ("sequence_number", self.number.into()));
         self.number += 1;
         let delay_ms = std::mem::take(&mut self.wait);
-        self.elements.push(StreamElement::Event(Event { delay_ms, kind: kind.to_owned(), fields }));
+        self.elements.push(StreamElement::Event(Event { delay_ms, ..Event::new(kind, fields) }));
     }
 
     fn added(&mut self, item: Value) {
@@ -287,7 +289,7 @@ impl Stage<'_> {
             let pace_ms = self.script.pace_ms;
             let wait = std::mem::take(&mut self.wait);
             let delay_ms = if wait == 0 { pace_ms } else { wait };
-            let next = Event { delay_ms, kind: kind.to_owned(), fields: place.to_vec() };
+            let next = Event { delay_ms, ..Event::new(kind, place.to_vec()) };
             let deltas = Deltas { next, number: self.number, text: sent.to_owned(), sent: 0, pace_ms };
             self.elements.push(StreamElement::Deltas(deltas));
             self.spent += affordable;

@@ -255,7 +255,8 @@ impl Responder {
                     chosen = chosen.and(Faults::parse("openai-names").unwrap_or_default());
                 }
             }
-            None => seal::check(&ask.key, &ask.items)?,
+            None if server.is_none_or(Imitated::checks_seals) => seal::check(&ask.key, &ask.items)?,
+            None => {}
         }
         let tokens = ask.input_tokens() as u64;
         if tokens > model.context_window() {
@@ -345,7 +346,9 @@ impl Responder {
 /// Returns what a model answers, as a server passes it on and faults change it.
 fn script(ask: &Ask, faults: &Faults, server: Option<Imitated>) -> Script {
     let mut script = personalities::script(ask);
-    if let Some(server) = server.filter(|_| Provider::of(ask.model).is_none()) {
+    // Other providers recognize what they thought by its form.
+    let may_rewrite = Provider::of(ask.model).is_none_or(|provider| provider == Provider::Anthropic);
+    if let Some(server) = server.filter(|_| may_rewrite) {
         server.rewrite(&mut script);
     }
     faults::events::rewrite(faults, &mut script);

@@ -94,3 +94,11 @@ impl Item {
         Self::Reasoning { raw: None, summary: vec![summary.into()], sealed: false }
     }
 }
+
+impl Content {
+    /// Returns the same words as text without citations.
+    pub fn plain(self) -> Self {
+        let (Self::Text { text, .. } | Self::Refusal(text)) = self;
+        Self::Text { text, citations: Vec::new() }
+    }
+}

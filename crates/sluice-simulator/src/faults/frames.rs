@@ -40,7 +40,7 @@ pub fn render(faults: &Faults, events: &[Event], seed: &mut Seed) -> Vec<TimedCh
     for (at, event) in events.iter().enumerate() {
         // The JSON texts of the event. There are two if its delta is split.
         let mut texts = vec![if faults.has("type-in-event-line") {
-            Event { kind: String::new(), ..(*event).clone() }.json()
+            Event { is_untyped: true, ..(*event).clone() }.json()
         } else {
             event.json()
         }];

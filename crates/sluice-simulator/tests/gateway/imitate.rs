@@ -73,7 +73,7 @@ fn each_server_spells_and_ends_its_answers_as_it_was_seen_to() {
     expect_test::expect![[r#"
         aimock: response.completed incomplete, event lines, indexes
         anthropic: response.incomplete incomplete, [DONE], indexes
-        codex-proxy: response.completed completed, indexes
+        codex-proxy: response.completed completed, event lines, indexes
         deepseek: response.incomplete incomplete, indexes
         huggingface: response.completed completed, indexes
         litellm: response.incomplete incomplete, [DONE], indexes
@@ -151,7 +151,7 @@ fn each_server_shows_as_much_of_the_thinking_as_it_was_seen_to() {
         "reasoning": { "summary": "auto" }, "include": ["reasoning.encrypted_content"] });
     let mut lines = Vec::new();
     for server in Imitated::ALL {
-        let stream = text(&create(server, &question));
+        let stream = text(&create(server, &question)).replace("\"encrypted_content\":\"\"", "");
         let has = |word: &str, name: &'static str| if stream.contains(word) { name } else { "" };
         lines.push(format!(
             "{}:{}{}{}",
@@ -192,7 +192,7 @@ fn each_server_says_about_an_unknown_model_what_it_was_seen_to_say() {
         anthropic: 400 {"error":{"code":"400","message":"/responses: Invalid model name passed in model=acme/unknown. Call `/v1/models` to view available models for your key.","param":null,"type":"invalid_request_error"}}
         codex-proxy: 404 {"error":{"code":"model_not_found","message":"Model 'acme/unknown' not found","param":{"modelId":"acme/unknown"},"type":"model_not_found"}}
         deepseek: 404 {"error":{"code":"model_not_found","message":"Model 'acme/unknown' not found","param":{"modelId":"acme/unknown"},"type":"model_not_found"}}
-        huggingface: 404 {"error":[{"code":"model_not_found","message":"Model 'acme/unknown' not found","path":[""]}],"success":false}
+        huggingface: 404 {"details":[{"code":"model_not_found","message":"Model 'acme/unknown' not found","path":["input"]}],"error":[{"code":"model_not_found","message":"Model 'acme/unknown' not found","path":["input"]}],"success":false}
         litellm: 400 {"error":{"code":"400","message":"/responses: Invalid model name passed in model=acme/unknown. Call `/v1/models` to view available models for your key.","param":null,"type":"invalid_request_error"}}
         llama.cpp: 200 answers
         ollama: 404 {"error":{"code":null,"message":"Model 'acme/unknown' not found","param":null,"type":"not_found_error"}}

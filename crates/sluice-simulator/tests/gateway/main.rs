@@ -13,4 +13,5 @@ mod providers;
 mod scenarios;
 mod schema;
 mod sockets;
+mod streams;
 mod web_sockets;
