@@ -43,6 +43,8 @@ export class TokenCounts {
   #tokens: Tokens | undefined;
   #loading: Promise<Tokens> | undefined;
   #saveTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Resolves when all requests that have ended are in the ledger. The first one may have to wait for the module. */
+  #recorded: Promise<unknown> = Promise.resolve();
   /** The models whose vocabulary has been looked for. */
   readonly #checked = new Set<string>();
 
@@ -95,6 +97,20 @@ export class TokenCounts {
     begun.catch((error: unknown) => this.log.failure("error", "Usage could not be recorded", error));
     setTimeout(count, COUNT_AFTER_MS);
     let firstPart: { isThinking: boolean; at: number } | undefined;
+    const end = async (entry: string | undefined): Promise<void> => {
+      const ended = now();
+      count();
+      const tokens = await begun.catch(() => undefined);
+      if (firstPart !== undefined) {
+        tokens?.part(id, firstPart.isThinking, firstPart.at);
+      }
+      const result = tokens?.end(id, entry, ended);
+      show(result?.status ?? null);
+      if (result != null) {
+        this.onRecord(result.record);
+      }
+      this.#saveTimer ??= setTimeout(() => void this.#save(), SAVE_AFTER_MS);
+    };
     return {
       id,
       permit: async () => {
@@ -105,19 +121,10 @@ export class TokenCounts {
         }
       },
       part: ({ type }) => void (firstPart ??= { isThinking: type === "thinking", at: now() }),
-      end: async (entry) => {
-        const ended = now();
-        count();
-        const tokens = await begun.catch(() => undefined);
-        if (firstPart !== undefined) {
-          tokens?.part(id, firstPart.isThinking, firstPart.at);
-        }
-        const result = tokens?.end(id, entry, ended);
-        show(result?.status ?? null);
-        if (result != null) {
-          this.onRecord(result.record);
-        }
-        this.#saveTimer ??= setTimeout(() => void this.#save(), SAVE_AFTER_MS);
+      end: (entry) => {
+        const recorded = end(entry);
+        this.#recorded = Promise.allSettled([this.#recorded, recorded]);
+        return recorded;
       },
     };
   }
@@ -140,6 +147,7 @@ export class TokenCounts {
 
   /** Called before VS Code closes. */
   async dispose(): Promise<void> {
+    await this.#recorded;
     await this.#save();
     await this.#folder.inTurn(async () => undefined);
   }

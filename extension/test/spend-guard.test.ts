@@ -109,6 +109,14 @@ test("what other windows have reserved counts, also if they crashed", async () =
   assert(!fake.files.has("/storage/spending/c0.1.reserved"), "a file of an earlier month is deleted");
 });
 
+test("a request that has just ended is recorded when VS Code closes, although the module is still loading", async () => {
+  const { say, restart } = await guarded({});
+  await say();
+  await restart();
+  const kept = [...fake.files.keys()].filter((name) => /^\/storage\/(memory|records)/.test(name));
+  assert.deepEqual(kept.map((name) => name.replace(/-.*|\/\d+-.*/, "")).sort(), ["/storage/memory", "/storage/records"]);
+});
+
 test("a limit holds after a restart", async () => {
   const { say, restart } = await guarded({ day: 3.2, hardStop: true });
   assert.equal(await say(), "");
