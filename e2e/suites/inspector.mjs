@@ -87,7 +87,7 @@ export async function inspector(setup) {
         });
     await check("inspector", "without recording, no file of the extension has a message", async () => {
       await until("the usage is saved", () => memory().some((name) => fs.statSync(path.join(storage, name)).size > 100));
-      await until("the record is saved", () => fs.readdirSync(kept).some((name) => /-[\da-f]{8}-.*\.gz$/.test(name)));
+      await until("the record is saved", () => fs.readdirSync(kept).some((name) => /-[\da-f]{32}-\d+\.gz$/.test(name)));
       assert.deepEqual(filesWithCanary(), []);
     });
     await check("inspector", "with recording on, messages are kept until one command deletes them", async () => {
