@@ -27,8 +27,11 @@ if (!options.wasm || !options.loader) {
 }
 const rounds = options.quick ? 6 : 15;
 const MODEL = "openai/gpt-5";
-/** Families that count in different ways: with their own vocabulary, by a factor, with digits apart, with a loaded vocabulary. */
-const FAMILIES = ["openai/gpt-5", "anthropic/claude-sonnet-4.5", "alibaba/qwen3-coder", "google/gemini-3-pro"];
+/**
+ * Families that count in different ways: with their own vocabulary, by a factor and kinds of text, with digits apart, with
+ * both, with a loaded vocabulary.
+ */
+const FAMILIES = ["openai/gpt-5", "anthropic/claude-sonnet-4.5", "alibaba/qwen3-coder", "mistral/mistral-large", "google/gemini-3-pro"];
 const bytes = await readFile(options.wasm);
 const { loadTokens } = await import(options.loader);
 const module = await WebAssembly.compile(bytes);
