@@ -286,7 +286,8 @@ impl Imitated {
             }
             Transformers => json!({ "detail": message }),
             HuggingFace => {
-                let path: Vec<&str> = param.as_str().unwrap_or("input").split('.').collect();
+                let path = if param["input"].is_array() { "input" } else { param.as_str().unwrap_or_default() };
+                let path: Vec<&str> = path.split('.').collect();
                 let mut issue = json!({ "code": code, "path": path, "message": message });
                 if let Some(items) = param["input"].as_array() {
                     issue["unionErrors"] = proxies::union_errors(items);
