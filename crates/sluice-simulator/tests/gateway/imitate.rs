@@ -192,7 +192,7 @@ fn each_server_says_about_an_unknown_model_what_it_was_seen_to_say() {
         anthropic: 400 {"error":{"code":"400","message":"/responses: Invalid model name passed in model=acme/unknown. Call `/v1/models` to view available models for your key.","param":null,"type":"invalid_request_error"}}
         codex-proxy: 404 {"error":{"code":"model_not_found","message":"Model 'acme/unknown' not found","param":{"modelId":"acme/unknown"},"type":"model_not_found"}}
         deepseek: 404 {"error":{"code":"model_not_found","message":"Model 'acme/unknown' not found","param":{"modelId":"acme/unknown"},"type":"model_not_found"}}
-        huggingface: 404 {"details":[{"code":"model_not_found","message":"Model 'acme/unknown' not found","path":["input"]}],"error":[{"code":"model_not_found","message":"Model 'acme/unknown' not found","path":["input"]}],"success":false}
+        huggingface: 404 {"details":[{"code":"model_not_found","message":"Model 'acme/unknown' not found","path":[""]}],"error":[{"code":"model_not_found","message":"Model 'acme/unknown' not found","path":[""]}],"success":false}
         litellm: 400 {"error":{"code":"400","message":"/responses: Invalid model name passed in model=acme/unknown. Call `/v1/models` to view available models for your key.","param":null,"type":"invalid_request_error"}}
         llama.cpp: 200 answers
         ollama: 404 {"error":{"code":null,"message":"Model 'acme/unknown' not found","param":null,"type":"not_found_error"}}
