@@ -98,10 +98,13 @@ export class Chat {
 
   /** Chooses a model by its name in the picker below the input. @param {string} name */
   async pick(name) {
-    await this.inPicker(name);
     const picker = this.toolbar.locator(".model-picker-name");
-    // In a narrow view, the thinking effort replaces the name.
-    await until(`${name} is chosen`, async () => (await picker.getAttribute("aria-label"))?.includes(name));
+    // VS Code may put its own choice back while the list of models still grows.
+    await until(`${name} is chosen`, async () => {
+      await this.inPicker(name);
+      // In a narrow view, the thinking effort replaces the name.
+      return (await picker.getAttribute("aria-label"))?.includes(name);
+    });
   }
 
   /** Chooses a thinking effort for the current model, next to its name. @param {string} label */
