@@ -75,8 +75,8 @@ export async function inspector(setup) {
     });
     const storage = path.dirname(kept);
     const memory = () => fs.readdirSync(storage).filter((name) => name.startsWith("memory-"));
-    /** The files of this extension with a text in them, compressed or not. */
-    const filesWithCanary = () =>
+    /** The files of this extension with the canary in them, compressed or not. */
+    const findCanary = () =>
       fs
         .readdirSync(path.join(server.folder, "user"), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && /sluice/i.test(path.join(entry.parentPath, entry.name)))
@@ -85,6 +85,16 @@ export async function inspector(setup) {
           const bytes = fs.readFileSync(file);
           return (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).includes(CANARY);
         });
+    const filesWithCanary = () => {
+      for (;;) {
+        try {
+          return findCanary();
+        } catch (error) {
+          // The extension renamed or deleted a file between listing and reading; look again.
+          if (/** @type {NodeJS.ErrnoException} */ (error).code !== "ENOENT") throw error;
+        }
+      }
+    };
     await check("inspector", "without recording, no file of the extension has a message", async () => {
       await until("the usage is saved", () => memory().some((name) => fs.statSync(path.join(storage, name)).size > 100));
       await until("the record is saved", () => fs.readdirSync(kept).some((name) => /-[\da-f]{32}-\d+\.gz$/.test(name)));
