@@ -40,7 +40,8 @@ pub(crate) use sink::Sink;
 
 use crate::boundary::{NoteKind, Outcome, Output};
 use crate::send::ToolNames;
-use crate::surrogates::{FirstHalf, join_surrogates};
+use crate::surrogates::join_surrogates;
+use crate::wire::StreamEvent;
 use assemble::Assembler;
 use decode::{Frame, decode, decode_delta};
 use repeated::Repeated;
@@ -176,7 +177,9 @@ impl ResponseStream {
 }
 
 fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEvent<'_>) {
-    let half = assembler.half.take();
+    if assembler.half.is_some() {
+        return handle_general(assembler, event);
+    }
     if let Some(frame) = repeated.read(event) {
         assembler.handle(frame);
         return repeated.succeeded();
@@ -186,13 +189,14 @@ fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEv
             assembler.handle(frame);
             repeated.learn(event);
         }
-        None => handle_general(assembler, event, half),
+        None => handle_general(assembler, event),
     }
 }
 
-/// `half` is the first half of a surrogate pair, if the event before ended with one.
 #[inline(never)]
-fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>, mut half: FirstHalf) {
+fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>) {
+    // The first half of a surrogate pair, if an earlier delta ended with one. Only text can follow it.
+    let mut half = assembler.half.take();
     let max_bytes = assembler.sink.limits.max_event_bytes;
     // An event whose text must be repaired is copied, and slow to read. Such events are short.
     let max_copy = max_bytes / 16;
@@ -208,7 +212,12 @@ fn handle_general(assembler: &mut Assembler, event: SseEvent<'_>, mut half: Firs
         match decode(&data, event.long_runs, &name, max_memory) {
             // This isn't JSON, except perhaps for an unpaired surrogate.
             Frame::Note(_) if may_be_mended => {}
-            frame => return assembler.handle(frame),
+            frame => {
+                let is_text = matches!(&frame, Frame::Event(decoded)
+                    if matches!(&decoded.event, StreamEvent::Delta { delta, .. } if !delta.is_empty()));
+                assembler.half = half.filter(|_| !is_text);
+                return assembler.handle(frame);
+            }
         }
     }
     let mended = join_surrogates(&data, &mut half);

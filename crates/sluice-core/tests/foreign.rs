@@ -258,6 +258,16 @@ fn a_surrogate_pair_that_is_split_over_two_deltas_is_joined() {
         Completed
     "#]],
     );
+    // An empty delta between the halves doesn't separate them.
+    check(
+        &[r"Hi \ud83d", "", r"\udcbb!"],
+        "Hi 💻!",
+        expect![[r#"
+        {"type":"text","value":"Hi "}
+        {"type":"text","value":"💻!"}
+        Completed
+    "#]],
+    );
     check(
         &[r"a\ud83d", "b"],
         r"a\ud83db",
