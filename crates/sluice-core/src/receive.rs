@@ -130,17 +130,46 @@ impl ResponseStream {
     }
 
     /// Handles the next bytes and returns the outputs that they complete. The buffer behind the iterator is reused.
-    pub fn push(&mut self, body: &[u8]) -> Drain<'_, Output> {
+    pub fn push(&mut self, mut body: &[u8]) -> Drain<'_, Output> {
+        while !body.is_empty() && !self.is_terminal() {
+            body = self.push_event(body);
+        }
+        if self.is_terminal() {
+            self.assembler.finish();
+        }
+        self.assembler.sink.outputs.drain(..)
+    }
+
+    /// Handles the bytes up to the end of the next event, and returns the rest.
+    fn push_event<'a>(&mut self, body: &'a [u8]) -> &'a [u8] {
         let Self { parser, repeated, assembler } = self;
-        if assembler.verdict.is_none()
-            && let Err(error) = parser.push(body, &mut |event| handle_event(assembler, repeated, event))
+        let starts_event = parser.is_between_events();
+        if starts_event
+            && assembler.half.is_none()
+            && let Some((frame, rest)) = repeated.read_chunk(body, assembler.sink.limits.max_event_bytes)
         {
-            assembler.give_up(error);
+            assembler.handle(frame);
+            repeated.succeeded();
+            return rest;
         }
-        if assembler.verdict.is_some() {
-            assembler.finish();
+        let learns_lines = starts_event && repeated.lacks_lines();
+        let mut has_event = false;
+        let mut on_event = |event: SseEvent<'_>| {
+            has_event = true;
+            handle_event(assembler, repeated, event, learns_lines);
+        };
+        match parser.push_event(body, &mut on_event) {
+            Ok(rest) => {
+                if learns_lines && has_event {
+                    repeated.learn_lines(body.strip_suffix(rest).unwrap_or_default());
+                }
+                rest
+            }
+            Err(error) => {
+                assembler.give_up(error);
+                &[]
+            }
         }
-        assembler.sink.outputs.drain(..)
     }
 
     /// Returns whether the server has begun a tool call and not finished it. Some providers send nothing until all of its
@@ -169,18 +198,19 @@ impl ResponseStream {
     #[inline(never)]
     fn handle_leftover(&mut self) {
         let Self { parser, repeated, assembler } = self;
-        let leftover = parser.finish(&mut |event| handle_event(assembler, repeated, event));
+        let leftover = parser.finish(&mut |event| handle_event(assembler, repeated, event, false));
         if leftover {
             assembler.sink.note(NoteKind::Leftover, "");
         }
     }
 }
 
-fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEvent<'_>) {
+/// `learns_anew` says that the event is to be learned even if it could be recognized.
+fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEvent<'_>, learns_anew: bool) {
     if assembler.half.is_some() {
         return handle_general(assembler, event);
     }
-    if let Some(frame) = repeated.read(event) {
+    if !learns_anew && let Some(frame) = repeated.read(event) {
         assembler.handle(frame);
         return repeated.succeeded();
     }

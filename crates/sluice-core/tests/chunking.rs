@@ -3,6 +3,7 @@
 
 mod support;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluice_core::{BodyEnd, Outcome, Output};
 use support::wire::{Wire, numbered};
@@ -131,4 +132,65 @@ fn assert_same(whole: &(Vec<Output>, Outcome), other: &(Vec<Output>, Outcome), w
 
 fn replace_lf(bytes: &[u8], end: &[u8]) -> Vec<u8> {
     bytes.split(|byte| *byte == b'\n').collect::<Vec<_>>().join(end)
+}
+
+/// Checks invariant S13 for a chunk that ends after the data of an event, before it is known whether more data follows.
+#[test]
+fn a_chunk_without_the_end_of_an_event_teaches_nothing() {
+    let data = r#"data: {"type":"response.output_text.delta","item_id":"a","delta":"b"}"#;
+    let pieces = ["dat", &data[3..], "\n\n", &format!("{data}\n"), "data: x\n\n", &format!("{data}\ndata: x\n\n")];
+    let pieces = pieces.map(str::as_bytes);
+    assert_same(&run(&pieces.concat(), 1), &run_pieces(pieces, BodyEnd::Eof), || format!("{pieces:?}"));
+}
+
+/// What may be before and after the data of a delta. Most of it appears several times in a row.
+fn lines() -> impl Strategy<Value = (&'static str, &'static str)> {
+    prop_oneof![
+        8 => Just(("event: response.output_text.delta\ndata: ", "\n\n")),
+        4 => Just(("data: ", "\n\n")),
+        2 => Just(("data:", "\r\n\r\n")),
+        1 => Just(("data: ", "\r\r")),
+        1 => Just(("data: ", "\n\r\n")),
+        1 => Just((": comment\n\ndata: ", "\n\n")),
+        1 => Just(("id: 1\ndata: ", "\nid: 2\n\n")),
+        1 => Just(("data: ", "\nevent: response.output_text.delta\n\n")),
+        1 => Just(("data: ", "\ndata:\n\n")),
+        1 => Just(("data: ", "\ndata: x\n\n")),
+        1 => Just(("data: ", "\n")),
+        1 => Just(("\u{FEFF}data: ", "\n\n")),
+    ]
+}
+
+fn delta() -> impl Strategy<Value = String> {
+    let text = prop_oneof![
+        8 => "[a-z ]{0,6}",
+        1 => "[a-z ]{20,60}",
+        1 => r#"([a-z]|\\n|\\"|ü|\\u00e9|\\ud83d|\\ude00){0,4}"#,
+        1 => "[\t\n\r]",
+    ];
+    (text, 0..12_u32, prop_oneof![9 => Just("a"), 1 => Just("b")], "[a-z]{0,3}").prop_map(|(text, number, id, padding)| {
+        format!(
+            r#"{{"type":"response.output_text.delta","item_id":"{id}","sequence_number":{number},"delta":"{text}","obfuscation":"{padding}"}}"#
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Checks invariant S13 for deltas like the one before, which aren't split into lines if they are in one chunk.
+    #[test]
+    fn repeated_deltas_are_the_same_in_one_chunk_and_in_bytes(
+        runs in prop::collection::vec((lines(), prop::collection::vec(delta(), 1..5)), 1..6),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let events = runs.iter().flat_map(|((before, after), deltas)| {
+            deltas.iter().map(move |delta| [*before, delta, *after].concat())
+        });
+        let body = events.collect::<String>() + "data: {\"type\":\"response.completed\"}\n\n";
+        let bytes = run(body.as_bytes(), 1);
+        assert_same(&bytes, &run_whole(body.as_bytes()), || format!("{body:?} in one chunk"));
+        let (head, tail) = body.as_bytes().split_at(at.index(body.len()));
+        assert_same(&bytes, &run_pieces([head, tail], BodyEnd::Eof), || format!("{body:?} split at {}", head.len()));
+    }
 }

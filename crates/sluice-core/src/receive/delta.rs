@@ -13,6 +13,9 @@ use memchr::memchr2;
 /// grows evenly with its length.
 const MAX_FIELDS: usize = 16;
 
+/// Most strings in a delta are shorter than this, and then looking at each byte takes the least time.
+const MAX_SHORT: usize = 24;
+
 /// What differs between the deltas of one text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Variable {
@@ -48,9 +51,6 @@ pub(super) fn find_variables(data: &[u8]) -> Option<Spans> {
 }
 
 fn read_fields(data: &[u8], mut found: impl FnMut(Variable, Range<usize>)) -> Option<Delta<'_>> {
-    if has_control_character(data) {
-        return None;
-    }
     let mut walk = Walk { rest: data };
     let mut event = Delta::default();
     walk.expect(b'{')?;
@@ -83,15 +83,6 @@ fn read_fields(data: &[u8], mut found: impl FnMut(Variable, Range<usize>)) -> Op
         }
     }
     None
-}
-
-/// Raw control characters are not valid in JSON. Searching for them once, many bytes at a time, is cheaper than in each
-/// string.
-pub(super) fn has_control_character(data: &[u8]) -> bool {
-    let (blocks, rest) = data.as_chunks::<32>();
-    #[expect(clippy::needless_bitwise_bool, reason = "the lazy operator is the branch this does without")]
-    let in_block = |block: &[u8; 32]| block.iter().fold(false, |found, byte| found | (*byte < b' '));
-    blocks.iter().any(in_block) || rest.iter().any(|byte| *byte < b' ')
 }
 
 /// The fields that deltas have.
@@ -179,11 +170,26 @@ impl<'a> Walk<'a> {
         Some(text)
     }
 
+    /// Reads up to the end of a string or its first escape. Raw control characters are not valid in JSON.
     fn up_to_quote_or_escape(&mut self) -> Option<&'a [u8]> {
-        let end = memchr2(b'"', b'\\', self.rest)?;
+        let start = self.rest.get(..MAX_SHORT).unwrap_or(self.rest);
+        let end = match start.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')) {
+            Some(end) => end,
+            None => self.end_of_long_string()?,
+        };
         let (plain, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest;
         Some(plain)
+    }
+
+    /// Finds the end of a longer string many bytes at a time.
+    #[inline(never)]
+    fn end_of_long_string(&self) -> Option<usize> {
+        let end = memchr2(b'"', b'\\', self.rest)?;
+        let (blocks, rest) = self.rest.get(..end)?.as_chunks::<32>();
+        #[expect(clippy::needless_bitwise_bool, reason = "the lazy operator is the branch this does without")]
+        let has_control_character = |block: &[u8; 32]| block.iter().fold(false, |found, byte| found | (*byte < b' '));
+        (!blocks.iter().any(has_control_character) && !rest.iter().any(|byte| *byte < b' ')).then_some(end)
     }
 
     /// Decodes an escape sequence whose backslash has already been read.

@@ -2,13 +2,14 @@
 //! all deltas do.
 //!
 //! The bytes between these fields are compared with those of the earlier event. If they are equal, everything that was
-//! read from them still holds. For any other event this returns `None`, and it is read field by field (`delta.rs`), which
-//! also defines what is correct: the tests below compare the two.
+//! read from them still holds, including where the lines end. So an event that is in one chunk isn't even split into
+//! lines. For any other event this returns `None`, and it is read field by field (`delta.rs`), which also defines what is
+//! correct: the tests below compare the two.
 
 use std::borrow::Cow;
 
 use super::decode::{Decoded, Frame, decode_delta};
-use super::delta::{Spans, Variable, Walk, find_variables, has_control_character};
+use super::delta::{Spans, Variable, Walk, find_variables};
 use super::sse::SseEvent;
 use crate::wire::{Address, Channel, MAX_ID_BYTES, StreamEvent};
 
@@ -18,11 +19,14 @@ const MAX_USELESS: u32 = 16;
 /// The last delta that was read field by field.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repeated {
-    /// The value of its `event:` line, and its data. Without data, there is none.
+    /// The value of its `event:` line, and its data.
     line_name: Vec<u8>,
     data: Vec<u8>,
     variables: Spans,
+    /// `None` if nothing was learned.
     meaning: Option<Meaning>,
+    /// The bytes before and after the data, if the event was in one chunk.
+    around: Option<(Vec<u8>, Vec<u8>)>,
     /// How many events were learned since one was recognized.
     useless: u32,
 }
@@ -39,13 +43,28 @@ struct Meaning {
 }
 
 impl Repeated {
+    /// Reads an event from the start of a chunk if it differs from the learned one only in its variable fields. Also
+    /// returns the rest of the chunk. Nothing before the chunk may matter to the event.
+    pub(super) fn read_chunk<'s, 'a: 's>(&'s self, chunk: &'a [u8], max_bytes: usize) -> Option<(Frame<'s>, &'a [u8])> {
+        let (before, after) = self.around.as_ref()?;
+        let (frame, rest) = self.read_data(chunk.strip_prefix(before.as_slice())?)?;
+        let rest = rest.strip_prefix(after.as_slice())?;
+        (chunk.len() - rest.len() <= max_bytes.min(MAX_ID_BYTES)).then_some((frame, rest))
+    }
+
     /// Reads an event that differs from the learned one only in its variable fields.
     pub(super) fn read<'a>(&'a self, event: SseEvent<'a>) -> Option<Frame<'a>> {
-        let meaning = self.meaning.as_ref()?;
         if event.name != self.line_name || event.data.len() > MAX_ID_BYTES || !event.long_runs.is_empty() {
             return None;
         }
-        let mut walk = Walk { rest: event.data };
+        let (frame, rest) = self.read_data(event.data)?;
+        rest.is_empty().then_some(frame)
+    }
+
+    /// Reads the data of an event. Also returns what follows it.
+    fn read_data<'s, 'a: 's>(&'s self, data: &'a [u8]) -> Option<(Frame<'s>, &'a [u8])> {
+        let meaning = self.meaning.as_ref()?;
+        let mut walk = Walk { rest: data };
         let mut sequence_number = None;
         let mut piece = Cow::Borrowed("");
         let mut known = 0;
@@ -54,20 +73,19 @@ impl Repeated {
             known = span.end;
             match variable {
                 Variable::SequenceNumber => sequence_number = Some(walk.number()?),
-                Variable::Delta => piece = without_control_characters(&mut walk, Walk::text)?,
-                Variable::Obfuscation => drop(without_control_characters(&mut walk, Walk::plain)?),
+                Variable::Delta => piece = walk.text()?,
+                Variable::Obfuscation => drop(walk.plain()?),
             }
         }
-        if walk.rest != self.data.get(known..)? {
-            return None;
-        }
+        let rest = walk.rest.strip_prefix(self.data.get(known..)?)?;
         let at = Address { output_index: meaning.output_index, item_id: meaning.item_id.as_deref().map(Cow::Borrowed) };
-        Some(Frame::Event(Decoded {
+        let frame = Frame::Event(Decoded {
             event: StreamEvent::Delta { at, channel: meaning.channel, index: meaning.index, delta: piece },
             name: Cow::Borrowed(&meaning.name),
             sequence_number,
             names_differ: meaning.names_differ,
-        }))
+        });
+        Some((frame, rest))
     }
 
     /// An event was recognized.
@@ -75,10 +93,16 @@ impl Repeated {
         self.useless = 0;
     }
 
+    /// Returns whether it is unknown what is before and after the data of the learned event.
+    pub(super) fn lacks_lines(&self) -> bool {
+        self.around.is_none()
+    }
+
     /// Learns from an event that was read field by field.
     #[inline(never)]
     pub(super) fn learn(&mut self, event: SseEvent<'_>) {
         self.meaning = None;
+        self.around = None;
         if self.useless == MAX_USELESS {
             return;
         }
@@ -101,14 +125,22 @@ impl Repeated {
             index,
         });
     }
-}
 
-/// Reads a string in which there must be no raw control characters.
-fn without_control_characters<'a, T>(walk: &mut Walk<'a>, read: impl FnOnce(&mut Walk<'a>) -> Option<T>) -> Option<T> {
-    let before = walk.rest;
-    let value = read(walk)?;
-    let consumed = before.get(..before.len() - walk.rest.len())?;
-    (!has_control_character(consumed)).then_some(value)
+    /// Learns what is before and after the data of the learned event, from all bytes of that event.
+    #[inline(never)]
+    pub(super) fn learn_lines(&mut self, event: &[u8]) {
+        if self.meaning.is_none() {
+            return;
+        }
+        // This takes linear time, because the first bytes of a delta, `{"type"` or the like, don't occur inside of it.
+        let Some(start) = event.windows(self.data.len()).position(|bytes| bytes == self.data) else { return };
+        let (before, data_and_after) = event.split_at(start);
+        // A comment before the event has an empty line after it. The next event won't have the same comment.
+        let comment_end = before.windows(2).rposition(|bytes| bytes == b"\n\n").map_or(0, |at| at + 2);
+        let before = before.get(comment_end..).unwrap_or_default();
+        let after = data_and_after.get(self.data.len()..).unwrap_or_default();
+        self.around = Some((before.to_vec(), after.to_vec()));
+    }
 }
 
 #[cfg(test)]

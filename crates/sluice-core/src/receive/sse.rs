@@ -180,7 +180,19 @@ impl SseParser {
     }
 
     /// Handles the next bytes of the body and passes on each event that they complete.
-    pub fn push(&mut self, chunk: &[u8], on_event: &mut impl FnMut(SseEvent<'_>)) -> Result<(), EventTooLarge> {
+    pub fn push(&mut self, mut chunk: &[u8], on_event: &mut impl FnMut(SseEvent<'_>)) -> Result<(), EventTooLarge> {
+        while !chunk.is_empty() {
+            chunk = self.push_event(chunk, on_event)?;
+        }
+        Ok(())
+    }
+
+    /// Handles the bytes up to the end of the next event, passes it on, and returns the rest of the chunk.
+    pub(super) fn push_event<'a>(
+        &mut self,
+        chunk: &'a [u8],
+        on_event: &mut impl FnMut(SseEvent<'_>),
+    ) -> Result<&'a [u8], EventTooLarge> {
         let chunk = if self.bom_seen < BOM.len() { self.without_bom(chunk) } else { chunk };
         let mut borrowed = Borrowed::default();
         let mut line_start = 0;
@@ -197,18 +209,43 @@ impl SseParser {
             if mem::take(&mut self.skipping_line) {
                 continue;
             }
-            if self.line.is_empty() {
-                self.handle_line(line, &mut borrowed, on_event)?;
-            } else {
+            if !self.line.is_empty() {
                 self.buffer(line)?;
                 self.handle_buffered_line(&mut borrowed)?;
+            } else if line.is_empty() {
+                if self.dispatch(mem::take(&mut borrowed), on_event) {
+                    return Ok(self.after_line(chunk.get(line_start..).unwrap_or_default()));
+                }
+            } else {
+                self.handle_line(line, &mut borrowed)?;
             }
         }
         // Usually a chunk has whole events, and nothing is left of it.
         match chunk.get(line_start..) {
-            Some(rest) if !rest.is_empty() || borrowed.is_some() => self.keep(borrowed, rest),
-            _ => Ok(()),
+            Some(rest) if !rest.is_empty() || borrowed.is_some() => self.keep(borrowed, rest)?,
+            _ => {}
         }
+        Ok(&[])
+    }
+
+    /// Returns what follows a line, without the second half of its line ending.
+    fn after_line<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
+        match rest {
+            [b'\n', after @ ..] if self.after_cr => {
+                self.after_cr = false;
+                after
+            }
+            _ => rest,
+        }
+    }
+
+    /// Returns whether the next byte is the first of an event, and nothing before it matters.
+    pub(super) fn is_between_events(&self) -> bool {
+        self.bom_seen == BOM.len()
+            && !self.after_cr
+            && !self.skipping_line
+            && self.line.is_empty()
+            && self.block.bytes == 0
     }
 
     /// The chunk ends here: copies its part of the current event, and the start of a line.
@@ -307,18 +344,9 @@ impl SseParser {
 
     // In native code, the call would cost more than the line.
     #[cfg_attr(target_family = "wasm", inline(never))]
-    fn handle_line<'a>(
-        &mut self,
-        line: &'a [u8],
-        borrowed: &mut Borrowed<'a>,
-        on_event: &mut impl FnMut(SseEvent<'_>),
-    ) -> Result<(), EventTooLarge> {
-        let Some(&first) = line.first() else {
-            self.dispatch(mem::take(borrowed), on_event);
-            return Ok(());
-        };
+    fn handle_line<'a>(&mut self, line: &'a [u8], borrowed: &mut Borrowed<'a>) -> Result<(), EventTooLarge> {
         // This is cheaper than comparing names: no other field that we read starts with these letters.
-        if first != b'd' && first != b'e' {
+        if !matches!(line.first(), Some(b'd' | b'e')) {
             return Ok(());
         }
         if self.block.bytes + line.len() > ALWAYS_READABLE {
@@ -386,15 +414,17 @@ impl SseParser {
         Ok(())
     }
 
-    fn dispatch(&mut self, borrowed: Borrowed<'_>, on_event: &mut impl FnMut(SseEvent<'_>)) {
+    /// An empty line ends an event. Returns whether there was one.
+    fn dispatch(&mut self, borrowed: Borrowed<'_>, on_event: &mut impl FnMut(SseEvent<'_>)) -> bool {
         let long_runs = &LongRuns::new(mem::take(&mut self.block.long_runs));
         let name = borrowed.name.unwrap_or(&self.block.name);
-        if let Some(data) = borrowed.data {
+        let data = borrowed.data.or(self.block.has_data.then(|| self.block.data()));
+        if let Some(data) = data {
             on_event(SseEvent { name, data, long_runs });
-        } else if self.block.has_data {
-            on_event(SseEvent { name, data: self.block.data(), long_runs });
         }
+        let had_event = data.is_some();
         self.block.clear();
+        had_event
     }
 }
 
