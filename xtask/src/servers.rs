@@ -1,6 +1,6 @@
 //! `cargo xtask servers`: uses servers that others wrote through the real command line, and one of them in a real VS Code.
 //!
-//! They are installed from `PyPI` into `target/`, which takes minutes the first time. Once `LiteLLM` is installed,
+//! They are installed from `PyPI` into `target/`, which takes minutes the first time. `LiteLLM` is small enough that
 //! `cargo xtask test` uses it, too.
 
 use std::fs;
@@ -41,9 +41,9 @@ pub fn check(only: Option<&str>) -> Done {
     Ok(())
 }
 
-/// Returns whether `LiteLLM` is installed, so that using it takes seconds.
-pub fn has_litellm() -> bool {
-    environment(&folder(), &litellm::PACKAGES).join(INSTALLED).exists()
+/// Installs `LiteLLM`, unless it is there already.
+pub fn prepare_litellm() -> Done {
+    install(&folder(), &litellm::PACKAGES).map(drop)
 }
 
 /// Returns the folder for everything that is installed.

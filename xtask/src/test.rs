@@ -30,13 +30,18 @@ fn steps(summary: &Summary) -> Done {
     summary.step("formatting", || run(cargo().args(["fmt", "--all", "--check"])))?;
     summary.step("house rules", tidy::check)?;
     summary.step("JavaScript style", javascript::check_style)?;
-    let machine = thread::scope(|scope| {
+    let (machine, litellm) = thread::scope(|scope| {
         let modules = scope.spawn(|| check_modules(summary));
         let native = check_native(summary);
         let modules = modules.join().map_err(|_| "a check panicked".to_owned())?;
         native.and(modules)
     })?;
     check_both(summary)?;
+    let name = "the command line with a real LiteLLM";
+    match litellm {
+        Ok(()) => summary.step(name, || servers::check(Some("litellm")))?,
+        Err(reason) => summary.skip(name, &format!("it can't be installed: {reason}")),
+    }
     let name = "the extension in a real VS Code";
     match machine {
         Machine::Ready(tools) => {
@@ -76,9 +81,11 @@ fn check_native(summary: &Summary) -> Done {
     })
 }
 
-/// The WebAssembly modules and the JavaScript around them. Returns whether there is a VS Code to test with.
-fn check_modules(summary: &Summary) -> Done<Machine> {
+/// The WebAssembly modules and the JavaScript around them. Returns whether there are a VS Code and a `LiteLLM` to test with.
+fn check_modules(summary: &Summary) -> Done<(Machine, Done)> {
     let machine = summary.step("installation of VS Code and a browser", vscode::prepare)?;
+    // Without Python, the other checks are still worth something.
+    let litellm = summary.step("installation of LiteLLM", || Ok(servers::prepare_litellm()))?;
     let modules = summary.step("WebAssembly", || {
         let modules = wasm::build()?;
         wasm::check_reproducible(&modules)?;
@@ -92,7 +99,7 @@ fn check_modules(summary: &Summary) -> Done<Machine> {
         adapter::test()
     })?;
     summary.step("extension", extension::test)?;
-    Ok(machine)
+    Ok((machine, litellm))
 }
 
 /// What needs native programs as well as modules.
@@ -100,12 +107,6 @@ fn check_both(summary: &Summary) -> Done {
     summary.step("streams in Node", || javascript::test(&wasm::build()?, &export_streams()?))?;
     summary.step("the AI SDK, three versions of it, through the adapter", adapter::check_with_ai_sdks)?;
     summary.step("the same faults in the client, the extension and the adapter", extension::compare_faults)?;
-    let name = "the command line with a real LiteLLM";
-    if servers::has_litellm() {
-        summary.step(name, || servers::check(Some("litellm")))?;
-    } else {
-        summary.skip(name, "it isn't installed; `cargo xtask servers --only litellm` installs it");
-    }
     if let Some(recorded) = std::env::var_os(RECORDINGS).map(PathBuf::from) {
         summary.step("recorded streams", || recordings::check(&recorded))?;
         summary.step("recorded token counts", || tokens::check(&recorded))?;
