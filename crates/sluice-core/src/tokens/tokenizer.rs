@@ -92,6 +92,9 @@ pub(super) enum Source {
     Compared { of: &'static [Figure], files: u32 },
     /// They follow from the model's published chat template.
     Template { of: &'static [Figure], model: &'static str },
+    /// Too few recordings show that something is added. The figure is the highest of them, so that a count is rather too
+    /// high than too low.
+    Margin { of: &'static [Figure] },
 }
 
 /// The figures of a row that share a source.
@@ -117,7 +120,8 @@ impl Source {
             Self::Documented { of, .. }
             | Self::Fitted { of, .. }
             | Self::Compared { of, .. }
-            | Self::Template { of, .. } => of,
+            | Self::Template { of, .. }
+            | Self::Margin { of } => of,
         }
     }
 }
@@ -133,6 +137,7 @@ impl fmt::Display for Source {
             }
             Self::Compared { files, .. } => write!(f, "compared with the models' vocabulary on {files} files"),
             Self::Template { model, .. } => write!(f, "published template of {model}"),
+            Self::Margin { .. } => f.write_str("a margin, because there are few recordings"),
         }
     }
 }
@@ -393,6 +398,8 @@ mod tests {
             ("alibaba/qwen3-vl-instruct", "qwen-3"),
             ("alibaba/qwen2.5-vl-72b-instruct", "qwen-2-vision"),
             ("alibaba/qwen3-235b-a22b-thinking-2507", "qwen-3-thinking"),
+            ("alibaba/qwen3.7-plus", "qwen-3.5"),
+            ("alibaba/qwen3.8-max", "qwen-3.8"),
             ("deepseek/deepseek-v4-flash", "deepseek-v4"),
             ("amazon/nova-2-lite", "nova-2"),
             ("moonshotai/kimi-k2-thinking", "kimi"),
@@ -400,6 +407,7 @@ mod tests {
             ("zai/glm-4.6", "glm"),
             ("zai/glm-5.2", "glm-5.2"),
             ("minimax/minimax-m2", "minimax"),
+            ("minimax/minimax-m1", "minimax-1"),
             ("amazon/nova-pro", "nova"),
             ("", "other"),
             ("cohere/command-a", "command-a"),

@@ -16,6 +16,10 @@ pub(super) const fn template(of: &'static [Figure], model: &'static str) -> Sour
     Source::Template { of, model }
 }
 
+pub(super) const fn margin(of: &'static [Figure]) -> Source {
+    Source::Margin { of }
+}
+
 /// The files are described in `data/README.md`.
 pub(super) const COMPARED: Source = Source::Compared { of: &[Text], files: 976 };
 
@@ -328,6 +332,17 @@ pub(super) const QWEN: Family = Family {
     ..OTHER
 };
 
+pub(super) const QWEN_3_5: Family = Family {
+    name: "qwen-3.5",
+    from: (3, 5),
+    request: 5,
+    call: 21,
+    result: 12,
+    tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 208, forced: 208, each: 10 },
+    sources: &[template(&[Messages], "Qwen 3.5"), fitted(&[Text, Calls, Tools], 45, 2)],
+    ..QWEN
+};
+
 pub(super) const MISTRAL: Family = Family {
     name: "mistral",
     ids: &[
@@ -443,6 +458,22 @@ pub(super) static KIMI_GROQ: Family = Family {
     error: (5, 10),
     sources: &[template(&[Messages, Prompt], "Kimi K2"), fitted(&[Text, Calls, Tools], 26, 3)],
     ..KIMI
+};
+
+/// Its template shows tools as JSON between tags, and adds a sentence about who the model is if there are no instructions.
+pub(super) const MINIMAX: Family = Family {
+    name: "minimax",
+    ids: &[&["minimax"]],
+    text: 1000,
+    long: 1010,
+    request: 10,
+    message: 3,
+    system: 3,
+    default_prompt: 28,
+    tools: ToolStyle::Json { layout: Spaced, scale: 1000, around: 100, forced: 100, each: 5 },
+    error: (10, 30),
+    sources: &[template(&[Messages, Prompt, Tools], "MiniMax M2"), fitted(&[Text, Calls], 29, 3)],
+    ..OTHER
 };
 
 /// `OpenRouter` passes them on to servers with either version of the template. The sentence about who the model is has 18
