@@ -285,12 +285,30 @@ pub(super) static FAMILIES: &[Family] = &[
         sources: &[template(&[Messages, Tools], "Mistral 7B"), fitted(&[Text, Calls, Tools], 252, 13)],
         ..MISTRAL
     },
-    // Since 2026, the server adds a few tokens about thinking.
+    // Since Mistral Small 4 and Medium 3.5, the template contains a setting for thinking.
     Family {
         name: "mistral-small",
-        ids: &[&["mistral-small-latest"], &["magistral-small-latest"]],
+        ids: &[
+            &["mistral-small-latest"],
+            &["magistral-small-latest"],
+            &["mistral-small-4"],
+            &["mistral-small-26"],
+            &["mistral-medium-3.5"],
+            &["mistral-medium-26"],
+        ],
         request: 13,
-        sources: &[template(&[Tools], "Mistral"), COMPARED, fitted(&[Messages, Calls, Tools], 47, 4)],
+        sources: &[template(&[Messages, Tools], "Mistral Small 4"), COMPARED, fitted(&[Calls, Tools], 47, 4)],
+        ..MISTRAL
+    },
+    // It has the vocabulary of Mistral, but the template of others.
+    Family {
+        name: "dolphin",
+        ids: &[&["dolphin", "mistral"]],
+        request: 5,
+        message: 5,
+        system: 5,
+        default_prompt: 20,
+        sources: &[template(&[Messages], "Dolphin 3"), margin(&[Prompt]), COMPARED, fitted(&[Calls, Tools], 252, 13)],
         ..MISTRAL
     },
     MISTRAL,
