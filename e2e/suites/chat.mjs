@@ -13,8 +13,8 @@ const QUICK = "sluice/demo+pace=0";
 const MODELS = [
   { id: QUICK, like: "sluice/demo", name: "Quick Demo" },
   { id: "sluice/small+pace=0", like: "sluice/small", name: "Quick Small" },
-  // Its server counts two fifths more tokens than usual, of everything.
-  { id: "sluice/small+pace=0+tokens=140", like: "sluice/small", name: "Dense Small" },
+  // Its server counts two fifths more tokens than usual, of everything. The window leaves room for several questions.
+  { id: `${QUICK}+tokens=140`, like: "sluice/small", name: "Dense Small", change: { context_window: 52_000 } },
   { id: "sluice/long+pace=200", like: "sluice/demo", name: "Slow talker" },
   { id: "sluice/demo+status=402", like: "sluice/demo", name: "Demo without credit" },
   { id: "sluice/empty+pace=0", like: "sluice/demo", name: "Demo without words" },
@@ -52,17 +52,21 @@ export async function chat(setup) {
   };
   /** Reads chapters until VS Code summarizes the conversation, then one more. */
   const converse = async (/** @type {string} */ name) => {
-    const small = MODELS.find((model) => model.name === name)?.id ?? "";
+    const model = MODELS.find((model) => model.name === name);
+    const small = model?.id ?? "";
     await view.startAfresh();
     await view.pick(name);
     const summary = () => asked(small).find((seen) => JSON.stringify(seen.body.input.at(-1)).includes("<summary>"));
+    let questions = 0;
     for (const number of CHAPTERS.slice(0, -1)) {
       const answer = await view.ask(`Please read the file ${server.workspace}/chapter-${number}.md`);
       assert.match(answer, new RegExp(`in chapter ${number} the gate opens at noon`));
+      questions += 1;
       if (summary()) break;
     }
     const request = summary();
     assert.ok(request, `no summary was asked for; the last request had ${asked(small).at(-1)?.usage?.input_tokens} tokens`);
+    assert.ok(questions >= 3, `the conversation is too short: it was summarized after ${questions} questions`);
     assert.equal(request.body.tool_choice, "none", "it is not recognized as a request for a summary");
     await until("the summary is written", () => request.ended);
     const before = Math.max(...asked(small).map((seen) => seen.usage?.input_tokens ?? 0));
@@ -72,6 +76,9 @@ export async function chat(setup) {
     assert.match(JSON.stringify(last?.body.input), /What happened so far/, "the summary is not in the next request");
     assert.ok(last?.usage.input_tokens < before, `${last?.usage.input_tokens} tokens after, ${before} before`);
     assert.ok(!asked(small).some((seen) => seen.status === 400), "a request was too long");
+    const limit = model?.change?.context_window ?? Number.POSITIVE_INFINITY;
+    const counts = asked(small).map((seen) => seen.usage?.input_tokens ?? 0);
+    assert.ok(Math.max(...counts) <= limit, `${counts.join(", ")} tokens, but the window has ${limit}`);
   };
   try {
     await step("without a key the demo answers and calls tools", async () => {
