@@ -88,7 +88,7 @@ fn a_request_is_counted() {
         &["--json", "--request", "-m", "xai/grok-4"],
         REQUEST.as_bytes(),
         expect![[r#"
-            {"input_tokens":2582,"model":"xai/grok-4","tokenizer":"grok-4","own_vocabulary":false,"instructions":4,"messages":9,"tool_calls":344,"tool_results":19,"reasoning":0,"tools":183,"format":0,"images":1342,"framing":681,"uncertainty":15,"basis":"text, messages, calls, tools, the server's prompt: fitted to 16 recorded requests from 2 repositories (2026-11-18)","notes":["an image is counted as 1024 x 1024 pixels: it is not in the request","`web_search`: the server's description of its own tool and the tool's results are not counted"]}
+            {"input_tokens":3032,"model":"xai/grok-4","tokenizer":"grok-4","own_vocabulary":false,"instructions":4,"messages":9,"tool_calls":344,"tool_results":19,"reasoning":0,"tools":183,"format":0,"images":1792,"framing":681,"uncertainty":15,"basis":"text, messages, calls, tools, the server's prompt: fitted to 16 recorded requests from 2 repositories (2026-11-18)","notes":["an image is counted as 1024 x 1024 pixels: it is not in the request","`web_search`: the server's description of its own tool and the tool's results are not counted"]}
             exit 0
         "#]],
     );
