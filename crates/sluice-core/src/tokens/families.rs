@@ -177,6 +177,7 @@ pub(super) static FAMILIES: &[Family] = &[
         name: "qwen-3.8",
         from: (3, 8),
         request: QWEN_3_5.request + 48,
+        error: (15, 12),
         sources: &[margin(&[Prompt]), template(&[Messages], "Qwen 3.5"), fitted(&[Text, Calls, Tools], 45, 2)],
         ..QWEN_3_5
     },
