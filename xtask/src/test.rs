@@ -1,7 +1,7 @@
 //! `cargo xtask test`: runs every check, and announces each one.
 //!
-//! Two threads share the work, so that one core has something to do while the other links a program or waits for a server. The
-//! tests in VS Code come last and have the machine to themselves.
+//! Two threads share the work, so that one core has something to do while the other links a program or waits for a server;
+//! a third one downloads. The tests in VS Code come last and have the machine to themselves.
 
 mod programs;
 mod summary;
@@ -32,9 +32,12 @@ fn steps(summary: &Summary) -> Done {
     summary.step("JavaScript style", javascript::check_style)?;
     let (machine, litellm) = thread::scope(|scope| {
         let modules = scope.spawn(|| check_modules(summary));
+        // Without Python, the other checks are still worth something.
+        let litellm = scope.spawn(|| summary.step("installation of LiteLLM", || Ok(servers::prepare_litellm())));
         let native = check_native(summary);
-        let modules = modules.join().map_err(|_| "a check panicked".to_owned())?;
-        native.and(modules)
+        let panicked = |_| "a check panicked".to_owned();
+        let (modules, litellm) = (modules.join().map_err(panicked)?, litellm.join().map_err(panicked)?);
+        native.and(Ok((modules?, litellm?)))
     })?;
     check_both(summary)?;
     let name = "the command line with a real LiteLLM";
@@ -81,11 +84,9 @@ fn check_native(summary: &Summary) -> Done {
     })
 }
 
-/// The WebAssembly modules and the JavaScript around them. Returns whether there are a VS Code and a `LiteLLM` to test with.
-fn check_modules(summary: &Summary) -> Done<(Machine, Done)> {
+/// The WebAssembly modules and the JavaScript around them. Returns whether there is a VS Code to test with.
+fn check_modules(summary: &Summary) -> Done<Machine> {
     let machine = summary.step("installation of VS Code and a browser", vscode::prepare)?;
-    // Without Python, the other checks are still worth something.
-    let litellm = summary.step("installation of LiteLLM", || Ok(servers::prepare_litellm()))?;
     let modules = summary.step("WebAssembly", || {
         let modules = wasm::build()?;
         wasm::check_reproducible(&modules)?;
@@ -99,7 +100,7 @@ fn check_modules(summary: &Summary) -> Done<(Machine, Done)> {
         adapter::test()
     })?;
     summary.step("extension", extension::test)?;
-    Ok((machine, litellm))
+    Ok(machine)
 }
 
 /// What needs native programs as well as modules.
