@@ -45,6 +45,11 @@ function named(result: CheckResult): string {
   }
 }
 
+/** Returns whether something doesn't work. */
+export function isBad({ checks }: Card): boolean {
+  return checks.some(({ result }) => result === "failed");
+}
+
 /** Returns one sentence about the whole card. */
 export function verdict(label: string, { checks }: Card): string {
   const failed = checks.find(({ result }) => result === "failed");
@@ -57,7 +62,6 @@ export function verdict(label: string, { checks }: Card): string {
 export function cardPage(label: string, card: Card, redact: (text: string) => string): string {
   const text = (shown: string): string => escaped(redact(shown));
   const nonce = crypto.randomUUID();
-  const isBad = card.checks.some(({ result }) => result === "failed");
   const rows = card.checks.map(({ label: name, result, detail }) => {
     const meaning = escaped(named(result));
     // The cell stays a cell: with a role of its own, it would no longer be a part of the table.
@@ -79,7 +83,7 @@ export function cardPage(label: string, card: Card, redact: (text: string) => st
 <body>
 <h1>${text(label)}</h1>
 <p class="where">${text(where)}</p>
-<p class="verdict${isBad ? " failed" : ""}">${text(verdict(label, card))}</p>
+<p class="verdict${isBad(card) ? " failed" : ""}">${text(verdict(label, card))}</p>
 <table>${rows.join("\n")}</table>
 ${list === "" ? "" : `<h2>${heading}</h2>${list}`}
 <p class="cost">${escaped(vscode.l10n.t("Requests: {0}, tokens: {1}", card.requests, card.tokens))}</p>

@@ -13,7 +13,7 @@ import { hostProcess } from "./host-process.js";
 import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
 import { localized, parseEndpoint } from "./messages.js";
-import { ask, confirm, KnownError, plainError, showWarning } from "./notify.js";
+import { ask, KnownError, plainError, showWarning } from "./notify.js";
 import { settingsBaseUrl } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
 
@@ -28,6 +28,7 @@ export interface Connection extends Server {
   readonly isTrial?: boolean;
   /** Where a new key goes. Absent if the key can't be changed here, because it is in the environment or a sign-in. */
   readonly kept?: KeptKey;
+  readonly isSignIn?: boolean;
 }
 
 /** A connection that was tried: it can be used, or there is a reason why not. */
@@ -113,16 +114,9 @@ export class Connections {
     return this.#found({ label: vscode.l10n.t("Demo"), endpoint, fingerprint: "demo", isDemo: true, fetch }, async () => undefined);
   }
 
-  /** Asks the user whether an address may be used that they have just entered, if that is necessary. Throws if it can't be used. */
-  async agree({ baseUrl, origin }: Endpoint, key: string | undefined): Promise<boolean> {
-    const consent = (await this.modules.requests()).consent(baseUrl, key !== undefined);
-    if (consent === "notNeeded" || this.#origins(await this.#fingerprint(key)).includes(origin)) {
-      return true;
-    }
-    if ("refused" in consent) {
-      throw new Error(localized([consent.refused]));
-    }
-    return confirm(localized([consent.needed]), vscode.l10n.t("Use This Address"));
+  /** Returns the origins that a key may be sent to, or that may be used without a key. */
+  async originsOf(key: string | undefined): Promise<readonly string[]> {
+    return this.#origins(await this.#fingerprint(key));
   }
 
   /** A connection with a key that isn't kept yet. The user has just entered the key for this address, and agreed to use it. */
@@ -159,7 +153,7 @@ export class Connections {
       return this.#refused(label, { problem });
     }
     const fingerprint = await this.#fingerprint(label);
-    return this.#found({ label, endpoint, fingerprint }, () => this.signIn.bearerFor(endpoint.origin));
+    return this.#found({ label, endpoint, fingerprint, isSignIn: true }, () => this.signIn.bearerFor(endpoint.origin));
   }
 
   /**
@@ -233,7 +227,7 @@ export class Connections {
     if (key !== undefined) {
       this.log.hide(key);
       if (!isHeaderSafe(key)) {
-        this.#refused(label, { problem: unusableKey() });
+        this.#refused(label, { problem: localized([{ code: "keyUnusable", args: [] }]) });
       }
     }
     const fingerprint = await this.#fingerprint(key);
@@ -310,12 +304,6 @@ export class Connections {
     await globalState.update("salt", salt);
     return salt;
   }
-}
-
-export function unusableKey(): string {
-  return vscode.l10n.t(
-    "The key contains a line break, a space or another character that is not allowed in a key, so nothing was sent. Copy the key again and enter it on one line.",
-  );
 }
 
 function connection(

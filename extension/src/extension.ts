@@ -3,10 +3,10 @@
 import * as vscode from "vscode";
 import { Modules } from "../../packages/loader/src/modules.js";
 import type { Credit } from "../view/protocol.js";
-import { registerCommands, SMOOTH_STREAMING_ANSWERED } from "./commands.js";
+import { registerCommands } from "./commands.js";
 import { Connections } from "./connections.js";
+import { Dialogs, toDialogConnection } from "./dialogs.js";
 import { INSPECTOR, Inspector } from "./inspector.js";
-import { chooseDefault, greet, offerToChange } from "./key-commands.js";
 import { KeyStore } from "./key-store.js";
 import { useCore as linkFreeByCore } from "./link-free.js";
 import { Log } from "./log.js";
@@ -46,9 +46,9 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const keys = new KeyStore(context.secrets, modules);
   const connections = new Connections(modules, context, log, signIn, keys);
   const lists = new ModelLists(modules, context.globalStorageUri, log);
-  const status = new StatusBar();
-  status.offersSmoothStreaming = chatPace() === "chatView" && context.globalState.get(SMOOTH_STREAMING_ANSWERED) === undefined;
-  const guard = new SpendGuard(modules, log);
+  const dialogs: Dialogs = new Dialogs({ context, modules, connections, keys, lists, log, signIn }, () => provider);
+  const status = new StatusBar(() => chatPace() === "chatView" && context.globalState.get("smoothStreamingAnswered") === undefined);
+  const guard = new SpendGuard(modules, log, dialogs);
   const counts = new TokenCounts(modules, context.globalStorageUri, log, status, guard, (record) => {
     inspector.add(record);
     void recorder.finish(record);
@@ -90,31 +90,21 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     status,
     vscode.window.registerWebviewViewProvider(INSPECTOR, inspector),
     vscode.commands.registerCommand("sluice.showUsage", () => inspector.show("usage")),
-    vscode.commands.registerCommand("sluice.raiseLimit", () => guard.raise()),
-    vscode.commands.registerCommand("sluice.toggleRecording", () => recorder.toggle()),
-    vscode.commands.registerCommand("sluice.deleteRecordings", () => recorder.deleteAll()),
     registerProvider("sluice", provider),
-    ...registerCommands({
-      context,
-      modules,
-      connections,
-      lists,
-      signIn,
-      vault,
-      keys,
-      log,
-      status,
-      listed: () => provider.listed,
-      refreshProvider,
-    }),
+    ...registerCommands({ context, connections, dialogs, guard, lists, log, recorder, vault }),
     signIn.onDidChange(refreshProvider),
     schema.register(),
     provider.onDidChangeLanguageModelChatInformation(() => schema.changed()),
     keys.onDidChange(refreshProvider),
     connections.onDidConfirm(refreshProvider),
-    lists.onDidRefuse(offerToChange),
-    provider.onDidOfferDemo(() => greet(context)),
-    provider.onDidOfferModels((models) => chooseDefault(context, models)),
+    lists.onDidRefuse(({ connection, reason }) =>
+      dialogs.run({ keyRefused: { connection: toDialogConnection(connection.label, connection), reason } }),
+    ),
+    provider.onDidOfferDemo(() => dialogs.once("greeted", "greet")),
+    provider.onDidOfferModels((models) => {
+      const suitable = models.find(({ model }) => model.isDefault);
+      return suitable && dialogs.once("choseDefault", { startWith: suitable.id });
+    }),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("sluice")) {
         void check();

@@ -5,9 +5,6 @@ import * as vscode from "vscode";
 
 import type { KeptKey } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
-import type { Requests, Result } from "../../packages/loader/src/requests.js";
-import { localized } from "./messages.js";
-import { plainError } from "./notify.js";
 
 const SECRET = "keys";
 
@@ -31,30 +28,19 @@ export class KeyStore {
 
   /** Returns all keys, in the order in which they were added. */
   list(): Promise<readonly KeptKey[]> {
-    const keys = (this.#keys ??= this.#ask((requests, stored) => requests.readKeys(stored)));
+    const read = async (): Promise<readonly KeptKey[]> => (await this.modules.requests()).readKeys((await this.read()) ?? "");
+    const keys = (this.#keys ??= read());
     // A module that failed to load may load the next time.
     keys.catch(() => (this.#keys = undefined));
     return keys;
   }
 
-  /** Keeps a key. It takes the place of `before`. */
-  async put(key: KeptKey, before?: KeptKey): Promise<void> {
-    await this.#store(await this.#ask((requests, stored) => requests.putKey(stored, key, before)));
+  /** Returns the stored text, which the core can read. */
+  async read(): Promise<string | undefined> {
+    return this.secrets.get(SECRET);
   }
 
-  async remove(key: KeptKey): Promise<void> {
-    await this.#store(await this.#ask((requests, stored) => requests.removeKey(stored, key)));
-  }
-
-  async #ask<T>(question: (requests: Requests, stored: string) => T): Promise<T> {
-    const [requests, stored] = await Promise.all([this.modules.requests(), this.secrets.get(SECRET)]);
-    return question(requests, stored ?? "");
-  }
-
-  async #store(changed: Result<string>): Promise<void> {
-    if ("Err" in changed) {
-      throw plainError(localized([changed.Err]));
-    }
-    await (changed.Ok === "" ? this.secrets.delete(SECRET) : this.secrets.store(SECRET, changed.Ok));
+  async write(stored: string): Promise<void> {
+    await (stored === "" ? this.secrets.delete(SECRET) : this.secrets.store(SECRET, stored));
   }
 }

@@ -4,7 +4,7 @@
 
 import * as vscode from "vscode";
 
-import type { StatusLine } from "../../packages/loader/src/core.js";
+import type { DialogInput, DialogLevel, InputAnswer, Message, StatusLine } from "../../packages/loader/src/core.js";
 import { linkFree } from "./link-free.js";
 import { localized } from "./messages.js";
 
@@ -40,6 +40,21 @@ export async function offer(
   await (typeof action === "string" ? vscode.commands.executeCommand(action) : action?.());
 }
 
+const SHOW: { readonly [level in DialogLevel]: typeof showInformation } = {
+  information: showInformation,
+  warning: showWarning,
+  error: showError,
+  question: ask,
+};
+
+/** Shows a message of the core. Returns the index of the button that was pressed, if any. */
+export async function showMessage(message: { level: DialogLevel; text: Message[]; buttons: Message[] }): Promise<number | undefined> {
+  const buttons = message.buttons.map((button) => localized([button]));
+  const pressed = SHOW[message.level](localized(message.text), ...buttons);
+  // Nobody waits until the user has read it.
+  return buttons.length === 0 ? undefined : pressed.then((button) => (button === undefined ? undefined : buttons.indexOf(button)));
+}
+
 export interface Row {
   readonly label: string;
   /** The name of a theme icon to show before the label. */
@@ -62,61 +77,61 @@ export async function pick<T extends Row>(rows: readonly T[], title: string, pla
   return (await vscode.window.showQuickPick(rows.map(quickPickItem), options))?.row;
 }
 
-/** A button in the title of an input box. */
-export interface InputButton {
-  /** The name of a theme icon. */
-  readonly icon: string;
-  readonly tooltip: string;
-}
+/** An input box that stays open while an input is checked. */
+export class InputBox {
+  #box: vscode.InputBox | undefined;
+  #answer: (answer: InputAnswer | undefined) => void = () => undefined;
 
-export interface Question {
-  readonly title: string;
-  readonly prompt: string;
-  readonly value?: string;
-  readonly isSecret?: boolean;
-  readonly buttons?: readonly InputButton[];
-  /** Says what is wrong with an input. If it may be kept anyway, entering it twice is enough. */
-  check(input: string): Promise<{ readonly problem: string; readonly mayKeep: boolean } | undefined>;
-}
+  /** Asks for a text, or for another one if there was a problem. Returns undefined if the user closes the box. */
+  ask(input: DialogInput, problem: readonly Message[] | null): Promise<InputAnswer | undefined> {
+    return new Promise((resolve) => {
+      this.#answer = resolve;
+      if (problem === null) {
+        this.#open(input);
+      } else if (this.#box === undefined) {
+        resolve(undefined);
+      } else {
+        this.#box.validationMessage = linkFree(localized(problem));
+        [this.#box.busy, this.#box.enabled] = [false, true];
+      }
+    });
+  }
 
-/** Asks for a text until it passes the check. Returns a button if one is pressed, and undefined if the user cancels. */
-export function input({ title, prompt, value, isSecret, buttons = [], check }: Question): Promise<string | InputButton | undefined> {
-  const box = vscode.window.createInputBox();
-  box.title = linkFree(title);
-  box.prompt = linkFree(prompt);
-  box.value = value ?? "";
-  box.password = isSecret ?? false;
-  box.ignoreFocusOut = true;
-  box.buttons = buttons.map(({ icon, tooltip }) => ({ iconPath: new vscode.ThemeIcon(icon), tooltip: linkFree(tooltip) }));
-  let doubtful: string | undefined;
-  return new Promise((resolve) => {
-    const finish = (result: string | InputButton | undefined): void => {
-      resolve(result);
-      box.dispose();
-    };
-    box.onDidTriggerButton((button) => finish(buttons[box.buttons.indexOf(button)]));
-    box.onDidHide(() => finish(undefined));
+  /** Returns whether the box was still open. */
+  close(): boolean {
+    const box = this.#box;
+    this.#box = undefined;
+    box?.dispose();
+    return box !== undefined;
+  }
+
+  #open({ title, prompt, value, isSecret, buttons }: DialogInput): void {
+    this.close();
+    const box = (this.#box = vscode.window.createInputBox());
+    box.title = linkFree(localized(title));
+    box.prompt = linkFree(localized(prompt));
+    box.value = value;
+    box.password = isSecret;
+    box.ignoreFocusOut = true;
+    box.buttons = buttons.map(([icon, tooltip]) => ({ iconPath: new vscode.ThemeIcon(icon), tooltip: linkFree(localized([tooltip])) }));
     box.onDidChangeValue(() => (box.validationMessage = undefined));
-    box.onDidAccept(async () => {
-      const entered = box.value.trim();
-      if (entered === doubtful) {
-        return finish(entered);
-      }
+    box.onDidAccept(() => {
       [box.busy, box.enabled] = [true, false];
-      const wrong = await check(entered).catch((error: unknown) => ({
-        problem: error instanceof Error ? error.message : "",
-        mayKeep: false,
-      }));
-      [box.busy, box.enabled] = [false, true];
-      if (wrong === undefined) {
-        return finish(entered);
+      this.#answer({ entered: box.value.trim() });
+    });
+    box.onDidTriggerButton((button) => {
+      this.#answer({ button: box.buttons.indexOf(button) });
+      this.close();
+    });
+    box.onDidHide(() => {
+      // VS Code also says this about a box that was closed here.
+      if (this.#box === box) {
+        this.#answer(undefined);
+        this.close();
       }
-      doubtful = wrong.mayKeep ? entered : undefined;
-      const again = wrong.mayKeep ? ` ${vscode.l10n.t("Press Enter again to keep it anyway.")}` : "";
-      box.validationMessage = linkFree(`${wrong.problem}${again}`);
     });
     box.show();
-  });
+  }
 }
 
 let panel: vscode.WebviewPanel | undefined;
@@ -156,15 +171,14 @@ const BACKGROUNDS = {
 
 /** Shows in the status bar how full the conversation is. Text, colour and tooltip come from the core. */
 export class StatusBar {
-  /** Whether the tooltip mentions a command that makes VS Code show text sooner. */
-  offersSmoothStreaming = false;
   readonly #item = vscode.window.createStatusBarItem("sluice.status", vscode.StatusBarAlignment.Right, 100);
   #line: StatusLine | undefined;
   /** Why a request is waiting, and until when. */
   #retrying: { readonly message: string; readonly until: number } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor() {
+  /** The tooltip mentions a command that makes VS Code show text sooner, as long as `offersSmoothStreaming` says so. */
+  constructor(private readonly offersSmoothStreaming: () => boolean = () => false) {
     this.#item.name = "Sluice";
     this.#item.command = "sluice.inspector.focus";
   }
@@ -203,7 +217,7 @@ export class StatusBar {
     this.#item.text = `$(${icon}) ${shown}`;
     this.#item.backgroundColor = BACKGROUNDS[level];
     const title = markdown(vscode.l10n.t("Smoother streaming (an experiment of VS Code)"));
-    const offer = this.offersSmoothStreaming ? `\n\n[${title}](command:${SMOOTH_STREAMING})` : "";
+    const offer = this.offersSmoothStreaming() ? `\n\n[${title}](command:${SMOOTH_STREAMING})` : "";
     const shownTooltip = new vscode.MarkdownString(`${note}| | |\n|:--|--:|\n${rows.join("")}${offer}`);
     // Nothing else in it can be a link.
     shownTooltip.isTrusted = { enabledCommands: [SMOOTH_STREAMING] };

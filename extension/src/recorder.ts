@@ -9,12 +9,10 @@ import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Prepared } from "../../packages/loader/src/requests.js";
 import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
-import { confirm, pick, showInformation } from "./notify.js";
+import { pick, showInformation } from "./notify.js";
 
-/** The key of the time at which recording ends, in the workspace's state. */
+/** When recording ends, in the workspace's state. A dialog of the core sets it. */
 const UNTIL = "recordingUntil";
-/** Recording ends after this time. */
-const ON_FOR_MS = 8 * 3_600_000;
 /** The rest of a longer response isn't recorded. */
 const MAX_RESPONSE = 16 << 20;
 
@@ -38,25 +36,6 @@ export class Recorder {
 
   get isOn(): boolean {
     return this.#folder !== undefined && this.context.workspaceState.get(UNTIL, 0) > Date.now();
-  }
-
-  /** Switches recording on or off for this workspace. */
-  async toggle(): Promise<void> {
-    if (this.#folder === undefined) {
-      void showInformation(vscode.l10n.t("Sluice: open a folder first. Recordings belong to a workspace."));
-      return;
-    }
-    if (this.isOn) {
-      await this.context.workspaceState.update(UNTIL, undefined);
-      void showInformation(vscode.l10n.t("Sluice: recording is off. What was recorded is deleted after seven days, or by a command."));
-      return;
-    }
-    const question = vscode.l10n.t(
-      "Every message that is sent to Sluice's models from this workspace, and every answer, will be kept on this machine for seven days. Recording ends after eight hours.",
-    );
-    if (await confirm(question, vscode.l10n.t("Record"))) {
-      await this.context.workspaceState.update(UNTIL, Date.now() + ON_FOR_MS);
-    }
   }
 
   /** A request begins. Returns undefined if it isn't recorded. */

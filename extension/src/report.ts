@@ -7,7 +7,7 @@ import type { CommandServices } from "./commands.js";
 import { hostProcess } from "./host-process.js";
 
 /** The parts of the manifest that are used. */
-export interface Manifest {
+interface Manifest {
   readonly version: string;
   readonly contributes: { readonly configuration: { readonly properties: object } };
 }

@@ -24,19 +24,9 @@ export function readSettings(requests: Requests, log: Log): Settings {
   return settings;
 }
 
-/** An experiment of VS Code: the Chat view shows text when it arrives. */
-const INCREMENTAL = "chat.experimental.incrementalRendering";
-
-/** Returns how VS Code's Chat view wants to get text. */
+/** Returns how VS Code's Chat view wants to get text. In an experiment of VS Code, it shows text when it arrives. */
 export function chatPace(): Pace {
-  return vscode.workspace.getConfiguration(INCREMENTAL).get("enabled") === true ? "steady" : "chatView";
-}
-
-/** Makes the Chat view show text when it arrives. */
-export async function showTextAtOnce(): Promise<void> {
-  const configuration = vscode.workspace.getConfiguration(INCREMENTAL);
-  await configuration.update("enabled", true, vscode.ConfigurationTarget.Global);
-  await configuration.update("buffering", "off", vscode.ConfigurationTarget.Global);
+  return vscode.workspace.getConfiguration("chat.experimental.incrementalRendering").get("enabled") === true ? "steady" : "chatView";
 }
 
 let told = "";

@@ -4,13 +4,13 @@
 
 import * as vscode from "vscode";
 
-import type { Endpoint, NewSession, VercelSession, VercelTask } from "../../packages/loader/src/core.js";
+import type { Message, NewSession, VercelAnswer, VercelSession, VercelTask } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import { askVercel, type Machine, SignInProblem, type VercelResult } from "../../packages/loader/src/vercel.js";
 import { environment, hostProcess } from "./host-process.js";
 import { errorName, type Log } from "./log.js";
 import { localized } from "./messages.js";
-import { pick, plainError, withProgress } from "./notify.js";
+import { plainError } from "./notify.js";
 
 const SECRET = "vercelSignIn";
 
@@ -67,51 +67,40 @@ export class SignIn {
       return await this.#renewing.token;
     } catch (error) {
       this.#failedAt = this.machine.now();
-      this.log.warn(`The Vercel token cannot be renewed: ${explain(error).detail}`);
+      const { code, detail } = explain(error);
+      this.log.warn(`The Vercel token cannot be renewed: ${detail}`);
       if (session.state === "expiresSoon") {
         return session.token;
       }
-      throw plainError(vscode.l10n.t("The sign-in with the Vercel CLI has expired. {0}", explain(error).text));
+      throw plainError(vscode.l10n.t("The sign-in with the Vercel CLI has expired. {0}", localized([{ code, args: [] }])));
     }
   }
 
-  /** Asks for a team and a project. Returns undefined if the user cancels. Throws a SignInProblem. */
-  async signIn(endpoint: Endpoint): Promise<string | undefined> {
-    const title = vscode.l10n.t("Sign in with the Vercel CLI");
-    const { teams } = await withProgress(vscode.l10n.t("Asking Vercel for your teams"), () => this.#ask("teams"));
-    const teamRows = teams.map((team) => ({
-      label: team.name,
-      description: team.slug,
-      detail: team.isCurrent ? vscode.l10n.t("Used by the Vercel CLI") : "",
-      team,
-    }));
-    const placeholder = vscode.l10n.t("Whose credits should be used?");
-    const team = (teams.length === 1 ? teamRows[0] : await pick(teamRows, title, placeholder))?.team;
-    if (team === undefined) {
-      return undefined;
+  /** Asks Vercel for a dialog, and keeps the session that it gives. */
+  async ask(task: VercelTask): Promise<VercelAnswer> {
+    try {
+      const { teams, projects, session } = await this.#ask(task);
+      if (session !== null) {
+        await this.#store(session);
+        this.log.info("Signed in with the Vercel CLI.");
+        this.#changed.fire();
+      }
+      return { teams, projects, problem: null, command: null };
+    } catch (error) {
+      const { code, command, detail } = explain(error);
+      this.log.warn(`Sign-in: ${detail}`);
+      return { teams: [], projects: [], problem: code, command };
     }
-    const { projects } = await withProgress(vscode.l10n.t("Asking Vercel for the projects of {0}", team.name), () =>
-      this.#ask({ projects: team.id }),
-    );
-    const rows = projects.map((project) => ({ label: project.name, project }));
-    const which = vscode.l10n.t("Which project of {0} should the requests belong to?", team.name);
-    const project = (await pick(rows, title, which))?.project;
-    if (project === undefined) {
-      return undefined;
-    }
-    const { origin, baseUrl } = endpoint;
-    const choice = { origin, baseUrl, teamId: team.id, teamName: team.name, projectId: project.id, projectName: project.name };
-    await this.#store((await this.#ask({ signIn: choice })).session!);
-    this.log.info(`Signed in with the Vercel CLI, for ${origin}.`);
-    this.#changed.fire();
-    return `${team.name} / ${project.name}`;
   }
 
-  async signOut(): Promise<void> {
+  /** Returns whether the user was signed in. */
+  async signOut(): Promise<boolean> {
+    const wasSignedIn = (await this.current()) !== undefined;
     this.#stored = Promise.resolve(undefined);
     await this.secrets.delete(SECRET);
     this.log.info("Signed out.");
     this.#changed.fire();
+    return wasSignedIn;
   }
 
   async #ask(task: VercelTask): Promise<VercelResult> {
@@ -152,10 +141,10 @@ export class SignIn {
 }
 
 /** Returns what the user can do about it, a command for a terminal that would help, and details for the log. */
-export function explain(error: unknown): { text: string; command: string | null; detail: string } {
-  const { code, command } = error instanceof SignInProblem ? error.problem : { code: "vercelUnexpected" as const, command: null };
-  const detail = error instanceof SignInProblem ? error.message : errorName(error);
-  return { text: localized([{ code, args: [] }]), command, detail };
+function explain(error: unknown): { code: Message["code"]; command: string | null; detail: string } {
+  return error instanceof SignInProblem
+    ? { ...error.problem, detail: error.message }
+    : { code: "vercelUnexpected", command: null, detail: errorName(error) };
 }
 
 function thisMachine(): Machine {

@@ -5,9 +5,10 @@ import * as vscode from "vscode";
 import type { LedgerTask, LimitState, SpendLimits, Verdict } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Tokens } from "../../packages/loader/src/tokens.js";
+import type { Dialogs } from "./dialogs.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
-import { ask, input, plainError, showWarning } from "./notify.js";
+import { plainError, showWarning } from "./notify.js";
 import { openSetting, readSettings } from "./settings.js";
 
 /** Carries out work on the files of the ledger. */
@@ -22,6 +23,7 @@ export class SpendGuard {
   constructor(
     private readonly modules: Modules,
     private readonly log: Log,
+    private readonly dialogs: Dialogs,
   ) {}
 
   /** Returns the user's limits, or null if there are none. */
@@ -39,23 +41,21 @@ export class SpendGuard {
   async #permit(id: string, tokens: Tokens, work: Work): Promise<void> {
     for (;;) {
       const limits = (await this.limits()) ?? {};
-      const verdict = await work<Verdict>({ checkSpending: { id, limits } });
-      const text = localized(verdict.text);
-      switch (verdict.action) {
+      const { action, limit, text } = await work<Verdict>({ checkSpending: { id, limits } });
+      switch (action) {
         case "go":
           return;
         case "warn":
-          void showWarning(`Sluice: ${text}`);
+          void showWarning(`Sluice: ${localized(text)}`);
           return;
         case "stop":
-          this.#stopped = verdict.limit ?? undefined;
+          this.#stopped = limit ?? undefined;
           await work({ release: { id } });
-          throw plainError(`${text} ${vscode.l10n.t('"Sluice: Raise a Spend Limit" in the command palette does that.')}`);
+          throw plainError(`${localized(text)} ${vscode.l10n.t('"Sluice: Raise a Spend Limit" in the command palette does that.')}`);
         case "ask": {
-          const [go, raise] = [vscode.l10n.t("Continue This Conversation"), vscode.l10n.t("Raise the Limit")];
-          const answer = await ask(text, go, raise, vscode.l10n.t("Stop"));
-          if (answer !== raise || !(await this.#raise(verdict.limit!))) {
-            tokens.chooseSpending(id, answer === go ? "continue" : "stop", verdict.limit);
+          const choice = await this.dialogs.run({ askAboutLimit: { text, limit: limit! } });
+          if (choice !== null) {
+            tokens.chooseSpending(id, choice, limit);
           }
         }
       }
@@ -64,26 +64,6 @@ export class SpendGuard {
 
   /** Raises the limit that stopped a request last. */
   async raise(): Promise<void> {
-    await (this.#stopped === undefined ? openSetting("spend") : this.#raise(this.#stopped));
-  }
-
-  /** Returns whether the user entered a higher limit. */
-  async #raise({ period, model, limit }: LimitState): Promise<boolean> {
-    const problem = vscode.l10n.t("Enter an amount of more than ${0}.", limit);
-    const entered = await input({
-      title: vscode.l10n.t("Raise a Spend Limit"),
-      prompt: vscode.l10n.t("The new limit in US dollars"),
-      value: String(limit * 2),
-      check: async (text) => (Number(text) > limit ? undefined : { problem, mayKeep: false }),
-    });
-    if (typeof entered !== "string") {
-      return false;
-    }
-    const configuration = vscode.workspace.getConfiguration("sluice.spend");
-    const models = configuration.get<{ [model: string]: object }>("models", {});
-    const [name, value] =
-      model === null ? [period, Number(entered)] : ["models", { ...models, [model]: { ...models[model], [period]: Number(entered) } }];
-    await configuration.update(name, value, vscode.ConfigurationTarget.Global);
-    return true;
+    await (this.#stopped === undefined ? openSetting("spend") : this.dialogs.run({ raiseLimit: this.#stopped }));
   }
 }

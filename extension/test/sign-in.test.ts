@@ -5,15 +5,15 @@ import * as vscode from "vscode";
 
 import { loadRequests } from "../../packages/loader/src/requests.js";
 import type { Machine } from "../../packages/loader/src/vercel.js";
+import { Dialogs } from "../src/dialogs.js";
 import { Log } from "../src/log.js";
-import { explain, SignIn } from "../src/sign-in.js";
+import { SignIn } from "../src/sign-in.js";
 import { modules } from "./harness.js";
 import { fake, Secrets } from "./vscode.js";
 
 const requests = loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>);
 const CLI_TOKEN = "cli-token-canary";
 const ORIGIN = "https://ai-gateway.vercel.sh";
-const ENDPOINT = { origin: ORIGIN, baseUrl: `${ORIGIN}/v1`, isLoopback: false, isUnencrypted: false, isVercel: true, keysPage: null };
 const LIFE = 12 * 3600;
 
 /** A mock of Vercel, and a clock that the test controls. Tokens are numbered in the order in which they are issued. */
@@ -81,16 +81,29 @@ class World implements Machine {
     return `eyJhbGciOiJSUzI1NiJ9.${payload}.sig`;
   }
 
+  /** Runs the dialog, with a user who gives these answers. */
+  async run(answers: (string | undefined)[], origin = ORIGIN): Promise<void> {
+    fake.settings.set("sluice.baseUrl", `${origin}/v1`);
+    fake.answers = answers;
+    // The dialog uses no other services.
+    const services = { modules: { requests: () => requests }, signIn: this.signIn } as unknown as ConstructorParameters<typeof Dialogs>[0];
+    await new Dialogs(services, () => assert.fail()).run("signIn");
+    assert.deepEqual([fake.answers, fake.mistakes], [[], []]);
+  }
+
   async signedIn(): Promise<this> {
-    fake.answers = ["Beta", "two"];
-    assert.equal(await this.signIn.signIn(ENDPOINT), "Beta / two");
+    await this.run(["Beta", "two"]);
     return this;
   }
 }
 
 test("a team and a project are chosen, and only the gateway's token is kept", async () => {
   const world = await new World().signedIn();
-  assert.deepEqual(fake.seen, ["pick: Sign in with the Vercel CLI: Alpha, Beta", "pick: Sign in with the Vercel CLI: one, two"]);
+  assert.deepEqual(fake.seen, [
+    "pick: Sign in with the Vercel CLI: Alpha, Beta",
+    "pick: Sign in with the Vercel CLI: one, two",
+    "info: Sluice: signed in for Beta / two. The models are in the model picker of the chat.",
+  ]);
   const kept = [...world.secrets.kept.values()].join();
   assert(kept.includes('"projectId":"prj_2"') && kept.includes('"teamId":"team_b"'));
   const token = world.token(1);
@@ -106,8 +119,7 @@ test("a team and a project are chosen, and only the gateway's token is kept", as
 test("cancelling a sign-in leaves the user signed out", async () => {
   for (const answers of [[undefined], ["Alpha", undefined]]) {
     const world = new World();
-    fake.answers = answers;
-    assert.equal(await world.signIn.signIn(ENDPOINT), undefined);
+    await world.run(answers);
     assert.equal(world.secrets.kept.size, 0);
     assert.equal(await world.signIn.current(), undefined);
   }
@@ -168,12 +180,10 @@ test("problems have a text for the user, a detail for the log and no token", asy
   ];
   for (const [change, expected] of problems) {
     const world = Object.assign(new World(), change);
-    fake.answers = "failure" in change ? ["Beta", "two"] : [];
-    await assert.rejects(world.signIn.signIn(ENDPOINT), (error: Error) => {
-      assert.deepEqual([explain(error).detail, error.stack], [expected, expected]);
-      assert.match(explain(error).text, /(Add|Install|Run|Check|Try) /);
-      return true;
-    });
+    await world.run("failure" in change ? ["Beta", "two"] : []);
+    assert.match(fake.seen.at(-1)!, /^error: Sluice: .*(Add|Install|Run|Check|Try) /);
+    assert.deepEqual(fake.logged, [`warn: Sign-in: ${expected}`]);
+    assert(!(fake.seen.join() + fake.logged.join()).includes(CLI_TOKEN));
   }
 });
 
@@ -202,8 +212,7 @@ test("a renewal that began before another sign-in does not serve the new address
   world.gate = Promise.resolve();
   world.life = 60;
   const elsewhere = "https://other.example";
-  fake.answers = ["Alpha", "one"];
-  await world.signIn.signIn({ ...ENDPOINT, origin: elsewhere, baseUrl: `${elsewhere}/v1` });
+  await world.run(["Sign In for This Address", "Alpha", "one"], elsewhere);
   const bearer = await world.signIn.bearerFor(elsewhere);
   open();
   assert.notEqual(bearer, await renewing);

@@ -250,6 +250,7 @@ export const window = {
       title: "",
       prompt: "",
       value: "",
+      enabled: true,
       validationMessage: undefined as string | undefined,
       buttons: [] as { tooltip: string }[],
       onDidTriggerButton: on("button"),
@@ -267,7 +268,11 @@ export const window = {
           } else {
             box.value = typed;
             listeners["change"]?.();
-            await listeners["accept"]?.();
+            listeners["accept"]?.();
+            // The box is disabled while the input is checked.
+            while (!isGone && !box.enabled) {
+              await new Promise((resolve) => setImmediate(resolve));
+            }
             if (box.validationMessage !== undefined) {
               fake.seen.push(`invalid: ${box.validationMessage}`);
             }

@@ -2,6 +2,7 @@
 //! (`packages/loader/src/boundary.ts`) are generated from it.
 
 mod chat;
+mod dialogs;
 mod files;
 mod inspect;
 mod model;
@@ -17,6 +18,10 @@ mod typescript;
 mod usage;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
+pub use dialogs::{
+    ConnectionTest, Dialog, DialogConnection, DialogInput, DialogLevel, DialogModel, DialogRow, DialogStep,
+    InputAnswer, RefreshedModels, ServerCheck, VercelAnswer,
+};
 pub use files::{FileEntry, FileResult, FileStep, FileTask, LedgerTask, VaultTask};
 pub use inspect::{
     Change, ComparedRow, Comparison, Expected, GroupTokens, OtherRequest, Phase, PieceRow, RecordsQuestion,

@@ -2,8 +2,8 @@
 //!
 //! An extension has no lock that is released when its holder dies, VS Code can't replace a file in one step, and a window may be
 //! closed at any time. So the order in which files are read, written and renamed matters. It is written down here as if the core
-//! could do that itself: as `async` functions that use a [`Folder`]. A [`FileWork`] runs such a function up to its next use of a
-//! file, which becomes a [`FileStep`] for the shell, and continues it with the result.
+//! could do that itself: as `async` functions that use a [`Folder`]. Each use of a file becomes a [`FileStep`] for the shell
+//! (`steps.rs`).
 //!
 //! | files | how windows share them |
 //! |---|---|
@@ -19,37 +19,25 @@ mod reserved;
 mod retention;
 mod vault;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::Pin;
+use std::ops::ControlFlow;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::boundary::{FileEntry, FileResult, FileStep};
+use crate::steps::{Steps, Work};
 pub use ledger::KeptLedger;
 
 /// Work on files that has been started. A shell calls [`next`](Self::next) until the work is [done](FileStep::Done).
-pub struct FileWork {
-    /// `None` when it is done.
-    work: Option<Pin<Box<dyn Future<Output = Value>>>>,
-    exchange: Rc<StepAndResult>,
-}
+pub struct FileWork(Work<FileStep, FileResult, Value>);
 
 impl fmt::Debug for FileWork {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("FileWork").field("is_done", &self.work.is_none()).finish_non_exhaustive()
+        formatter.debug_struct("FileWork").field("is_done", &self.0.is_done()).finish_non_exhaustive()
     }
-}
-
-/// What the work wants next, and what came of that.
-#[derive(Default)]
-struct StepAndResult {
-    step: Cell<Option<FileStep>>,
-    result: Cell<Option<FileResult>>,
 }
 
 impl FileWork {
@@ -57,23 +45,18 @@ impl FileWork {
     where
         F: Future<Output: Serialize> + 'static,
     {
-        let exchange = Rc::new(StepAndResult::default());
-        let work = work(Folder(Rc::clone(&exchange)));
-        let work = async move { serde_json::to_value(work.await).unwrap_or_default() };
-        Self { work: Some(Box::pin(work)), exchange }
+        Self(Work::new(|steps| {
+            let work = work(Folder(steps));
+            async move { serde_json::to_value(work.await).unwrap_or_default() }
+        }))
     }
 
     /// Returns what to do next. `result` is what the last step led to; there is none at the beginning.
     pub fn next(&mut self, result: Option<FileResult>) -> FileStep {
-        self.exchange.result.set(result);
-        let nothing = FileStep::Done { result: Value::Null };
-        let Some(work) = &mut self.work else { return nothing };
-        match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Pending => self.exchange.step.take().unwrap_or(nothing),
-            Poll::Ready(result) => {
-                self.work = None;
-                FileStep::Done { result }
-            }
+        match self.0.next(result) {
+            Some(ControlFlow::Continue(step)) => step,
+            Some(ControlFlow::Break(result)) => FileStep::Done { result },
+            None => FileStep::Done { result: Value::Null },
         }
     }
 }
@@ -101,12 +84,12 @@ impl<T> Clone for Shared<T> {
 }
 
 /// The shell's folder.
-struct Folder(Rc<StepAndResult>);
+struct Folder(Steps<FileStep, FileResult>);
 
 impl Folder {
     /// Returns the files of a subfolder, sorted by their names.
     async fn list(&self, folder: &str, with_details: bool) -> Vec<FileEntry> {
-        match self.ask(FileStep::List { folder: folder.to_owned(), with_details }).await {
+        match self.0.ask(FileStep::List { folder: folder.to_owned(), with_details }).await {
             FileResult::Listed(mut files) => {
                 files.sort_by(|one, other| one.name.cmp(&other.name));
                 files
@@ -121,7 +104,7 @@ impl Folder {
 
     /// Reads the first of these files that exists.
     async fn read_first(&self, names: Vec<String>) -> Option<Vec<u8>> {
-        match self.ask(FileStep::Read { names }).await {
+        match self.0.ask(FileStep::Read { names }).await {
             FileResult::Content(content) => Some(content),
             _ => None,
         }
@@ -146,20 +129,15 @@ impl Folder {
     }
 
     async fn delete(&self, name: String) {
-        self.ask(FileStep::Delete { name }).await;
+        self.0.ask(FileStep::Delete { name }).await;
     }
 
     async fn write(&self, name: &str, content: Vec<u8>) -> bool {
-        self.ask(FileStep::Write { name: name.to_owned(), content }).await == FileResult::Done(true)
+        self.0.ask(FileStep::Write { name: name.to_owned(), content }).await == FileResult::Done(true)
     }
 
     async fn rename(&self, from: String, to: &str, may_replace: bool) -> bool {
-        self.ask(FileStep::Rename { from, to: to.to_owned(), may_replace }).await == FileResult::Done(true)
-    }
-
-    async fn ask(&self, step: FileStep) -> FileResult {
-        self.0.step.set(Some(step));
-        poll_fn(|_| self.0.result.take().map_or(Poll::Pending, Poll::Ready)).await
+        self.0.ask(FileStep::Rename { from, to: to.to_owned(), may_replace }).await == FileResult::Done(true)
     }
 }
 

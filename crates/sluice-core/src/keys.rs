@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::message::{Message, MessageCode};
+use crate::send::Endpoint;
 
 /// A server and the key for it, or a new key for a group in VS Code's Manage Models.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +44,19 @@ impl KeptKey {
 pub fn read_keys(stored: &str) -> Vec<KeptKey> {
     let entries: Vec<Value> = serde_json::from_str(stored).unwrap_or_default();
     entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect()
+}
+
+/// Returns a name for a new key: the host of its server, with a number if that is taken.
+pub(crate) fn free_name(keys: &[KeptKey], endpoint: &Endpoint) -> String {
+    let is_free = |name: &String| !keys.iter().any(|key| key.name == *name);
+    let host = endpoint.host();
+    let numbered = (2..).map(|number: u32| format!("{host} {number}"));
+    std::iter::once(host.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
+}
+
+/// Returns whether a key can be sent. Other characters are mistakes: a line break, a space, a typographic quote.
+pub(crate) fn is_sendable_key(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// Returns the text to store when a key takes the place of another, or is added if that isn't there.

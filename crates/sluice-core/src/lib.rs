@@ -15,6 +15,7 @@
 //! | count tokens before the server does | [`Counter`] |
 //! | keep track of usage, costs and what servers counted | [`Ledger`], [`Memory`] |
 //! | keep files that several windows share | [`FileWork`] |
+//! | ask the user of an editor | [`DialogWork`] |
 //! | keep secrets out of logs | [`Secrets`] |
 //!
 //! # Example
@@ -60,6 +61,7 @@
 mod ai_sdk;
 mod boundary;
 mod call_id;
+mod dialogs;
 mod environment;
 mod exchange;
 mod failure;
@@ -85,6 +87,7 @@ mod recording;
 mod secrets;
 mod send;
 mod settings;
+mod steps;
 mod surrogates;
 mod tokens;
 mod usage;
@@ -116,8 +119,13 @@ pub use boundary::{
     PriceCategory, PriceTier, Prices, ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingProblem,
     Settings, Status, ThinkingFallback, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
 };
+pub use boundary::{
+    ConnectionTest, Dialog, DialogConnection, DialogInput, DialogLevel, DialogModel, DialogRow, DialogStep,
+    InputAnswer, RefreshedModels, ServerCheck, VercelAnswer,
+};
 pub use boundary::{FileEntry, FileResult, FileStep, FileTask, LedgerTask, VaultTask};
 pub use boundary::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
+pub use dialogs::DialogWork;
 pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 pub use exchange::{
     Action, ConnectionError, Drain, Elsewhere, Ending, Exchange, ExchangeOptions, Report, Stream, Transcript,

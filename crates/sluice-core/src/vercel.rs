@@ -27,7 +27,7 @@ const LOGIN_MARGIN_S: f64 = 30.0;
 const UNKNOWN_LIFE_S: f64 = 3600.0;
 
 /// What the shell wants from Vercel.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum VercelTask {
@@ -90,7 +90,7 @@ pub enum VercelStep {
 }
 
 /// A team of the user.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct VercelTeam {
@@ -113,7 +113,7 @@ impl VercelTeam {
 }
 
 /// A project of a team.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct VercelProject {
     /// What Vercel's API calls it.

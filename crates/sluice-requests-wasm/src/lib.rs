@@ -8,11 +8,10 @@ use std::cell::RefCell;
 
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
-    BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, Endpoint, Failure,
-    FileTask, HttpRequest, KeyState, ModelCatalog, PreparedRequest, Probe, Recording, Refresh, RequestsQuestion,
-    Secrets, Shared, ToolOrder, Vault, VaultTask, check_key, distinguish, edit_override, log_outcome, logged_model,
-    override_form, put_key, question_id, read_keys, read_settings, remove_key, vercel_files, vercel_session,
-    vercel_step,
+    BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, DialogWork, Endpoint,
+    Failure, FileTask, HttpRequest, KeyState, ModelCatalog, PreparedRequest, Probe, Recording, Refresh,
+    RequestsQuestion, Secrets, Shared, ToolOrder, Vault, VaultTask, check_key, distinguish, log_outcome, logged_model,
+    question_id, read_keys, read_settings, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
@@ -21,6 +20,8 @@ thread_local! {
     static TOOL_ORDER: RefCell<ToolOrder> = RefCell::default();
     /// The running test of a server.
     static PROBE: RefCell<Option<Probe>> = const { RefCell::new(None) };
+    /// The dialog with the user.
+    static DIALOG: RefCell<Option<DialogWork>> = const { RefCell::new(None) };
 }
 
 /// Answers the [`RequestsQuestion`] in the first `length` bytes of the window.
@@ -59,15 +60,12 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(endpoint) => to_json(&endpoint),
             Err(BadAddress(problem)) => to_json(&problem),
         },
-        RequestsQuestion::Consent { base_url, has_key } => to_json(&parse(&base_url)?.consent(has_key)),
         RequestsQuestion::Permission { base_url, key } => to_json(&parse(&base_url)?.permission(&key)),
         RequestsQuestion::Environment(environment) => match environment.endpoint() {
             Ok(found) => to_json(&found),
             Err(BadAddress(problem)) => to_json(&problem),
         },
         RequestsQuestion::ReadKeys { stored } => to_json(&read_keys(&stored)),
-        RequestsQuestion::PutKey { stored, key, before } => to_json(&put_key(&stored, key, before.as_ref())),
-        RequestsQuestion::RemoveKey { stored, key } => to_json(&remove_key(&stored, &key)),
         RequestsQuestion::OpenVault { file, now_ms } => {
             with_vault(|vault| vault.merge(Vault::read(file.as_bytes()), now_ms));
             to_json(&())
@@ -100,10 +98,6 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             to_json(&Counter::estimating().message(&model, &message))
         }
         RequestsQuestion::ReadSettings { values, environment } => to_json(&read_settings(&values, &environment)),
-        RequestsQuestion::OverrideForm { overrides, model } => to_json(&override_form(&overrides, &model)),
-        RequestsQuestion::EditOverride { overrides, model, field, input } => {
-            to_json(&edit_override(overrides, &model, &field, &input))
-        }
         RequestsQuestion::CheckKey { response, now } => to_json(&check_key(&response, now)),
         RequestsQuestion::VercelFiles { platform, environment } => to_json(&vercel_files(&platform, &environment)),
         RequestsQuestion::VercelSession { stored, now, failed_at } => to_json(&vercel_session(&stored, now, failed_at)),
@@ -118,6 +112,16 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             let probe = probe.as_mut().ok_or("no test is running")?;
             probe.handle(&event);
             to_json(&probe.poll())
+        }),
+        RequestsQuestion::StartDialog(dialog) => {
+            let mut dialog = DialogWork::new(dialog);
+            let step = to_json(&dialog.next(None));
+            DIALOG.set(Some(dialog));
+            step
+        }
+        RequestsQuestion::ContinueDialog(answer) => DIALOG.with_borrow_mut(|dialog| {
+            let dialog = dialog.as_mut().ok_or("there is no dialog")?;
+            to_json(&dialog.next(Some(answer)))
         }),
         RequestsQuestion::AnnounceProbe {} => to_json(&Probe::announcement()),
         RequestsQuestion::LogOutcome { model, outcome, message, retry_ms } => {

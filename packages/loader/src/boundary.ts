@@ -552,8 +552,6 @@ isVercel: boolean,
  */
 keysPage: string | null, };
 
-export type Consent = "notNeeded" | { "needed": Message } | { "refused": Message };
-
 export type KeptKey = { 
 /**
  * The name that the user sees.
@@ -1237,28 +1235,6 @@ body: { [name: string]: unknown },
  */
 routing: Routing | null, };
 
-export type OverrideField = { 
-/**
- * Its name in the setting.
- */
-name: string, 
-/**
- * What the field is about.
- */
-label: Message, 
-/**
- * What the user has set, as JSON, or `None` for the model's own value.
- */
-value: string | null, 
-/**
- * The values to choose from, and how they are called. Empty if the user enters something.
- */
-choices: Array<[string, Message]>, 
-/**
- * What the user can enter.
- */
-example: string, };
-
 export type PriceCategory = "low" | "medium" | "high" | "very_high";
 
 export type ModelCategory = "lightweight" | "versatile" | "powerful";
@@ -1592,6 +1568,334 @@ status: StatusLine | null,
  * The sums of its conversation.
  */
 conversation: Totals | null, };
+
+export type Dialog = "refreshModels" | "testConnection" | "signIn" | "signOut" | { "toggleRecording": { 
+/**
+ * Milliseconds since 1970.
+ */
+nowMs: number, 
+/**
+ * Whether a folder or a workspace is open.
+ */
+hasWorkspace: boolean, } } | "smoothStreaming" | "chooseDefaultModel" | "editModel" | "setUpModels" | "noKeyYet" | "greet" | { "startWith": string } | "addKey" | { "keyRefused": { 
+/**
+ * The server and the key.
+ */
+connection: DialogConnection, 
+/**
+ * What the server said, in the user's language.
+ */
+reason: string, } } | "addServer" | { "askAboutLimit": { 
+/**
+ * The text of the [`Verdict`](crate::Verdict).
+ */
+text: Array<Message>, 
+/**
+ * The limit of the [`Verdict`](crate::Verdict).
+ */
+limit: LimitState, } } | { "raiseLimit": LimitState };
+
+export type DialogStep = { "type": "pick", 
+/**
+ * The title of the list.
+ */
+title: Array<Message>, 
+/**
+ * What the empty search field says.
+ */
+placeholder: Array<Message>, 
+/**
+ * The rows.
+ */
+rows: Array<DialogRow>, } | { "type": "input", 
+/**
+ * What the box looks like.
+ */
+input: DialogInput, 
+/**
+ * What is wrong with the last input. If there was one, its box is still open.
+ */
+problem: Array<Message> | null, } | { "type": "closeInput" } | { "type": "show", 
+/**
+ * How urgent it is.
+ */
+level: DialogLevel, 
+/**
+ * What it says.
+ */
+text: Array<Message>, 
+/**
+ * What the user can do about it.
+ */
+buttons: Array<Message>, } | { "type": "readSetting", 
+/**
+ * Its full name.
+ */
+name: string, 
+/**
+ * Whether only the user's own value counts, not a default or the value of a workspace.
+ */
+isOwn: boolean, } | { "type": "writeSetting", 
+/**
+ * Its full name.
+ */
+name: string, 
+/**
+ * The new value, or `null` to remove it.
+ */
+value: unknown, 
+/**
+ * Whether this version of VS Code may not have the setting. Nothing happens then.
+ */
+mayBeUnknown: boolean, } | { "type": "run", 
+/**
+ * Its name.
+ */
+command: string, 
+/**
+ * Its arguments.
+ */
+arguments: unknown[], } | { "type": "listModels" } | { "type": "listConnections" } | { "type": "confirmAddress", 
+/**
+ * Which connection of the last [`ListConnections`](Self::ListConnections).
+ */
+index: number, } | { "type": "refreshModels", 
+/**
+ * What to show until then.
+ */
+title: Message, } | { "type": "testConnection", 
+/**
+ * Which connection of the last [`ListConnections`](Self::ListConnections).
+ */
+index: number, 
+/**
+ * What to show until then.
+ */
+title: Message, } | { "type": "askVercel", 
+/**
+ * What to ask.
+ */
+task: VercelTask, 
+/**
+ * What to show until then.
+ */
+title: Message | null, } | { "type": "signOut" } | { "type": "runInTerminal", 
+/**
+ * The command.
+ */
+command: string, } | { "type": "copy", 
+/**
+ * The text.
+ */
+text: string, } | { "type": "readState", 
+/**
+ * Its name.
+ */
+name: string, } | { "type": "writeState", 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * The value, or `null` to remove it.
+ */
+value: unknown, 
+/**
+ * Whether it is only for this workspace.
+ */
+isOfWorkspace: boolean, } | { "type": "readKeys" } | { "type": "writeKeys", 
+/**
+ * What to store. If it is empty, there is nothing to store any more.
+ */
+stored: string, } | { "type": "readOrigins", 
+/**
+ * The key.
+ */
+key: string | null, } | { "type": "checkServer", 
+/**
+ * The server and its key.
+ */
+server: KeptKey, } | { "type": "forgetServer", 
+/**
+ * The server and its key.
+ */
+server: KeptKey, } | { "type": "open", 
+/**
+ * Its address.
+ */
+url: string, } | { "type": "done", 
+/**
+ * What the user decided about a limit. `None` in all other dialogs.
+ */
+choice: SpendChoice | null, };
+
+export type DialogRow = { 
+/**
+ * What it is.
+ */
+label: Array<Message>, 
+/**
+ * The name of an icon of VS Code, to show before the label.
+ */
+icon: string | null, 
+/**
+ * What is shown after the label.
+ */
+description: Array<Message>, 
+/**
+ * What is shown below the label.
+ */
+detail: Array<Message>, };
+
+export type DialogInput = { 
+/**
+ * The title of the box.
+ */
+title: Array<Message>, 
+/**
+ * What to enter.
+ */
+prompt: Array<Message>, 
+/**
+ * What the box contains at the beginning.
+ */
+value: string, 
+/**
+ * Whether nobody may read it from the screen.
+ */
+isSecret: boolean, 
+/**
+ * Other things to do: the names of icons of VS Code, and what they do. A button closes the box.
+ */
+buttons: Array<[string, Message]>, };
+
+export type InputAnswer = { "entered": string } | { "button": number };
+
+export type DialogLevel = "information" | "warning" | "error" | "question";
+
+export type DialogModel = { 
+/**
+ * VS Code's id.
+ */
+id: string, 
+/**
+ * The server's id. Several connections may have a model with the same one.
+ */
+serverId: string, 
+/**
+ * The name that the user sees.
+ */
+name: string, 
+/**
+ * What is shown below the name.
+ */
+detail: string, 
+/**
+ * What it costs, in the user's language. Empty if that isn't known.
+ */
+pricing: string, 
+/**
+ * See [`ChatModel::is_default`](crate::ChatModel::is_default).
+ */
+isDefault: boolean, 
+/**
+ * See [`ChatModel::is_small_default`](crate::ChatModel::is_small_default).
+ */
+isSmallDefault: boolean, };
+
+export type DialogConnection = { 
+/**
+ * The name that the user sees.
+ */
+label: string, 
+/**
+ * Its address. `None` if it can't be used.
+ */
+baseUrl: string | null, 
+/**
+ * Why it can't be used, in the user's language.
+ */
+problem: string | null, 
+/**
+ * Whether it can be used when the user has confirmed its address.
+ */
+mustConfirm: boolean, 
+/**
+ * Where a new key goes. `None` if the key can't be changed here, because it is in the environment or a sign-in.
+ */
+kept: KeptKey | null, 
+/**
+ * Whether the key comes from a sign-in.
+ */
+isSignIn: boolean, };
+
+export type ServerCheck = { 
+/**
+ * How many models can chat.
+ */
+models: number, 
+/**
+ * The id and the name of the model that suits new chats best.
+ */
+defaultModel: [string, string] | null, 
+/**
+ * The last note about the list, in the user's language.
+ */
+note: string | null, 
+/**
+ * See [`CatalogView::elsewhere`](crate::CatalogView::elsewhere).
+ */
+elsewhere: string | null, 
+/**
+ * Why the server doesn't accept the key, or needs one, in the user's language.
+ */
+refusal: string | null, };
+
+export type RefreshedModels = { 
+/**
+ * The name of the connection.
+ */
+label: string, 
+/**
+ * How many of its models can chat.
+ */
+models: number, 
+/**
+ * Why the list couldn't be refreshed, in the user's language. The models known before are still there.
+ */
+problems: Array<string>, };
+
+export type ConnectionTest = { 
+/**
+ * One sentence about it.
+ */
+verdict: string, 
+/**
+ * Whether something doesn't work.
+ */
+isFailed: boolean, 
+/**
+ * The whole card as a text.
+ */
+details: string, };
+
+export type VercelAnswer = { 
+/**
+ * The user's teams.
+ */
+teams: Array<VercelTeam>, 
+/**
+ * The projects of a team.
+ */
+projects: Array<VercelProject>, 
+/**
+ * What the user can do if it failed.
+ */
+problem: MessageCode | null, 
+/**
+ * A command for a terminal that would help.
+ */
+command: string | null, };
 
 export type FileStep = { "type": "list", 
 /**
@@ -2640,15 +2944,7 @@ export type CheckResult = "works" | "absent" | "failed" | "unknown";
 
 export type Topic = "address" | "encryption" | "proxy" | "models" | "key" | "answer" | "instructions" | "turns" | "images" | "streaming" | "usage" | "cut" | "tools" | "parallelCalls" | "toolResults" | "toolImages" | "summaries" | "plainReasoning" | "encryptedReasoning" | "reasoningBack" | "phase" | "caching" | "limits" | "cancellation" | "errors";
 
-export type RequestsQuestion = { "parseEndpoint": string } | { "consent": { 
-/**
- * The endpoint.
- */
-baseUrl: string, 
-/**
- * Whether a key would be sent.
- */
-hasKey: boolean, } } | { "permission": { 
+export type RequestsQuestion = { "parseEndpoint": string } | { "permission": { 
 /**
  * The endpoint.
  */
@@ -2660,27 +2956,7 @@ key: KeyUse, } } | { "environment": Environment } | { "readKeys": {
 /**
  * The text that the shell has stored.
  */
-stored: string, } } | { "putKey": { 
-/**
- * The text that the shell has stored, or an empty one.
- */
-stored: string, 
-/**
- * The new key.
- */
-key: KeptKey, 
-/**
- * The key whose place it takes.
- */
-before?: KeptKey, } } | { "removeKey": { 
-/**
- * The text that the shell has stored.
- */
-stored: string, 
-/**
- * The key to remove.
- */
-key: KeptKey, } } | { "openVault": { 
+stored: string, } } | { "openVault": { 
 /**
  * The contents.
  */
@@ -2756,31 +3032,7 @@ values: object,
 /**
  * The environment variables that the settings name.
  */
-environment: { [key in string]: string }, } } | { "overrideForm": { 
-/**
- * The setting with all overrides.
- */
-overrides: object, 
-/**
- * The model's id.
- */
-model: string, } } | { "editOverride": { 
-/**
- * The setting with all overrides.
- */
-overrides: object, 
-/**
- * The model's id.
- */
-model: string, 
-/**
- * The name of the field.
- */
-field: string, 
-/**
- * What the user has chosen or entered.
- */
-input: string, } } | { "checkKey": { 
+environment: { [key in string]: string }, } } | { "checkKey": { 
 /**
  * The response, with its body.
  */
@@ -2808,7 +3060,7 @@ now: number,
 /**
  * When the token could not be renewed, or 0.
  */
-failedAt: number, } } | { "vercel": VercelQuestion } | { "startProbe": ProbeOptions } | { "continueProbe": ProbeEvent } | { "announceProbe": Record<symbol, never> } | { "logOutcome": { 
+failedAt: number, } } | { "vercel": VercelQuestion } | { "startProbe": ProbeOptions } | { "continueProbe": ProbeEvent } | { "announceProbe": Record<symbol, never> } | { "startDialog": Dialog } | { "continueDialog": unknown } | { "logOutcome": { 
 /**
  * The model that was asked.
  */

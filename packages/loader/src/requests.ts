@@ -5,7 +5,8 @@ import type {
   CatalogQuestion,
   CatalogView,
   ChatMessage,
-  Consent,
+  Dialog,
+  DialogStep,
   Endpoint,
   Environment,
   EnvironmentEndpoint,
@@ -14,7 +15,6 @@ import type {
   KeyCheck,
   KeyUse,
   Message,
-  OverrideField,
   Parameter,
   Permission,
   PreparedRequest,
@@ -23,6 +23,7 @@ import type {
   ProbeStep,
   RequestsQuestion,
   Settings,
+  SpendChoice,
   Transport,
   VaultTask,
   VercelQuestion,
@@ -41,9 +42,6 @@ interface RequestsExports extends FileExports {
 
 /** JSON has no `undefined`, so a field that is undefined is the same as one that is missing. */
 type WithUndefined<T> = { [Field in keyof T]: T[Field] | undefined };
-
-/** What the core made of something that the user entered, or what is wrong with it. */
-export type Result<T> = { readonly Ok: T } | { readonly Err: Message };
 
 /** A request that is ready to be sent. The field `body` of its `request` is empty. */
 export interface Prepared extends PreparedRequest {
@@ -85,11 +83,6 @@ export class Requests {
     return this.#ask({ parseEndpoint: address });
   }
 
-  /** Decides whether the user has to agree before anything is sent to an endpoint, with a key or without one. */
-  consent(baseUrl: string, hasKey: boolean): Consent {
-    return this.#ask({ consent: { baseUrl, hasKey } });
-  }
-
   /** Decides whether a key may be sent to an endpoint that it wasn't just entered for. The key itself doesn't cross. */
   permission(baseUrl: string, key: KeyUse): Permission {
     return this.#ask({ permission: { baseUrl, key } });
@@ -103,16 +96,6 @@ export class Requests {
   /** Returns the keys in a stored text. */
   readKeys(stored: string): KeptKey[] {
     return this.#ask({ readKeys: { stored } });
-  }
-
-  /** Returns the text to store when a key takes the place of `before`, or is added, or says why it can't be stored. */
-  putKey(stored: string, key: KeptKey, before?: KeptKey): Result<string> {
-    return this.#ask({ putKey: { stored, key, ...(before && { before }) } });
-  }
-
-  /** Returns the text to store when a key is removed, which is empty if there is no other. */
-  removeKey(stored: string, key: KeptKey): Result<string> {
-    return this.#ask({ removeKey: { stored, key } });
   }
 
   /** Turns a chat, which is the JSON of a `ChatRequest`, into a request without the key, and without some parameters. */
@@ -185,16 +168,6 @@ export class Requests {
     return this.#ask({ readSettings: { values, environment } });
   }
 
-  /** Returns a form with what is set for a model in `sluice.models.overrides`. */
-  overrideForm(overrides: object, model: string): OverrideField[] {
-    return this.#ask({ overrideForm: { overrides, model } });
-  }
-
-  /** Fills in a field of that form. Returns the new setting, or what is wrong with the input. */
-  editOverride(overrides: object, model: string, field: string, input: string): Result<object> {
-    return this.#ask({ editOverride: { overrides, model, field, input } });
-  }
-
   /** Returns what the response to the catalog's `creditsRequest` says about the key. */
   checkKey(response: HttpResponse): KeyCheck {
     return this.#ask({ checkKey: { response, now: now() } });
@@ -218,6 +191,20 @@ export class Requests {
   /** Starts a test of a server. */
   probe(options: Omit<ProbeOptions, "now">): Probe {
     return new Probe(this.#module, options);
+  }
+
+  /**
+   * Has a dialog with the user. `perform` carries out its steps and returns their answers. A dialog has an instance of its own,
+   * because it takes as long as the user does. Returns what the user decided about a limit.
+   */
+  async dialog(dialog: Dialog, perform: (step: DialogStep) => Promise<unknown>): Promise<SpendChoice | null> {
+    const instance = new Instance<RequestsExports>(this.#module);
+    const next = (question: RequestsQuestion): DialogStep => instance.ask(JSON.stringify(question), ask);
+    let step = next({ startDialog: dialog });
+    while (step.type !== "done") {
+      step = next({ continueDialog: (await perform(step)) ?? null });
+    }
+    return step.choice;
   }
 
   /** Returns what a test sends at most. */

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::chat::{ChatMessage, ChatRequest, HttpRequest};
+use super::dialogs::Dialog;
 use super::inspect::RecordsQuestion;
 use super::model::{ChatModel, ModelSettings, OtherModel};
 use super::outcome::LoggedOutcome;
@@ -16,7 +17,6 @@ use super::spending::{LimitState, SpendChoice};
 use super::usage::Totals;
 use crate::environment::Environment;
 use crate::failure::{HttpResponse, Transport};
-use crate::keys::KeptKey;
 use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::message::Message;
 use crate::models::ListState;
@@ -33,14 +33,6 @@ pub enum RequestsQuestion {
     /// Checks a base URL. Returns an [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is
     /// wrong with it. An endpoint that is unencrypted must be confirmed by the user.
     ParseEndpoint(String),
-    /// Decides whether the user has to agree before anything is sent to an endpoint. Returns a
-    /// [`Consent`](crate::Consent).
-    Consent {
-        /// The endpoint.
-        base_url: String,
-        /// Whether a key would be sent.
-        has_key: bool,
-    },
     /// Decides whether a key may be sent to an endpoint. Returns a [`Permission`](crate::Permission).
     Permission {
         /// The endpoint.
@@ -55,22 +47,6 @@ pub enum RequestsQuestion {
     ReadKeys {
         /// The text that the shell has stored.
         stored: String,
-    },
-    /// Adds or replaces a key. Returns the text to store as `Ok`, or a [`Message`](crate::Message) as `Err`.
-    PutKey {
-        /// The text that the shell has stored, or an empty one.
-        stored: String,
-        /// The new key.
-        key: KeptKey,
-        /// The key whose place it takes.
-        before: Option<KeptKey>,
-    },
-    /// Removes a key. Returns the same. The text is empty if no key is left.
-    RemoveKey {
-        /// The text that the shell has stored.
-        stored: String,
-        /// The key to remove.
-        key: KeptKey,
     },
     /// Adds the contents of a file to the [`Vault`](crate::Vault).
     OpenVault {
@@ -148,26 +124,6 @@ pub enum RequestsQuestion {
         /// The environment variables that the settings name.
         environment: BTreeMap<String, String>,
     },
-    /// Returns a form with what the user has set for a model: a list of [`OverrideField`](crate::OverrideField).
-    OverrideForm {
-        /// The setting with all overrides.
-        #[cfg_attr(test, ts(type = "object"))]
-        overrides: Map<String, Value>,
-        /// The model's id.
-        model: String,
-    },
-    /// Fills in a field of that form. Returns the new setting as `Ok`, or what is wrong with the input as `Err`.
-    EditOverride {
-        /// The setting with all overrides.
-        #[cfg_attr(test, ts(type = "object"))]
-        overrides: Map<String, Value>,
-        /// The model's id.
-        model: String,
-        /// The name of the field.
-        field: String,
-        /// What the user has chosen or entered.
-        input: String,
-    },
     /// Reads the response to [`CatalogView::credits_request`]. Returns a [`KeyCheck`](crate::KeyCheck).
     CheckKey {
         /// The response, with its body.
@@ -200,6 +156,11 @@ pub enum RequestsQuestion {
     ContinueProbe(ProbeEvent),
     /// Returns a [`Message`](crate::Message) that says what a test sends at most.
     AnnounceProbe {},
+    /// Starts a dialog with the user. Returns the first [`DialogStep`](crate::DialogStep). One instance of the module runs one
+    /// dialog.
+    StartDialog(Dialog),
+    /// Continues the dialog with the answer to its last step. Returns the next [`DialogStep`](crate::DialogStep).
+    ContinueDialog(#[cfg_attr(test, ts(type = "unknown"))] Value),
     /// Describes how a request to a model ended. Returns a line for a log, without a word that a server chose, and one that
     /// quotes the server, or `null`.
     LogOutcome {

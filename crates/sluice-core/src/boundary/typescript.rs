@@ -13,12 +13,12 @@ use crate::failure::{BodyRule, HttpResponse, Transport};
 use crate::keys::KeptKey;
 use crate::ledger::{Begun, Ended, LedgerModel};
 use crate::message::{Message, MessageCode};
-use crate::models::{Credit, KeyCheck, KeyState, ListState, OverrideField};
+use crate::models::{Credit, KeyCheck, KeyState, ListState};
 use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
 use crate::recording::Recording;
-use crate::send::{Consent, Effort, Endpoint, KeyUse, Parameter, Permission};
+use crate::send::{Effort, Endpoint, KeyUse, Parameter, Permission};
 use crate::vault::QuestionId;
 use crate::vercel::{
     NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
@@ -58,7 +58,6 @@ fn typescript_types_are_fresh() {
         Routing::decl(&config),
         HttpRequest::decl(&config),
         Endpoint::decl(&config),
-        Consent::decl(&config),
         KeptKey::decl(&config),
         KeyUse::decl(&config),
         Permission::decl(&config),
@@ -91,7 +90,6 @@ fn typescript_types_are_fresh() {
         OtherModel::decl(&config),
         ModelSettings::decl(&config),
         ModelOverride::decl(&config),
-        OverrideField::decl(&config),
         PriceCategory::decl(&config),
         ModelCategory::decl(&config),
         Settings::decl(&config),
@@ -115,6 +113,18 @@ fn typescript_types_are_fresh() {
         LedgerModel::decl(&config),
         Begun::decl(&config),
         Ended::decl(&config),
+        Dialog::decl(&config),
+        DialogStep::decl(&config),
+        DialogRow::decl(&config),
+        DialogInput::decl(&config),
+        InputAnswer::decl(&config),
+        DialogLevel::decl(&config),
+        DialogModel::decl(&config),
+        DialogConnection::decl(&config),
+        ServerCheck::decl(&config),
+        RefreshedModels::decl(&config),
+        ConnectionTest::decl(&config),
+        VercelAnswer::decl(&config),
         FileStep::decl(&config),
         FileResult::decl(&config),
         FileEntry::decl(&config),

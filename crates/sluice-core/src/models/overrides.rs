@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Pattern;
@@ -31,8 +30,7 @@ const ROUTING_FIELDS: [&str; 4] = ["order", "only", "fallbacks", "sort"];
 const SORTS: [&str; 3] = ["cost", "ttft", "tps"];
 
 /// A field of an override in a form.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverrideField {
     /// Its name in the setting.
     pub name: &'static str,

@@ -47,9 +47,7 @@ impl fmt::Display for BadAddress {
 impl Error for BadAddress {}
 
 /// Whether the user has to agree before anything is sent to an endpoint.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Consent {
     /// They don't have to.
     NotNeeded,
@@ -75,6 +73,11 @@ impl Endpoint {
             Some(shorter) => shorter.to_owned(),
             None => format!("{base_url}/v1"),
         }
+    }
+
+    /// Returns the host and the port, if there is one.
+    pub(crate) fn host(&self) -> &str {
+        self.origin.split_once("://").map_or(self.origin.as_str(), |(_, host)| host)
     }
 
     /// Decides whether the user has to agree before anything is sent here, with a key or without one. A server on this

@@ -28,7 +28,7 @@ pub(super) struct StoredSession {
 }
 
 /// A choice of the user: which project pays for which endpoint.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct VercelChoice {

@@ -1,0 +1,208 @@
+// Dialogs with the user. The core decides what is asked next and what is done with the answers (dialogs.rs); its steps are
+// carried out here.
+
+import * as vscode from "vscode";
+
+import type {
+  ConnectionTest,
+  Dialog,
+  DialogConnection,
+  DialogModel,
+  DialogStep,
+  RefreshedModels,
+  ServerCheck,
+  SpendChoice,
+} from "../../packages/loader/src/boundary.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
+import { testConnection } from "../../packages/loader/src/probe.js";
+import { cardPage, cardText, isBad, verdict } from "./card-view.js";
+import type { Connection, Connections, Known } from "./connections.js";
+import type { KeyStore } from "./key-store.js";
+import type { Log } from "./log.js";
+import { localized, noteText } from "./messages.js";
+import type { SluiceModel } from "./model-information.js";
+import type { ModelLists } from "./models.js";
+import { InputBox, pick, showMessage, showPage, withProgress } from "./notify.js";
+import type { Provider } from "./provider.js";
+import { readSettings } from "./settings.js";
+import type { SignIn } from "./sign-in.js";
+
+interface DialogServices {
+  readonly context: vscode.ExtensionContext;
+  readonly modules: Modules;
+  readonly connections: Connections;
+  readonly keys: KeyStore;
+  readonly lists: ModelLists;
+  readonly log: Log;
+  readonly signIn: SignIn;
+}
+
+/** What belongs to one dialog. */
+interface Open {
+  readonly box: InputBox;
+  /** The connections that were listed last. */
+  known: readonly Known[];
+}
+
+export class Dialogs {
+  constructor(
+    private readonly services: DialogServices,
+    private readonly provider: () => Pick<Provider, "listed" | "refresh">,
+  ) {}
+
+  /** Returns what the user decided about a limit, if the dialog asked. */
+  async run(dialog: Dialog): Promise<SpendChoice | null> {
+    const requests = await this.services.modules.requests();
+    const open: Open = { box: new InputBox(), known: [] };
+    try {
+      return await requests.dialog(dialog, (step) => this.#perform(step, open));
+    } finally {
+      open.box.close();
+    }
+  }
+
+  /** Runs a dialog that the user has once. */
+  async once(name: string, dialog: Dialog): Promise<void> {
+    const { globalState } = this.services.context;
+    if (globalState.get(name) !== true) {
+      await globalState.update(name, true);
+      await this.run(dialog);
+    }
+  }
+
+  async #perform(step: DialogStep, open: Open): Promise<unknown> {
+    const { context, connections, keys, lists, log, signIn } = this.services;
+    const configuration = vscode.workspace.getConfiguration();
+    switch (step.type) {
+      case "pick": {
+        const rows = step.rows.map((row, index) => ({
+          label: localized(row.label),
+          description: localized(row.description),
+          detail: localized(row.detail),
+          index,
+          ...(row.icon !== null && { icon: row.icon }),
+        }));
+        return (await pick(rows, localized(step.title), localized(step.placeholder)))?.index;
+      }
+      case "input":
+        return open.box.ask(step.input, step.problem);
+      case "closeInput":
+        return open.box.close();
+      case "show":
+        return showMessage(step);
+      case "readSetting":
+        return step.isOwn ? configuration.inspect(step.name)?.globalValue : configuration.get(step.name);
+      case "writeSetting": {
+        const written = configuration.update(step.name, step.value ?? undefined, vscode.ConfigurationTarget.Global);
+        return step.mayBeUnknown ? written.then(undefined, () => undefined) : written;
+      }
+      case "run":
+        // What a command returns doesn't cross: it may be anything.
+        return void (await vscode.commands.executeCommand(step.command, ...step.arguments));
+      case "listModels":
+        await connections.all();
+        return this.provider().listed.map(toDialogModel);
+      case "listConnections":
+        open.known = (await connections.all()).filter((way) => "problem" in way || !way.connection.isDemo);
+        return open.known.map((way) => {
+          const problem = "problem" in way ? log.redact(way.problem) : null;
+          const mustConfirm = "problem" in way && way.confirm !== undefined;
+          return { ...toDialogConnection(way.label, "problem" in way ? {} : way.connection), problem, mustConfirm };
+        });
+      case "confirmAddress": {
+        const way = open.known[step.index];
+        return way !== undefined && "problem" in way && way.confirm?.();
+      }
+      case "refreshModels": {
+        const usable = connections.usable.filter(({ isDemo }) => !isDemo);
+        const catalogs = await withProgress(localized([step.title]), () =>
+          Promise.all(usable.map((connection) => lists.refresh(connection))),
+        );
+        this.provider().refresh();
+        return catalogs.map(({ models, notes }, index) => ({
+          label: usable[index]!.label,
+          models: models.length,
+          problems: notes.filter(({ kind }) => kind === "modelList").map(noteText),
+        })) satisfies RefreshedModels[];
+      }
+      case "testConnection": {
+        const way = open.known[step.index];
+        return way !== undefined && "connection" in way && this.#test(way.connection, localized([step.title]));
+      }
+      case "askVercel":
+        return step.title === null ? signIn.ask(step.task) : withProgress(localized([step.title]), () => signIn.ask(step.task));
+      case "signOut":
+        return signIn.signOut();
+      case "runInTerminal": {
+        const terminal = vscode.window.createTerminal("Vercel");
+        terminal.show();
+        return terminal.sendText(step.command);
+      }
+      case "copy":
+        return vscode.env.clipboard.writeText(step.text);
+      case "readState":
+        return context.workspaceState.get(step.name);
+      case "writeState":
+        return (step.isOfWorkspace ? context.workspaceState : context.globalState).update(step.name, step.value ?? undefined);
+      case "readKeys":
+        return keys.read();
+      case "writeKeys":
+        return keys.write(step.stored);
+      case "readOrigins":
+        return connections.originsOf(step.key ?? undefined);
+      case "checkServer": {
+        const { list, refusal } = await lists.check(await connections.entered(step.server));
+        const suitable = list.models.find(({ isDefault }) => isDefault);
+        const note = list.notes.at(-1);
+        return {
+          models: list.models.length,
+          defaultModel: suitable === undefined ? null : [suitable.id, suitable.name],
+          note: note === undefined ? null : noteText(note),
+          elsewhere: list.elsewhere,
+          refusal: refusal ?? null,
+        } satisfies ServerCheck;
+      }
+      case "forgetServer":
+        return lists.forget(await connections.entered(step.server));
+      case "open":
+        return vscode.env.openExternal(vscode.Uri.parse(step.url));
+      case "done":
+        return undefined;
+    }
+  }
+
+  /** Returns undefined if the user cancels. */
+  async #test(connection: Connection, title: string): Promise<ConnectionTest | undefined> {
+    const { context, modules, lists, log } = this.services;
+    const [core, requests] = await Promise.all([modules.core(), modules.requests()]);
+    const settings = readSettings(requests, log);
+    const proxy = vscode.workspace.getConfiguration("http").get("proxy", "");
+    const card = await withProgress(title, (onProgress, cancellation) =>
+      testConnection({ connection, core, requests, settings, proxy, localized, cancellation, onProgress }),
+    );
+    if (card === undefined) {
+      return undefined;
+    }
+    const { label, endpoint } = connection;
+    for (const { topic, result, detail } of card.checks) {
+      log.info(`Test of ${endpoint.origin}: ${topic}: ${result}.`);
+      log.trace(`Test of ${label}: ${topic}: ${localized(detail)}`);
+    }
+    if (card.model !== null) {
+      await lists.learnFrom(connection, card.model, card);
+    }
+    showPage(label, cardPage(label, card, log.redact.bind(log)));
+    const { version } = context.extension.packageJSON as { version: string };
+    const details = cardText(`Sluice ${version}, VS Code ${vscode.version}: ${label}`, card);
+    return { verdict: log.redact(verdict(label, card)), isFailed: isBad(card), details: log.redact(details) };
+  }
+}
+
+function toDialogModel({ id, name, detail = "", pricing = "", model }: SluiceModel): DialogModel {
+  const { isDefault, isSmallDefault } = model;
+  return { id, name, detail, pricing, serverId: model.id, isDefault, isSmallDefault };
+}
+
+export function toDialogConnection(label: string, { endpoint, kept, isSignIn = false }: Partial<Connection>): DialogConnection {
+  return { label, baseUrl: endpoint?.baseUrl ?? null, problem: null, mustConfirm: false, kept: kept ?? null, isSignIn };
+}
