@@ -421,6 +421,29 @@ fn what_another_window_may_still_be_writing_is_left_alone() {
 }
 
 #[test]
+fn temporary_files_of_crashed_windows_are_deleted() {
+    let (old, new) = (NOW_MS - 2 * 3_600_000, NOW_MS - 60_000);
+    let mut disk = Disk::with(&[
+        ("key", &KEY.0, 0),
+        ("records/c.tmp.gz", b"", old),
+        ("records/d.tmp.gz", b"", new),
+        ("records/notes.txt", b"", old),
+        ("spending/c.1.reserved.tmp", b"", old),
+        ("spending/d.1.reserved.tmp", b"", new),
+    ]);
+    let kept = ledger();
+    kept.with(|kept| kept.ledger.begin("a", "talk", chat("acme/m"), model(), NOW_MS));
+    kept.with(|kept| {
+        let ended = kept.ledger.end("a", &cost(1.0), NOW_MS, TODAY);
+        kept.keep(ended);
+    });
+    run(&kept, LedgerTask::Save, 0x11, &mut disk);
+    let names = disk.names().replace(&NOW_MS.to_string(), "now");
+    expect!["key memory-A records/now-A-0.gz records/d.tmp.gz records/notes.txt spending/d.1.reserved.tmp"]
+        .assert_eq(&names);
+}
+
+#[test]
 fn recordings_are_kept_for_seven_days() {
     let mut disk = Disk::with(&[
         ("recordings/a.json", b"", NOW_MS - 8 * DAY_MS),

@@ -1,12 +1,12 @@
 //! What is known about every request: names, sizes, hashes and times, never text. Each file has one record on each line.
 //!
 //! A window only ever writes files of its own, so no window can lose what another one has written. It begins a new file when one
-//! is full, and then deletes the oldest files of all windows.
+//! is full, and then deletes the oldest files of all windows, and temporary files that crashed windows have left behind.
 
 use std::collections::BTreeSet;
 
 use super::ledger::LedgerWork;
-use super::retention::RECORDS;
+use super::retention::{RECORDS, delete_left_behind};
 use crate::boundary::{FileEntry, RequestRecord};
 
 const FOLDER: &str = "records";
@@ -52,6 +52,9 @@ impl LedgerWork {
             if self.kept.with(|kept| kept.records.name.is_empty()) {
                 let files = self.record_files().await.into_iter().map(|(begun, file)| (file.name, begun, file.size));
                 RECORDS.apply(&self.folder, files.collect(), self.now_ms).await;
+                for subfolder in [FOLDER, super::reserved::FOLDER] {
+                    delete_left_behind(&self.folder, subfolder, self.now_ms).await;
+                }
                 self.kept.with(|kept| {
                     kept.records.name = format!("{FOLDER}/{}-{}-{}.gz", self.now_ms, self.random(), kept.records.begun);
                     kept.records.begun += 1;

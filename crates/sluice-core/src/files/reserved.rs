@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::ledger::LedgerWork;
 use crate::ledger::Ledger;
 
-const FOLDER: &str = "spending";
+pub(super) const FOLDER: &str = "spending";
 /// How often the files are listed again because one of them has been replaced.
 const MAX_ATTEMPTS: usize = 20;
 

@@ -3,6 +3,8 @@
 use super::{FileWork, Folder};
 
 const DAY_MS: u64 = 86_400_000;
+/// A temporary file that is older than this was left behind by a window that crashed.
+const LEFT_BEHIND_MS: u64 = 3_600_000;
 
 /// What is kept of a kind of files.
 pub(super) struct Retention {
@@ -26,6 +28,21 @@ impl Retention {
             if sum > self.max_bytes || time < now_ms.saturating_sub(self.max_age_ms) {
                 folder.delete(name).await;
             }
+        }
+    }
+}
+
+/// Returns whether a temporary file with this time was left behind by a window that crashed.
+pub(super) fn is_left_behind(modified_ms: u64, now_ms: u64) -> bool {
+    modified_ms < now_ms.saturating_sub(LEFT_BEHIND_MS)
+}
+
+/// Deletes the temporary files in a subfolder that were left behind.
+pub(super) async fn delete_left_behind(folder: &Folder, subfolder: &str, now_ms: u64) {
+    for file in folder.list(subfolder, true).await {
+        let is_temporary = [".tmp", ".tmp.gz"].iter().any(|ending| file.name.ends_with(ending));
+        if is_temporary && is_left_behind(file.modified_ms, now_ms) {
+            folder.delete(format!("{subfolder}/{}", file.name)).await;
         }
     }
 }

@@ -4,14 +4,12 @@
 //! files by renaming them, adds them to its own vault, writes that to a new file and deletes what it took. Whatever a window
 //! leaves behind when it dies is read and merged like the other files.
 
-use super::retention::prune_recordings;
+use super::retention::{is_left_behind, prune_recordings};
 use super::{FileWork, Folder, Shared, hex};
 use crate::boundary::{FileEntry, FileTask, VaultTask};
 use crate::vault::Vault;
 
 const FOLDER: &str = "vault";
-/// A temporary file that is older than this was left behind by a window that crashed.
-const LEFT_BEHIND_MS: u64 = 3_600_000;
 
 impl FileTask<VaultTask> {
     /// Starts the task.
@@ -37,7 +35,7 @@ async fn open(folder: &Folder, vault: &Shared<Vault>, now_ms: u64) {
 async fn save(folder: &Folder, vault: &Shared<Vault>, now_ms: u64, random: &str) {
     let mut taken = Vec::new();
     for FileEntry { name, modified_ms, .. } in files(folder, true).await {
-        if name.strip_suffix(".tmp").is_some() && modified_ms >= now_ms.saturating_sub(LEFT_BEHIND_MS) {
+        if name.strip_suffix(".tmp").is_some() && !is_left_behind(modified_ms, now_ms) {
             continue;
         }
         let mine = format!("{FOLDER}/{random}-{}.taken", taken.len());
