@@ -64,7 +64,7 @@ pub async fn page(url: &str) -> Result<ChatPart, String> {
     let cannot = |error: reqwest::Error| format!("cannot fetch {url}: {}", causes(&error.without_url()));
     // Another part of the program may have chosen a provider already; any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // Proxies are for other machines.
+    // A server on this machine is never reached through a proxy.
     let is_loopback = Endpoint::parse_confirmed(url).is_ok_and(|endpoint| endpoint.is_loopback);
     let http = reqwest::Client::builder().timeout(PATIENCE).user_agent(concat!("sluice/", env!("CARGO_PKG_VERSION")));
     let http = if is_loopback { http.no_proxy() } else { http };

@@ -45,7 +45,7 @@ pub struct Detail {
     pub extracts: bool,
     /// Print Markdown as it is, also on a terminal.
     pub plain: bool,
-    /// Show only the start of a long call. Not if the user has to allow it.
+    /// Show only the start of a long call. A call that the user has to allow is shown in full.
     pub cuts_calls: bool,
 }
 

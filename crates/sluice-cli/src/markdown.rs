@@ -18,7 +18,7 @@ pub struct Markdown {
     has_colour: bool,
     /// The text of the block that is growing.
     block: String,
-    /// The rows of it that are on the screen.
+    /// The rows of that block that are on the screen.
     rows: Vec<String>,
     /// The code block that is open.
     fence: Option<Fence>,

@@ -302,7 +302,7 @@ fn processes_that_run_at_once_stay_below_a_limit_together() {
     let said: Vec<String> = outputs.iter().map(told).collect();
     assert_eq!(sent + rejected, 20, "{said:?}");
     assert!((1..=7).contains(&sent), "{sent} answers were paid for: {said:?}");
-    // The books of the gateway agree with ours.
+    // The gateway has counted the same costs.
     let usage: Value = serde_json::from_slice(&run(&["usage", "--json", "--gateway"]).stdout).unwrap();
     let (ours, theirs) = (usage["total"]["cost"].as_f64().unwrap(), usage["gateway"]["usedInTotal"].as_f64().unwrap());
     assert!((ours - theirs).abs() < 0.001, "{usage}");

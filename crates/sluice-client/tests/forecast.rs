@@ -17,7 +17,7 @@ fn forecasts_are_accurate() {
     }
 }
 
-/// The simulator's cache counts on its own how many tokens at the beginning are the same.
+/// The simulator's cache counts the unchanged tokens at the beginning of a prompt independently of the core.
 #[test]
 fn the_cache_lens_finds_as_many_equal_tokens_as_the_simulator() {
     let mut broken = 0;

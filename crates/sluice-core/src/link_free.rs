@@ -38,7 +38,8 @@ fn visible(text: &str) -> String {
     seen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether a character is in Unicode's category `Cf`, or stands for half a character.
+/// Returns whether a character is invisible: a format character of Unicode (category `Cf`), or U+FFFD, which replaces an
+/// unpaired surrogate.
 fn is_format(letter: char) -> bool {
     matches!(letter,
         '\u{AD}' | '\u{600}'..='\u{605}' | '\u{61C}' | '\u{6DD}' | '\u{70F}' | '\u{890}'..='\u{891}' | '\u{8E2}'

@@ -381,7 +381,7 @@ fn pending_text_is_returned_before_the_end() {
         r#""two", Failed"#
     );
     assert_eq!(after(Exchange::cancel), r#""two", Cancelled"#);
-    // A shell that won't show it says so.
+    // A shell that won't show the rest of the text gets none of it.
     assert_eq!(after(Exchange::cancel_unseen), r#""", Cancelled"#);
     // A pause isn't the time limit of the connection.
     let mut exchange = start();

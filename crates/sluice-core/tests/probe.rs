@@ -1,5 +1,5 @@
-//! What a test makes of servers that the embedded gateway doesn't play: the answers are made up from what such servers
-//! are known to send.
+//! What a connection test finds out about servers that the embedded gateway doesn't imitate. The answers are modelled on what
+//! such servers are known to send.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ const REASONING: [Topic; 6] = [
     Topic::Caching,
 ];
 
-/// llama.cpp answers for any model, and calls an answer complete that it cut off.
+/// llama.cpp answers whichever model the request names, and reports an answer that it cut off as complete.
 #[test]
 fn a_server_that_answers_for_any_model() {
     check(

@@ -256,7 +256,7 @@ pub struct Lens {
     /// How many tokens at the beginning of the prompt are the same as in that request.
     #[cfg_attr(test, ts(type = "number"))]
     pub same: u64,
-    /// How many tokens that request had, which could all have been the same.
+    /// How many tokens that request had: the most that `same` could be.
     #[cfg_attr(test, ts(type = "number"))]
     pub before: u64,
     /// How many tokens the server read from its cache, if it says so.

@@ -3,7 +3,7 @@
 //! No window ever writes a file that another one may be writing: to save, a window *takes* a file by renaming it, which only one
 //! can do, adds its own counts and usage, and renames it back. A window that finds nothing to take begins another file. It
 //! doesn't matter which file has what, because counts are merged and usage is added when they are read. A window that dies
-//! while it saves leaves a file that is still read, under the name that it has, though no longer written.
+//! while it saves leaves a file that is still read, under its temporary name, but no longer written.
 
 use std::collections::BTreeSet;
 

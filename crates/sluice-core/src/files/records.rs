@@ -64,7 +64,8 @@ impl LedgerWork {
                 let lines: Vec<_> = kept.records.lines.iter().take(count).map(String::as_str).collect();
                 (kept.records.name.clone(), lines.join("\n"))
             });
-            // Another window must not see this name as one of a file, and the content has to be compressed under it.
+            // To other windows, this must not look like the name of a finished file. It ends in `.gz`, so that the content is
+            // compressed.
             let temporary = format!("{FOLDER}/{}.tmp.gz", self.random());
             if !self.folder.replace(&name, temporary, lines.into_bytes()).await {
                 return false;

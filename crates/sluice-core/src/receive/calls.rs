@@ -57,9 +57,9 @@ enum State {
 pub(super) struct Calls {
     items: Items<Call>,
     by_call_id: BTreeMap<String, Vec<usize>>,
-    /// The calls with an index that are neither reported nor given up, and those of them that are complete and wait for
-    /// an earlier one. Each has its index and its slot.
+    /// The calls that have an index and are neither reported nor given up, as pairs of index and slot.
     unsettled: BTreeSet<(u64, usize)>,
+    /// Those of them that are complete but wait until an earlier one is reported.
     waiting: BTreeSet<(u64, usize)>,
     vscode_ids: Taken,
     /// The calls that were reported under each of the server's ids, by [`Object::hash_of_call`].
@@ -70,7 +70,7 @@ pub(super) struct Calls {
     plain_ids: bool,
 }
 
-/// The longest name of a tool. A longer one is cut to this length, and no tool has that name either.
+/// The maximum length of a tool's name. A longer name is truncated. No tool has such a long name, so the call fails either way.
 const MAX_NAME_CHARS: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ enum Arguments<'a> {
     Unusable,
 }
 
-/// What it means that a finished call has no text for its arguments.
+/// How to understand a finished call whose arguments are an empty text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blank {
     /// The call may be truncated.

@@ -92,7 +92,7 @@ impl Messages {
         message.value.cite(sink);
     }
 
-    /// Messages have an id, an index and a text. Those that remain on both sides contradict each other; a message
+    /// Pairs messages by id, by index and by text. If messages remain on both sides, they contradict each other; a message
     /// without a counterpart is new.
     pub(super) fn pair_with_final(&self, output: &[Item<'_>], pairings: &mut [Pairing]) {
         const CANDIDATES_TO_COMPARE: usize = 64;

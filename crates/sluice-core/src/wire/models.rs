@@ -250,8 +250,8 @@ impl Model {
                 .iter()
                 .find_map(|name| text(fields.get(*name), LONGEST_WORD))
                 .map(|kind| word(&kind).replace('_', "-")),
-            // llama.cpp has the size that it was started with in `meta`, LiteLLM and Anthropic have the input's limit.
-            // LM Studio has the size that a model was loaded with next to the largest one.
+            // llama.cpp reports the size that it was started with in `meta`; LiteLLM and Anthropic report the input limit.
+            // LM Studio reports both the size that a model was loaded with and the largest possible one.
             context_window: first_of(&["loaded_context_length"])
                 .or_else(|| first_of(&["context_window", "context_length", "max_context_length", "max_model_len"]))
                 .or_else(|| count(inside("meta", "n_ctx")))

@@ -1,6 +1,6 @@
 //! Reads a stream of one kind of event, for counting the instructions of the hot path: `cargo xtask bench --instructions`.
 //!
-//! `read_stream KIND EVENTS ROUNDS` reads the same stream several times, so that the cost of making it up can be subtracted.
+//! `read_stream KIND EVENTS ROUNDS` reads the same stream several times, so that the cost of generating it can be subtracted.
 //! KIND is `text`, `paced` or `arguments`. The events look like OpenAI's. Prints the time that one event took.
 
 #![expect(
