@@ -5,7 +5,7 @@
 import * as vscode from "vscode";
 
 import { KEY_VARIABLES } from "../../packages/loader/src/boundary.js";
-import type { Endpoint, KeptKey } from "../../packages/loader/src/core.js";
+import type { ConnectionSource, DialogLevel, Endpoint, GroupSource, KeptKey, Message } from "../../packages/loader/src/core.js";
 import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
 import { isHeaderSafe, type Server } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
@@ -13,7 +13,7 @@ import { hostProcess } from "./host-process.js";
 import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
 import { localized, parseEndpoint } from "./messages.js";
-import { ask, KnownError, plainError, showWarning } from "./notify.js";
+import { KnownError, plainError, showMessage } from "./notify.js";
 import { settingsBaseUrl } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
 
@@ -21,8 +21,8 @@ export interface Connection extends Server {
   /** The name that the user gave it. */
   readonly label: string;
   readonly endpoint: Endpoint;
-  /** Identifies the key, or says that there is none. Lists of models are kept by it. */
-  readonly fingerprint: string;
+  /** Identifies the server and the key. */
+  readonly id: string;
   readonly isDemo: boolean;
   /** Whether the key isn't kept yet, because it is being checked. */
   readonly isTrial?: boolean;
@@ -51,8 +51,8 @@ export class Connections {
   /** The keys and origins that a message has asked about. */
   readonly #told = new Set<string>();
   #salt: Promise<string> | undefined;
-  /** The last warning about a key that isn't sent. VS Code asks for models often. */
-  #saidWithheld: string | undefined;
+  /** The last warning in the log. VS Code asks for models often. */
+  #warned: string | undefined;
   /** Fires when VS Code has asked for models, which means that the modules are loaded and the settings are in use. */
   readonly onDidLook = this.#looked.event;
   /** The user has confirmed an address for a key. */
@@ -84,26 +84,17 @@ export class Connections {
   }
 
   /** A server, and perhaps a key, that the user entered in VS Code's own dialog. Throws the problem with it. */
-  async configured(configuration: { readonly [name: string]: unknown }): Promise<Connection> {
-    const { apiKey, baseUrl } = configuration;
+  async configured({ apiKey, baseUrl }: { readonly [name: string]: unknown }): Promise<Connection> {
     const key = typeof apiKey === "string" && apiKey.trim() !== "" ? apiKey.trim() : undefined;
-    const address = typeof baseUrl === "string" && baseUrl.trim() !== "" ? baseUrl : settingsBaseUrl();
-    const endpoint = await this.#parse(vscode.l10n.t("Manage Models"), address);
-    const replaces = await this.#fingerprint(key);
-    const name = new URL(endpoint.origin).host;
-    const replacement = (await this.keys.list()).find((kept) => kept.replaces === replaces && kept.baseUrl === endpoint.baseUrl);
-    return this.#withKey(name, endpoint, replacement?.key ?? key, {
-      kept: replacement ?? { name, baseUrl: endpoint.baseUrl, replaces },
-      isConfirmed: replacement !== undefined,
-    });
+    const fingerprint = await this.#fingerprint(key);
+    const [source] = await this.#sources({ fingerprint, ...(typeof baseUrl === "string" && { baseUrl }) });
+    return this.#use(source!, key);
   }
 
   /** All connections that VS Code's dialog doesn't know about. `onProblem` gets the problems of the others. */
   async own(onProblem: (problem: unknown) => void): Promise<Connection[]> {
-    const kept = (await this.keys.list()).filter(({ replaces }) => replaces === undefined);
-    const all = [this.#fromSignIn().then((session) => session ?? this.#fromEnvironment()), ...kept.map((one) => this.#fromStore(one))];
-    const found = await Promise.all(all.map((one) => one.catch((problem: unknown) => void onProblem(problem))));
-    return found.filter((one) => one !== undefined);
+    const all = (await this.#sources()).map((source) => this.#use(source).catch((problem: unknown) => void onProblem(problem)));
+    return (await Promise.all(all)).filter((one) => one !== undefined);
   }
 
   /** The gateway inside the extension, for users without a key. */
@@ -131,80 +122,27 @@ export class Connections {
     return connection({ label, endpoint, fingerprint, kept, isTrial: true }, async () => key);
   }
 
-  async #fromStore(kept: KeptKey): Promise<Connection | undefined> {
-    const endpoint = await this.#parse(kept.name, kept.baseUrl);
-    return this.#withKey(kept.name, endpoint, kept.key, { kept, isConfirmed: true });
-  }
-
-  /** The token of the Vercel CLI's user, for the address that it was created for. */
-  async #fromSignIn(): Promise<Connection | undefined> {
-    const session = await this.signIn.current();
-    if (session === undefined) {
-      return undefined;
-    }
-    const { label, origin } = session;
-    const endpoint = await this.#parse(label, settingsBaseUrl());
-    if (endpoint.origin !== origin) {
-      const problem = vscode.l10n.t(
-        "You signed in for {0}, but the base URL in the settings is now at {1}. Sign in again, or change the setting back.",
-        origin,
-        endpoint.origin,
-      );
-      return this.#refused(label, { problem });
-    }
-    const fingerprint = await this.#fingerprint(label);
-    return this.#found({ label, endpoint, fingerprint, isSignIn: true }, () => this.signIn.bearerFor(endpoint.origin));
-  }
-
-  /**
-   * What VS Code's environment selects. Only variables that are set count, and the core decides which of the keys belongs to
-   * which endpoint. A server on this machine may need no key.
-   */
-  async #fromEnvironment(): Promise<Connection | undefined> {
+  async #sources(group?: GroupSource): Promise<ConnectionSource[]> {
     const { env } = hostProcess();
-    const keys = KEY_VARIABLES.filter((name) => env[name]?.trim());
-    const requests = await this.modules.requests();
-    const found = requests.environment({
-      keys,
-      defaultBaseUrl: settingsBaseUrl(),
-      ...(env["SLUICE_BASE_URL"] === undefined ? {} : { baseUrl: env["SLUICE_BASE_URL"] }),
+    const [requests, signIn, storedKeys] = await Promise.all([this.modules.requests(), this.signIn.current(), this.keys.read()]);
+    const baseUrl = settingsBaseUrl();
+    return requests.connections({
+      baseUrl,
+      storedKeys,
+      environment: {
+        // The values stay here.
+        keys: KEY_VARIABLES.filter((name) => env[name]?.trim()),
+        defaultBaseUrl: baseUrl,
+        ...(env["SLUICE_BASE_URL"] !== undefined && { baseUrl: env["SLUICE_BASE_URL"] }),
+      },
+      ...(signIn && { signIn: { label: signIn.label, origin: signIn.origin } }),
+      ...(group && { group }),
     });
-    if (found === null) {
-      return undefined;
-    }
-    const label = vscode.l10n.t("Environment");
-    if ("code" in found) {
-      return this.#refused(label, { problem: localized([found]) });
-    }
-    const { endpoint, key, withheld, mustConfirm } = found;
-    if (key !== null) {
-      return this.#withKey(label, endpoint, env[key]?.trim(), { isFromEnvironment: mustConfirm });
-    }
-    const problem = withheld === null ? undefined : localized([withheld]);
-    if (problem !== undefined && problem !== this.#saidWithheld) {
-      this.#saidWithheld = problem;
-      this.log.warn(problem);
-    }
-    if (problem === undefined || endpoint.isLoopback) {
-      return this.#withKey(label, endpoint, undefined, {});
-    }
-    return this.#refused(label, { problem });
-  }
-
-  /** Throws the problem with an address, and remembers it. */
-  async #parse(label: string, address: string): Promise<Endpoint> {
-    const requests = await this.modules.requests();
-    try {
-      return parseEndpoint(requests, address);
-    } catch (error) {
-      return this.#refused(label, { problem: error instanceof Error ? error.message : String(error) });
-    }
   }
 
   #found(found: Parameters<typeof connection>[0], bearer: () => Promise<string | undefined>): Connection {
-    const { label, endpoint, fingerprint } = found;
     const usable = connection(found, bearer);
-    this.#remember({ label, connection: usable }, `${endpoint.baseUrl} ${fingerprint}`);
+    this.#remember({ label: found.label, connection: usable }, usable.id);
     return usable;
   }
 
@@ -218,12 +156,25 @@ export class Connections {
     this.#looked.fire();
   }
 
-  async #withKey(
-    label: string,
-    endpoint: Endpoint,
-    key: string | undefined,
-    { kept, isConfirmed = false, isFromEnvironment = false }: { kept?: KeptKey; isConfirmed?: boolean; isFromEnvironment?: boolean },
-  ): Promise<Connection> {
+  /** Throws the problem with a connection, and remembers it. */
+  async #use(source: ConnectionSource, groupKey?: string): Promise<Connection> {
+    const label = localized([source.label]);
+    const warning = source.warning && localized([source.warning]);
+    if (warning !== null && warning !== this.#warned) {
+      this.#warned = warning;
+      this.log.warn(warning);
+    }
+    if ("Err" in source.endpoint) {
+      return this.#refused(label, { problem: localized([source.endpoint.Err]) });
+    }
+    const endpoint = source.endpoint.Ok;
+    if (source.key === "signIn") {
+      const fingerprint = await this.#fingerprint(label);
+      return this.#found({ label, endpoint, fingerprint, isSignIn: true }, () => this.signIn.bearerFor(endpoint.origin));
+    }
+    const { kept } = source;
+    const values = { none: undefined, kept: kept?.key, group: groupKey };
+    const key = typeof source.key === "string" ? values[source.key] : hostProcess().env[source.key.variable]?.trim();
     if (key !== undefined) {
       this.log.hide(key);
       if (!isHeaderSafe(key)) {
@@ -231,8 +182,8 @@ export class Connections {
       }
     }
     const fingerprint = await this.#fingerprint(key);
-    if (!isConfirmed) {
-      await this.#checkOrigin(label, endpoint, fingerprint, key !== undefined, isFromEnvironment);
+    if (!source.isConfirmed) {
+      await this.#checkOrigin(label, endpoint, fingerprint, key !== undefined, source.isFromEnvironment);
     }
     return this.#found({ label, endpoint, fingerprint, ...(kept && { kept }) }, async () => key);
   }
@@ -256,10 +207,9 @@ export class Connections {
     if ("refused" in permission) {
       return this.#refused(label, { problem: localized([permission.refused]) });
     }
-    const question = localized(permission.mustAsk);
-    const send = hasKey ? vscode.l10n.t("Send the Key There") : vscode.l10n.t("Use This Address");
-    const bindIf = async (answer: Promise<string | undefined>): Promise<boolean> => {
-      if ((await answer) !== send) {
+    const { question, button, problem } = permission.mustAsk;
+    const ask = async (level: DialogLevel, text: Message[]): Promise<boolean> => {
+      if ((await showMessage({ level, text, buttons: [button] })) === undefined) {
         return false;
       }
       await this.#bind(fingerprint, origin);
@@ -269,13 +219,10 @@ export class Connections {
     if (!this.#told.has(`${fingerprint} ${origin}`)) {
       this.#told.add(`${fingerprint} ${origin}`);
       this.log.warn(`Nothing is sent to ${origin}, because nobody confirmed that address.`);
-      void bindIf(showWarning(`Sluice: ${question}`, send));
+      void ask("warning", [{ code: "plain", args: ["Sluice:"] }, ...question]);
     }
-    const problem = vscode.l10n.t(
-      'Nothing is sent to {0}, because you have not confirmed that address. Run "Sluice: Refresh the Models" to confirm.',
-      origin,
-    );
-    this.#refused(label, { problem, confirm: () => bindIf(ask(question, send)) }, `${origin} ${fingerprint}`);
+    const confirm = (): Promise<boolean> => ask("question", question);
+    this.#refused(label, { problem: localized([problem]), confirm }, `${origin} ${fingerprint}`);
   }
 
   /** Earlier versions stored one origin for each key. */
@@ -307,10 +254,10 @@ export class Connections {
 }
 
 function connection(
-  found: Pick<Connection, "label" | "endpoint" | "fingerprint"> & Partial<Connection>,
+  { fingerprint, ...found }: Pick<Connection, "label" | "endpoint"> & Partial<Connection> & { readonly fingerprint: string },
   bearer: () => Promise<string | undefined>,
 ): Connection {
   const { endpoint } = found;
   const bearerFor = async (origin: string) => (origin === endpoint.origin ? bearer() : undefined);
-  return { isDemo: false, fetch: fetchFor(endpoint), ...found, bearerFor };
+  return { id: `${endpoint.baseUrl} ${fingerprint}`, isDemo: false, fetch: fetchFor(endpoint), ...found, bearerFor };
 }

@@ -24,6 +24,7 @@ import type { SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { InputBox, pick, showMessage, showPage, withProgress } from "./notify.js";
 import type { Provider } from "./provider.js";
+import type { Recorder } from "./recorder.js";
 import { readSettings } from "./settings.js";
 import type { SignIn } from "./sign-in.js";
 
@@ -34,6 +35,7 @@ interface DialogServices {
   readonly keys: KeyStore;
   readonly lists: ModelLists;
   readonly log: Log;
+  readonly recorder: Recorder;
   readonly signIn: SignIn;
 }
 
@@ -71,7 +73,7 @@ export class Dialogs {
   }
 
   async #perform(step: DialogStep, open: Open): Promise<unknown> {
-    const { context, connections, keys, lists, log, signIn } = this.services;
+    const { context, connections, keys, lists, log, recorder, signIn } = this.services;
     const configuration = vscode.workspace.getConfiguration();
     switch (step.type) {
       case "pick": {
@@ -140,6 +142,8 @@ export class Dialogs {
       }
       case "copy":
         return vscode.env.clipboard.writeText(step.text);
+      case "openRecording":
+        return recorder.open(step.id, step.withTexts);
       case "readState":
         return context.workspaceState.get(step.name);
       case "writeState":

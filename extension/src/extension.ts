@@ -43,26 +43,27 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     },
   );
   const signIn = new SignIn(modules, context.secrets, log);
-  const keys = new KeyStore(context.secrets, modules);
+  const keys = new KeyStore(context.secrets);
   const connections = new Connections(modules, context, log, signIn, keys);
   const lists = new ModelLists(modules, context.globalStorageUri, log);
-  const dialogs: Dialogs = new Dialogs({ context, modules, connections, keys, lists, log, signIn }, () => provider);
+  const recorder = new Recorder(context, modules, log);
+  const dialogs: Dialogs = new Dialogs({ context, modules, connections, keys, lists, log, recorder, signIn }, () => provider);
   const status = new StatusBar(() => chatPace() === "chatView" && context.globalState.get("smoothStreamingAnswered") === undefined);
   const guard = new SpendGuard(modules, log, dialogs);
   const counts = new TokenCounts(modules, context.globalStorageUri, log, status, guard, (record) => {
     inspector.add(record);
     void recorder.finish(record);
   });
-  const recorder = new Recorder(context, modules, log);
   const credits = async (): Promise<Credit[]> => {
     const asked = connections.usable.map(async (connection) => ({ server: connection.label, text: await lists.credit(connection) }));
     const known = await Promise.all(asked.map((one) => one.catch(() => undefined)));
     return known.flatMap((one) => (one?.text === undefined ? [] : [{ server: one.server, text: one.text }]));
   };
-  const inspector = new Inspector(context.extensionUri, counts, recorder, credits, log);
+  const inspector = new Inspector(context.extensionUri, counts, recorder, dialogs, credits, log);
   const vault = new VaultFiles(modules, context.globalStorageUri, log);
   saving = [counts, vault];
   const provider = new Provider({
+    dialogs,
     modules,
     connections,
     lists,
@@ -76,7 +77,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   });
   const refreshProvider = (): void => provider.refresh();
   const schema = new SettingsSchema(() => provider.listed.map(({ model }) => model.id));
-  const check = async (): Promise<void> => checkSettings(await modules.requests(), log);
+  const check = async (): Promise<void> => checkSettings(await modules.requests(), log, dialogs);
   // This isn't needed before VS Code asks for models, which loads the module that it needs.
   const firstLook = connections.onDidLook(() => {
     firstLook.dispose();
@@ -100,11 +101,6 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     lists.onDidRefuse(({ connection, reason }) =>
       dialogs.run({ keyRefused: { connection: toDialogConnection(connection.label, connection), reason } }),
     ),
-    provider.onDidOfferDemo(() => dialogs.once("greeted", "greet")),
-    provider.onDidOfferModels((models) => {
-      const suitable = models.find(({ model }) => model.isDefault);
-      return suitable && dialogs.once("choseDefault", { startWith: suitable.id });
-    }),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("sluice")) {
         void check();

@@ -5,6 +5,7 @@ import * as vscode from "vscode";
 import type { RequestRecord } from "../../packages/loader/src/core.js";
 import type { Records } from "../../packages/loader/src/tokens.js";
 import type { Credit, FromView, Question, Start, Tab, ToView, Usage } from "../view/protocol.js";
+import type { Dialogs } from "./dialogs.js";
 import type { Log } from "./log.js";
 import type { Recorder } from "./recorder.js";
 import type { TokenCounts } from "./tokens.js";
@@ -25,6 +26,7 @@ export class Inspector implements vscode.WebviewViewProvider {
     private readonly extension: vscode.Uri,
     private readonly counts: TokenCounts,
     private readonly recorder: Recorder,
+    private readonly dialogs: Dialogs,
     /** Asks all servers how much credit is left. */
     private readonly credits: () => Promise<Credit[]>,
     private readonly log: Log,
@@ -85,7 +87,7 @@ export class Inspector implements vscode.WebviewViewProvider {
       return this.recorder.has(question.isRecorded);
     }
     if ("export" in question) {
-      return this.recorder.export(question.export);
+      return this.dialogs.run({ exportRecording: question.export });
     }
     if ("usage" in question) {
       return (await this.counts.history(question.usage)) satisfies Usage;

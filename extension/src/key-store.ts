@@ -3,41 +3,26 @@
 
 import * as vscode from "vscode";
 
-import type { KeptKey } from "../../packages/loader/src/core.js";
-import type { Modules } from "../../packages/loader/src/modules.js";
-
 const SECRET = "keys";
 
 export class KeyStore {
   readonly #changed = new vscode.EventEmitter<void>();
-  #keys: Promise<readonly KeptKey[]> | undefined;
+  #stored: Promise<string> | undefined;
   /** The user added, changed or removed a key, in this window or another. */
   readonly onDidChange = this.#changed.event;
 
-  constructor(
-    private readonly secrets: vscode.SecretStorage,
-    private readonly modules: Modules,
-  ) {
+  constructor(private readonly secrets: vscode.SecretStorage) {
     secrets.onDidChange(({ key }) => {
       if (key === SECRET) {
-        this.#keys = undefined;
+        this.#stored = undefined;
         this.#changed.fire();
       }
     });
   }
 
-  /** Returns all keys, in the order in which they were added. */
-  list(): Promise<readonly KeptKey[]> {
-    const read = async (): Promise<readonly KeptKey[]> => (await this.modules.requests()).readKeys((await this.read()) ?? "");
-    const keys = (this.#keys ??= read());
-    // A module that failed to load may load the next time.
-    keys.catch(() => (this.#keys = undefined));
-    return keys;
-  }
-
-  /** Returns the stored text, which the core can read. */
-  async read(): Promise<string | undefined> {
-    return this.secrets.get(SECRET);
+  /** Returns all keys as the core writes them, or an empty text. */
+  read(): Promise<string> {
+    return (this.#stored ??= Promise.resolve(this.secrets.get(SECRET)).then((stored) => stored ?? ""));
   }
 
   async write(stored: string): Promise<void> {

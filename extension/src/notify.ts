@@ -25,21 +25,6 @@ export const showError = linkFreeMessage((...message) => vscode.window.showError
 /** Asks a question that has to be answered before anything else happens. */
 export const ask = linkFreeMessage((message, ...buttons) => vscode.window.showWarningMessage(message, { modal: true }, ...buttons));
 
-/** Asks whether to do something. The button says what. */
-export async function confirm(question: string, button: string): Promise<boolean> {
-  return (await ask(question, button)) === button;
-}
-
-/** Shows a message with buttons. Each runs a command or a function. */
-export async function offer(
-  show: typeof showInformation,
-  message: string,
-  buttons: { readonly [label: string]: string | (() => unknown) },
-): Promise<void> {
-  const action = buttons[(await show(message, ...Object.keys(buttons))) ?? ""];
-  await (typeof action === "string" ? vscode.commands.executeCommand(action) : action?.());
-}
-
 const SHOW: { readonly [level in DialogLevel]: typeof showInformation } = {
   information: showInformation,
   warning: showWarning,
@@ -61,20 +46,18 @@ export interface Row {
   readonly icon?: string;
   readonly description?: string;
   readonly detail?: string;
-  readonly isSeparator?: boolean;
-}
-
-function quickPickItem<T extends Row>(row: T): vscode.QuickPickItem & { readonly row: T } {
-  const { label, icon, description = "", detail = "", isSeparator = false } = row;
-  const kind = isSeparator ? vscode.QuickPickItemKind.Separator : vscode.QuickPickItemKind.Default;
-  const shown = icon === undefined ? linkFree(label) : `$(${icon}) ${linkFree(label)}`;
-  return { label: shown, description: linkFree(description), detail: linkFree(detail), kind, row };
 }
 
 /** Lets the user choose a row. Returns undefined if they choose none. */
 export async function pick<T extends Row>(rows: readonly T[], title: string, placeholder = ""): Promise<T | undefined> {
   const options = { title: linkFree(title), placeHolder: linkFree(placeholder), matchOnDescription: true, matchOnDetail: true };
-  return (await vscode.window.showQuickPick(rows.map(quickPickItem), options))?.row;
+  const items = rows.map((row) => ({
+    label: row.icon === undefined ? linkFree(row.label) : `$(${row.icon}) ${linkFree(row.label)}`,
+    description: linkFree(row.description ?? ""),
+    detail: linkFree(row.detail ?? ""),
+    row,
+  }));
+  return (await vscode.window.showQuickPick(items, options))?.row;
 }
 
 /** An input box that stays open while an input is checked. */

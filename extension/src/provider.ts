@@ -7,12 +7,13 @@ import { type Answered, exchange } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
 import type { Connection, Connections } from "./connections.js";
+import type { Dialogs } from "./dialogs.js";
 import { Reporter } from "./from-core.js";
 import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
 import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
-import { errorWithPage, KnownError, offer, plainError, type StatusBar, showWarning } from "./notify.js";
+import { errorWithPage, KnownError, plainError, type StatusBar, showWarning } from "./notify.js";
 import { hasOnlyChoices, type PickerChoices } from "./picker-choices.js";
 import type { Recorder } from "./recorder.js";
 import { chatPace, readSettings } from "./settings.js";
@@ -21,6 +22,7 @@ import type { TokenCounts } from "./tokens.js";
 import type { VaultFiles } from "./vault-files.js";
 
 export interface Services {
+  readonly dialogs: Dialogs;
   readonly modules: Modules;
   readonly connections: Connections;
   readonly lists: ModelLists;
@@ -50,25 +52,15 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   readonly #told = new Set<string>();
   /** Keyed by base URL: where the API really is. */
   readonly #elsewhere = new Map<string, string>();
-  #listed: SluiceModel[] = [];
+  /** The models that VS Code got in the current round, except the demo. */
+  listed: readonly SluiceModel[] = [];
   /** VS Code's ids of the models that belong to no group in Manage Models. */
   #ungrouped = new Set<string>();
-  readonly #offered = new vscode.EventEmitter<readonly SluiceModel[]>();
-  /** Fires when VS Code gets models that a key makes available. */
-  readonly onDidOfferModels = this.#offered.event;
-  readonly #offeredDemo = new vscode.EventEmitter<void>();
-  /** Fires when the demo is the only model. */
-  readonly onDidOfferDemo = this.#offeredDemo.event;
   /** Origins that get no extra headers although the settings contain some. */
   readonly #saidNoHeaders = new Set<string>();
 
   constructor(private readonly services: Services) {
     services.lists.onDidChange(() => this.#changed.fire());
-  }
-
-  /** The models that VS Code got in the current round, except the demo. */
-  get listed(): SluiceModel[] {
-    return this.#listed;
   }
 
   /** The models may have changed: the user signed in or out, or changed a setting. */
@@ -81,7 +73,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     { configuration }: vscode.PrepareLanguageModelChatModelOptions,
     _token: vscode.CancellationToken,
   ): Promise<SluiceModel[]> {
-    const { connections, modules } = this.services;
+    const { connections, dialogs, modules } = this.services;
     const requests = await modules.requests();
     if (configuration !== undefined) {
       if (hasOnlyChoices(configuration)) {
@@ -97,7 +89,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     }
     const groupHadModels = this.#groupHasModels;
     this.#groupHasModels = false;
-    this.#listed = [];
+    this.listed = [];
     const own = await connections.own((problem) => this.#tell(problem));
     const lists = await Promise.all(
       own.map((connection) => this.#models(connection).catch((problem: unknown) => this.#tell(problem, connection.label))),
@@ -111,7 +103,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     this.#demoIsOffered = models.length === 0 && !groupHadModels;
     if (this.#demoIsOffered) {
       this.#demoWasOffered = true;
-      this.#offeredDemo.fire();
+      void dialogs.once("greeted", "greet");
     }
     if (!this.#demoWasOffered) {
       return models;
@@ -126,11 +118,14 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
 
   /** Adds the models of a connection to the current round. */
   #shown(requests: Requests, connection: Connection, models: readonly ChatModel[]): SluiceModel[] {
-    const listed = this.#listed.map(({ model }) => model.id);
+    const listed = this.listed.map(({ model }) => model.id);
     const names = requests.distinguish(listed, connection.label, models);
     const shown = models.map((model, index) => information(model, connection, names[index]));
-    this.#listed.push(...shown);
-    this.#offered.fire(shown);
+    this.listed = [...this.listed, ...shown];
+    const suitable = shown.find(({ model }) => model.isDefault);
+    if (suitable !== undefined) {
+      void this.services.dialogs.once("choseDefault", { startWith: suitable.id });
+    }
     return shown;
   }
 
@@ -152,7 +147,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     const text = [label, problem instanceof Error ? problem.message : String(problem)].filter(Boolean).join(": ");
     if (!(problem instanceof KnownError) && !this.#told.has(text)) {
       this.#told.add(text);
-      void offer(showWarning, `Sluice: ${text}`, { [vscode.l10n.t("Test the Connection")]: "sluice.testConnection" });
+      void this.services.dialogs.run({ connectionProblem: text });
     }
     return [];
   }
@@ -271,7 +266,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (ending.page !== null && isChat) {
       throw errorWithPage(text, { label: vscode.l10n.t("Open the page for it"), url: ending.page });
     }
-    throw isChat ? plainError(text) : errorWithCode(text, ending.kind);
+    const error = isChat ? undefined : ERRORS[ending.kind ?? ""];
+    throw error === undefined ? plainError(text) : vscode.LanguageModelError[error](text);
   }
 
   async provideTokenCount(
@@ -314,18 +310,11 @@ function isCopilot(initiator: string | undefined): boolean {
   return initiator?.toLowerCase().startsWith("github.copilot") ?? false;
 }
 
-/** For extensions that check the code. */
-function errorWithCode(message: string, kind: string | null): Error {
-  switch (kind) {
-    case "signIn":
-    case "forbidden":
-      return vscode.LanguageModelError.NoPermissions(message);
-    case "noCredit":
-    case "rateLimited":
-      return vscode.LanguageModelError.Blocked(message);
-    case "modelNotFound":
-      return vscode.LanguageModelError.NotFound(message);
-    default:
-      return plainError(message);
-  }
-}
+/** What VS Code calls failures, for extensions that check the code. */
+const ERRORS: { readonly [kind: string]: "NoPermissions" | "Blocked" | "NotFound" | undefined } = {
+  signIn: "NoPermissions",
+  forbidden: "NoPermissions",
+  noCredit: "Blocked",
+  rateLimited: "Blocked",
+  modelNotFound: "NotFound",
+};

@@ -3,18 +3,16 @@
 
 import * as vscode from "vscode";
 
-import type { Recording, RequestRecord } from "../../packages/loader/src/core.js";
+import { MAX_RECORDED_RESPONSE, type Recording, type RequestRecord } from "../../packages/loader/src/boundary.js";
 import type { SendOptions } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Prepared } from "../../packages/loader/src/requests.js";
 import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
-import { pick, showInformation } from "./notify.js";
+import { showInformation } from "./notify.js";
 
 /** When recording ends, in the workspace's state. A dialog of the core sets it. */
 const UNTIL = "recordingUntil";
-/** The rest of a longer response isn't recorded. */
-const MAX_RESPONSE = 16 << 20;
 
 export class Recorder {
   readonly #folder: Folder | undefined;
@@ -50,7 +48,7 @@ export class Recorder {
       head: (status) => Object.assign(tape, { status, chunks: [], size: 0 }),
       bytes: (bytes) => {
         tape.size += bytes.length;
-        if (tape.size <= MAX_RESPONSE) {
+        if (tape.size <= MAX_RECORDED_RESPONSE) {
           tape.chunks.push(bytes.slice());
         }
       },
@@ -87,22 +85,9 @@ export class Recorder {
   }
 
   /** Opens a recording as a document, which the user can save. */
-  async export(id: string): Promise<void> {
-    const redacted = vscode.l10n.t("Without the messages");
-    const rows = [
-      {
-        label: redacted,
-        detail: vscode.l10n.t("The request has lengths in place of its texts. The answer stays, so that it can be replayed."),
-      },
-      { label: vscode.l10n.t("With the messages"), detail: vscode.l10n.t("Everything except the key.") },
-    ];
-    const chosen = await pick(rows, vscode.l10n.t("Export as a File"));
-    if (chosen === undefined) {
-      return;
-    }
+  async open(id: string, withTexts: boolean): Promise<void> {
     const text = (await this.#folder?.readText(fileOf(id))) ?? "";
-    const requests = await this.modules.requests();
-    const content = requests.exportRecording(this.log.secrets, text, chosen.label !== redacted) ?? "";
+    const content = (await this.modules.requests()).exportRecording(this.log.secrets, text, withTexts) ?? "";
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "jsonl" }));
   }
 

@@ -4,10 +4,10 @@ import * as vscode from "vscode";
 
 import type { Pace, Settings } from "../../packages/loader/src/core.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
+import type { Dialogs } from "./dialogs.js";
 import { environment } from "./host-process.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
-import { offer, showWarning } from "./notify.js";
 
 export function settingsBaseUrl(): string {
   return vscode.workspace.getConfiguration("sluice").get("baseUrl", "");
@@ -31,21 +31,13 @@ export function chatPace(): Pace {
 
 let told = "";
 
-/** Reports settings that can't work in one message with a link to the first. Reports each set of problems once. */
-export async function checkSettings(requests: Requests, log: Log): Promise<void> {
+/** Reports settings that can't work, with a link to the first. Reports each set of problems once. */
+export async function checkSettings(requests: Requests, log: Log, dialogs: Dialogs): Promise<void> {
   const { problems } = readSettings(requests, log);
   const before = told;
   told = JSON.stringify(problems);
-  if (told === before || problems[0] === undefined) {
-    return;
+  if (told !== before && problems[0] !== undefined) {
+    problems.forEach(({ setting, message }) => log.warn(`sluice.${setting}: ${localized([message])}`));
+    await dialogs.run({ settingProblem: { ...problems[0], others: problems.length - 1 } });
   }
-  problems.forEach(({ setting, message }) => log.warn(`sluice.${setting}: ${localized([message])}`));
-  const others = problems.length - 1;
-  const more = others === 0 ? "" : ` ${vscode.l10n.t("({0} more in the log)", others)}`;
-  const { setting, message } = problems[0];
-  await offer(showWarning, `Sluice: ${localized([message])}${more}`, { [vscode.l10n.t("Open the Setting")]: () => openSetting(setting) });
-}
-
-export async function openSetting(name: string): Promise<void> {
-  await vscode.commands.executeCommand("workbench.action.openSettings", `@id:sluice.${name}`);
 }

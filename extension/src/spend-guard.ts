@@ -9,7 +9,7 @@ import type { Dialogs } from "./dialogs.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
 import { plainError, showWarning } from "./notify.js";
-import { openSetting, readSettings } from "./settings.js";
+import { readSettings } from "./settings.js";
 
 /** Carries out work on the files of the ledger. */
 type Work = <T>(task: LedgerTask) => Promise<T>;
@@ -62,8 +62,8 @@ export class SpendGuard {
     }
   }
 
-  /** Raises the limit that stopped a request last. */
+  /** Lets the user raise the limit that stopped a request last. */
   async raise(): Promise<void> {
-    await (this.#stopped === undefined ? openSetting("spend") : this.dialogs.run({ raiseLimit: this.#stopped }));
+    await this.dialogs.run({ raiseLimit: this.#stopped ?? null });
   }
 }

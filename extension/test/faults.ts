@@ -336,7 +336,7 @@ async function withExtension(sluice: Provider, tested: Case): Promise<Result & {
   let body = "";
   const connection = {
     endpoint: { origin, baseUrl, isLoopback: true, isUnencrypted: false, isVercel: false, keysPage: null },
-    fingerprint: "test",
+    id: "test",
     isDemo: false,
     bearerFor: async () => matrix.key,
     fetch: (url: string, init: RequestInit) => {

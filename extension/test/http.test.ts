@@ -26,7 +26,7 @@ function connectionWith(fetch: Connection["fetch"], key?: string): Connection {
   return {
     label: "test",
     endpoint: { origin, baseUrl: `${origin}/v1`, isLoopback: false, isUnencrypted: false, isVercel: false, keysPage: null },
-    fingerprint: "test",
+    id: "test",
     isDemo: false,
     bearerFor: async () => key,
     fetch,

@@ -5,9 +5,9 @@
 mod connections;
 mod keys;
 mod models;
+mod settings;
 mod sign_in;
 mod spending;
-mod switches;
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -37,15 +37,21 @@ impl DialogWork {
             let editor = Editor(steps);
             let completed = match dialog {
                 Dialog::AskAboutLimit { text, limit } => return spending::ask(&editor, text, limit).await,
-                Dialog::RaiseLimit(limit) => spending::raise(&editor, limit).await,
+                Dialog::RaiseLimit(Some(limit)) => spending::raise(&editor, limit).await,
+                Dialog::RaiseLimit(None) => editor.open_setting("spend").await,
                 Dialog::RefreshModels => connections::refresh_models(&editor).await,
                 Dialog::TestConnection => connections::test(&editor).await,
+                Dialog::ConnectionProblem(problem) => connections::show_problem(&editor, &problem).await,
+                Dialog::SettingProblem { setting, message, others } => {
+                    settings::show_problem(&editor, &setting, message, others).await
+                }
                 Dialog::SignIn => sign_in::sign_in(&editor).await,
                 Dialog::SignOut => sign_in::sign_out(&editor).await,
                 Dialog::ToggleRecording { now_ms, has_workspace } => {
-                    switches::toggle_recording(&editor, now_ms, has_workspace).await
+                    settings::toggle_recording(&editor, now_ms, has_workspace).await
                 }
-                Dialog::SmoothStreaming => switches::smooth_streaming(&editor).await,
+                Dialog::ExportRecording(id) => settings::export_recording(&editor, id).await,
+                Dialog::SmoothStreaming => settings::smooth_streaming(&editor).await,
                 Dialog::ChooseDefaultModel => models::choose_default(&editor).await,
                 Dialog::EditModel => models::edit(&editor).await,
                 Dialog::SetUpModels => models::set_up(&editor).await,
@@ -171,6 +177,12 @@ impl Editor {
         self.ask(DialogStep::ListConnections).await.unwrap_or_default()
     }
 
+    /// Shows a setting of Sluice.
+    async fn open_setting(&self, name: &str) -> Option<()> {
+        self.run("workbench.action.openSettings", vec![format!("@id:sluice.{name}").into()]).await;
+        Some(())
+    }
+
     async fn models(&self) -> Vec<DialogModel> {
         self.ask(DialogStep::ListModels).await.unwrap_or_default()
     }
@@ -196,7 +208,7 @@ enum Entered<T> {
 }
 
 /// Returns a text that is the same in every language.
-fn plain(text: impl ToString) -> Vec<Message> {
+fn plain(text: &str) -> Vec<Message> {
     vec![Message::new(MessageCode::Plain, [&text])]
 }
 

@@ -1,6 +1,6 @@
 //! What environment variables say about where requests go, and which variable has the key for that endpoint.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::message::{Message, MessageCode};
 use crate::send::{BadAddress, Endpoint, VERCEL};
@@ -26,14 +26,11 @@ pub struct Environment {
 }
 
 /// The endpoint that the environment selects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvironmentEndpoint {
     /// The endpoint.
     pub endpoint: Endpoint,
     /// The variable that has the key for it.
-    #[cfg_attr(test, ts(type = "string | null"))]
     pub key: Option<&'static str>,
     /// Says that a key is set that is not for this endpoint.
     pub withheld: Option<Message>,

@@ -87,6 +87,7 @@ mod recording;
 mod secrets;
 mod send;
 mod settings;
+mod sources;
 mod steps;
 mod surrogates;
 mod tokens;
@@ -158,6 +159,7 @@ pub use send::{
     ToolOrder, VERCEL, build_request, header_problem, purpose,
 };
 pub use settings::read_settings;
+pub use sources::{ConnectionSource, GroupSource, SignInSource, SourceKey, Sources};
 pub use surrogates::mend_surrogates;
 pub use tokens::{BadRequestBody, Calibration, Counter, Estimate, InstallKey, KnownCounts, Measured, Piece};
 pub use usage::{History, UsageTracker, preflight};

@@ -35,6 +35,9 @@ impl Recording {
     /// The version of the format.
     pub const VERSION: u32 = 1;
 
+    /// The rest of a longer response isn't recorded.
+    pub const MAX_RESPONSE: usize = 16 << 20;
+
     /// Reads a recording. Returns `None` if it is damaged or has another version.
     pub fn read(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok().filter(|recording: &Self| recording.version == Self::VERSION)

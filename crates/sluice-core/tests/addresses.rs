@@ -118,7 +118,7 @@ fn a_key_goes_to_another_origin_only_if_the_user_agrees() {
         let endpoint = Endpoint::parse_confirmed(address).unwrap();
         let origins = origins.iter().map(ToString::to_string).collect();
         let shown = match endpoint.permission(&KeyUse { has_key, origins, is_from_environment }) {
-            Permission::MustAsk(questions) => format!("asks: {}", join_messages(&questions, " ")),
+            Permission::MustAsk { question, .. } => format!("asks: {}", join_messages(&question, " ")),
             Permission::Refused(reason) => format!("refused: {reason}"),
             other => format!("{other:?}"),
         };

@@ -11,7 +11,7 @@ use sluice_core::{
     BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, DialogWork, Endpoint,
     Failure, FileTask, HttpRequest, KeyState, ModelCatalog, PreparedRequest, Probe, Recording, Refresh,
     RequestsQuestion, Secrets, Shared, ToolOrder, Vault, VaultTask, check_key, distinguish, log_outcome, logged_model,
-    question_id, read_keys, read_settings, vercel_files, vercel_session, vercel_step,
+    question_id, read_settings, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
@@ -61,11 +61,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Err(BadAddress(problem)) => to_json(&problem),
         },
         RequestsQuestion::Permission { base_url, key } => to_json(&parse(&base_url)?.permission(&key)),
-        RequestsQuestion::Environment(environment) => match environment.endpoint() {
-            Ok(found) => to_json(&found),
-            Err(BadAddress(problem)) => to_json(&problem),
-        },
-        RequestsQuestion::ReadKeys { stored } => to_json(&read_keys(&stored)),
+        RequestsQuestion::Connections(sources) => to_json(&sources.connections()),
         RequestsQuestion::OpenVault { file, now_ms } => {
             with_vault(|vault| vault.merge(Vault::read(file.as_bytes()), now_ms));
             to_json(&())

@@ -584,7 +584,19 @@ origins: Array<string>,
  */
 isFromEnvironment: boolean, };
 
-export type Permission = "granted" | "firstUse" | { "mustAsk": Array<Message> } | { "refused": Message };
+export type Permission = "granted" | "firstUse" | { "mustAsk": { 
+/**
+ * What they have to agree to.
+ */
+question: Array<Message>, 
+/**
+ * The button that agrees.
+ */
+button: Message, 
+/**
+ * What to say about the address until then.
+ */
+problem: Message, } } | { "refused": Message };
 
 export type Environment = { 
 /**
@@ -600,24 +612,79 @@ keys: Array<string>,
  */
 defaultBaseUrl?: string, };
 
-export type EnvironmentEndpoint = { 
+export type Sources = { 
 /**
- * The endpoint.
+ * The base URL in the user's settings.
  */
-endpoint: Endpoint, 
+baseUrl: string, 
 /**
- * The variable that has the key for it.
+ * The keys that the user entered, as the shell has stored them.
  */
-key: string | null, 
+storedKeys: string, 
 /**
- * Says that a key is set that is not for this endpoint.
+ * The sign-in, if the user is signed in.
  */
-withheld: Message | null, 
+signIn?: SignInSource, 
 /**
- * Whether an editor has to ask its user before it sends anything there. A container or a start script can set the
- * environment of an editor, and could thereby redirect a key that it doesn't own.
+ * The environment of the editor.
  */
-mustConfirm: boolean, };
+environment: Environment, 
+/**
+ * The group in Manage Models that the question is about. Without it, the question is about everything else.
+ */
+group?: GroupSource, };
+
+export type SignInSource = { 
+/**
+ * For whom.
+ */
+label: string, 
+/**
+ * The origin that the token is for.
+ */
+origin: string, };
+
+export type GroupSource = { 
+/**
+ * The address that the user entered.
+ */
+baseUrl?: string, 
+/**
+ * The fingerprint of the key that the user entered, or of no key.
+ */
+fingerprint: string, };
+
+export type ConnectionSource = { 
+/**
+ * The name that the user sees.
+ */
+label: Message, 
+/**
+ * Where it leads, or why it can't be used.
+ */
+endpoint: { Ok : Endpoint } | { Err : Message }, 
+/**
+ * Which key belongs to it.
+ */
+key: SourceKey, 
+/**
+ * Where a new key goes, unless the key is in the environment or a sign-in.
+ */
+kept: KeptKey | null, 
+/**
+ * Whether the user has entered the key for this address in a dialog of ours.
+ */
+isConfirmed: boolean, 
+/**
+ * Whether the environment has chosen the address, so that the user has to confirm it.
+ */
+isFromEnvironment: boolean, 
+/**
+ * A warning for the log.
+ */
+warning: Message | null, };
+
+export type SourceKey = "none" | "signIn" | "kept" | "group" | { "variable": string };
 
 export type HttpResponse = { 
 /**
@@ -1569,7 +1636,19 @@ status: StatusLine | null,
  */
 conversation: Totals | null, };
 
-export type Dialog = "refreshModels" | "testConnection" | "signIn" | "signOut" | { "toggleRecording": { 
+export type Dialog = "refreshModels" | "testConnection" | { "connectionProblem": string } | { "settingProblem": { 
+/**
+ * Its name, without `sluice.`.
+ */
+setting: string, 
+/**
+ * What is wrong with it.
+ */
+message: Message, 
+/**
+ * How many other problems there are.
+ */
+others: number, } } | "signIn" | "signOut" | { "toggleRecording": { 
 /**
  * Milliseconds since 1970.
  */
@@ -1577,7 +1656,7 @@ nowMs: number,
 /**
  * Whether a folder or a workspace is open.
  */
-hasWorkspace: boolean, } } | "smoothStreaming" | "chooseDefaultModel" | "editModel" | "setUpModels" | "noKeyYet" | "greet" | { "startWith": string } | "addKey" | { "keyRefused": { 
+hasWorkspace: boolean, } } | { "exportRecording": string } | "smoothStreaming" | "chooseDefaultModel" | "editModel" | "setUpModels" | "noKeyYet" | "greet" | { "startWith": string } | "addKey" | { "keyRefused": { 
 /**
  * The server and the key.
  */
@@ -1593,7 +1672,7 @@ text: Array<Message>,
 /**
  * The limit of the [`Verdict`](crate::Verdict).
  */
-limit: LimitState, } } | { "raiseLimit": LimitState };
+limit: LimitState, } } | { "raiseLimit": LimitState | null };
 
 export type DialogStep = { "type": "pick", 
 /**
@@ -1687,7 +1766,15 @@ command: string, } | { "type": "copy",
 /**
  * The text.
  */
-text: string, } | { "type": "readState", 
+text: string, } | { "type": "openRecording", 
+/**
+ * The id of the request.
+ */
+id: string, 
+/**
+ * Whether it has the texts of the request.
+ */
+withTexts: boolean, } | { "type": "readState", 
 /**
  * Its name.
  */
@@ -2299,7 +2386,7 @@ comparedWith: string,
  */
 same: number, 
 /**
- * How many tokens that request had, which could all have been the same.
+ * How many tokens that request had: the most that `same` could be.
  */
 before: number, 
 /**
@@ -2952,11 +3039,7 @@ baseUrl: string,
 /**
  * What is known about the key.
  */
-key: KeyUse, } } | { "environment": Environment } | { "readKeys": { 
-/**
- * The text that the shell has stored.
- */
-stored: string, } } | { "openVault": { 
+key: KeyUse, } } | { "connections": Sources } | { "openVault": { 
 /**
  * The contents.
  */
@@ -3347,6 +3430,9 @@ details: Array<Message>,
  * Its tokens as a share of those of the busiest row, from 0 to 1.
  */
 share: number, };
+
+/** The rest of a longer response isn't recorded. */
+export const MAX_RECORDED_RESPONSE = 16777216;
 
 /** The environment variables that can have a key, in order of preference. */
 export const KEY_VARIABLES = ["SLUICE_API_KEY","AI_GATEWAY_API_KEY","VERCEL_OIDC_TOKEN"] as const;

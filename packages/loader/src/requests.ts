@@ -5,13 +5,11 @@ import type {
   CatalogQuestion,
   CatalogView,
   ChatMessage,
+  ConnectionSource,
   Dialog,
   DialogStep,
   Endpoint,
-  Environment,
-  EnvironmentEndpoint,
   HttpResponse,
-  KeptKey,
   KeyCheck,
   KeyUse,
   Message,
@@ -23,6 +21,7 @@ import type {
   ProbeStep,
   RequestsQuestion,
   Settings,
+  Sources,
   SpendChoice,
   Transport,
   VaultTask,
@@ -88,14 +87,9 @@ export class Requests {
     return this.#ask({ permission: { baseUrl, key } });
   }
 
-  /** Returns the endpoint that the environment selects, if it does, or what is wrong with its address. Keys don't cross. */
-  environment(environment: Environment): EnvironmentEndpoint | Message | null {
-    return this.#ask({ environment });
-  }
-
-  /** Returns the keys in a stored text. */
-  readKeys(stored: string): KeptKey[] {
-    return this.#ask({ readKeys: { stored } });
+  /** Returns the connections that there are, before they are permitted. */
+  connections(sources: Sources): ConnectionSource[] {
+    return this.#ask({ connections: sources });
   }
 
   /** Turns a chat, which is the JSON of a `ChatRequest`, into a request without the key, and without some parameters. */

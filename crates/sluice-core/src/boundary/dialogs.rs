@@ -13,10 +13,21 @@ use crate::vercel::{VercelProject, VercelTask, VercelTeam};
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Dialog {
-    /// The user wants to have the models of all connections requested.
+    /// The user wants to refresh the lists of models.
     RefreshModels,
     /// The user wants to test a connection.
     TestConnection,
+    /// A connection can't be used. This says why, in the user's language.
+    ConnectionProblem(String),
+    /// A setting can't work.
+    SettingProblem {
+        /// Its name, without `sluice.`.
+        setting: String,
+        /// What is wrong with it.
+        message: Message,
+        /// How many other problems there are.
+        others: usize,
+    },
     /// The user wants to sign in with the Vercel CLI.
     SignIn,
     /// The user wants to sign out.
@@ -29,6 +40,8 @@ pub enum Dialog {
         /// Whether a folder or a workspace is open.
         has_workspace: bool,
     },
+    /// The user wants to see the recording of the request with this id.
+    ExportRecording(String),
     /// The user wants to know more about smoother streaming.
     SmoothStreaming,
     /// The user wants to change the model that new chats start with.
@@ -61,8 +74,8 @@ pub enum Dialog {
         /// The limit of the [`Verdict`](crate::Verdict).
         limit: LimitState,
     },
-    /// The user wants to raise a limit.
-    RaiseLimit(LimitState),
+    /// The user wants to raise the limit that stopped a request last, if there is one.
+    RaiseLimit(Option<LimitState>),
 }
 
 /// What a shell does next for a dialog. Unless the documentation says otherwise, there is no answer.
@@ -163,6 +176,13 @@ pub enum DialogStep {
     Copy {
         /// The text.
         text: String,
+    },
+    /// Open a recording as a document, which the user can save.
+    OpenRecording {
+        /// The id of the request.
+        id: String,
+        /// Whether it has the texts of the request.
+        with_texts: bool,
     },
     /// Read a value that the extension keeps for this workspace.
     ReadState {

@@ -15,13 +15,13 @@ use super::outcome::LoggedOutcome;
 use super::part::Note;
 use super::spending::{LimitState, SpendChoice};
 use super::usage::Totals;
-use crate::environment::Environment;
 use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::message::Message;
 use crate::models::ListState;
 use crate::probe::{ProbeEvent, ProbeOptions};
 use crate::send::{BuiltRequest, KeyUse, Parameter};
+use crate::sources::Sources;
 use crate::vault::QuestionId;
 use crate::vercel::VercelQuestion;
 
@@ -40,14 +40,8 @@ pub enum RequestsQuestion {
         /// What is known about the key.
         key: KeyUse,
     },
-    /// Returns the [`EnvironmentEndpoint`](crate::EnvironmentEndpoint) that environment variables select, `null` if none of
-    /// them are set, or a [`Message`](crate::Message) that says what is wrong with the address.
-    Environment(Environment),
-    /// Returns the stored keys as a list of [`KeptKey`](crate::KeptKey).
-    ReadKeys {
-        /// The text that the shell has stored.
-        stored: String,
-    },
+    /// Returns the connections that there are, as a list of [`ConnectionSource`](crate::ConnectionSource).
+    Connections(Sources),
     /// Adds the contents of a file to the [`Vault`](crate::Vault).
     OpenVault {
         /// The contents.

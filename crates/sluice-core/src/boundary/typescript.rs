@@ -5,7 +5,7 @@ use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
 use super::*;
-use crate::environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
+use crate::environment::{Environment, KEY_VARIABLES};
 use crate::exchange::{
     Action, CompletionDetails, Drain, Elsewhere, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
 };
@@ -19,6 +19,7 @@ use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailu
 use crate::receive::StreamOptions;
 use crate::recording::Recording;
 use crate::send::{Effort, Endpoint, KeyUse, Parameter, Permission};
+use crate::sources::{ConnectionSource, GroupSource, SignInSource, SourceKey, Sources};
 use crate::vault::QuestionId;
 use crate::vercel::{
     NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
@@ -62,7 +63,11 @@ fn typescript_types_are_fresh() {
         KeyUse::decl(&config),
         Permission::decl(&config),
         Environment::decl(&config),
-        EnvironmentEndpoint::decl(&config),
+        Sources::decl(&config),
+        SignInSource::decl(&config),
+        GroupSource::decl(&config),
+        ConnectionSource::decl(&config),
+        SourceKey::decl(&config),
         HttpResponse::decl(&config),
         Transport::decl(&config),
         BodyRule::decl(&config),
@@ -204,6 +209,10 @@ fn typescript_types_are_fresh() {
         file.push_str(&declaration);
         file.push('\n');
     }
+    file.push_str(&format!(
+        "\n/** The rest of a longer response isn't recorded. */\nexport const MAX_RECORDED_RESPONSE = {};\n",
+        Recording::MAX_RESPONSE
+    ));
     let names = serde_json::json!(KEY_VARIABLES);
     file.push_str(&format!(
         "\n/** The environment variables that can have a key, in order of preference. */\nexport const KEY_VARIABLES = {names} as const;\n"

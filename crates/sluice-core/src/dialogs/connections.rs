@@ -23,9 +23,7 @@ pub(super) async fn refresh_models(editor: &Editor) -> Option<()> {
     problems.extend(connections.iter().filter_map(|one| Some(about(&one.label, one.problem.as_deref()?))));
     problems.extend(lists.iter().flat_map(|list| list.problems.iter().map(|problem| about(&list.label, problem))));
     if !problems.is_empty() {
-        let says = sluice(plain(problems.join(" ")));
-        let (button, command) = (MessageCode::TestTheConnection, "sluice.testConnection");
-        return editor.offer(DialogLevel::Warning, says, [button], [command]).await;
+        return show_problem(editor, &problems.join(" ")).await;
     }
     if lists.is_empty() {
         return keys::none_yet(editor).await;
@@ -36,6 +34,12 @@ pub(super) async fn refresh_models(editor: &Editor) -> Option<()> {
     };
     editor.show(DialogLevel::Information, sluice(vec![says]), []).await;
     Some(())
+}
+
+/// Says that a connection can't be used, and offers to test it.
+pub(super) async fn show_problem(editor: &Editor, problem: &str) -> Option<()> {
+    let (button, command) = (MessageCode::TestTheConnection, "sluice.testConnection");
+    editor.offer(DialogLevel::Warning, sluice(plain(problem)), [button], [command]).await
 }
 
 /// Tests a connection, and says what the test found.
@@ -60,7 +64,7 @@ pub(super) async fn test(editor: &Editor) -> Option<()> {
     let title = Message::new(MessageCode::TestingConnection, [&connection.label]);
     let found: ConnectionTest = editor.ask(DialogStep::TestConnection { index, title }).await?;
     let level = if found.is_failed { DialogLevel::Error } else { DialogLevel::Information };
-    editor.show(level, sluice(plain(found.verdict)), [MessageCode::CopyDetails]).await?;
+    editor.show(level, sluice(plain(&found.verdict)), [MessageCode::CopyDetails]).await?;
     editor.0.ask(DialogStep::Copy { text: found.details }).await;
     Some(())
 }

@@ -37,7 +37,7 @@ pub(super) async fn start_with(editor: &Editor, model: &str) -> Option<String> {
 
 /// Offers to change a key that a server refused.
 pub(super) async fn refused(editor: &Editor, connection: DialogConnection, reason: String) -> Option<()> {
-    let says = sluice(plain(format!("{}: {reason}", connection.label)));
+    let says = sluice(plain(&format!("{}: {reason}", connection.label)));
     editor.show(DialogLevel::Error, says, [MessageCode::ChangeKey]).await?;
     change_connection(editor, connection).await
 }
@@ -163,7 +163,7 @@ pub(super) async fn add_server(editor: &Editor) -> Option<()> {
         let needs_key = found.refusal.is_some();
         let checked = (known.unwrap_or(server), found);
         match problem {
-            Some(problem) if !needs_key => Checked::Doubtful(checked, plain(problem)),
+            Some(problem) if !needs_key => Checked::Doubtful(checked, plain(&problem)),
             _ => Checked::Good(checked),
         }
     };
@@ -187,12 +187,11 @@ async fn enter_key(editor: &Editor, before: Option<KeptKey>, address: Option<Str
             Ok(endpoint) => endpoint,
             Err(BadAddress(problem)) => return editor.fail(problem).await,
         };
-        let mut server = match &before {
-            Some(key) => key.clone(),
-            None => {
-                let name = free_name(&editor.keys().await, &endpoint);
-                KeptKey { name, base_url: String::new(), key: None, replaces: None }
-            }
+        let mut server = if let Some(key) = &before {
+            key.clone()
+        } else {
+            let name = free_name(&editor.keys().await, &endpoint);
+            KeptKey { name, base_url: String::new(), key: None, replaces: None }
         };
         server.base_url = endpoint.base_url.clone();
         let page = endpoint
@@ -245,7 +244,7 @@ async fn check_key(
     server.base_url = found.elsewhere.clone().unwrap_or(server.base_url);
     match (&found.refusal, found.problem()) {
         (Some(refusal), _) => Checked::Bad(plain(refusal)),
-        (None, Some(problem)) => Checked::Doubtful((server, found), plain(problem)),
+        (None, Some(problem)) => Checked::Doubtful((server, found), plain(&problem)),
         (None, None) => Checked::Good((server, found)),
     }
 }

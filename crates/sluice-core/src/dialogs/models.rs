@@ -21,7 +21,7 @@ fn row(model: &DialogModel) -> DialogRow {
         label: plain(&model.name),
         icon: None,
         description: plain(&model.id),
-        detail: plain(details.join(" · ")),
+        detail: plain(&details.join(" · ")),
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) async fn edit(editor: &Editor) -> Option<()> {
             _ => Map::new(),
         };
         let fields = override_form(&overrides, &model.server_id).into_iter().map(|field| {
-            let description = field.value.as_ref().map_or_else(|| text(MessageCode::ModelsOwn), plain);
+            let description = field.value.as_ref().map_or_else(|| text(MessageCode::ModelsOwn), |value| plain(value));
             (DialogRow { label: vec![field.label.clone()], description, ..DialogRow::default() }, field)
         });
         let field = editor.pick(plain(&model.name), text(MessageCode::WhatDiffers), fields.collect()).await?;
@@ -154,8 +154,8 @@ pub(super) async fn set_up(editor: &Editor) -> Option<()> {
             let model = models.iter().find(|model| now.as_ref() == Some(&(job.value)(model)));
             ours.extend(model.map(|_| job));
             let description = match (model, now) {
-                (Some(model), _) => plain(with_price(model)),
-                (None, Some(other)) => plain(other),
+                (Some(model), _) => plain(&with_price(model)),
+                (None, Some(other)) => plain(&other),
                 (None, None) => text(MessageCode::VsCodeDecides),
             };
             let icon = Some(if model.is_some() { "pass-filled" } else { "circle-large-outline" });

@@ -14,8 +14,7 @@ pub(super) async fn sign_in(editor: &Editor) -> Option<()> {
         Ok(endpoint) => endpoint,
         Err(BadAddress(problem)) => {
             editor.show(DialogLevel::Error, sluice(vec![problem]), [MessageCode::OpenSetting]).await?;
-            editor.run("workbench.action.openSettings", vec!["@id:sluice.baseUrl".into()]).await;
-            return None;
+            return editor.open_setting("baseUrl").await;
         }
     };
     if !endpoint.is_vercel && !endpoint.is_loopback {

@@ -172,6 +172,8 @@ messages! {
     ConfirmWithoutKey = "Chats will be sent to {0} without a key.",
     KeyUsedElsewhere = "So far, this key was used with {0}. Now it would be sent to {1}.",
     KeyForEnvironment = "VS Code's environment specifies {0} as the address for your key.",
+    SendKeyThere = "Send the Key There",
+    AddressNotConfirmed = "Nothing is sent to {0}, because you have not confirmed that address. Run \"Sluice: Refresh the Models\" to confirm.",
     KeyNeeded = "{0} needs a key.",
 
     // Keys in the environment.
@@ -293,6 +295,11 @@ messages! {
     StartChatting = "Start Chatting",
     ChooseAnotherModel = "Choose Another Model",
 
+    // Connections.
+    EnvironmentLabel = "Environment",
+    ManageModels = "Manage Models",
+    SignedInElsewhere = "You signed in for {0}, but the base URL in the settings is now at {1}. Sign in again, or change the setting back.",
+
     // Dialogs about connections.
     RequestingModels = "Requesting the models",
     TestTheConnection = "Test the Connection",
@@ -300,6 +307,7 @@ messages! {
     TestingConnection = "Testing {0}",
     AddressProblem = "Address: {0}",
     CopyDetails = "Copy Details",
+    MoreInTheLog = "({0} more in the log)",
 
     // The dialog for a sign-in with the Vercel CLI.
     OpenSetting = "Open the Setting",
@@ -321,6 +329,11 @@ messages! {
     RecordingIsOff = "Sluice: recording is off. What was recorded is deleted after seven days, or by a command.",
     RecordingQuestion = "Every message that is sent to Sluice's models from this workspace, and every answer, will be kept on this machine for seven days. Recording ends after eight hours.",
     Record = "Record",
+    ExportAsFile = "Export as a File",
+    WithoutMessages = "Without the messages",
+    WithoutMessagesDetail = "The request has lengths in place of its texts. The answer stays, so that it can be replayed.",
+    WithMessages = "With the messages",
+    WithMessagesDetail = "Everything except the key.",
     SmoothStreaming = "Smoother streaming: VS Code shows text as it arrives instead of word by word. This is an experiment of VS Code (chat.experimental.incrementalRendering), which may change or remove it. It may need a restart of VS Code.",
     TurnOn = "Turn On",
     DontOfferAgain = "Don't Offer Again",

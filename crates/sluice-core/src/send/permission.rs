@@ -27,8 +27,15 @@ pub enum Permission {
     Granted,
     /// It may be used, and from now on the key belongs to its origin.
     FirstUse,
-    /// The user has to agree to this first.
-    MustAsk(Vec<Message>),
+    /// The user has to agree first.
+    MustAsk {
+        /// What they have to agree to.
+        question: Vec<Message>,
+        /// The button that agrees.
+        button: Message,
+        /// What to say about the address until then.
+        problem: Message,
+    },
     /// Nothing can be sent there. The message says why.
     Refused(Message),
 }
@@ -56,6 +63,11 @@ impl Endpoint {
         if about_key.is_none() && needed.is_none() {
             return Permission::FirstUse;
         }
-        Permission::MustAsk(about_key.into_iter().chain(needed).collect())
+        let button = if key.has_key { MessageCode::SendKeyThere } else { MessageCode::UseThisAddress };
+        Permission::MustAsk {
+            question: about_key.into_iter().chain(needed).collect(),
+            button: button.into(),
+            problem: Message::new(MessageCode::AddressNotConfirmed, [&self.origin]),
+        }
     }
 }

@@ -1,15 +1,23 @@
-//! Switching recordings and VS Code's smoother streaming on and off.
+//! Settings and switches: what can't work, recordings, and VS Code's smoother streaming.
 
 use serde_json::{Value, json};
 
-use super::{Editor, text};
-use crate::boundary::{DialogLevel, DialogStep};
-use crate::message::MessageCode;
+use super::{Editor, sluice, text};
+use crate::boundary::{DialogLevel, DialogRow, DialogStep};
+use crate::message::{Message, MessageCode};
 
 /// When recording ends, in the state of the workspace.
 const RECORDING_UNTIL: &str = "recordingUntil";
 /// Recording ends after this time.
 const RECORDING_MS: u64 = 8 * 3_600_000;
+
+/// Says that a setting can't work, and leads to it.
+pub(super) async fn show_problem(editor: &Editor, setting: &str, message: Message, others: usize) -> Option<()> {
+    let more = (others > 0).then(|| Message::new(MessageCode::MoreInTheLog, [&others]));
+    let says = sluice([message].into_iter().chain(more).collect());
+    editor.show(DialogLevel::Warning, says, [MessageCode::OpenSetting]).await?;
+    editor.open_setting(setting).await
+}
 
 /// Switches recording on or off for a workspace.
 pub(super) async fn toggle_recording(editor: &Editor, now_ms: u64, has_workspace: bool) -> Option<()> {
@@ -29,6 +37,20 @@ pub(super) async fn toggle_recording(editor: &Editor, now_ms: u64, has_workspace
         .0
         .ask(DialogStep::WriteState { name: RECORDING_UNTIL.to_owned(), value: until, is_of_workspace: true })
         .await;
+    Some(())
+}
+
+/// Opens a recording, with the texts of the request or without them.
+pub(super) async fn export_recording(editor: &Editor, id: String) -> Option<()> {
+    let choices = [
+        (MessageCode::WithoutMessages, MessageCode::WithoutMessagesDetail, false),
+        (MessageCode::WithMessages, MessageCode::WithMessagesDetail, true),
+    ];
+    let rows = choices.map(|(label, detail, with_texts)| {
+        (DialogRow { label: text(label), detail: text(detail), ..DialogRow::default() }, with_texts)
+    });
+    let with_texts = editor.pick(text(MessageCode::ExportAsFile), Vec::new(), rows.into()).await?;
+    editor.0.ask(DialogStep::OpenRecording { id, with_texts }).await;
     Some(())
 }
 
