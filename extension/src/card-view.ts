@@ -32,18 +32,12 @@ function escaped(text: string): string {
 }
 
 /** What a result is called. The marks alone would tell nothing to a screen reader. */
-function named(result: CheckResult): string {
-  switch (result) {
-    case "works":
-      return vscode.l10n.t("Works");
-    case "absent":
-      return vscode.l10n.t("The server does not do this");
-    case "failed":
-      return vscode.l10n.t("Failed");
-    case "unknown":
-      return vscode.l10n.t("Unknown");
-  }
-}
+const NAMES: { readonly [result in CheckResult]: () => string } = {
+  works: () => vscode.l10n.t("Works"),
+  absent: () => vscode.l10n.t("The server does not do this"),
+  failed: () => vscode.l10n.t("Failed"),
+  unknown: () => vscode.l10n.t("Unknown"),
+};
 
 /** Returns whether something doesn't work. */
 export function isBad({ checks }: Card): boolean {
@@ -63,7 +57,7 @@ export function cardPage(label: string, card: Card, redact: (text: string) => st
   const text = (shown: string): string => escaped(redact(shown));
   const nonce = crypto.randomUUID();
   const rows = card.checks.map(({ label: name, result, detail }) => {
-    const meaning = escaped(named(result));
+    const meaning = escaped(NAMES[result]());
     // The cell stays a cell: with a role of its own, it would no longer be a part of the table.
     const mark = `<td class="${result}"><span role="img" aria-label="${meaning}" title="${meaning}">${MARKS[result]}</span></td>`;
     return `<tr>${mark}<th scope="row">${text(localized([name]))}</th><td>${text(localized(detail))}</td></tr>`;

@@ -36,11 +36,14 @@ export function information(model: ChatModel, connection: Connection, [id, name]
     tooltip: linkFreeLines(model.tooltip.map((paragraph) => localized(paragraph, ", ")).join("\n\n")),
     isUserSelectable: model.isUserSelectable,
     category: model.category,
-    ...(connection.isDemo ? {} : priceOf(model)),
+    ...(model.price !== null && !connection.isDemo && { pricing: linkFree(localized([model.price])) }),
+    ...(model.priceCategory !== null && !connection.isDemo && { priceCategory: model.priceCategory }),
     infoText: Object.fromEntries(model.info.map((line, index) => [`line ${index + 1}`, linkFree(localized(line, ", "))])),
     // VS Code gives models with this key a badge.
     ...(model.warning === null ? {} : { warningText: { model_pending_deprecation: linkFree(localized([model.warning])) } }),
-    ...statusIcon(model),
+    ...(model.warning === null && !model.isFavourite
+      ? {}
+      : { statusIcon: new vscode.ThemeIcon(model.warning === null ? "star-full" : "warning") }),
     // VS Code puts models with such a field at the top of its picker, and shows nothing else of it.
     ...(model.isFeatured && !connection.isDemo ? { promo: { discountPercent: 0, message: "" } } : {}),
     ...configurationSchema(model),
@@ -49,50 +52,23 @@ export function information(model: ChatModel, connection: Connection, [id, name]
   };
 }
 
-function priceOf({ price, priceCategory }: ChatModel): { pricing?: string; priceCategory?: string } {
-  return {
-    ...(price === null ? {} : { pricing: linkFree(localized([price])) }),
-    ...(priceCategory === null ? {} : { priceCategory }),
-  };
-}
-
-function statusIcon({ warning, isFavourite }: ChatModel): { statusIcon?: vscode.ThemeIcon } {
-  if (warning !== null) {
-    return { statusIcon: new vscode.ThemeIcon("warning") };
-  }
-  return isFavourite ? { statusIcon: new vscode.ThemeIcon("star-full") } : {};
-}
-
 /** The pickers for the thinking effort and the context size, in the format of Copilot's own. */
 function configurationSchema({ effort, contextSizes }: ChatModel): { configurationSchema?: { properties: { [name: string]: object } } } {
-  const properties = {
-    ...(effort === null
-      ? {}
-      : {
-          reasoningEffort: {
-            type: "string",
-            title: vscode.l10n.t("Thinking Effort"),
-            enum: [...(effort.default === null ? [MODELS_OWN_EFFORT] : []), ...effort.values],
-            enumItemLabels: [
-              ...(effort.default === null ? [vscode.l10n.t("Default")] : []),
-              ...effort.values.map((value) => linkFree(value.charAt(0).toUpperCase() + value.slice(1))),
-            ],
-            default: effort.default ?? MODELS_OWN_EFFORT,
-            group: "navigation",
-          },
-        }),
-    ...(contextSizes.length === 0
-      ? {}
-      : {
-          contextSize: {
-            type: "number",
-            title: vscode.l10n.t("Context Size"),
-            enum: contextSizes,
-            enumItemLabels: contextSizes.map((size) => `${Math.round(size / 1000)}K`),
-            default: contextSizes.at(-1),
-            group: "tokens",
-          },
-        }),
-  };
+  const properties: { [name: string]: object } = {};
+  if (effort !== null) {
+    const own: [string, string][] = effort.default === null ? [[MODELS_OWN_EFFORT, vscode.l10n.t("Default")]] : [];
+    const values = effort.values.map((value): [string, string] => [value, linkFree(value.charAt(0).toUpperCase() + value.slice(1))]);
+    const title = vscode.l10n.t("Thinking Effort");
+    properties["reasoningEffort"] = picker("navigation", title, [...own, ...values], effort.default ?? MODELS_OWN_EFFORT);
+  }
+  if (contextSizes.length > 0) {
+    const sizes = contextSizes.map((size): [number, string] => [size, `${Math.round(size / 1000)}K`]);
+    properties["contextSize"] = picker("tokens", vscode.l10n.t("Context Size"), sizes, contextSizes.at(-1)!);
+  }
   return Object.keys(properties).length === 0 ? {} : { configurationSchema: { properties } };
+}
+
+function picker<T extends string | number>(group: string, title: string, choices: readonly [value: T, label: string][], value: T): object {
+  const labels = choices.map(([, label]) => label);
+  return { type: typeof value, title, enum: choices.map(([choice]) => choice), enumItemLabels: labels, default: value, group };
 }

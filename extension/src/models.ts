@@ -19,21 +19,16 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** A server and its key. */
-function idOf({ endpoint, fingerprint }: Connection): string {
-  return `${endpoint.baseUrl} ${fingerprint}`;
-}
-
-/** The file in which its list is kept. */
-function fileOf(connection: Connection): string {
-  return `models-${idOf(connection).replace(/[^A-Za-z0-9.-]+/g, "_")}.json`;
+/** The file in which the list of a connection is kept. */
+function fileOf({ id }: Connection): string {
+  return `models-${id.replace(/[^A-Za-z0-9.-]+/g, "_")}.json`;
 }
 
 export class ModelLists {
   readonly #folder: Folder;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #refused = new vscode.EventEmitter<Refusal>();
-  /** Keyed by server and key: a server may have other models for another key, or none. */
+  /** By connection: a server may have other models for another key, or none. */
   readonly #catalogs = new Map<string, CatalogView>();
   readonly #enriched = new Set<string>();
   readonly #toldRefused = new Set<string>();
@@ -54,10 +49,8 @@ export class ModelLists {
 
   /** Returns immediately if a list is known. It may be a little old; a change is announced later. */
   async list(connection: Connection): Promise<CatalogView> {
-    let known = this.#catalogs.get(idOf(connection));
-    if (known === undefined) {
-      known = await this.learn(connection, undefined, await this.#folder.readText(fileOf(connection)));
-    }
+    const restore = async (): Promise<CatalogView> => this.learn(connection, undefined, await this.#folder.readText(fileOf(connection)));
+    const known = this.#catalogs.get(connection.id) ?? (await restore());
     if (known.state === "missing") {
       const { list, refusal } = await this.check(connection);
       if (refusal !== undefined) {
@@ -75,12 +68,8 @@ export class ModelLists {
 
   /** Asks the server. A bad response doesn't replace a known list. */
   refresh(connection: Connection): Promise<CatalogView> {
-    const id = idOf(connection);
-    const running = this.#refreshing.get(id);
-    if (running !== undefined) {
-      return running;
-    }
-    const refresh = this.#refresh(connection).finally(() => this.#refreshing.delete(id));
+    const { id } = connection;
+    const refresh = this.#refreshing.get(id) ?? this.#refresh(connection).finally(() => this.#refreshing.delete(id));
     this.#refreshing.set(id, refresh);
     return refresh;
   }
@@ -88,13 +77,9 @@ export class ModelLists {
   /** Asks for the list, and whether the server accepts the key. Returns the reason if it doesn't. */
   async check(connection: Connection): Promise<{ readonly list: CatalogView; readonly refusal: string | undefined }> {
     // Some servers list their models for everybody, so the list doesn't show whether the key is valid.
-    const [list, refusal] = await Promise.all([this.refresh(connection), this.#creditsRefusal(connection)]);
-    return { list, refusal: refusal ?? (list.refusal === null ? undefined : localized(list.refusal)) };
-  }
-
-  async #creditsRefusal(connection: Connection): Promise<string | undefined> {
-    const check = await this.#checkKey(connection);
-    return check?.state === "refused" ? localized(check.text) : undefined;
+    const [list, key] = await Promise.all([this.refresh(connection), this.#checkKey(connection)]);
+    const refusal = key?.state === "refused" ? key.text : list.refusal;
+    return { list, refusal: refusal === null ? undefined : localized(refusal) };
   }
 
   /** Asks how much credit is left. Returns undefined if the server doesn't say. */
@@ -114,16 +99,15 @@ export class ModelLists {
 
   /** A server said that a key isn't valid. A message says so once for each key. */
   keyRefused(connection: Connection, reason: string): void {
-    const id = idOf(connection);
-    if (!this.#toldRefused.has(id) && !connection.isTrial) {
-      this.#toldRefused.add(id);
+    if (!this.#toldRefused.has(connection.id) && !connection.isTrial) {
+      this.#toldRefused.add(connection.id);
       this.#refused.fire({ connection, reason });
     }
   }
 
   /** Deletes everything that is kept about a connection that is gone. */
   async forget(connection: Connection): Promise<void> {
-    this.#catalogs.delete(idOf(connection));
+    this.#catalogs.delete(connection.id);
     await this.#folder.delete(fileOf(connection));
   }
 
@@ -133,7 +117,7 @@ export class ModelLists {
    */
   async enrich(connection: Connection, model: string): Promise<void> {
     // Once per window: looking into the catalog takes milliseconds, and some servers never report this.
-    const once = `${idOf(connection)} ${model}`;
+    const once = `${connection.id} ${model}`;
     if (this.#enriched.has(once)) {
       return;
     }
@@ -177,9 +161,9 @@ export class ModelLists {
 
   /** Returns what is known about the models, after something happened. */
   async learn(connection: Connection, event?: CatalogEvent, restored?: string): Promise<CatalogView> {
-    const snapshot = restored ?? this.#catalogs.get(idOf(connection))?.snapshot;
+    const snapshot = restored ?? this.#catalogs.get(connection.id)?.snapshot;
     const catalog = await this.#ask(connection, { snapshot, event });
-    this.#catalogs.set(idOf(connection), catalog);
+    this.#catalogs.set(connection.id, catalog);
     this.#logNotes(connection, catalog);
     if (event !== undefined && catalog.snapshot !== snapshot && !connection.isDemo) {
       const failed = (error: unknown): void => this.log.failure("warn", "The list of models cannot be kept", error);
@@ -198,7 +182,7 @@ export class ModelLists {
     const requests = await this.modules.requests();
     const { baseUrl, origin } = connection.endpoint;
     const { models: settings, headers } = readSettings(requests, this.log);
-    const snapshot = this.#catalogs.get(idOf(connection))?.snapshot;
+    const snapshot = this.#catalogs.get(connection.id)?.snapshot;
     return requests.catalog({ baseUrl, snapshot, settings, extraHeaders: headers[origin], ...more });
   }
 
@@ -206,10 +190,10 @@ export class ModelLists {
   #logNotes(connection: Connection, { notes, models }: CatalogView): void {
     const { origin } = connection.endpoint;
     const all = notes.map(({ kind, detail }) => `${kind} ${detail}`).join("\n");
-    if (all === (this.#logged.get(idOf(connection)) ?? "")) {
+    if (all === (this.#logged.get(connection.id) ?? "")) {
       return;
     }
-    this.#logged.set(idOf(connection), all);
+    this.#logged.set(connection.id, all);
     for (const { kind, detail } of notes) {
       this.log[kind === "setting" ? "info" : "trace"](`Models of ${origin}: ${detail}`);
     }
