@@ -1,5 +1,6 @@
 //! `cargo xtask demo`: starts the embedded gateway and VS Code with the extension. Without a display and a terminal, it
-//! runs one conversation and prints it. Without VS Code, the conversation runs in the terminal.
+//! runs one conversation and prints it. Without VS Code, the conversation runs in the terminal; that is a failure if
+//! pictures of VS Code were asked for.
 
 use std::env;
 use std::fs;
@@ -45,9 +46,21 @@ pub fn play(options: Options) -> Done {
         Machine::Ready(tools) => in_code_server(&tools, &vsix, &gateway, options.headless || unattended),
         Machine::Cannot(reason) => {
             println!("\nVS Code can't run here: {reason}. Here is the same conversation in the terminal:");
-            terminal::play(&sluice, &gateway)
+            terminal::play(&sluice, &gateway)?;
+            end_without_code(options.headless, &reason)
         }
     }
+}
+
+/// Says again, where it is read, that the conversation wasn't in VS Code.
+fn end_without_code(pictures: bool, reason: &str) -> Done {
+    if pictures {
+        return Err(format!(
+            "there are no pictures, because VS Code can't run here: {reason}; `cargo xtask demo --terminal` needs no VS Code"
+        ));
+    }
+    println!("\nThis was the terminal and not VS Code, which can't run here: {reason}");
+    Ok(())
 }
 
 /// Has a conversation with a packed extension in a real VS Code. Says so if this machine can't.
@@ -114,5 +127,18 @@ fn open_browser(url: &str) {
     };
     if has_display() {
         let _ = Command::new(opener).arg(url).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_without_code;
+
+    /// A script that waits for pictures must notice that there are none.
+    #[test]
+    fn a_demo_without_pictures_fails_only_if_they_were_asked_for() {
+        assert_eq!(end_without_code(false, "npm is missing"), Ok(()));
+        let error = end_without_code(true, "npm is missing").unwrap_err();
+        assert!(error.contains("no pictures") && error.contains("npm is missing"), "{error}");
     }
 }
