@@ -10,7 +10,7 @@ use flate2::{Compression, GzBuilder};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::shell::{capture, cargo, command, root, run};
+use crate::shell::{add_target, capture, cargo, command, root, run};
 use crate::{Done, adapter, extension, notices, trial, wasm};
 
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -59,7 +59,10 @@ fn make(folder: &Path) -> Done {
         .current_dir(root().join("packages/stream-adapter")))?;
     program(folder, &host()?)?;
     match capture(command(ARM_LINKER).arg("--version")) {
-        Ok(_) if host()? != ARM => program(folder, ARM)?,
+        Ok(_) if host()? != ARM => {
+            add_target(ARM)?;
+            program(folder, ARM)?;
+        }
         Ok(_) => {}
         Err(_) => println!("   SKIPPED: the command line for {ARM}, because there is no {ARM_LINKER}"),
     }

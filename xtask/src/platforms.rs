@@ -1,7 +1,7 @@
 //! `cargo xtask platforms`: compiles and lints the programs and their tests for systems that this machine isn't.
 
 use crate::Done;
-use crate::shell::{cargo, command, run};
+use crate::shell::{add_target, cargo, run};
 
 /// One target for each system. Rust code rarely depends on more.
 const TARGETS: [&str; 2] = ["aarch64-apple-darwin", "x86_64-pc-windows-gnu"];
@@ -11,7 +11,7 @@ const PACKAGES: [&str; 5] = ["sluice-core", "sluice-client", "sluice-simulator",
 pub fn check() -> Done {
     for target in TARGETS {
         println!("\n── {target}");
-        run(command("rustup").args(["target", "add", target]))?;
+        add_target(target)?;
         let name = target.replace('-', "_");
         run(cargo()
             .args(["clippy", "--quiet", "--locked", "--all-targets", "--target", target])

@@ -37,6 +37,15 @@ pub fn cargo() -> Command {
     command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
 }
 
+/// Installs what the compiler needs to build for another kind of machine, unless it is there.
+pub fn add_target(target: &str) -> Done {
+    let sysroot = capture(command("rustc").args(["--print", "sysroot"]))?;
+    if Path::new(sysroot.trim()).join("lib/rustlib").join(target).is_dir() {
+        return Ok(());
+    }
+    run(command("rustup").args(["target", "add", target]))
+}
+
 /// Runs a task. Returns what it returned, and what the programs that it ran on this thread have printed.
 pub fn gather<T>(task: impl FnOnce() -> T) -> Done<(T, String)> {
     let file = root().join(format!("target/output-{:?}.txt", thread::current().id()));

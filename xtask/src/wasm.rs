@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::shell::{capture, cargo, command, root, run};
+use crate::shell::{add_target, capture, cargo, command, root, run};
 use crate::{Done, javascript};
 
 pub const TARGET: &str = "wasm32-unknown-unknown";
@@ -131,7 +131,7 @@ fn build_in(
     optimize: Optimize,
     more_flags: &str,
 ) -> Done<Modules> {
-    add_target()?;
+    add_target(TARGET)?;
     // Panic messages contain source paths. Without remapping, the bytes would depend on the machine.
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
     let remap_home = home.map(|home| format!(" --remap-path-prefix={home}=/cargo")).unwrap_or_default();
@@ -148,14 +148,6 @@ fn build_in(
         // With a second profile, cargo would build the build scripts and their dependencies again.
         .envs((optimize == Optimize::ForSize).then_some(("CARGO_PROFILE_WASM_OPT_LEVEL", "z"))))?;
     Ok(Modules(target_directory.join(TARGET).join("wasm")))
-}
-
-fn add_target() -> Done {
-    let sysroot = capture(command("rustc").args(["--print", "sysroot"]))?;
-    if Path::new(sysroot.trim()).join("lib/rustlib").join(TARGET).is_dir() {
-        return Ok(());
-    }
-    run(command("rustup").args(["target", "add", TARGET]))
 }
 
 #[cfg(test)]
