@@ -206,6 +206,9 @@ fn invalid_base_urls_are_refused_with_a_reason() {
         "https://example.com:0",
         "https://example.com/../v1",
         "https://example.com/%2E%2e/v1",
+        "https://example.com/%zz/v1",
+        "https://example.com/%4",
+        "https://example.com/%41<",
         "https://example.com//v1",
         "https://example.com/a|b",
         "https://example.com/100%",
@@ -248,6 +251,9 @@ fn invalid_base_urls_are_refused_with_a_reason() {
         "https://example.com:0": The base URL has no proper port
         "https://example.com/../v1": The base URL must not have a path with empty segments or with dots for a segment
         "https://example.com/%2E%2e/v1": The base URL must not have a path with empty segments or with dots for a segment
+        "https://example.com/%zz/v1": The base URL has characters in its path that have to be percent-encoded
+        "https://example.com/%4": The base URL has characters in its path that have to be percent-encoded
+        "https://example.com/%41<": The base URL has characters in its path that have to be percent-encoded
         "https://example.com//v1": The base URL must not have a path with empty segments or with dots for a segment
         "https://example.com/a|b": The base URL has characters in its path that have to be percent-encoded
         "https://example.com/100%": The base URL has characters in its path that have to be percent-encoded
@@ -265,6 +271,14 @@ fn invalid_base_urls_are_refused_with_a_reason() {
         "https://127.0.0.01": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
         "https://1.2.3.4.5": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
     "#]].assert_eq(&lines);
+}
+
+#[test]
+fn a_host_has_at_most_253_characters() {
+    let label = "a".repeat(63);
+    let parse = |last: usize| Endpoint::parse(&format!("https://{label}.{label}.{label}.{}", "a".repeat(last)));
+    assert!(parse(61).is_ok());
+    assert!(parse(62).is_err());
 }
 
 fn host() -> impl Strategy<Value = String> {

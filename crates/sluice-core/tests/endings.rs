@@ -295,16 +295,17 @@ fn citations_follow_the_text_unless_it_links_to_them() {
         annotation("command:workbench.do", "no"),
         annotation("https://c.example/ space", "no"),
         annotation("HTTP://d.example", ""),
+        annotation("https://e.example/\\\"<`>\\\\", "E"),
         "data: {\"type\":\"response.completed\"}\n\n".to_owned(),
     ];
     check(
         &body.concat(),
         expect![[r#"
-        {"type":"text","value":"See https://a.example/linked."}
-        {"type":"citations","citations":[{"url":"https://b.example/x_(y)","title":"B [x](javascript:1) * <b>"},{"url":"HTTP://d.example","title":"HTTP://d.example"}],"markdown":"\n\nSources:\n- [B \\[x\\]\\(javascript\\:1\\) \\* \\<b\\>](https://b.example/x_%28y%29)\n- [HTTP\\:\\/\\/d\\.example](HTTP://d.example)\n"}
-        retrySafe: false
-        status: "completed"
-    "#]],
+            {"type":"text","value":"See https://a.example/linked."}
+            {"type":"citations","citations":[{"url":"https://b.example/x_(y)","title":"B [x](javascript:1) * <b>"},{"url":"HTTP://d.example","title":"HTTP://d.example"},{"url":"https://e.example/\"<`>\\","title":"E"}],"markdown":"\n\nSources:\n- [B \\[x\\]\\(javascript\\:1\\) \\* \\<b\\>](https://b.example/x_%28y%29)\n- [HTTP\\:\\/\\/d\\.example](HTTP://d.example)\n- [E](https://e.example/%22%3C%60%3E%5C)\n"}
+            retrySafe: false
+            status: "completed"
+        "#]],
     );
 }
 

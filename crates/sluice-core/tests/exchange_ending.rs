@@ -6,8 +6,8 @@
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{
-    Action, ChatMessage, ChatRequest, ConnectionError, Ending, Endpoint, Exchange, ExchangeOptions, Output, Parameter,
-    Status, StreamOptions, ToolDefinition, Usage, VsCodeUsage, build_request,
+    Action, ChatMessage, ChatRequest, ConnectionError, Ending, Endpoint, Exchange, ExchangeOptions, Limits, Output,
+    Parameter, Status, StreamOptions, ToolDefinition, Usage, VsCodeUsage, build_request,
 };
 
 const HOST: &str = "https://gateway.example";
@@ -60,7 +60,11 @@ fn check(body: String, end: BodyEnd, expected: Expect) {
         BodyEnd::Broken => exchange.handle_connection_error(ConnectionError::Broken),
         BodyEnd::Cancelled => exchange.cancel(),
     }
-    let text = match next(&mut exchange) {
+    expected.assert_eq(&shown(next(&mut exchange)));
+}
+
+fn shown(action: Action) -> String {
+    match action {
         Action::End(report) => match report.ending {
             Ending::Rejected { message, is_note: true, .. } => format!("note: {message}"),
             Ending::Rejected { message, kind, .. } => format!("rejected, {kind:?}: {message}"),
@@ -68,8 +72,7 @@ fn check(body: String, end: BodyEnd, expected: Expect) {
         },
         Action::Wait { timeout_ms, failure, .. } => format!("wait {timeout_ms} ms: {}", failure.message),
         action => format!("{action:?}"),
-    };
-    expected.assert_eq(&text);
+    }
 }
 
 #[test]
@@ -287,4 +290,153 @@ fn a_server_that_names_how_many_tools_it_accepts_gets_that_many() {
     assert_eq!(next.request.body.matches(r#""name":"tool_"#).count(), 40);
     assert!(next.notes.iter().any(|note| note.detail.contains("more than 40 tools")));
     assert!(next.optional.contains(&Parameter::MostTools(40)));
+}
+
+/// Checks invariant S16.
+#[test]
+fn a_refusal_is_read_up_to_a_limit() {
+    let next = |bytes: usize| {
+        let mut exchange = Exchange::new(ExchangeOptions { max_attempts: 1, ..ExchangeOptions::default() });
+        exchange.handle_head(400, Vec::new(), 0);
+        exchange.handle_bytes(&vec![b'x'; bytes]);
+        shown(exchange.poll(0))
+    };
+    assert!(next(64 << 10).starts_with("Read"));
+    for bytes in [(64 << 10) + 1, (64 << 10) + 2] {
+        assert!(next(bytes).starts_with("rejected"), "{bytes}");
+    }
+}
+
+#[test]
+fn a_parameter_is_known_by_the_names_that_providers_have_for_it() {
+    let check = |name: &str, expected: Expect| {
+        let mut exchange = Exchange::new(ExchangeOptions {
+            optional: vec![Parameter::MaxOutputTokens, Parameter::ReasoningEffort],
+            ..ExchangeOptions::default()
+        });
+        exchange.handle_head(400, Vec::new(), 0);
+        let error = json!({"error": {"message": format!("Unsupported parameter: '{name}'"), "param": name}});
+        exchange.handle_bytes(error.to_string().as_bytes());
+        exchange.handle_end();
+        let next = loop {
+            match exchange.poll(0) {
+                Action::Output(_) => {}
+                Action::Send { without, .. } => break format!("{without:?}"),
+                action => break shown(action),
+            }
+        };
+        expected.assert_eq(&next);
+    };
+    check("max_output_tokens", expect!["[MaxOutputTokens]"]);
+    check("max_completion_tokens", expect!["[MaxOutputTokens]"]);
+    check("reasoning_effort", expect!["[ReasoningEffort]"]);
+    check(
+        "temperature",
+        expect!["rejected, Some(BadRequest): Unsupported parameter: 'temperature'. Check the settings for this model."],
+    );
+}
+
+/// Checks invariant S16.
+#[test]
+fn a_body_that_is_not_a_stream_is_read_up_to_the_limit() {
+    // The second action follows after the server has ended the body.
+    let check = |body: String, expected: Expect| {
+        let limits = Limits { max_event_bytes: 300, ..Limits::default() };
+        let stream = StreamOptions { limits, ..StreamOptions::default() };
+        let mut exchange = Exchange::new(ExchangeOptions { stream, ..ExchangeOptions::default() });
+        let next = |exchange: &mut Exchange| loop {
+            match exchange.poll(0) {
+                Action::Output(_) => {}
+                action => break shown(action),
+            }
+        };
+        exchange.handle_head(200, Vec::new(), 0);
+        exchange.handle_bytes(body.as_bytes());
+        let first = next(&mut exchange);
+        exchange.handle_end();
+        expected.assert_eq(&format!("{first}\n{}", next(&mut exchange)));
+    };
+    let message = json!({"type": "message", "content": [{"type": "output_text", "text": "Hi"}]});
+    let whole = json!({"object": "response", "status": "completed", "output": [message]}).to_string();
+    check(
+        format!("{whole:300}"),
+        expect![[r#"
+        Read { timeout_ms: 600000 }
+        Done"#]],
+    );
+    check(
+        format!("{whole:301}"),
+        expect![[r#"
+        rejected, Some(TooLarge): The answer is larger than 300 bytes. Ask for less at once, or choose another model.
+        rejected, Some(TooLarge): The answer is larger than 300 bytes. Ask for less at once, or choose another model."#]],
+    );
+    check(
+        format!("{whole:305}"),
+        expect![[r#"
+        rejected, Some(TooLarge): The answer is larger than 300 bytes. Ask for less at once, or choose another model.
+        rejected, Some(TooLarge): The answer is larger than 300 bytes. Ask for less at once, or choose another model."#]],
+    );
+    check(
+        " ".repeat(300),
+        expect![[r#"
+        Read { timeout_ms: 600000 }
+        wait 500 ms: The connection to the server broke before the answer was complete."#]],
+    );
+    check(
+        " ".repeat(301),
+        expect![[r#"
+        rejected, Some(TooLarge): The answer is larger than 300 bytes. Ask for less at once, or choose another model.
+        rejected, Some(TooLarge): The answer is larger than 300 bytes. Ask for less at once, or choose another model."#]],
+    );
+    let completed = event(json!({"type": "response.completed", "response": {}}));
+    check(
+        "\n".repeat(300) + &text() + &completed,
+        expect![[r#"
+        Done
+        Done"#]],
+    );
+}
+
+#[test]
+fn a_cancellation_before_the_end_is_polled() {
+    let completed = event(json!({"type": "response.completed", "response": {}}));
+    let check = |body: String, cancel: fn(&mut Exchange), expected: Expect| {
+        let mut exchange = Exchange::new(ExchangeOptions::default());
+        exchange.handle_head(200, Vec::new(), 0);
+        exchange.handle_bytes(body.as_bytes());
+        cancel(&mut exchange);
+        let report = loop {
+            match exchange.poll(0) {
+                Action::Output(_) => {}
+                Action::End(report) => break report,
+                action => panic!("{action:?}"),
+            }
+        };
+        let outcome = &report.outcome;
+        expected.assert_eq(&format!("{:?}: {:?}, empty: {:?}", report.ending, outcome.status, outcome.empty));
+    };
+    check(text() + &completed, Exchange::cancel, expect!["Done: Completed, empty: None"]);
+    check(text() + &completed, Exchange::cancel_unseen, expect!["Cancelled: Cancelled, empty: None"]);
+    check(completed, Exchange::cancel_unseen, expect!["Cancelled: Cancelled, empty: None"]);
+    check(text() + &failed("server_error"), Exchange::cancel, expect!["Cancelled: Cancelled, empty: None"]);
+}
+
+#[test]
+fn the_embedded_gateway_says_that_its_money_is_not_real() {
+    let is_play = |metadata: Value| {
+        let mut exchange = Exchange::new(ExchangeOptions::default());
+        exchange.handle_head(200, Vec::new(), 0);
+        let response = json!({"providerMetadata": {"gateway": {"cost": "1"}, "sluice": metadata}});
+        exchange.handle_bytes(event(json!({"type": "response.completed", "response": response})).as_bytes());
+        loop {
+            match exchange.poll(0) {
+                Action::End(report) => break report.outcome.is_play(),
+                Action::Output(_) => {}
+                action => panic!("{action:?}"),
+            }
+        }
+    };
+    assert!(is_play(json!({"simulated": true})));
+    assert!(!is_play(json!({"simulated": false})));
+    assert!(!is_play(json!({})));
 }

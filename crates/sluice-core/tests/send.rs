@@ -8,7 +8,7 @@ mod send;
 use expect_test::{Expect, expect};
 use send::{assistant, build, call, check, result, user};
 use serde_json::{Value, json};
-use sluice_core::{BuiltRequest, ChatRequest, Endpoint, VERCEL, build_request};
+use sluice_core::{BuiltRequest, ChatRequest, Endpoint, Parameter, VERCEL, build_request};
 
 #[test]
 fn instructions_come_from_the_system_role_and_from_assistant_messages_before_the_first_question() {
@@ -233,7 +233,86 @@ fn tool_modes_become_tool_choices() {
     assert_eq!(choice(&one, json!({"toolMode": "required"})), r#"{"name":"f","type":"function"}"#);
     assert_eq!(choice(&two, json!({"toolMode": "required"})), r#""required""#);
     assert_eq!(choice(&two, json!({"toolMode": "required", "requiredTool": "g"})), r#"{"name":"g","type":"function"}"#);
+    // A tool that isn't offered can't be called.
+    assert_eq!(choice(&two, json!({"toolMode": "required", "requiredTool": "gone"})), r#""required""#);
     assert_eq!(choice(&json!([]), json!({"toolMode": "required"})), "null");
+}
+
+#[test]
+fn old_tool_results_are_discarded_by_claude_only_and_only_on_request() {
+    let anthropic = |model: &str, wanted: bool| {
+        let built =
+            build(json!({"model": model, "messages": [user("Go")], "options": {"claudeContextManagement": wanted}}));
+        let body: Value = serde_json::from_str(&built.request.body).unwrap();
+        body["providerOptions"]["anthropic"].is_object()
+    };
+    assert!(anthropic("anthropic/claude-sonnet-4.5", true));
+    assert!(!anthropic("anthropic/claude-sonnet-4.5", false));
+    assert!(!anthropic("openai/gpt-5", true));
+}
+
+#[test]
+fn what_a_request_has_can_be_left_out_of_it() {
+    let optional = |tools: usize, options: Value| {
+        let tools: Vec<Value> = (0..tools).map(|number| json!({"name": format!("tool_{number}")})).collect();
+        format!(
+            "{:?}",
+            build(json!({"model": "m", "messages": [user("Go")], "tools": tools, "options": options})).optional
+        )
+    };
+    expect!["[Include, ReasoningSummary, Store]"].assert_eq(&optional(0, json!({})));
+    expect!["[Include, Store]"].assert_eq(&optional(1, json!({"extraBody": {"_enableThinking": false}})));
+    expect!["[Include, ReasoningEffort, ReasoningSummary, Store, Effort(Low, None), MostTools(2)]"]
+        .assert_eq(&optional(2, json!({"reasoningEffort": "low"})));
+}
+
+#[test]
+fn the_tool_that_must_be_called_is_kept_if_others_are_left_out() {
+    let kept = |extra: Value| {
+        let tools: Vec<Value> = ["a", "b", "c", "d"].iter().map(|name| json!({"name": name})).collect();
+        let mut chat = json!({"model": "m", "messages": [user("Go")], "tools": tools});
+        chat.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        let body = build(chat).request.without(&[Parameter::MostTools(2)]).body;
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let names = body["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+        names.collect::<String>()
+    };
+    assert_eq!(kept(json!({})), "ab");
+    assert_eq!(kept(json!({"toolMode": "required", "requiredTool": "d"})), "ad");
+    assert_eq!(kept(json!({"toolMode": "required", "requiredTool": "a"})), "ab");
+}
+
+#[test]
+fn schemas_are_completed_at_any_depth_up_to_a_limit() {
+    // Each level adds one to the depth, and the last one lacks its properties.
+    let completed = |nested: fn(Value) -> Value, depth: usize| {
+        let schema = (0..depth).fold(json!({"type": "object"}), |schema, _| nested(schema));
+        let tool = json!({"name": "f", "inputSchema": {"type": "object", "properties": {"a": schema}}});
+        let body = build(json!({"model": "m", "messages": [user("Go")], "tools": [tool]})).request.body;
+        body.matches("\"properties\"").count() > 1
+    };
+    for nested in [
+        |schema| json!({"anyOf": [schema]}),
+        |schema| json!({"items": schema}),
+        |schema| json!({"$defs": {"b": schema}}),
+    ] {
+        assert!(completed(nested, 30));
+        assert!(!completed(nested, 40));
+    }
+}
+
+#[test]
+fn only_our_own_marker_names_a_conversation() {
+    // `bW9kZWxcc2x1aWNlLW9uZQ==` says `model\sluice-one`.
+    let id = |mime_type: &str, base64: &str| {
+        let marker = json!({"type": "data", "mimeType": mime_type, "base64": base64});
+        let messages = [user("Hi"), assistant(json!([{"type": "text", "value": "Yes"}, marker])), user("Go")];
+        build(json!({"model": "m", "messages": messages, "options": {"newConversationId": "new"}})).conversation_id
+    };
+    assert_eq!(id("stateful_marker", "bW9kZWxcc2x1aWNlLW9uZQ==").as_deref(), Some("one"));
+    assert_eq!(id("text/plain", "bW9kZWxcc2x1aWNlLW9uZQ==").as_deref(), Some("new"));
+    // `model\other-one` is a marker of another provider.
+    assert_eq!(id("stateful_marker", "bW9kZWxcb3RoZXItb25l").as_deref(), Some("new"));
 }
 
 /// Checks invariant R2.

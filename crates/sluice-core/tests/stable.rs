@@ -40,6 +40,27 @@ fn tools_keep_the_order_in_which_they_were_first_sent() {
     assert_eq!(send("b", &["write", "read"]), ("write read".to_owned(), false), "another model has another cache");
 }
 
+#[test]
+fn the_orders_of_a_hundred_models_and_a_thousand_tools_are_remembered() {
+    let mut order = ToolOrder::default();
+    let mut send = |model: usize, offered: &[&str]| {
+        let mut offered = tools(offered);
+        order.restore(&model.to_string(), &mut offered)
+    };
+    for model in 0..100 {
+        send(model, &["read", "write"]);
+    }
+    assert!(send(0, &["write", "read"]), "a known model doesn't count again");
+    send(100, &["read", "write"]);
+    assert!(!send(0, &["write", "read"]), "all are forgotten");
+    let many: Vec<String> = (0..1_000).map(|number| format!("tool{number}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    send(1, &many);
+    assert!(send(1, &["tool1", "tool0"]));
+    send(1, &["one", "more"]);
+    assert!(!send(1, &["tool1", "tool0"]), "all are forgotten");
+}
+
 proptest! {
     #[test]
     fn an_order_is_only_an_order(rounds in prop::collection::vec(prop::collection::vec("[a-f]", 0..6), 1..8)) {

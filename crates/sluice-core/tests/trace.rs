@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 use sluice_core::{Action, ConnectionError, Exchange, ExchangeOptions, LedgerEntry};
 
 /// What happens, and the time at which the exchange is polled after it.
+#[derive(Clone, Copy)]
 enum Step {
     Head(u16),
     Bytes(&'static str),
@@ -17,7 +18,7 @@ enum Step {
 use Step::{Broken, Bytes, Cancel, End, Head, Timeout};
 
 fn entry(steps: &[(u64, Step)]) -> LedgerEntry {
-    let mut exchange = Exchange::new(ExchangeOptions { max_attempts: 2, ..ExchangeOptions::default() });
+    let mut exchange = Exchange::new(ExchangeOptions { max_attempts: 200, ..ExchangeOptions::default() });
     let poll = |exchange: &mut Exchange, now_ms: u64| while let Action::Output(_) = exchange.poll(now_ms) {};
     poll(&mut exchange, 1_000);
     for (now_ms, step) in steps {
@@ -74,4 +75,33 @@ fn a_retry_starts_the_timeline_again() {
         Timeline { sent_ms: Some(1500), first_byte_ms: None, first_thinking_ms: None, first_text_ms: None, calls: [], end_ms: 1600 }
         [Retry { ms: 250, why: ServerDown }] [] Finish { status: Cancelled, reason: None, failure: None }"#]],
     );
+}
+
+#[test]
+fn encrypted_thinking_has_no_time_and_notes_are_counted_by_kind() {
+    // The reader sees nothing of thinking that is encrypted.
+    let encrypted = "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"reasoning\",\
+                     \"id\":\"r\",\"summary\":[],\"encrypted_content\":\"c2VhbGVk\"}}\n\n";
+    let strange = "data: {\"type\":\"response.output_item.done\",\"output_index\":5,\"item\":{\"type\":\"acme:thing\",\"id\":\"t\"}}\n\n";
+    let steps = [encrypted, "data: nonsense\n\n", strange, "data: nonsense\n\n", TEXT, DONE];
+    let steps: Vec<_> = (11..).zip(steps).map(|(time, bytes)| (time * 100, Bytes(bytes))).collect();
+    check(
+        &[vec![(1_050, Head(200))], steps].concat(),
+        expect![[r#"
+        Timeline { sent_ms: Some(0), first_byte_ms: Some(100), first_thinking_ms: None, first_text_ms: Some(500), calls: [], end_ms: 600 }
+        [] [NoteCount { kind: Malformed, count: 2 }, NoteCount { kind: IgnoredItem, count: 1 }] Finish { status: Completed, reason: None, failure: None }"#]],
+    );
+}
+
+#[test]
+fn at_most_a_hundred_calls_and_attempts_are_listed() {
+    let item = |index: usize| {
+        CALL.replace("\"output_index\":2", &format!("\"output_index\":{index}"))
+            .replace("\"1\"", &format!("\"{index}\""))
+    };
+    let calls: String = (0..120).map(item).collect();
+    let answered = entry(&[(1_100, Head(200)), (1_200, Bytes(calls.leak())), (1_300, Bytes(DONE))]);
+    let failures = (0..120).flat_map(|_| [(1_100, Broken), (1_200, Timeout)]);
+    let repeated = entry(&failures.chain([(1_300, Cancel)]).collect::<Vec<_>>());
+    assert_eq!((answered.timeline.calls.len(), repeated.retries.len()), (100, 100));
 }
