@@ -4,7 +4,7 @@
 mod support;
 
 use expect_test::expect;
-use sluice_core::{BodyEnd, ChunkStream, Output, StreamOptions};
+use sluice_core::{Action, BodyEnd, ChunkStream, Exchange, ExchangeOptions, Output, Part, StreamOptions};
 use support::chunks::{check, render, run_body};
 
 /// Every chunk that `fullStream` of versions 5 to 7 can contain.
@@ -378,6 +378,15 @@ fn bytes_that_end_without_an_end_marker_are_truncated() {
         Truncated, eof
     "#]]
     .assert_eq(&render(&outputs, &outcome));
+}
+
+#[test]
+fn an_exchange_reads_chunks_too() {
+    let mut exchange = Exchange::<ChunkStream>::of_body(ExchangeOptions::default());
+    exchange.handle_chunk(r#"{"type":"text-delta","id":"t","delta":"Hello"}"#);
+    let action = exchange.poll(0);
+    let Action::Output(Output::Part(Part::Text { value })) = action else { panic!("{action:?}") };
+    assert_eq!(value, "Hello");
 }
 
 #[test]

@@ -413,12 +413,45 @@ fn a_cancellation_before_the_end_is_polled() {
             }
         };
         let outcome = &report.outcome;
-        expected.assert_eq(&format!("{:?}: {:?}, empty: {:?}", report.ending, outcome.status, outcome.empty));
+        let (empty, has_error) = (outcome.empty, outcome.error.is_some());
+        expected.assert_eq(&format!("{:?}: {:?}, empty: {empty:?}, error: {has_error}", report.ending, outcome.status));
     };
-    check(text() + &completed, Exchange::cancel, expect!["Done: Completed, empty: None"]);
-    check(text() + &completed, Exchange::cancel_unseen, expect!["Cancelled: Cancelled, empty: None"]);
-    check(completed, Exchange::cancel_unseen, expect!["Cancelled: Cancelled, empty: None"]);
-    check(text() + &failed("server_error"), Exchange::cancel, expect!["Cancelled: Cancelled, empty: None"]);
+    let cancelled = || expect!["Cancelled: Cancelled, empty: None, error: false"];
+    check(text() + &completed, Exchange::cancel, expect!["Done: Completed, empty: None, error: false"]);
+    check(text() + &completed, Exchange::cancel_unseen, cancelled());
+    check(completed, Exchange::cancel_unseen, cancelled());
+    check(text() + &failed("server_error"), Exchange::cancel, cancelled());
+    check(text() + &failed("server_error"), Exchange::cancel_unseen, cancelled());
+    // The shell already has the report, but somebody else hasn't seen all of the answer.
+    let cancel_after_the_end = |exchange: &mut Exchange| {
+        while let Action::Output(_) = exchange.poll(0) {}
+        exchange.cancel_unseen();
+    };
+    check(text() + &failed("server_error"), cancel_after_the_end, cancelled());
+}
+
+#[test]
+fn a_caller_that_sends_the_request_itself_is_not_asked_to_send_it_again() {
+    let mut exchange = Exchange::reading(ExchangeOptions::default());
+    exchange.handle_connection_error(ConnectionError::Broken);
+    let action = exchange.poll(0);
+    assert!(matches!(action, Action::End(_)), "{action:?}");
+}
+
+#[test]
+fn a_record_names_providers_only_by_ids() {
+    let attempts = json!([{"provider": "acme"}, {"provider": "say \"hello\""}, {"provider": "other"}]);
+    let metadata = json!({"gateway": {"routing": {"finalProvider": "other", "attempts": attempts}}});
+    let mut exchange = Exchange::reading(ExchangeOptions::default());
+    let response = json!({"model": "acme/m-1", "providerMetadata": metadata});
+    exchange.handle_bytes(event(json!({"type": "response.completed", "response": response})).as_bytes());
+    let report = loop {
+        if let Action::End(report) = exchange.poll(0) {
+            break report;
+        }
+    };
+    let route = report.entry.route;
+    assert_eq!((route.model.as_deref(), route.tried), (Some("acme/m-1"), vec!["acme".to_owned(), "other".to_owned()]));
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn the_next_estimate_is_anchored_on_what_the_server_counted() {
     ledger.part("1", false, 300);
     let ended = ledger.end("1", &answered(40, 6, "Fine, thanks."), 1_300, TODAY).unwrap();
     assert_eq!((ended.used.input_tokens, ended.used.first_part_ms), (Some(40), Some(300)));
+    assert!(ledger.status("talk").is_some() && ledger.status("other").is_none());
 
     // The same request again is known exactly; one more message is estimated.
     assert_eq!(ledger.begin("2", "talk", chat(&["How are you?"]), model(), 2_000).estimate.known, 40);

@@ -203,7 +203,8 @@ fn tool_names_are_made_valid_and_mapped_back() {
 fn schemas_are_completed() {
     let schema = json!({
         "anyOf": [{"properties": {"a": {"type": "string"}}, "required": ["a"]}, {"properties": {"b": {"type": "array"}}}],
-        "properties": {"c": {"type": "object"}, "d": {"type": ["array", "null"], "items": [{"type": "object"}]}},
+        "properties": {"c": {"type": "object"}, "d": {"type": ["array", "null"], "items": [{"type": "object"}]},
+            "e": {"type": "array", "items": true}, "f": {"type": "array", "items": {"type": "string"}}},
         "required": ["c", "gone"],
         "not": {},
     });
@@ -212,7 +213,7 @@ fn schemas_are_completed() {
         json!({}),
         expect![[r#"
         choice "auto"
-        "f" "Does." {"properties":{"a":{"type":"string"},"b":{"items":{},"type":"array"},"c":{"properties":{},"type":"object"},"d":{"items":{"anyOf":[{"properties":{},"type":"object"}]},"type":["array","null"]}},"required":["c"],"type":"object"}
+        "f" "Does." {"properties":{"a":{"type":"string"},"b":{"items":{},"type":"array"},"c":{"properties":{},"type":"object"},"d":{"items":{"anyOf":[{"properties":{},"type":"object"}]},"type":["array","null"]},"e":{"items":true,"type":"array"},"f":{"items":{"type":"string"},"type":"array"}},"required":["c"],"type":"object"}
           is "f"
     "#]],
     );

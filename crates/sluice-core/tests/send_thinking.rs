@@ -114,6 +114,16 @@ fn an_answer_goes_back_in_the_servers_order() {
         note LeftOut reasoning
     "#]],
     );
+    // Empty lines before the first message belong to it. Between messages, they only separate.
+    let items = json!([{"message": {"bytes": 9, "hash": 0}}]);
+    let thinking = json!({"type": "thinking", "replay": {"model": "m-1", "items": items}});
+    check(
+        json!([user("Go"), assistant(json!([thinking, {"type": "text", "value": "\n\nHi"}]))]),
+        expect![[r#"
+        user [{"text":"Go","type":"input_text"}]
+        assistant [{"text":"\n\nHi","type":"output_text"}]
+    "#]],
+    );
     check(
         json!([user("Go"), assistant(parts("gAAAA".into()))]),
         expect![[r#"

@@ -3,7 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
 use expect_test::{Expect, expect};
-use sluice_core::{Action, ConnectionError, Exchange, ExchangeOptions, LedgerEntry};
+use sluice_core::{Action, ConnectionError, Exchange, ExchangeOptions, LedgerEntry, StreamOptions};
 
 /// What happens, and the time at which the exchange is polled after it.
 #[derive(Clone, Copy)]
@@ -104,4 +104,17 @@ fn at_most_a_hundred_calls_and_attempts_are_listed() {
     let failures = (0..120).flat_map(|_| [(1_100, Broken), (1_200, Timeout)]);
     let repeated = entry(&failures.chain([(1_300, Cancel)]).collect::<Vec<_>>());
     assert_eq!((answered.timeline.calls.len(), repeated.retries.len()), (100, 100));
+}
+
+#[test]
+fn the_notes_that_a_trace_adds_are_not_counted() {
+    let stream = StreamOptions { trace: true, ..StreamOptions::default() };
+    let mut exchange = Exchange::reading(ExchangeOptions { stream, ..ExchangeOptions::default() });
+    exchange.handle_bytes([TEXT, "data: nonsense\n\n", DONE].concat().as_bytes());
+    let report = loop {
+        if let Action::End(report) = exchange.poll(0) {
+            break report;
+        }
+    };
+    expect!["[NoteCount { kind: Malformed, count: 1 }]"].assert_eq(&format!("{:?}", report.entry.notes));
 }

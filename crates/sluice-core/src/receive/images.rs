@@ -129,6 +129,13 @@ mod tests {
         assert_eq!(refused.map(|text| checked_base64(text.into()).is_some()), [false; 14]);
     }
 
+    #[test]
+    fn an_image_that_does_not_say_its_type_has_that_of_the_server() {
+        let types = ["jpeg", "jpg", "webp", "gif", "png", "tiff"].map(|format| mime_type("AAAA", Some(format)));
+        assert_eq!(types, ["image/jpeg", "image/jpeg", "image/webp", "image/gif", "image/png", "image/png"]);
+        assert_eq!(mime_type("iVBORw0KGgoAAA==", Some("gif")), "image/png");
+    }
+
     proptest! {
         #[test]
         fn base64_that_passes_can_be_decoded(text in "[A-Za-d0-3+/=é ]{0,9}|[A-Za-z0-9+/]{0,140}={0,3}") {

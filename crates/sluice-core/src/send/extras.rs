@@ -108,3 +108,24 @@ fn is_header_name(name: &str) -> bool {
 pub(super) fn is_header_value(value: &str) -> bool {
     !value.is_empty() && value.len() <= 4096 && value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_header_value;
+
+    #[test]
+    fn header_values_are_short_printable_ascii() {
+        let longest = "a".repeat(4096);
+        for (value, expected) in [
+            ("", false),
+            ("a b", true),
+            ("a\tb", false),
+            ("a\r\nb: c", false),
+            ("ä", false),
+            (longest.as_str(), true),
+            (&(longest.clone() + "a"), false),
+        ] {
+            assert_eq!(is_header_value(value), expected, "{value:?}");
+        }
+    }
+}

@@ -209,6 +209,22 @@ mod tests {
     }
 
     #[test]
+    fn reasoning_is_left_out() {
+        let body = r#"{"input":[{"type":"reasoning","id":"rs_1"},{"type":"message","role":"user"}]}"#;
+        check(body, Parameter::ReasoningItems, &body.replace(r#"{"type":"reasoning","id":"rs_1"},"#, ""));
+    }
+
+    #[test]
+    fn parameters_have_other_names_and_values() {
+        assert_eq!(Parameter::at("max_completion_tokens"), Some(Parameter::MaxOutputTokens));
+        assert_eq!(Parameter::at("reasoning_effort"), Some(Parameter::ReasoningEffort));
+        let effort = |refused: &[Parameter]| Parameter::effort_without(Some("max".to_owned()), refused);
+        assert_eq!(effort(&[Parameter::Effort(Effort::Max, Some(Effort::High))]).as_deref(), Some("high"));
+        assert_eq!(effort(&[Parameter::Effort(Effort::Low, None)]).as_deref(), Some("max"));
+        assert_eq!(effort(&[Parameter::ReasoningEffort]), None);
+    }
+
+    #[test]
     fn parts_of_the_input_are_changed() {
         let image = r#"{"type":"input_image","image_url":"data:,","detail":"auto"}"#;
         let body = format!(
