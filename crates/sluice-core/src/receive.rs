@@ -161,7 +161,7 @@ impl ResponseStream {
         match parser.push_event(body, &mut on_event) {
             Ok(rest) => {
                 if learns_lines && has_event {
-                    repeated.learn_lines(body.strip_suffix(rest).unwrap_or_default());
+                    repeated.learn_lines(body.get(..body.len() - rest.len()).unwrap_or_default());
                 }
                 rest
             }
