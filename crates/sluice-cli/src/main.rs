@@ -128,7 +128,7 @@ enum Command {
 async fn main() -> ExitCode {
     // The shell asks for completions through a variable. In that case, the program ends here.
     CompleteEnv::with_factory(Arguments::command).complete();
-    output::exit_code(run().await)
+    output::exit_code(Box::pin(run()).await)
 }
 
 /// Runs the subcommand. Errors are those of writing to standard output.
