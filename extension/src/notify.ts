@@ -36,7 +36,7 @@ const SHOW: { readonly [level in DialogLevel]: typeof showInformation } = {
 export async function showMessage(message: { level: DialogLevel; text: Message[]; buttons: Message[] }): Promise<number | undefined> {
   const buttons = message.buttons.map((button) => localized([button]));
   const pressed = SHOW[message.level](localized(message.text), ...buttons);
-  // Nobody waits until the user has read it.
+  // The caller does not wait for the notification to be closed.
   return buttons.length === 0 ? undefined : pressed.then((button) => (button === undefined ? undefined : buttons.indexOf(button)));
 }
 

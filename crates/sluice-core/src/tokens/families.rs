@@ -172,7 +172,7 @@ pub(super) static FAMILIES: &[Family] = &[
         sources: &[template(&[Messages], "Qwen 3"), fitted(&[Text, Calls, Tools], 36, 4)],
         ..QWEN
     },
-    // It thinks unless it is told not to, and the server adds 40 or 53 tokens about that, depending on the region.
+    // Thinking is on by default. The server then adds instructions of 40 or 53 tokens, depending on the region.
     Family {
         name: "qwen-3.8",
         from: (3, 8),
