@@ -1,12 +1,9 @@
 //! A key that must not leak: nothing that the program prints or writes contains it.
 
-#[path = "../../sluice-client/tests/support/canary.rs"]
-mod canary;
-mod support;
-
 use std::path::{Path, PathBuf};
 
-use canary::{CANARY, only_in_the_header, silent, simulator};
+use crate::support;
+use crate::support::canary::{CANARY, only_in_the_header, silent, simulator};
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Faults, Options, faults};
 

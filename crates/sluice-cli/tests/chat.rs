@@ -1,7 +1,5 @@
 //! `sluice chat` in pipes: what is asked, and what is printed where.
 
-mod support;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -11,6 +9,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 use sluice_simulator::server::{Config, Simulator};
+
+use crate::support;
 
 /// A directory for one test, and the gateway.
 struct Bench {

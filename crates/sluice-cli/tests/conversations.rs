@@ -1,13 +1,13 @@
 //! Conversations that are kept, settings, and what an answer has to look like.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::{Value, json};
 use sluice_simulator::server::{Config, Simulator};
+
+use crate::support;
 
 /// A directory for one test, and the gateway.
 struct Bench {

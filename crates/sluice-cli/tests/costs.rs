@@ -1,7 +1,5 @@
 //! What requests cost and why: records, the cache lens, limits, and exchanges in one file.
 
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,6 +13,8 @@ use serde_json::Value;
 use sluice_client::Store;
 use sluice_core::{Recording, RequestEnd, RequestKind, RequestStart, UsageTracker};
 use sluice_simulator::server::{Config, Simulator};
+
+use crate::support;
 
 struct Bench {
     directory: PathBuf,

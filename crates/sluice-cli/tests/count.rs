@@ -2,12 +2,12 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-mod support;
-
 use std::path::Path;
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
+
+use crate::support;
 
 fn check(arguments: &[&str], input: &[u8], expected: Expect) {
     let arguments = [&["count"], arguments].concat();

@@ -2,11 +2,11 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-mod support;
-
 use std::path::Path;
 
 use expect_test::{Expect, expect};
+
+use crate::support;
 
 const DELTA: &str =
     "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"Hi \\u001b[31mthere\"}\n\n";

@@ -1,7 +1,5 @@
 //! Text from others that would control a terminal or deceive its reader. The real program must print none of it.
 
-mod support;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -9,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use serde_json::{Value, json};
+
+use crate::support;
 
 /// One control sequence of each kind, between letters so that nothing is trimmed.
 const HOSTILE: &str = "a\u{1b}]52;c;eA==\u{7}b\u{9b}2Jc\u{9d}d\u{7f}e\u{202e}f\u{2066}g\u{200f}h\u{61c}i\u{200b}j\u{2028}k\u{2029}l\u{feff}m\u{ad}n\u{e0041}o\u{2060}p\r\ncompleted";

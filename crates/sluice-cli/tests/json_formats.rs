@@ -2,14 +2,14 @@
 //! `data/json-1.txt` lists every field that a release has had. `UPDATE_EXPECT=1 cargo test -p sluice-cli json_formats` adds
 //! new ones.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 use sluice_simulator::server::{Config, Simulator};
+
+use crate::support;
 
 const KNOWN: &str = include_str!("data/json-1.txt");
 

@@ -3,8 +3,6 @@
 
 #![cfg(unix)]
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -12,6 +10,8 @@ use std::process::Output;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 use sluice_simulator::server::{Config, Simulator};
+
+use crate::support;
 
 /// Replies to each line of its input by its method. `$1` is the server's name.
 const SERVER: &str = r#"

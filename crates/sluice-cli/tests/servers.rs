@@ -1,13 +1,13 @@
 //! The real program at servers that aren't the gateway: wrong addresses, refusals that are remembered between runs, and
 //! captures of several requests.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Faults, Options};
+
+use crate::support;
 
 struct Place {
     directory: PathBuf,

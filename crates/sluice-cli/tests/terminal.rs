@@ -2,8 +2,6 @@
 
 #![cfg(unix)]
 
-mod support;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +11,8 @@ use expect_test::{Expect, expect};
 use pty_process::Size;
 use pty_process::blocking::{Command, Pty};
 use sluice_simulator::server::{Config, Simulator};
+
+use crate::support;
 
 /// A program in a terminal, and everything that it has printed.
 struct Terminal {

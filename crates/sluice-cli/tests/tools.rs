@@ -3,8 +3,6 @@
 
 #![cfg(unix)]
 
-mod support;
-
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -12,6 +10,8 @@ use std::process::{Child, Command, Output};
 
 use serde_json::json;
 use sluice_simulator::server::{Config, Simulator};
+
+use crate::support;
 
 /// A directory for one test, and the gateway.
 struct Bench {

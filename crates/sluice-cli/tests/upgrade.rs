@@ -1,11 +1,11 @@
 //! Files of older versions are read, and files of newer ones are left alone.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+
+use crate::support;
 
 /// What each version wrote: conversations, profiles and settings. The first ones had no version.
 const VERSIONS: [Option<u64>; 2] = [None, Some(1)];

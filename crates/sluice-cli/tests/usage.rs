@@ -2,14 +2,14 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect};
 use sluice_client::Store;
 use sluice_core::{RequestEnd, RequestKind, RequestStart, UsageTracker};
 use sluice_simulator::server::{Config, Simulator};
+
+use crate::support;
 
 fn home(name: &str) -> PathBuf {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("usage-{name}"));

@@ -2,8 +2,6 @@
 
 #![cfg(target_os = "linux")]
 
-mod support;
-
 use std::fs::{self, File};
 use std::io::pipe;
 use std::path::{Path, PathBuf};
@@ -11,6 +9,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 
 use sluice_simulator::server::{Config, Simulator};
+
+use crate::support;
 
 fn directory(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("write-errors").join(name);

@@ -7,13 +7,8 @@ use sluice_core::{Endpoint, ModelCatalog, Output, Refresh};
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Options, faults};
 
-use canary::{CANARY, only_in_the_header, silent, simulator};
-use exchange::{PATIENT, ask, chat, client};
-
-#[path = "support/canary.rs"]
-mod canary;
-#[path = "support/exchange.rs"]
-mod exchange;
+use crate::support::canary::{CANARY, only_in_the_header, silent, simulator};
+use crate::support::exchange::{PATIENT, ask, chat, client};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_message_of_the_client_contains_the_key() {

@@ -15,10 +15,7 @@ use sluice_core::{Endpoint, FailureKind, ModelCatalog, Output, Parameter, Refres
 use sluice_simulator::server::{Config, Simulator};
 use sluice_simulator::{Faults, Options, Request, Responder};
 
-use exchange::{Heard, PATIENT, ask, chat, client};
-
-#[path = "support/exchange.rs"]
-mod exchange;
+use crate::support::exchange::{Heard, PATIENT, ask, chat, client};
 
 fn simulator() -> Simulator {
     Simulator::start(Config::recording()).unwrap()

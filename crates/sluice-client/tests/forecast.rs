@@ -1,14 +1,13 @@
 //! How accurate forecasts are, with the simulator's prompt cache.
 
-#[path = "support/forecast.rs"]
-mod forecast;
-
 use sluice_core::CacheBreak;
+
+use crate::support;
 
 /// Checks invariant C4.
 #[test]
 fn forecasts_are_accurate() {
-    let measured = forecast::measure();
+    let measured = support::forecast::measure();
     assert_eq!((measured.len(), measured.iter().filter(|one| one.is_first).count()), (70, 7));
     for one in measured {
         let (cost, cached) = (one.cost_error(), one.cached_error());
@@ -21,7 +20,7 @@ fn forecasts_are_accurate() {
 #[test]
 fn the_cache_lens_finds_as_many_equal_tokens_as_the_simulator() {
     let mut broken = 0;
-    for one in forecast::measure() {
+    for one in support::forecast::measure() {
         let (Some(lens), Some(cached)) = (&one.record.lens, one.record.usage.cached) else { continue };
         if cached == 0 || !matches!(lens.cause, Some(cause) if cause != CacheBreak::Expired) {
             continue;

@@ -1,10 +1,8 @@
 //! Attacks the memory file on a small scale; `cargo xtask persist` does so in full.
 
+use crate::support::persist;
 use sluice_client::{Store, StoreError};
 use sluice_core::{InstallKey, Memory};
-
-#[path = "support/persist.rs"]
-mod persist;
 
 #[test]
 fn killed_writers_and_flipped_bits_never_break_the_memory() {
@@ -13,7 +11,7 @@ fn killed_writers_and_flipped_bits_never_break_the_memory() {
         flips: 5000,
         writers: 4,
         updates: 25,
-        victim_arguments: &["--exact", "a_victim", "--ignored", "--nocapture"],
+        victim_arguments: &["--exact", "persist::a_victim", "--ignored", "--nocapture"],
     };
     let report = persist::run(&plan, &scratch("attack"), &mut |_| {});
     assert!(report.bad.is_empty(), "{report}");

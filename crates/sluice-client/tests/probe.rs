@@ -1,13 +1,9 @@
 //! The card of a test is right for each model of the embedded gateway that follows the rules of a real provider, and for
 //! each mistake that people make.
 
-#[path = "support/clock.rs"]
-#[allow(dead_code, reason = "the fault matrix uses more of it")]
-mod clock;
-
 use std::net::TcpListener;
 
-use clock::{Clock, PATIENT};
+use crate::support::clock::{Clock, PATIENT};
 use expect_test::{Expect, expect};
 use sluice_client::{ApiKey, Client};
 use sluice_core::{Card, CheckResult, Endpoint, ProbeStep, Topic, join_messages};

@@ -1,9 +1,6 @@
 //! Conversations with models that follow the rules of real providers about reasoning.
 
-#[path = "support/conversation.rs"]
-mod conversation;
-
-use conversation::{Host, Server, Stop, chat, describe, is_question};
+use crate::support::conversation::{Host, Server, Stop, chat, describe, is_question};
 use expect_test::expect;
 use serde_json::Value;
 use sluice_core::{

@@ -1,13 +1,10 @@
 //! Servers with other rules than the gateway's, as the simulator imitates them: what they refuse is left out, their lists
 //! are understood, and a base URL without `/v1` is found.
 
-#[path = "support/exchange.rs"]
-mod exchange;
-
 use std::collections::BTreeMap;
 use std::future::pending;
 
-use exchange::{Heard, PATIENT, ask, chat, client};
+use crate::support::exchange::{Heard, PATIENT, ask, chat, client};
 use serde_json::json;
 use sluice_core::{
     ChatMessage, ChatPart, ChatRequest, Effort, ModelCatalog, ModelSettings, Parameter, Refresh, Role, Status,

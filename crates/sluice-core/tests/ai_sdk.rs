@@ -1,11 +1,9 @@
 //! The rules of the AI SDK dialect for text, thinking, calls and endings, one small stream each. The input is chunks as
 //! JSON, the expectation a rendering of all outputs.
 
-mod support;
-
+use crate::support::chunks::{check, render, run_body};
 use expect_test::expect;
 use sluice_core::{Action, BodyEnd, ChunkStream, Exchange, ExchangeOptions, Output, Part, StreamOptions};
-use support::chunks::{check, render, run_body};
 
 /// Every chunk that `fullStream` of versions 5 to 7 can contain.
 #[test]

@@ -1,11 +1,9 @@
 //! The rules of the AI SDK dialect for everything else: files, sources, errors, usage, names of other versions, unknown
 //! chunks.
 
-mod support;
-
+use crate::support::chunks::{check, render};
 use expect_test::expect;
 use sluice_core::{BodyEnd, ChunkStream, StreamOptions};
-use support::chunks::{check, render};
 
 /// The names that version 4 used, and those in providers' own streams.
 #[test]

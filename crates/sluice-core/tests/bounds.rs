@@ -1,11 +1,9 @@
 //! There are bounds on what a server can make us show, store and do. An honest answer never reaches them.
 
-mod support;
-
+use crate::support::*;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{BodyEnd, ChunkStream, NoteKind, Outcome, Output, Part, ResponseStream, Status, StreamOptions};
-use support::*;
 
 fn event(json: &Value) -> String {
     format!("data: {json}\n\n")

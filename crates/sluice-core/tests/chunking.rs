@@ -1,13 +1,12 @@
 //! S13: however a body is divided into chunks, and whatever harmless lines are between its events, the outputs are the
 //! same.
 
-mod support;
-
+use crate::support;
+use crate::support::wire::{Wire, numbered};
+use crate::support::{Summary, assert_sound, in_parallel, parts, run, run_pieces, run_whole, streams, with};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sluice_core::{BodyEnd, Outcome, Output};
-use support::wire::{Wire, numbered};
-use support::{Summary, assert_sound, in_parallel, parts, run, run_pieces, run_whole, streams, with};
 
 #[test]
 fn example_streams_have_unique_names_and_are_small() {

@@ -2,16 +2,14 @@
 //! the schema is damaged in every way, one at a time, at any depth: no panic, no wrong "completed", no wrong call, no
 //! invented text. Where another event repeats the value, there is no difference at all.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Mutex;
 
+use crate::support::wire::{Wire, name_of, numbered, verb_of};
+use crate::support::*;
 use serde_json::{Value, json};
 use sluice_core::{BodyEnd, FailureKind, Outcome, Output, ResponseStream, Status, StreamOptions};
-use support::wire::{Wire, name_of, numbered, verb_of};
-use support::*;
 
 /// The schema's 24 event types.
 const EVENT_TYPES: [&str; 24] = [

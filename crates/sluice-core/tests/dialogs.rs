@@ -1,12 +1,9 @@
 //! Dialogs with the user of an editor: what is asked next, and what is done with the answers.
 
-#[path = "support/dialogs.rs"]
-mod support;
-
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use support::{World, with_server, works};
+use crate::support::dialogs::{World, with_server, works};
 
 fn model(id: &str, pricing: &str, is_default: bool) -> Value {
     json!({

@@ -1,12 +1,9 @@
 //! Dialogs about keys and servers.
 
-#[path = "support/dialogs.rs"]
-mod support;
-
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use support::{GATEWAY, with_server, works};
+use crate::support::dialogs::{GATEWAY, with_server, works};
 
 #[test]
 fn a_key_is_checked_before_it_is_kept() {

@@ -2,10 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-#[path = "support/exchange.rs"]
-mod exchange;
-
-use exchange::{Input, Input::*, line, start};
+use crate::support::exchange::{Input, Input::*, line, start};
 use expect_test::{Expect, expect};
 use sluice_core::Action;
 

@@ -1,8 +1,5 @@
 //! Windows that use the same files at the same time, in every order of their steps, and windows that die after any step.
 
-#[path = "support/spending.rs"]
-mod spending;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::{Expect, expect};
@@ -12,7 +9,8 @@ use sluice_core::{
     Shared, Vault, VaultTask,
 };
 
-use spending::{KEY, TODAY, chat, cost, model};
+use crate::support;
+use crate::support::spending::{KEY, TODAY, chat, cost, model};
 
 const NOW_MS: u64 = TODAY as u64 * 86_400_000 + 1_000;
 const DAY_MS: u64 = 86_400_000;
@@ -287,7 +285,7 @@ fn the_first_windows_agree_on_a_key() {
 
 #[test]
 fn what_a_window_has_reserved_is_never_out_of_sight() {
-    let limits = || spending::limits(json!({"day": 1_000}));
+    let limits = || support::spending::limits(json!({"day": 1_000}));
     let begin = |kept: &Shared<KeptLedger>, id: &str| {
         kept.with(|kept| kept.ledger.begin(id, "talk", chat("acme/m"), model(), NOW_MS));
         LedgerTask::CheckSpending { id: id.to_owned(), limits: limits() }
@@ -312,7 +310,7 @@ fn a_window_whose_requests_are_saved_reserves_nothing() {
     let mut disk = Disk::with(&[("key", &KEY.0, 0)]);
     let kept = ledger();
     kept.with(|kept| kept.ledger.begin("a", "talk", chat("acme/m"), model(), NOW_MS));
-    let limits = spending::limits(json!({"day": 1_000}));
+    let limits = support::spending::limits(json!({"day": 1_000}));
     run(&kept, LedgerTask::CheckSpending { id: "a".to_owned(), limits }, 0x11, &mut disk);
     expect!["key memory-A spending/A.2.reserved"].assert_eq(&disk.names());
     kept.with(|kept| kept.ledger.end("a", &cost(1.0), NOW_MS, TODAY));

@@ -31,13 +31,11 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-mod support;
-
+use crate::support::wire::frame;
+use crate::support::*;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{Outcome, Output};
-use support::wire::frame;
-use support::*;
 
 /// Reads a stream of these events. Renders the parts, the notes, and how the answer ended.
 fn check(events: &[Value], expected: Expect) {

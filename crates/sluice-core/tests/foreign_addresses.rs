@@ -2,9 +2,6 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-#[path = "support/catalog.rs"]
-mod catalog;
-
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{
@@ -12,7 +9,7 @@ use sluice_core::{
     Refresh, Report,
 };
 
-use catalog::{NOW, ok, only};
+use crate::support::catalog::{NOW, ok, only};
 
 const NOT_FOUND: &str = r#"{"detail":"Not Found"}"#;
 

@@ -1,14 +1,12 @@
 //! What servers that we didn't write need in a request, and what they get back of an answer.
 
-mod support;
-
+use crate::support::wire::frame;
+use crate::support::*;
 use expect_test::expect;
 use serde_json::{Value, json};
 use sluice_core::{
     Action, BuiltRequest, ChatMessage, ChatPart, ChatRequest, Endpoint, Exchange, ExchangeOptions, Role, build_request,
 };
-use support::wire::frame;
-use support::*;
 
 /// `LiteLLM` answers with the name of the model behind an alias. Its reasoning belongs to the model that was asked for, because
 /// that is the one that gets it back.

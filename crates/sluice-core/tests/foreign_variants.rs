@@ -3,13 +3,11 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-mod support;
-
+use crate::support::wire::frame;
+use crate::support::*;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{Failure, HttpResponse, Output, Part};
-use support::wire::frame;
-use support::*;
 
 /// Reads a stream of these events. Renders text, thinking, calls, the status and the counts in one line each.
 fn check(events: &[Value], expected: Expect) {

@@ -1,13 +1,11 @@
 //! Hostile input never breaks the invariants, and the generators do what they promise. The cost of reading it is
 //! measured elsewhere: instructions by the meter, time by the benchmarks.
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::hostile::{Input, generators};
+use crate::support::{assert_sound, in_parallel, run};
 use sluice_core::{BodyEnd, ChunkStream, StreamOptions};
-use support::hostile::{Input, generators};
-use support::{assert_sound, in_parallel, run};
 
 #[test]
 fn generators_make_the_requested_number_of_bytes() {

@@ -3,16 +3,13 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-#[path = "support/spending.rs"]
-mod spending;
-
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{
     ChatPart, Counter, Dollars, Ledger, LedgerEntry, LedgerModel, SpendAction, SpendChoice, SpendLimits,
 };
 
-use spending::*;
+use crate::support::spending::*;
 
 fn check(limits: &SpendLimits, costs: &[f64], expected: Expect) {
     let mut program = Program::new();

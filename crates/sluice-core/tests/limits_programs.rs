@@ -1,15 +1,12 @@
 //! Several programs share a limit: no interleaving of their steps passes it, and whichever of them crash.
 
-#[path = "support/spending.rs"]
-mod spending;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use serde_json::json;
 use sluice_core::{CostRange, Dollars, SpendAction, SpendLimits};
 
-use spending::*;
+use crate::support::spending::*;
 
 /// What may happen next in a program.
 #[derive(Clone, Copy, Debug)]

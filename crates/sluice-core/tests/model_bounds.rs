@@ -1,14 +1,10 @@
 //! An absurd list of models has bounded costs and doesn't affect the models that are fine.
 
-#[path = "support/catalog.rs"]
-#[allow(clippy::needless_pass_by_value, reason = "made for other tests too")]
-mod support;
-
 use expect_test::expect;
 use serde_json::{Value, json};
 use sluice_core::{HttpResponse, ModelCatalog, ModelList, ModelSettings, Refresh};
 
-use support::{NOW, gateway, ok};
+use crate::support::catalog::{NOW, gateway, ok};
 
 fn listed(body: &str) -> (ModelCatalog, ModelList) {
     let mut catalog = ModelCatalog::new(&gateway());

@@ -2,9 +2,6 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-#[path = "support/catalog.rs"]
-mod support;
-
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
@@ -15,7 +12,7 @@ use sluice_core::{
     finds_model, join_messages, short_count, similar_models,
 };
 
-use support::{NOW, catalog, gateway, ok, only};
+use crate::support::catalog::{NOW, catalog, gateway, ok, only};
 
 fn check_rules(settings: ModelSettings, expected: Expect) {
     let ids =

@@ -2,14 +2,10 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-mod support {
-    pub mod catalog;
-}
-
+use crate::support::catalog::{NOW, catalog};
 use expect_test::{Expect, expect, expect_file};
 use serde_json::{Value, json};
 use sluice_core::{ChatModel, ModelSettings, join_messages};
-use support::catalog::{NOW, catalog};
 
 fn models(list: Value, settings: Value) -> Vec<ChatModel> {
     let settings: ModelSettings = serde_json::from_value(settings).unwrap();

@@ -2,14 +2,11 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-#[path = "support/catalog.rs"]
-mod support;
-
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{ChatModel, ModelCatalog, ModelSettings, Refresh, Usage, join_messages};
 
-use support::{NOW, catalog, gateway, ok, only};
+use crate::support::catalog::{NOW, catalog, gateway, ok, only};
 
 fn limits(model: &ChatModel) -> String {
     let (window, input, output) = (model.context_window, model.max_input_tokens, model.max_output_tokens);

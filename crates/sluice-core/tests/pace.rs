@@ -2,15 +2,10 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
-#[path = "support/chat_view.rs"]
-mod chat_view;
-#[path = "support/providers.rs"]
-mod providers;
-
-use chat_view::{Figures, Random, Report, Token, figures};
+use crate::support::chat_view::{Figures, Random, Report, Token, figures};
+use crate::support::providers::{event, every, paced, reports, run, text_event, words};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use providers::{event, every, paced, reports, run, text_event, words};
 use serde_json::json;
 use sluice_core::{Action, Exchange, ExchangeOptions, Output, Pace, Part};
 

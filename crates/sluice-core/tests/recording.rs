@@ -1,13 +1,11 @@
 //! A recorded exchange can be read again, and its redacted form has no text of the user's and no secret.
 
-mod support;
-
+use crate::support::events::created;
+use crate::support::streams::{event_streams, streams};
+use crate::support::wire::body;
+use crate::support::{parts, run};
 use serde_json::{Value, json};
 use sluice_core::{Recording, RequestRecord, Secrets, redact_response};
-use support::events::created;
-use support::streams::{event_streams, streams};
-use support::wire::body;
-use support::{parts, run};
 
 const KEY: &str = "sk-canary-0123456789abcdef";
 

@@ -2,11 +2,8 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "an `expect!` is passed by value in each case")]
 
-#[path = "support/send.rs"]
-mod send;
-
+use crate::support::send::{assistant, build, call, check, result, user};
 use expect_test::{Expect, expect};
-use send::{assistant, build, call, check, result, user};
 use serde_json::{Value, json};
 use sluice_core::{BuiltRequest, ChatRequest, Endpoint, Parameter, VERCEL, build_request};
 

@@ -1,10 +1,7 @@
 //! How thinking is asked for, and how answers and data go back.
 
-#[path = "support/send.rs"]
-mod send;
-
+use crate::support::send::{assistant, build, call, check, result, user};
 use expect_test::expect;
-use send::{assistant, build, call, check, result, user};
 use serde_json::{Value, json};
 
 #[test]

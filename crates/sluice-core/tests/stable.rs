@@ -2,11 +2,8 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "JSON is written as an argument of each case")]
 
-#[path = "support/send.rs"]
-mod send;
-
+use crate::support::send::{assistant, call, result, user};
 use proptest::prelude::*;
-use send::{assistant, call, result, user};
 use serde_json::{Value, json};
 use sluice_core::{ChatRequest, Endpoint, ToolDefinition, ToolOrder, VERCEL, build_request};
 

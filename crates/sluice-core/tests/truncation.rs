@@ -2,12 +2,11 @@
 //! what was delivered stays, nothing is invented, and only a complete terminal event ends an answer successfully (S8,
 //! S9, S14).
 
-mod support;
-
+use crate::support;
+use crate::support::wire::body;
+use crate::support::*;
 use serde_json::Value;
 use sluice_core::{BodyEnd, Outcome, Output, Part, ResponseStream, Status, StreamOptions};
-use support::wire::body;
-use support::*;
 
 /// Checks invariants S9 and S14.
 #[test]

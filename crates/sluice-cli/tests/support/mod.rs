@@ -1,6 +1,7 @@
 //! Starts the real program.
 
-#![allow(dead_code, reason = "not every test file uses all of it")]
+#[path = "../../../sluice-client/tests/support/canary.rs"]
+pub mod canary;
 
 use std::io::Write;
 use std::path::Path;

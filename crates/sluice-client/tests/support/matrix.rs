@@ -14,9 +14,9 @@ use sluice_simulator::server::{Config, Simulator};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::cases::{CancelAt, Case, Expected, catalogue, combinations, servers};
-use crate::clock::{Clock, EXPECTED, PATIENT};
-use crate::exchange::{Heard, ask_unless, chat, client};
+use super::cases::{CancelAt, Case, Expected, catalogue, combinations, servers};
+use super::clock::{Clock, EXPECTED, PATIENT};
+use super::exchange::{Heard, ask_unless, chat, client};
 
 const KEY: &str = "canary-key-0123456789abcdef";
 /// The number of requests at the same time. The gateway has one thread.

@@ -6,11 +6,18 @@
 #![allow(clippy::wildcard_imports, reason = "the event constructors are a vocabulary, used by the dozen")]
 #![allow(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
 
+pub mod catalog;
+pub mod chat_view;
 pub mod chunks;
+pub mod dialogs;
 pub mod events;
+pub mod exchange;
 pub mod faults;
 pub mod hostile;
 pub mod model;
+pub mod providers;
+pub mod send;
+pub mod spending;
 pub mod streams;
 mod streams_odd;
 pub mod wire;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sluice_core::{Action, Exchange, ExchangeOptions, Output, Pace, Part};
 
-use crate::chat_view::{Report, Token};
+use super::chat_view::{Report, Token};
 
 /// Words at an even distance.
 pub fn words(count: u32, spacing: f64) -> Vec<Token> {
