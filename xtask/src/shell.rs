@@ -46,6 +46,13 @@ pub fn add_target(target: &str) -> Done {
     run(command("rustup").args(["target", "add", target]))
 }
 
+/// Gives the programs that this thread runs from now on a lower priority than others. Elsewhere than on Linux, that would apply
+/// to all threads.
+pub fn yield_to_others() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(10);
+}
+
 /// Runs a task. Returns what it returned, and what the programs that it ran on this thread have printed.
 pub fn gather<T>(task: impl FnOnce() -> T) -> Done<(T, String)> {
     let file = root().join(format!("target/output-{:?}.txt", thread::current().id()));

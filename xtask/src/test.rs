@@ -1,18 +1,19 @@
 //! `cargo xtask test`: runs every check, and announces each one.
 //!
-//! Two threads share the work, so that one core has something to do while the other links a program or waits for a server;
-//! a third one downloads. The tests in VS Code come last and have the machine to themselves.
+//! The tests in VS Code take the longest and mostly wait, so they start as soon as what they need is built. Everything else runs
+//! beside them, with a lower priority.
 
 mod programs;
 mod summary;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
-use crate::shell::{cargo, root, run};
+use crate::shell::{cargo, root, run, yield_to_others};
 use crate::vscode::{self, Machine};
-use crate::{Done, adapter, documents, extension, javascript, meter, recordings, servers, tidy, tokens, wasm};
+use crate::wasm::Modules;
+use crate::{Done, adapter, documents, extension, gateway, javascript, meter, recordings, servers, tidy, tokens, wasm};
 use summary::Summary;
 
 /// The variable that names a folder of recorded streams to check as well.
@@ -30,25 +31,44 @@ fn steps(summary: &Summary) -> Done {
     summary.step("formatting", || run(cargo().args(["fmt", "--all", "--check"])))?;
     summary.step("house rules", tidy::check)?;
     summary.step("JavaScript style", javascript::check_style)?;
-    let (machine, litellm) = thread::scope(|scope| {
-        let modules = scope.spawn(|| check_modules(summary));
+    thread::scope(|scope| {
+        let machine = scope.spawn(|| summary.step("installation of VS Code and a browser", vscode::prepare));
         // Without Python, the other checks are still worth something.
         let litellm = scope.spawn(|| summary.step("installation of LiteLLM", || Ok(servers::prepare_litellm())));
-        let native = check_native(summary);
-        let panicked = |_| "a check panicked".to_owned();
-        let (modules, litellm) = (modules.join().map_err(panicked)?, litellm.join().map_err(panicked)?);
-        native.and(Ok((modules?, litellm?)))
-    })?;
-    check_both(summary)?;
-    let name = "the command line with a real LiteLLM";
-    match litellm {
-        Ok(()) => summary.step(name, || servers::check(Some("litellm")))?,
-        Err(reason) => summary.skip(name, &format!("it can't be installed: {reason}")),
-    }
+        let sluice = scope.spawn(|| summary.step("the command line", gateway::build));
+        let modules = summary.step("WebAssembly", wasm::build)?;
+        let vsix = summary.step("the extension's package", || {
+            adapter::build_around(&modules)?;
+            extension::pack()
+        })?;
+        joined(sluice)?;
+        let in_vscode = scope.spawn(move || check_in_vscode(summary, machine, &vsix));
+        let native = scope.spawn(|| {
+            yield_to_others();
+            check_native(summary)
+        });
+        yield_to_others();
+        check_modules(summary, &modules)?;
+        joined(native)?;
+        check_both(summary)?;
+        let name = "the command line with a real LiteLLM";
+        match joined(litellm)? {
+            Ok(()) => summary.step(name, || servers::check(Some("litellm")))?,
+            Err(reason) => summary.skip(name, &format!("it can't be installed: {reason}")),
+        }
+        joined(in_vscode)
+    })
+}
+
+fn joined<T>(check: ScopedJoinHandle<'_, Done<T>>) -> Done<T> {
+    check.join().map_err(|_| "a check panicked".to_owned())?
+}
+
+fn check_in_vscode(summary: &Summary, machine: ScopedJoinHandle<'_, Done<Machine>>, vsix: &Path) -> Done {
     let name = "the extension in a real VS Code";
-    match machine {
+    match joined(machine)? {
         Machine::Ready(tools) => {
-            let notes = summary.step(name, || vscode::test(&tools, &extension::pack()?, None, false))?;
+            let notes = summary.step(name, || vscode::test(&tools, vsix, None, false))?;
             for note in notes {
                 summary.add(format!("   {note}"));
             }
@@ -84,23 +104,16 @@ fn check_native(summary: &Summary) -> Done {
     })
 }
 
-/// The WebAssembly modules and the JavaScript around them. Returns whether there is a VS Code to test with.
-fn check_modules(summary: &Summary) -> Done<Machine> {
-    let machine = summary.step("installation of VS Code and a browser", vscode::prepare)?;
-    let modules = summary.step("WebAssembly", || {
-        let modules = wasm::build()?;
-        wasm::check_reproducible(&modules)?;
+/// The WebAssembly modules and the JavaScript around them.
+fn check_modules(summary: &Summary, modules: &Modules) -> Done {
+    summary.step("WebAssembly, built again elsewhere", || {
+        wasm::check_reproducible(modules)?;
         javascript::build()?;
-        wasm::report(&modules)?;
-        Ok(modules)
+        wasm::report(modules)
     })?;
-    summary.step("hostile input, counted", || run(meter::on(&modules)?.arg("--brief")))?;
-    summary.step("the adapter package", || {
-        adapter::build_around(&modules)?;
-        adapter::test()
-    })?;
-    summary.step("extension", extension::test)?;
-    Ok(machine)
+    summary.step("hostile input, counted", || run(meter::on(modules)?.arg("--brief")))?;
+    summary.step("the adapter package", adapter::test)?;
+    summary.step("extension", extension::test)
 }
 
 /// What needs native programs as well as modules.

@@ -47,7 +47,11 @@ fn work() -> PathBuf {
 /// Runs `cargo xtask vscode`. It is an error if this machine can't run VS Code.
 pub fn run(extension: Option<PathBuf>, only: Option<&str>, keep: bool) -> Done {
     match prepare()? {
-        Machine::Ready(tools) => test(&tools, &extension.map_or_else(extension::pack, Ok)?, only, keep).map(drop),
+        Machine::Ready(tools) => {
+            // Its sample provider is tested too.
+            adapter::build()?;
+            test(&tools, &extension.map_or_else(extension::pack, Ok)?, only, keep).map(drop)
+        }
         Machine::Cannot(reason) => Err(reason),
     }
 }
@@ -66,11 +70,9 @@ pub fn converse(base_url: &str) -> Done {
     shell::run(driver.args(["--only", "foreign", "--imitated", &format!("foreign={base_url}")]))
 }
 
-/// Runs the tests in a real VS Code, with a packed extension or a folder that contains one. Returns what a summary has to
-/// mention: checks that were skipped, and suites that were repeated.
+/// Runs the tests in a real VS Code, with a packed extension or a folder that contains one, and with the adapter package as it
+/// was built last. Returns what a summary has to mention: checks that were skipped, and suites that were repeated.
 pub fn test(tools: &Tools, extension: &Path, only: Option<&str>, keep: bool) -> Done<Vec<String>> {
-    // The adapter's sample provider is tested too.
-    adapter::build()?;
     let sluice = gateway::build()?;
     let gateway = Gateway::start(&sluice)?;
     let imitated = ["ollama", "llama.cpp"].map(|name| (name, Gateway::start_with(&sluice, &["--as", name])));
