@@ -14,7 +14,7 @@ import { until } from "../lib/until.mjs";
 import { finish, openWindow, readSettings, startServer } from "../lib/vscode.mjs";
 
 const REQUESTS = 1_000;
-/** The longest time in which the page may not react. */
+/** The longest time for which the page may stop reacting. */
 const STALL_MS = 50;
 /** Other programs on this machine can stall the browser, but hardly every time. */
 const ATTEMPTS = 5;
@@ -166,7 +166,7 @@ export async function inspector(setup) {
             // The limits are drawn in, and the server says how much credit is left.
             await frame.locator(".chart .limit").waitFor();
             assert.equal(await frame.locator(".limits li").count(), 3);
-            await frame.getByText("of credit are left").waitFor();
+            await frame.getByText("of credit is left").waitFor();
           }
           await shot(`${name} ${tab}`);
           assert.deepEqual(await violations(frame), [], `${theme}, ${tab}`);

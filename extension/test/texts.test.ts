@@ -134,31 +134,72 @@ test("a translation has one word for one thing", () => {
   }
 });
 
-/** The first and the last code of each section of the core's messages that is about problems. */
+/** Sections of the core's messages that are about problems, each by its first and its last code. */
 const PROBLEMS = [
   ["httpStatus", "waitMoreThanAYear"],
+  ["budgetOfKey", "budgetMayBeRenewed"],
+  ["noApiHere", "otherBaseUrl"],
   ["onlyThought", "tooFull"],
   ["addressCharacters", "addressNumber"],
-  ["keyNeeded", "everythingHidden"],
+  ["addressNotConfirmed", "everythingHidden"],
   ["listTooLong", "providersUnknown"],
-  ["noSuchServer", "networkUnreachable"],
+  ["keyUnusable", "keyUnusable"],
+  ["signedInElsewhere", "signedInElsewhere"],
   ["memoryDamaged", "keysNewer"],
-  ["noApiHere", "otherBaseUrl"],
+  ["vercelNoFiles", "bodyFieldReserved"],
+  ["limitNear", "limitRaise"],
 ] as const;
+
+/** All other sections: labels, questions, advice that follows a problem, and what a connection test or the inspector shows. */
+const OTHERS = [
+  ["plain", "plain"],
+  ["creditLeft", "creditLeftAndUsed"],
+  ["enterKey", "checkBaseUrl"],
+  ["askForShorter", "reportCrash"],
+  ["notCounted", "subAgents"],
+  ["confirmUnencrypted", "sendKeyThere"],
+  ["tokenLimits", "pasteKey"],
+  ["useThisAddress", "manageModels"],
+  ["requestingModels", "notedSetting"],
+  ["keyAccepted", "differsLearned"],
+  ["cacheSame", "cacheExtra"],
+  ["continueConversation", "limitTooLow"],
+] as const;
+
+/** Problems that the extension reports in its own words. */
+const OWN_PROBLEMS = [
+  "A generated image could not be saved. Is the disk full?",
+  "The sign-in with the Vercel CLI has expired. {0}",
+  'You are signed out. Run "Sluice: Sign in with the Vercel CLI" to continue.',
+  "{0} has not answered yet. Its models appear as soon as it does.",
+  "{0} lists no models.",
+];
+
+type Code = keyof typeof MESSAGES;
+
+/** Returns all codes from the first to the last of each section. */
+function codesOf(sections: readonly (readonly [Code, Code])[]): Code[] {
+  const codes = Object.keys(MESSAGES) as Code[];
+  return sections.flatMap(([first, last]) => codes.slice(codes.indexOf(first), codes.indexOf(last) + 1));
+}
+
+test("every message of the core is either a problem or not", () => {
+  const sections = [...PROBLEMS, ...OTHERS];
+  assert.deepEqual(codesOf(sections).sort(), Object.keys(MESSAGES).sort(), "add new codes to PROBLEMS or to OTHERS");
+});
 
 test("the troubleshooting page explains every problem", () => {
   const page = readFileSync("../docs/troubleshooting.md", "utf8");
-  const codes = Object.keys(MESSAGES) as (keyof typeof MESSAGES)[];
-  const explained = PROBLEMS.flatMap(([first, last]) => {
-    const section = codes.slice(codes.indexOf(first), codes.indexOf(last) + 1);
-    assert.notEqual(section.length, 0, first);
-    return section;
-  });
-  assert(explained.length > 70);
-  const shown = (code: keyof typeof MESSAGES): string =>
-    `| ${MESSAGES[code].replace(" It should look like {0}", "").replace(/\{\d\}/g, "…")} |`;
+  const english = read("l10n/bundle.l10n.json");
   assert.deepEqual(
-    explained.map(shown).filter((line) => !page.includes(`\n${line}`)),
+    OWN_PROBLEMS.filter((text) => !(text in english)),
+    [],
+    "the extension no longer says this",
+  );
+  const problems = [...codesOf(PROBLEMS).map((code) => MESSAGES[code]), ...OWN_PROBLEMS];
+  const shown = (text: string): string => `| ${text.replace(" It should look like {0}", "").replace(/\{\d\}/g, "…")} |`;
+  assert.deepEqual(
+    problems.map(shown).filter((line) => !page.includes(`\n${line}`)),
     [],
   );
 });

@@ -308,5 +308,5 @@ fn processes_that_run_at_once_stay_below_a_limit_together() {
     assert!((ours - theirs).abs() < 0.001, "{usage}");
     assert!(usage["limits"][0]["used"].as_f64().unwrap() - ours < 0.001, "nothing is reserved any more: {usage}");
     let shown = String::from_utf8(run(&["usage", "--gateway"]).stdout).unwrap();
-    assert!(shown.contains("of credit are left, and $"), "{shown}");
+    assert!(shown.contains("of credit is left, and $"), "{shown}");
 }

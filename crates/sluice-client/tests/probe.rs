@@ -107,7 +107,7 @@ async fn the_card_is_right_for_each_provider() {
             + Parallel calls: One answer had 2 calls.
             + Tool results: The server accepts them.
             + Images in results: The server accepts them.
-            - Summaries: The server refuses to be asked for it.
+            - Summaries: The server refuses requests that ask for it.
             - Plain thinking: The server sent none.
             + Encrypted thinking: The server sends it.
             + Thinking returned: The server accepts it.

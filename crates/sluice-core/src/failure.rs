@@ -137,8 +137,11 @@ impl Failure {
     /// Makes a failure about a tool whose call can't be used. The sentence has the tool's name as its argument.
     pub(crate) fn tool_call(tool: Option<&str>, reason: MessageCode) -> Self {
         let tool = tool.and_then(id);
-        let name = tool.as_deref().unwrap_or_default();
-        Self { tool: tool.clone(), ..Self::new(FailureKind::ToolCall, Message::new(reason, [&name])) }
+        let message = match &tool {
+            Some(name) => Message::new(reason, [name]),
+            None => MessageCode::ToolCallWithoutName.into(),
+        };
+        Self { tool, ..Self::new(FailureKind::ToolCall, message) }
     }
 
     /// Makes a failure that we have a sentence for.

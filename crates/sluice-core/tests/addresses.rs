@@ -46,7 +46,7 @@ fn valid_base_urls_are_normalized() {
     .assert_eq(&lines);
 }
 
-/// Over http, only this machine is reached without asking, and only a private network at all.
+/// An http address on this machine is used without asking, one in a private network after asking, and no other.
 #[test]
 fn addresses_without_encryption_must_be_confirmed() {
     for address in [
@@ -265,11 +265,11 @@ fn invalid_base_urls_are_refused_with_a_reason() {
         "https://[::1": The base URL has no proper IPv6 address
         "https://[::ffff:127.0.0.1]": The base URL has no proper IPv6 address
         "https://[fe80::1%25eth0]": The base URL has no proper IPv6 address
-        "https://127.1": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
-        "https://0x7f.1": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
-        "https://2130706433": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
-        "https://127.0.0.01": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
-        "https://1.2.3.4.5": The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1
+        "https://127.1": The base URL has a host that ends in a number but is not an IPv4 address, which has four numbers, such as 127.0.0.1
+        "https://0x7f.1": The base URL has a host that ends in a number but is not an IPv4 address, which has four numbers, such as 127.0.0.1
+        "https://2130706433": The base URL has a host that ends in a number but is not an IPv4 address, which has four numbers, such as 127.0.0.1
+        "https://127.0.0.01": The base URL has a host that ends in a number but is not an IPv4 address, which has four numbers, such as 127.0.0.1
+        "https://1.2.3.4.5": The base URL has a host that ends in a number but is not an IPv4 address, which has four numbers, such as 127.0.0.1
     "#]].assert_eq(&lines);
 }
 

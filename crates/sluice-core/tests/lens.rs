@@ -360,7 +360,7 @@ fn less_usual_changes_of_the_history_are_explained() {
         Case { before: thought("c2VhbGVk"), after: thought("b3RoZXIh"), ..Case::default() },
         expect![[r#"
             ThinkingChanged, Reasoning: 1573 of 1895 the same, 322 lost
-            The first 1,573 tokens are the same as in the earlier request, which had 1,895. Other thinking of the model is sent than before. 322 tokens were read again, for about $0.00087 more."#]],
+            The first 1,573 tokens are the same as in the earlier request, which had 1,895. The model's thinking that is sent has changed. 322 tokens were read again, for about $0.00087 more."#]],
     );
     check(
         changed(|chat| drop(chat.messages[1].content.pop())),

@@ -400,8 +400,8 @@ fn a_key_is_checked_by_asking_for_its_credit() {
         writeln!(lines, "{status} {state:?}: {}{credit}", join_messages(&text, " ")).unwrap();
     }
     expect![[r#"
-        200 Accepted: Accepted. Credit left: $95.50 $95.50 of credit are left, and $4.50 were used in total, according to the server.
-        200 Accepted: Accepted. Credit left: $95.5 $95.50 of credit are left, according to the server.
+        200 Accepted: Accepted. Credit left: $95.50 $95.50 of credit is left, and $4.50 was used in total, according to the server.
+        200 Accepted: Accepted. Credit left: $95.5 $95.50 of credit is left, according to the server.
         200 Accepted: Accepted.
         401 Refused: No such key. Enter a valid API key.
         402 Unknown: HTTP 402: There is no credit left. Add credit or raise the budget.

@@ -33,7 +33,7 @@ messages! {
     ToolCallUnfinished = "The model's call to the tool \"{0}\" was not finished.",
     ToolCallNotAnObject = "The model's call to the tool \"{0}\" has arguments that are not a JSON object.",
     ToolCallCutOff = "The arguments of the model's call to the tool \"{0}\" end too early. The answer has probably reached its output limit.",
-    ToolCallWithoutName = "The model's call to the tool \"{0}\" has no tool name.",
+    ToolCallWithoutName = "The model called a tool without naming it.",
     AnswerLargerThan = "The answer is larger than {0} bytes.",
     EventLargerThan = "One event of the answer is larger than {0} bytes.",
     EventDenserThan = "One event of the answer has more than {0} bytes of JSON that is not plain text.",
@@ -54,8 +54,8 @@ messages! {
     WaitMoreThanAYear = "The server asks to wait more than a year.",
 
     // The gateway's credit and budgets.
-    CreditLeft = "{0} of credit are left, according to the server.",
-    CreditLeftAndUsed = "{0} of credit are left, and {1} were used in total, according to the server.",
+    CreditLeft = "{0} of credit is left, according to the server.",
+    CreditLeftAndUsed = "{0} of credit is left, and {1} was used in total, according to the server.",
     BudgetOfKey = "It is the budget of this API key.",
     BudgetOfProject = "It is the budget of the project.",
     BudgetOfTeam = "It is the budget of the team.",
@@ -164,7 +164,7 @@ messages! {
     AddressIpv6 = "The base URL has no proper IPv6 address. It should look like {0}",
     AddressInternational = "The base URL has an international host name, which is not supported; use one in ASCII. It should look like {0}",
     AddressHost = "The base URL has no proper host name. It should look like {0}",
-    AddressNumber = "The base URL has a host that ends in a number; write an address as four, such as 127.0.0.1. It should look like {0}",
+    AddressNumber = "The base URL has a host that ends in a number but is not an IPv4 address, which has four numbers, such as 127.0.0.1. It should look like {0}",
 
     // What the user has to agree to before an address is used.
     ConfirmUnencrypted = "Nothing is encrypted on the way to {0}: everybody in between can read the key and the chats.",
@@ -502,7 +502,7 @@ messages! {
     FoundRefused = "The server refuses them: {0}",
     FoundThinking = "The server sends it.",
     FoundNoThinking = "The server sent none.",
-    FoundThinkingRefused = "The server refuses to be asked for it.",
+    FoundThinkingRefused = "The server refuses requests that ask for it.",
     FoundNothingToSendBack = "There was none to send back.",
     FoundReasoningRefused = "The server refuses its own thinking.",
     FoundPhase = "The server marks commentary and final answers.",
@@ -574,7 +574,7 @@ messages! {
     CacheSystemLine = "Line {0} of the instructions changed.",
     CacheThinkingMissing = "The model's thinking, which was sent before, is missing.",
     CacheThinkingAdded = "The model's thinking is sent, which was missing before.",
-    CacheThinkingChanged = "Other thinking of the model is sent than before.",
+    CacheThinkingChanged = "The model's thinking that is sent has changed.",
     CacheImageChanged = "An image or a file changed.",
     CacheMessageChanged = "A message in the history changed ({0}).",
     CacheCallChanged = "A call of the tool \"{0}\" in the history changed.",
