@@ -49,7 +49,8 @@ function described(name: string, schema: Schema): string[] {
     const values = inner.enum === undefined ? inner.type : inner.enum.map((value) => `\`${value}\``).join(", ");
     const names = Object.keys(inner.properties ?? {}).map((property) => `\`${property}\``);
     const parts = names.length === 0 ? "" : ` Fields: ${names.join(", ")}.`;
-    lines.push(`- \`${field}\` (${values}): ${text(inner.description)}${parts}`);
+    const meaning = text(inner.description) + parts;
+    lines.push(`- \`${field}\` (${values})${meaning === "" ? "" : `: ${meaning}`}`);
   }
   return Object.keys(fields).length === 0 ? lines : [...lines, ""];
 }
