@@ -15,8 +15,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use crate::gateway::{self, Gateway};
 use crate::shell::{capture, command, root};
@@ -63,8 +63,17 @@ pub fn check() -> Done {
             run += 1;
         }
     }
+    problems.extend(unlisted_tasks(&fs::read_to_string(root().join("README.md")).unwrap_or_default()));
     println!("   {run} commands were run, and {mentioned} that are mentioned exist");
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+/// Finds tasks of `cargo xtask` that the README doesn't list.
+fn unlisted_tasks(readme: &str) -> Vec<String> {
+    let command = Arguments::command();
+    let tasks = command.get_subcommands().filter(|task| !task.is_hide_set()).map(clap::Command::get_name);
+    let is_listed = |task: &&str| [" ", "`"].iter().any(|end| readme.contains(&format!("cargo xtask {task}{end}")));
+    tasks.filter(|task| !is_listed(task)).map(|task| format!("README.md doesn't list `cargo xtask {task}`")).collect()
 }
 
 /// What the blocks of a document contain.
@@ -308,6 +317,13 @@ mod tests {
         // In a list, and without the sign of a command.
         let Found { examples, unclear, .. } = super::examples("- a\n\n  ```console\n  $ b\n  ```\n```sh\nc\n```\n");
         assert_eq!((examples.len(), unclear), (1, vec![7]));
+    }
+
+    #[test]
+    fn tasks_are_listed() {
+        let unlisted = super::unlisted_tasks("Run `cargo xtask test`, or `cargo xtask vscode --only chat`.");
+        let has = |task: &str| unlisted.iter().any(|problem| problem.ends_with(&format!("`cargo xtask {task}`")));
+        assert!(has("tidy") && !has("test") && !has("vscode"), "{unlisted:?}");
     }
 
     #[test]
