@@ -111,7 +111,7 @@ fn in_every_order(test: impl Fn(RunBoth<'_>)) -> usize {
                     taken.push(is_first);
                     continue;
                 }
-                // One is done, or is to wait although it is the only one left.
+                // The window whose turn it is has nothing left to do, so the rest needs no order.
                 while one.advance(disk) {
                     taken.push(true);
                 }
@@ -121,16 +121,16 @@ fn in_every_order(test: impl Fn(RunBoth<'_>)) -> usize {
                 return;
             }
         });
-        // The next order: the last step of the first window that can wait does.
+        // In the next order, the first window waits once more, as late as possible.
         order = taken;
         let Some(last) = next_order(&mut order) else { return orders };
         order.truncate(last);
     }
 }
 
-/// Turns an order into the next one, like counting. Returns how much of it is fixed.
+/// Turns an order into the next one, as one counts in binary. Returns how many of its steps are fixed.
 fn next_order(order: &mut [bool]) -> Option<usize> {
-    // A step of the first window can be exchanged with a later one of the other.
+    // The last step of the first window before which the other window can go first.
     let at = (0..order.len()).rev().find(|at| order[*at] && order[*at..].contains(&false))?;
     order[at] = false;
     Some(at + 1)
@@ -316,6 +316,45 @@ fn a_window_whose_requests_are_saved_reserves_nothing() {
     kept.with(|kept| kept.ledger.end("a", &cost(1.0), NOW_MS, TODAY));
     run(&kept, LedgerTask::Save, 0x22, &mut disk);
     expect!["key memory-A"].assert_eq(&disk.names());
+}
+
+/// Checks invariant C1 for a user who decides after midnight.
+#[test]
+fn a_request_that_is_checked_again_stays_on_its_day() {
+    let mut disk = Disk::with(&[("key", &KEY.0, 0)]);
+    let kept = ledger();
+    kept.with(|kept| kept.ledger.begin("a", "talk", chat("acme/m"), model(), NOW_MS));
+    let limits = || support::spending::limits(json!({"day": 1_000}));
+    let check = || LedgerTask::CheckSpending { id: "a".to_owned(), limits: limits() };
+    run(&kept, check(), 0x11, &mut disk);
+    let tomorrow = |task| FileTask { task, now_ms: NOW_MS + DAY_MS, random: [0x22; 16] };
+    Window::new(tomorrow(check()).start(&kept)).finish(&mut disk);
+    let used = |task: FileTask<LedgerTask>| {
+        let states = Window::new(task.start(&ledger())).finish(&mut disk.clone());
+        states[0]["used"].as_f64().unwrap()
+    };
+    assert!(used(task(LedgerTask::LimitStates(limits()), 0x33)) > 0.0);
+    assert!(used(tomorrow(LedgerTask::LimitStates(limits()))) <= 0.0);
+}
+
+#[test]
+fn the_limit_of_a_conversation_counts_what_closed_windows_have_spent() {
+    let mut disk = Disk::with(&[("key", &KEY.0, 0)]);
+    let closed = ledger();
+    closed.with(|kept| {
+        kept.ledger.begin("a", "talk", chat("acme/m"), model(), NOW_MS);
+        let ended = kept.ledger.end("a", &cost(1.0), NOW_MS, TODAY);
+        kept.keep(ended);
+    });
+    run(&closed, LedgerTask::Save, 0x11, &mut disk);
+    let action = |conversation: &str| {
+        let kept = ledger();
+        kept.with(|kept| kept.ledger.begin("b", conversation, chat("acme/m"), model(), NOW_MS));
+        let limits = support::spending::limits(json!({"conversation": 1.1}));
+        run(&kept, LedgerTask::CheckSpending { id: "b".to_owned(), limits }, 0x22, &mut disk.clone())["action"].clone()
+    };
+    assert_eq!(action("talk"), "ask");
+    assert_eq!(action("another talk"), "go");
 }
 
 #[test]

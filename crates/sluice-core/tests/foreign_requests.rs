@@ -5,7 +5,8 @@ use crate::support::*;
 use expect_test::expect;
 use serde_json::{Value, json};
 use sluice_core::{
-    Action, BuiltRequest, ChatMessage, ChatPart, ChatRequest, Endpoint, Exchange, ExchangeOptions, Role, build_request,
+    Action, BuiltRequest, ChatMessage, ChatPart, ChatRequest, Endpoint, Exchange, ExchangeOptions, Parameter, Role,
+    build_request,
 };
 
 /// `LiteLLM` answers with the name of the model behind an alias. Its reasoning belongs to the model that was asked for, because
@@ -125,4 +126,28 @@ fn an_image_in_a_result_has_its_detail() {
     let body: Value = serde_json::from_str(&request.body).unwrap();
     expect![[r#"[{"detail":"auto","image_url":"data:image/png;base64,iVBORw0KGgo=","type":"input_image"}]"#]]
         .assert_eq(&body["input"][2]["output"].to_string());
+}
+
+#[test]
+fn the_detail_of_an_image_can_be_left_out_wherever_the_image_is() {
+    let image = ChatPart::Data { mime_type: "image/png".to_owned(), base64: "iVBORw0KGgo=".to_owned() };
+    let call = ChatPart::ToolCall { call_id: "c".to_owned(), name: "look".to_owned(), input_json: "{}".to_owned() };
+    let result = |content| ChatPart::ToolResult { call_id: "c".to_owned(), content, is_error: false };
+    let text = || ChatPart::Text { value: "Look.".to_owned() };
+    let can_be_left_out = |parts: Vec<ChatPart>| {
+        let assistant = ChatMessage { role: Role::Assistant, content: vec![call.clone()] };
+        let last = ChatMessage { role: Role::User, content: parts };
+        let chat = ChatRequest {
+            model: "tiny".to_owned(),
+            messages: vec![ChatMessage::user("Look."), assistant, last],
+            ..ChatRequest::default()
+        };
+        let built = build_request(&chat, &Endpoint::parse("http://127.0.0.1:4000/v1").unwrap());
+        assert_eq!(built.request.body.contains("detail"), built.optional.contains(&Parameter::ImageDetail));
+        assert!(!built.clone().without(&[Parameter::ImageDetail]).request.body.contains("detail"));
+        built.optional.contains(&Parameter::ImageDetail)
+    };
+    assert!(can_be_left_out(vec![result(vec![image.clone()])]));
+    assert!(can_be_left_out(vec![result(vec![text()]), image]));
+    assert!(!can_be_left_out(vec![result(vec![text()]), text()]));
 }

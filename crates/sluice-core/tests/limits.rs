@@ -6,7 +6,8 @@
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatPart, Counter, Dollars, Ledger, LedgerEntry, LedgerModel, SpendAction, SpendChoice, SpendLimits,
+    ChatMessage, ChatPart, Counter, Dollars, Ledger, LedgerEntry, LedgerModel, Role, SpendAction, SpendChoice,
+    SpendLimits,
 };
 
 use crate::support::spending::*;
@@ -261,6 +262,26 @@ fn a_request_that_broke_off_counts_with_what_it_probably_cost() {
     let refused = json!({"status": "failed", "reason": null, "failure": "noCredit"});
     let refused = LedgerEntry { finish: serde_json::from_value(refused).unwrap(), ..LedgerEntry::default() };
     assert_eq!(used(refused).0, 0, "the server refused it");
+}
+
+#[test]
+fn an_answer_of_the_expected_length_counts_with_the_expected_cost() {
+    let mut ledger = Ledger::new(Counter::estimating(), KEY);
+    let answer = vec![ChatPart::Text { value: "word ".repeat(80) }];
+    let message = ChatMessage { role: Role::Assistant, content: answer.clone() };
+    let tokens = ledger.message_tokens("acme/one", "https://a.example", &message);
+    let first = ledger.begin("1", "talk", chat("acme/one"), model(), 0);
+    let usage = json!({"input_tokens": first.estimate.tokens, "output_tokens": tokens});
+    // The server grants a discount, so the prices would say more.
+    let discount = LedgerEntry { usage: serde_json::from_value(usage).unwrap(), ..cost(0.005) };
+    ledger.end("1", &discount, 1, TODAY);
+    let second = ledger.begin("2", "talk", chat("acme/one"), model(), 2).forecast;
+    assert_eq!(second.output, u64::from(tokens));
+    ledger.reserve("2", TODAY);
+    ledger.end("2", &LedgerEntry { answer, ..broken_off() }, 3, TODAY);
+    let day = limits(json!({"day": 10.0}));
+    let used = ledger.limit_states(&day, &[], TODAY)[0].used;
+    assert_eq!(used.0, Dollars::from_f64(0.005).unwrap().0 + second.cost.unwrap().expected.0);
 }
 
 #[test]
