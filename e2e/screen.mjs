@@ -130,7 +130,7 @@ async function measure(page, view, provider, one) {
 }
 
 /**
- * Returns what the model expects: for each provider, the same figures.
+ * Returns the figures that the model of the Chat view expects for each provider.
  * @param {Case} one
  */
 function modelOf({ spacing, words }) {
@@ -142,7 +142,8 @@ function modelOf({ spacing, words }) {
 }
 
 /**
- * Measures in a new VS Code and prints a table. The model is of VS Code's default view only.
+ * Measures in a new VS Code and prints a table. With `modelled`, it adds what the model of the Chat view
+ * expects, which exists for VS Code's default settings only.
  * @param {string} title @param {Case[]} cases @param {Record<string, unknown>} settings
  */
 async function run(title, cases, settings, modelled = false) {

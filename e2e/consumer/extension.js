@@ -12,7 +12,7 @@ exports.activate = () => void run();
 async function run() {
   // Each event is written immediately, so that a hang shows where it happened.
   const record = (line) => fs.appendFileSync(process.env.SLUICE_E2E_RESULTS, `${JSON.stringify(line)}\n`);
-  // How soon models are there must not depend on us.
+  // The session suite measures how soon models are listed, so the extension must not be activated before that.
   if (!session) await figures.activation();
   for (const [name, check] of cases) {
     record({ running: name });

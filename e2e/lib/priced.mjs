@@ -22,7 +22,7 @@ const MODEL = {
  * @param {{ tool?: string, input?: object, rounds?: number, inputTokens?: number, hold?: Promise<unknown> }} options
  */
 export async function startPriced({ tool = "", input = {}, rounds = 0, inputTokens = 100, hold }) {
-  /** How many requests arrived, and how many of the agent were answered. */
+  /** How many requests arrived, and how many requests of the agent were answered. */
   const counts = { requests: 0, answers: 0 };
   const server = http.createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();

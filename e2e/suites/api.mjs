@@ -39,7 +39,7 @@ export async function api(setup) {
 }
 
 /**
- * Takes over what the other extension finds out, until it is done.
+ * Reports the results of the other extension as its own, until that extension is done.
  * @param {string} suite @param {string} results the file in which it writes
  */
 export async function collect(suite, results) {

@@ -13,7 +13,7 @@ const QUICK = "sluice/demo+pace=0";
 const MODELS = [
   { id: QUICK, like: "sluice/demo", name: "Quick Demo" },
   { id: "sluice/small+pace=0", like: "sluice/small", name: "Quick Small" },
-  // Its server counts two fifths more tokens than usual, of everything. The window leaves room for several questions.
+  // Its server counts everything with 40 % more tokens than usual. The window leaves room for several questions.
   { id: `${QUICK}+tokens=140`, like: "sluice/small", name: "Dense Small", change: { context_window: 52_000 } },
   { id: "sluice/long+pace=200", like: "sluice/demo", name: "Slow talker" },
   { id: "sluice/demo+status=402", like: "sluice/demo", name: "Demo without credit" },

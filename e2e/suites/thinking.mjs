@@ -128,7 +128,7 @@ export async function thinking(setup) {
         await view.pick(name);
         const answer = await view.ask(`Call read_file 1 times on ${notes}`);
         assert.doesNotMatch(answer, /stopped early/);
-        // That of ten calls and of the answer after them, that of this call, and perhaps that of the turn between them.
+        // The reasoning of the ten calls, of the answer after them, of this call, and perhaps of the turn in between.
         assert.ok(accepted(name, since).length >= 12, name);
       }
     });

@@ -157,7 +157,7 @@ function steady(given: Result, { fault, cancel }: Case): Result {
     ...given,
     // Nothing may be reported after a cancellation.
     usage: given.ending === "cancelled" ? null : given.usage,
-    // The client counts the attempt that it would have made.
+    // The client also counts an attempt that was cancelled before it was sent.
     requests: cancel === "start" ? 0 : given.requests,
   };
   const host = (words: string): string => words.replaceAll(/127\.0\.0\.1:\d+/g, "HOST");

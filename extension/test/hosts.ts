@@ -146,7 +146,7 @@ export class AgentHost {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const messages = [{ role: 3, content: [new vscode.LanguageModelTextPart("You are an agent.")] }, ...this.#messages()];
       const all = { requestInitiator: "core", includeEncryptedThinking: true, ...options };
-      // It learns nothing but the error of an answer that fails or is cancelled.
+      // If the answer fails or is cancelled, this throws, and the host keeps nothing of the answer.
       const parts = await answer(provider, model, messages, all, token);
       const output = this.#output(parts, model.id);
       this.#input.push(...output);

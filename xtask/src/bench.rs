@@ -28,7 +28,7 @@ pub fn extension() -> Done {
     Ok(())
 }
 
-/// Measures when words are on the screen of a real VS Code, for one distance of the words or for all.
+/// Measures when words are on the screen of a real VS Code, for one interval between words or for all.
 pub fn screen(quick: bool, spacing: Option<u32>) -> Done {
     let tools = match vscode::prepare()? {
         vscode::Machine::Ready(tools) => tools,

@@ -52,7 +52,7 @@ pub fn play(options: Options) -> Done {
     }
 }
 
-/// Says again, where it is read, that the conversation wasn't in VS Code.
+/// Repeats at the end, where people look, that the conversation wasn't in VS Code.
 fn end_without_code(pictures: bool, reason: &str) -> Done {
     if pictures {
         return Err(format!(

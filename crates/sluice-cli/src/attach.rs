@@ -11,7 +11,7 @@ use sluice_core::{ChatPart, Endpoint, attachment_type};
 
 use crate::output::tell;
 
-/// What servers accept at most. In base64, it is a third more.
+/// The largest files that servers accept, before base64 makes them a third larger.
 const MAX_IMAGE: usize = 15_000_000;
 const MAX_PDF: usize = 24_000_000;
 /// More text than any model reads.
@@ -27,7 +27,7 @@ pub fn files(path: &Path) -> Result<Vec<ChatPart>, String> {
     }
     let mut parts = Vec::new();
     let (mut size, mut left_out) = (0, 0);
-    // Hidden files and what `.gitignore` names are of no interest.
+    // Hidden files and files that `.gitignore` names are skipped.
     let walk = ignore::WalkBuilder::new(path).require_git(false).sort_by_file_name(Ord::cmp).build();
     for entry in walk {
         let entry = entry.map_err(|error| format!("cannot read {}: {error}", path.display()))?;

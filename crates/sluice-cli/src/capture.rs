@@ -96,7 +96,8 @@ impl CaptureFile {
         Ok(())
     }
 
-    /// Writes why an attempt failed, with the status of the response, next to its body. The record of an exchange has that.
+    /// Writes why an attempt failed, with the status of the response, next to its body. An exchange file needs
+    /// none of this: its record says the same.
     pub fn failure(&mut self, failure: &Failure, client: &Client) -> io::Result<()> {
         if self.format != Format::Stream {
             return Ok(());

@@ -144,7 +144,8 @@ impl Connection {
         if self.is_embedded() { ModelCache::none() } else { ModelCache::of(self.client.endpoint()) }
     }
 
-    /// Returns the ids of the endpoint's models. If no list is stored, it is fetched meanwhile, and empty until then.
+    /// Returns the ids of the endpoint's models. If no list is stored, it is fetched in the background, and there are no
+    /// ids until it has arrived.
     pub fn known_models(&self) -> Arc<Mutex<Vec<String>>> {
         let cache = self.model_cache();
         let (catalog, _) = cache.load(self.client.endpoint());
@@ -184,7 +185,7 @@ impl Connection {
 pub async fn fetched_models(client: &Client, cache: &ModelCache) -> Vec<String> {
     let (mut catalog, _) = cache.load(client.endpoint());
     if ids(&catalog).is_empty() && !matches!(client.refresh_models(&mut catalog).await, Refresh::Kept(_)) {
-        // The list is useful later; that it can't be kept doesn't matter here.
+        // A list that can't be stored is fetched again the next time.
         let _ = cache.save(&catalog);
     }
     ids(&catalog)

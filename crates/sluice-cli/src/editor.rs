@@ -26,7 +26,7 @@ pub enum Typed {
 /// An editor in a thread of its own, because reading keys blocks.
 pub struct Editor {
     prompts: mpsc::Sender<(Prompt, oneshot::Sender<Typed>)>,
-    /// What the user is typing, if the wait for it was given up. The next one who asks gets it.
+    /// The line that the user is typing, if the caller stopped waiting for it. The next caller gets it.
     waiting: Option<oneshot::Receiver<Typed>>,
     #[cfg(unix)]
     mode: Option<(std::fs::File, rustix::termios::Termios)>,

@@ -106,7 +106,7 @@ impl Human {
         if let Some(markdown) = &mut self.markdown {
             let drawn = markdown.push(&text);
             self.answer_open = markdown.is_open();
-            // It moves the cursor, also if there are no colours.
+            // This is written as it is even without colours, because it moves the cursor.
             return io::stdout().write_all(drawn.as_bytes());
         }
         if let Some(last) = text.chars().last() {
@@ -206,7 +206,7 @@ impl Printer for Human {
                     self.write_aside("\n")?;
                 }
                 if since.is_none() && !self.detail.folds_thinking && !self.has_colour() {
-                    // Nothing else would tell it from the answer.
+                    // Without colours, only this line distinguishes thinking from the answer.
                     self.line(NOTE, "· thinking:")?;
                 }
                 self.thinking = Some((id.clone(), since.unwrap_or_else(Instant::now)));

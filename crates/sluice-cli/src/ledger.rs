@@ -121,7 +121,7 @@ impl ChatLedger {
         self.counted();
         let file = self.ledger.as_mut()?.reserve(&id, today());
         let written = self.spending.write(&file);
-        // The files come before the history: what leaves a file is in the history by then.
+        // The files are read before the history, because an amount is removed from a file only when the history has it.
         let others = self.spending.others();
         self.save();
         let (paths, others): (Vec<_>, Vec<_>) = others.into_iter().unzip();

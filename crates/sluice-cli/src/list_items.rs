@@ -81,7 +81,7 @@ impl ListItems {
         self.0.retain(|item| item.indent.source <= leading);
     }
 
-    /// Returns the number after that of the item which a new item at this place would follow.
+    /// Returns the number of a new item with this indentation, if it continues a numbered list.
     fn number_at(&self, leading: usize) -> Option<u64> {
         let sibling = self.0.iter().find(|item| item.indent.source > leading)?;
         sibling.number.map(|number| number + 1)

@@ -76,7 +76,7 @@ fn line(argument: &Arg) -> String {
 #[test]
 fn the_reference_is_fresh() {
     let mut command = crate::Arguments::command();
-    // Only then do the arguments know how to print themselves.
+    // Without this, the arguments don't have their final names and help texts yet.
     command.build();
     let mut text = "# All commands and options of `sluice`\n\nThis page is generated from the program: `UPDATE_EXPECT=1 cargo test -p \
                     sluice-cli reference` writes it. [The command line](command-line.md) explains how to use it. Every \
@@ -106,7 +106,7 @@ fn every_command_that_a_document_mentions_exists() {
     for file in files.map(|file| file.path()).filter(|file| file.extension().is_some_and(|kind| kind == "md")) {
         let text = std::fs::read_to_string(&file).unwrap();
         for command in text.split('`').filter(|span| span.starts_with("sluice ") && !span.contains('\n')) {
-            // The rest of a pipe is another program's, and brackets are about what may be left out.
+            // What follows a pipe belongs to another program, and brackets contain what can be left out.
             let command = command.split(['|', '>', '[', '\\']).next().unwrap_or_default().replace(" …", "");
             // `chat` can be left out. In general, that would hide commands that don't exist.
             let is_question = ["sluice -", "sluice what "].iter().any(|start| command.starts_with(start));

@@ -88,7 +88,7 @@ impl Page {
                 self.text(&text, CODE);
                 self.mark("`");
             }
-            // Models write it into cells of tables, which can't have line breaks.
+            // Models write `<br>` into the cells of tables, because those can't contain line breaks.
             Event::InlineHtml(text) if matches!(&*text, "<br>" | "<br/>" | "<br />") => self.ends_with_space = true,
             Event::Html(text) | Event::InlineHtml(text) => self.text(&text, Style::new()),
             Event::SoftBreak => self.ends_with_space = true,

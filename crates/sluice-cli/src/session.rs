@@ -386,7 +386,7 @@ impl Session {
                 }
                 Event::Retrying { failure, delay, attempt } => {
                     spinner.stop();
-                    // The last message is advice for when it fails for good.
+                    // The last message says what to do if no attempt succeeds, which isn't known yet.
                     let why = failure.text.split_last().map(|(_, said)| join_messages(said, " ")).unwrap_or_default();
                     tell!("sluice: {why} Attempt {attempt} in {:.1} s.", delay.as_secs_f64());
                     spinner = start_spinner();

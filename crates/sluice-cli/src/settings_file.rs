@@ -15,7 +15,8 @@ const MAX_FILE: u64 = 1 << 20;
 /// The version of these files, in their field `version`. The first ones had none.
 pub const VERSION: u64 = 1;
 
-/// Returns an error for what a newer version of the program has written. Reading it could lose what only that one knows.
+/// Returns an error for a file that a newer version of the program has written. Saving it again would lose the fields that
+/// only the newer version has.
 pub fn check_version(json: &Value) -> Result<(), String> {
     match json["version"].as_u64() {
         Some(version) if version > VERSION => {

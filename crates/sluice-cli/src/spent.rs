@@ -17,7 +17,7 @@ pub struct Spent {
 impl Spent {
     pub fn add(&mut self, outcome: &Outcome) {
         self.requests += 1;
-        // LiteLLM has the cost among the counts.
+        // LiteLLM reports the cost among the token counts.
         let counted = || outcome.usage.as_ref()?.more.get("cost")?.as_f64();
         let cost = outcome.gateway.as_ref().and_then(|gateway| gateway.cost.as_ref()?.parse().ok()).or_else(counted);
         let total = if outcome.is_play() { &mut self.play } else { &mut self.cost };

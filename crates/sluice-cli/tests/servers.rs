@@ -106,7 +106,7 @@ fn a_retry_is_announced_in_whole_sentences() {
     assert!(told(&output).contains("sluice: Too many requests; slow down. Attempt 2 in "), "{}", told(&output));
 }
 
-/// `LiteLLM` has the cost among the counts, and no other place for it.
+/// `LiteLLM` reports the cost among the token counts and nowhere else.
 #[test]
 fn the_cost_among_the_counts_is_shown() {
     let cost = |server: &str, arguments: &[&str]| {

@@ -355,7 +355,7 @@ fn check_answer(columns: u16, expected: Expect) {
     }
 }
 
-/// Nothing but the marks of Markdown tells a heading from a text then.
+/// Without colours, only the marks of Markdown distinguish a heading from other text.
 #[test]
 fn an_answer_without_colours_keeps_its_marks() {
     let arguments = ["chat", "-q", "-m", "sluice/echo+chunk=5", ANSWER];

@@ -40,7 +40,7 @@ impl Client {
                     let report = self
                         .respond(&chat, stop.notified(), &mut |event| {
                             let Event::Output(Output::Part(part)) = event else { return };
-                            // What the next request sends back is in an empty part.
+                            // An empty part only carries what the next request sends back.
                             if matches!(&part, Part::Thinking { value, .. } if value.is_empty()) {
                                 return;
                             }

@@ -62,7 +62,7 @@ fn a_server_that_refuses_many_tools_gets_the_first_ones_and_the_user_a_note() {
     let built = build_request(&chat, &server.endpoint).without(&answer.report.refused);
     assert_eq!(names(&serde_json::from_str(&built.request.body).unwrap()), sent);
     assert_eq!(built.notes.iter().filter(|note| !note.text.is_empty()).count(), 1);
-    // Few tools are sent as they are.
+    // As many tools as the server accepts are sent unchanged and without a note.
     chat.tools.truncate(128);
     assert_eq!(build_request(&chat, &server.endpoint).without(&answer.report.refused).notes, []);
 }
@@ -223,7 +223,8 @@ struct FinalAnswer {
 }
 
 impl FinalAnswer {
-    /// Returns whether an answer to the same question in this chat may be this one, as far as the host has kept its text.
+    /// Returns whether the chat contains an answer to the same question that could be this one, judging by the text that
+    /// the host has kept.
     fn looks_like_one_of(&self, chat: &ChatRequest) -> bool {
         let texts = |message: &ChatMessage| -> String {
             let text = |part: &ChatPart| match part {

@@ -131,7 +131,7 @@ async fn a_wrong_base_url_works_and_is_corrected() {
         assert_eq!(refreshed, Refresh::Changed, "{server:?}");
         let advice = format!("Change the base URL to {right}.");
         let is_advised = list.notes.iter().any(|note| note.detail.ends_with(&advice));
-        // The list of this one is where the rest of its API isn't.
+        // This server has its list at one address and the rest of its API at another.
         let is_listed_here = server == Imitated::CodexProxy || (has_both && server != Imitated::Aimock);
         assert_eq!(is_advised, !is_listed_here, "{server:?}");
         assert!(list.models.iter().any(|model| model.id == "sluice/echo"), "{server:?}");

@@ -54,7 +54,7 @@ pub(crate) struct Basis<'a> {
     /// Whether the server was asked to keep prompts for an hour.
     pub has_long_cache: bool,
     pub prices: Option<&'a Prices>,
-    /// The average answer of this model so far, on other days or in other programs.
+    /// The average number of tokens in the answers of this model so far, on other days or in other programs.
     pub average_output: Option<u64>,
     /// What a request to this model cost on average, for models without known prices.
     pub average_cost: Option<Dollars>,

@@ -258,7 +258,8 @@ impl Ledger {
         })
     }
 
-    /// Returns what a request cost if nobody says so: what was expected, or more if the answer is already longer.
+    /// Returns what a request probably cost if the server doesn't say: what was expected, or more if the answer is already
+    /// longer than expected.
     fn probable_cost(&self, record: &RequestRecord, entry: &LedgerEntry, model: &LedgerModel) -> Option<Dollars> {
         let forecast = record.forecast?;
         let answer = ChatMessage { role: Role::Assistant, content: entry.answer.clone() };

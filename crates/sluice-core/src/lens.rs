@@ -57,7 +57,7 @@ impl Prefix {
             prefix.name = Some(before.model.clone());
             return prefix;
         }
-        // The frame differs with options that are suspects below.
+        // The frame depends on options, such as the effort, which are compared separately below.
         let is_same = |(one, two): &(&PieceRecord, &PieceRecord)| {
             one.kind == PieceKind::Frame || one.fingerprint == two.fingerprint
         };
@@ -152,7 +152,7 @@ impl Prefix {
         let (before, cached) = (self.before, after.usage.cached);
         // The same pieces may have a few tokens more here, because the pieces add up to what the server counted.
         let same = self.same(&after.pieces).max(self.read_of_changed(after)).min(before);
-        // A server needs not keep what is the same, and may keep what came from another conversation.
+        // A server may have dropped what is the same, and may have more in its cache, from another conversation.
         let missed = same.saturating_sub(cached.unwrap_or(same));
         let cause = self.cause.or_else(|| {
             let moved = self.provider.is_some() && self.provider != after.routing.provider;

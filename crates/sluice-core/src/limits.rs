@@ -1,6 +1,6 @@
-//! The spend guard: no request leaves that would pass a limit of the user's.
+//! The spend guard: no request is sent that would exceed one of the user's limits.
 //!
-//! A request reserves the upper end of its forecast before it leaves, and releases it when its real cost is in the
+//! A request reserves the upper end of its forecast before it is sent, and releases it when its real cost is in the
 //! history. What is reserved counts as spent. Several programs share the limits: each writes what it has reserved into a
 //! file of its own ([`Spending::file`]) *before* it reads the files of the others and asks for a verdict. Of two programs
 //! that reserve at the same time, at least one therefore sees the other.
@@ -9,7 +9,7 @@
 //! because its requests may have cost that much.
 //!
 //! A request belongs to the day on which it was reserved, also if it ends after midnight. So what is reserved for a day
-//! is what is booked on it, and no request is in between.
+//! is also what is charged to it, and no request falls between two days.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,7 +113,7 @@ impl Spending {
         rows.filter_map(|row| serde_json::to_string(&row).ok()).map(|line| line + "\n").collect()
     }
 
-    /// Reads the files of other programs. A line that can't be read counts nothing. Returns, for each file, whether it may be
+    /// Reads the files of other programs. A line that can't be read is skipped. Returns, for each file, whether it may be
     /// deleted: everything in it is damaged, or belongs to a month that is over. What only a newer version can read stays.
     pub(crate) fn read_others(&mut self, files: &[String], today: u32) -> Vec<bool> {
         self.others.clear();

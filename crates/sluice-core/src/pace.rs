@@ -188,7 +188,7 @@ impl Pacer {
                 first + START_MS
             }
         } else if self.pauses(now_ms) {
-            // The rest, which may be much, follows an update later.
+            // The rest of the text, which may be long, follows one update later.
             let shown_up = self.view.shown_up_ms().saturating_sub(UPDATE_MS);
             (last + pause_ms(rate)).max(shown_up.min(last + LONGEST_PAUSE_MS))
         } else if rate < SINGLE_RATE {

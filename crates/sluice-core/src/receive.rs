@@ -1,5 +1,11 @@
 //! The receive path: turns the bytes of a body into parts and notes, and one outcome at the end.
 //!
+//! 1. `sse.rs` finds the events in the bytes. `long_line.rs` takes the long strings out of them.
+//! 2. `decode.rs` turns an event into a wire event. `delta.rs` and `repeated.rs` are faster ways to do that for most events.
+//! 3. `assemble.rs` turns wire events into parts. It asks `items.rs` which item an event belongs to, and passes it to the file
+//!    for that kind of item: `messages.rs`, `reasoning.rs`, `calls.rs` or `images.rs`. `sink.rs` takes their parts and notes.
+//! 4. `outcome.rs` says how the stream ended.
+//!
 //! Code that runs for every delta is in small functions, and code that runs rarely is `inline(never)`. A WebAssembly
 //! engine treats a large function that is called often as hot, and optimizing it would take longer than reading the
 //! first answer without. Without any of these attributes, here and in `exchange.rs`, `ai_sdk.rs` and the WebAssembly
@@ -205,7 +211,7 @@ impl ResponseStream {
     }
 }
 
-/// `learns_anew` says that the event is to be learned even if it could be recognized.
+/// Handles one event. With `learns_anew`, the fast path for repeated deltas learns from it even if it recognizes the event.
 fn handle_event(assembler: &mut Assembler, repeated: &mut Repeated, event: SseEvent<'_>, learns_anew: bool) {
     if assembler.half.is_some() {
         return handle_general(assembler, event);

@@ -9,7 +9,7 @@ use crate::keys::{KeptKey, read_keys};
 use crate::message::{Message, MessageCode};
 use crate::send::{BadAddress, Endpoint};
 
-/// What connections can come from. Except for the stored keys, no key crosses.
+/// What connections can come from. The only keys in here are the stored ones; all others stay in the shell.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]

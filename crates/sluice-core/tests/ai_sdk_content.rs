@@ -219,7 +219,7 @@ fn filtered_and_empty_answers_are_told_apart() {
     );
 }
 
-/// This includes the details. `finish` overrides the steps.
+/// This includes the details of the counts. The counts of `finish` replace those of the steps.
 #[test]
 fn usage_is_read_in_every_versions_spelling() {
     check(

@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counted {
         unsafe { System.dealloc(block, layout) }
     }
 
-    /// Counts as if the block always moved.
+    /// Counts every growth as a new block, because the allocator may have to move it.
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         Self::took(size);
         NOW.fetch_sub(layout.size(), Ordering::Relaxed);

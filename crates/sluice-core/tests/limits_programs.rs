@@ -1,4 +1,4 @@
-//! Several programs share a limit: no interleaving of their steps passes it, and whichever of them crash.
+//! Several programs share a limit: it holds for every interleaving of their steps, whichever of them crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,7 @@ type Request = (String, CostRange, u32);
 /// The requests of a program.
 #[derive(Default)]
 struct Requests {
-    /// Reserved, but not read the others' files since then.
+    /// The requests that are reserved while the files of the other programs haven't been read again.
     reserved: Vec<Request>,
     waiting: Vec<Request>,
     sent: Vec<Request>,

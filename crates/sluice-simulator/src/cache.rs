@@ -47,7 +47,7 @@ fn hashed(hash: u64, bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Reads a prompt of `tokens` tokens, of which the one at `other` is another one. Returns what was cached.
+    /// Reads a prompt of `tokens` tokens, which are all the same except the one at `other`. Returns what was cached.
     fn read(cache: &mut PromptCache, model: &str, now_ms: u64, tokens: usize, other: Option<usize>) -> usize {
         cache.read(model, now_ms, |token| {
             (0..tokens).for_each(|at| token(if Some(at) == other { b"other" } else { b"same" }));

@@ -151,7 +151,7 @@ impl Imitated {
             }
         }
         if matches!(self, Smg | Vllm) {
-            // What Qwen's template puts between a thought and a call is a message to these.
+            // These servers take the line breaks that Qwen's template puts between a thought and a call for a message.
             let is_blank =
                 |at: usize| matches!(script.items.get(at..at + 2), Some([Item::Reasoning { .. }, Item::Call { .. }]));
             if let Some(at) = (0..script.items.len()).find(|at| is_blank(*at)) {
@@ -385,7 +385,7 @@ impl Imitated {
         Faults::parse(faults).unwrap_or_default()
     }
 
-    /// Changes what this server says otherwise than the gateway does.
+    /// Changes everything that this server says in another way than the gateway.
     pub fn reshape(self, events: &mut Vec<Event>) {
         for response in events.iter_mut().filter_map(|event| event.get_mut("response")) {
             let metadata = response.as_object_mut().and_then(|response| response.remove("provider_metadata"));

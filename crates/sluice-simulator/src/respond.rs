@@ -346,7 +346,7 @@ impl Responder {
 /// Returns what a model answers, as a server passes it on and faults change it.
 fn script(ask: &Ask, faults: &Faults, server: Option<Imitated>) -> Script {
     let mut script = personalities::script(ask);
-    // Other providers recognize what they thought by its form.
+    // The models of all other providers would no longer recognize their own reasoning.
     let may_rewrite = Provider::of(ask.model).is_none_or(|provider| provider == Provider::Anthropic);
     if let Some(server) = server.filter(|_| may_rewrite) {
         server.rewrite(&mut script);

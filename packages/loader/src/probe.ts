@@ -69,7 +69,7 @@ async function answer(test: ConnectionTest, chat: ChatRequest, stopsEarly: boole
     trace: false,
     cancellation: AbortSignal.any([cancellation, stop.signal]),
     onOutput: (output) => {
-      // What the next request sends back is in an empty part.
+      // An empty part only carries what the next request sends back.
       if (output.type === "note" || (output.type === "thinking" && output.value === "")) {
         return;
       }

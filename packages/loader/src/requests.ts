@@ -87,7 +87,7 @@ export class Requests {
     return this.#ask({ permission: { baseUrl, key } });
   }
 
-  /** Returns the connections that there are, before they are permitted. */
+  /** Returns all connections. Whether anything may be sent to them is decided separately. */
   connections(sources: Sources): ConnectionSource[] {
     return this.#ask({ connections: sources });
   }

@@ -21,7 +21,7 @@ pub fn compare(commit: &str, quick: bool) -> Done {
         for (name, (directory, runs)) in [commit, "this tree"].into_iter().zip(trees.iter().zip(&mut runs)) {
             println!("measuring {name}, {round} of {ROUNDS} …");
             let mut bench = cargo();
-            // What a variable says about our target directory isn't meant for the other checkout.
+            // Otherwise, the other checkout would build into our target directory.
             bench.current_dir(directory).env_remove("CARGO_TARGET_DIR").args(["xtask", "bench"]);
             runs.push(figures(&capture(bench.args(quick.then_some("--quick")))?));
         }

@@ -7,7 +7,7 @@ use sluice_simulator::{Imitated, Outcome, faults};
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Case {
-    /// The faults, as in the model's id.
+    /// The faults, as they are written in a model's id.
     pub fault: String,
     /// A model whose answer shows the fault.
     #[serde(skip)]
@@ -48,7 +48,7 @@ pub enum Expected {
 const PROMPT: &str =
     "Wasser, 水, 🚰: \"open_gate {\"gate\": 12345678901234567890, \"by\": 0.5} then \\ read_level {\"place\": \"a b\"}";
 
-/// Faults whose place would be random; this event is a delta.
+/// Faults that hit a random event by default. The tests choose the event with the number below, which is a delta.
 const RANDOM_PLACE: [&str; 3] = ["duplicate-event", "drop-event", "swap-events"];
 const A_DELTA: usize = 6;
 /// By default, a server falls silent in the middle of its body; this is after the first parts.
@@ -140,7 +140,7 @@ pub fn servers() -> Vec<Case> {
     cases
 }
 
-/// Whether a server can't have a fault, or can't say what its outcome is.
+/// Whether a case shows nothing, because the server can't have this fault or can't report its outcome.
 fn is_pointless(server: Imitated, case: &Case) -> bool {
     let has_event_lines = matches!(
         server,
@@ -157,12 +157,12 @@ fn is_pointless(server: Imitated, case: &Case) -> bool {
     );
     match case.name() {
         "as" | "reset-before-headers" | "retry-after-date" => true,
-        // Nothing else names the type of an event.
+        // For other servers, nothing else names the type of an event.
         "type-in-event-line" => !has_event_lines,
         "incomplete" | "mid-call-truncation" => !says_incomplete,
         // Without an index, only the id tells which call an event belongs to.
         "rotate-ids" | "drop-item-id" | "interleave" => server == Imitated::LlamaCpp,
-        // Without an index, nothing tells that a call which is finished last comes first.
+        // Without an index, nothing shows that the call that is finished last comes first.
         "drop-output-index" => server == Imitated::HuggingFace,
         _ => false,
     }

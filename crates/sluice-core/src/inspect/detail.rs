@@ -75,7 +75,7 @@ fn facts(record: &RequestRecord) -> Vec<TooltipLine> {
         Some(&record.origin).filter(|origin| !origin.is_empty()).map(|origin| plain(origin)).into_iter().collect(),
     );
     say(MessageCode::ProviderLabel, route.provider.iter().map(|provider| plain(provider)).collect());
-    // A single one is the provider that answered.
+    // If only one provider was tried, it is the one that answered.
     let tried = Some(&route.tried).filter(|tried| tried.len() > 1);
     say(MessageCode::TriedLabel, tried.into_iter().flatten().map(|provider| plain(provider)).collect());
     for (number, retry) in record.retries.iter().enumerate() {

@@ -35,8 +35,9 @@ impl Recent {
         }
     }
 
-    /// Compares a request with the earlier one of its conversation that it has most in common with; the newest, if that is
-    /// none. Also returns, for each earlier request to the same model, how many tokens are the same and when it ended.
+    /// Compares a request with the earlier one of its conversation that it has most in common with, or with the newest one if
+    /// it has nothing in common with any. Also returns, for each earlier request to the same model, how many tokens are the
+    /// same and when it ended.
     pub(super) fn compare(
         &self,
         record: &RequestRecord,

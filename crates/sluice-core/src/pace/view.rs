@@ -7,10 +7,10 @@ const TICK_MS: u64 = 52;
 /// The view shows at least this many words per second.
 const LEAST_RATE: f64 = 40.0;
 const MOST_RATE: f64 = 2000.0;
-/// A pause counts as at most this long, unless many words end it.
+/// The view counts at most this much of a pause, or the second value if the update after it has many words.
 const PAUSE_MS: u64 = 250;
 const LONG_PAUSE_MS: u64 = 1000;
-/// An update with more words than this has many. The first estimate needs as many.
+/// An update with more words than this has many. The view's first estimate also needs this many words.
 pub(super) const FEW_WORDS: u64 = 10;
 
 /// The Chat view's estimate of how fast the answer arrives, and how much of it is on the screen.
@@ -30,7 +30,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Notes that a piece was returned with which the answer has this many words.
+    /// Records that a piece was returned, after which the answer has this many words.
     pub(super) fn update(&mut self, words: u64, now_ms: u64) {
         let before = self.words;
         if words <= before {

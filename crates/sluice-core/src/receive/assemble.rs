@@ -1,4 +1,4 @@
-//! Step 3: turns wire events into parts. This is the state machine; each kind of item has its own file.
+//! Turns wire events into parts. This is the state machine; each kind of item has its own file.
 //!
 //! ```text
 //!                  ┌─ message ───► messages.rs   text as it comes, refusals as text, citations after it

@@ -23,7 +23,7 @@ pub(super) struct Citations {
     list: Vec<WebPage>,
     /// How many of them are known to be linked in the text.
     linked: usize,
-    /// The sum of their work.
+    /// The sum of the work that delivering them takes.
     work: usize,
     given: bool,
 }

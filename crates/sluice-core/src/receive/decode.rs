@@ -1,4 +1,4 @@
-//! Step 2: turns an SSE event into a wire event, or into a note if it isn't one.
+//! Turns an SSE event into a wire event, or into a note if it isn't one.
 //!
 //! Deltas take a fast path, because they make up most of a stream. Everything else, and any unusual delta, takes the
 //! general path.

@@ -1,4 +1,4 @@
-//! Step 4: how the stream ended, what that means, and whether a retry is safe.
+//! How the stream ended, what that means, and whether a retry is safe.
 
 use serde_json::Value;
 

@@ -148,7 +148,7 @@ impl Reasoning {
         let owned = |field: &Option<Cow<'_, str>>| field.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
         let before = std::mem::take(&mut thought.value.kept);
         let before_bytes = before.bytes();
-        // The same item comes up to twice. What one of them lacks, the other may have.
+        // The same item arrives up to twice, and one of them may have what the other lacks.
         let kept = ReasoningItem {
             id: owned(&item.id).or(before.id),
             encrypted_content: owned(&item.encrypted_content).or(before.encrypted_content),

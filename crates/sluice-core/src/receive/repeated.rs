@@ -13,7 +13,8 @@ use super::delta::{Spans, Variable, Walk, find_variables};
 use super::sse::SseEvent;
 use crate::wire::{Address, Channel, MAX_ID_BYTES, StreamEvent};
 
-/// Learning from an event costs as much as reading it, so a stream whose events differ in other ways is given up.
+/// Learning from an event costs as much as reading it. After this many events that were learned in vain, because the events
+/// of the stream differ in other ways, nothing more is learned.
 const MAX_USELESS: u32 = 16;
 
 /// The last delta that was read field by field.

@@ -44,7 +44,7 @@ pub(crate) struct Sink {
 #[derive(Clone, Debug, Default)]
 struct ThinkingBlock {
     id: String,
-    /// How it begins, as long as that is blank.
+    /// The white space at its beginning, as long as there is nothing else.
     blank: String,
     is_shown: bool,
 }

@@ -1,4 +1,4 @@
-//! Step 1: turns bytes into SSE events, following the WHATWG rules, for any chunking.
+//! Turns bytes into SSE events, following the WHATWG rules, for any chunking.
 //!
 //! An event inside one chunk is passed on without copying; only what spans chunks is buffered. Every byte is inspected
 //! once, so the work is linear whatever the chunks are.

@@ -1,4 +1,4 @@
-//! Step 3: builds the HTTP request. It doesn't contain the key, which shells add themselves.
+//! Builds the HTTP request. It doesn't contain the key, which shells add themselves.
 
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Step 1: converts chat messages to input items, in order.
+//! Converts chat messages to input items, in order.
 //!
 //! Instructions are collected separately, ahead of the items. A message with calls or results becomes several items.
 //! What VS Code keeps in messages for its own use (markers, usage, reasoning that isn't sent back) is left out and
@@ -70,7 +70,7 @@ impl<'a> ConvertedMessages<'a> {
         let text: String = content.iter().filter_map(text_of).collect();
         let mut said = Vec::new();
         let mut phase = None;
-        // What VS Code returned is in the order in which it keeps it. A replay knows the server's order.
+        // VS Code returns the parts of an answer in an order of its own. A replay has the server's order.
         let (mut taken, mut called) = (0, BTreeSet::new());
         for part in content {
             let ChatPart::Thinking { replay: Some(replay) } = part else { continue };
@@ -86,7 +86,7 @@ impl<'a> ConvertedMessages<'a> {
                         let rest = text.get(taken..).unwrap_or_default();
                         let skipped = if taken > 0 && rest.starts_with(SEPARATOR) { SEPARATOR.len() } else { 0 };
                         let rest = rest.get(skipped..).unwrap_or_default();
-                        // A host that has changed the text, for example by adding sources, gets all of it back.
+                        // If the host has changed the text, for example by adding sources, all of it is sent.
                         let value = message.find_in(rest).unwrap_or(rest);
                         taken += skipped + value.len();
                         if !value.is_empty() {
@@ -131,7 +131,7 @@ impl<'a> ConvertedMessages<'a> {
             }
         }
         self.push_message("assistant", &mut said, phase);
-        // Servers refuse reasoning that nothing follows from.
+        // Servers refuse reasoning without an item after it.
         while self.items.len() > start && matches!(self.items.last(), Some(InputItem::Reasoning { .. })) {
             self.items.pop();
         }

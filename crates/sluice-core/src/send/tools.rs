@@ -1,4 +1,4 @@
-//! Step 2: converts tools to function tools whose names and schemas every provider accepts.
+//! Converts tools to function tools whose names and schemas every provider accepts.
 
 use std::collections::BTreeMap;
 

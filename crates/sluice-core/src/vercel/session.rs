@@ -38,11 +38,11 @@ pub struct VercelChoice {
     pub base_url: String,
     /// The team, or the personal account.
     pub team_id: Option<String>,
-    /// What people call it.
+    /// The name of the team, for the user.
     pub team_name: String,
     /// The project.
     pub project_id: String,
-    /// What people call it.
+    /// The name of the project, for the user.
     pub project_name: String,
 }
 

@@ -174,8 +174,8 @@ impl<'de> Deserialize<'de> for Entries<'de> {
     }
 }
 
-/// Writes models so that [`read_models`] reads the same ones, and nothing else. This is what is stored of a list, so
-/// that the cost of an absurd one is paid only once.
+/// Writes models, and nothing else of a list, so that [`read_models`] reads the same ones. Lists are stored in this form, so
+/// that a list of absurd size has to be read only once.
 pub(crate) fn write_models(list: &Models) -> String {
     let mut text = String::from("{\"data\":[");
     let mut left_out = list.left_out;

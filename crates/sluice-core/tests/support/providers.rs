@@ -10,8 +10,8 @@ pub fn words(count: u32, spacing: f64) -> Vec<Token> {
     (0..count).map(|index| Token { at: f64::from(index) * spacing, text: format!("w{index} ") }).collect()
 }
 
-/// Returns what a provider reports that knows, at each token, how long after its last piece the next one is due. It gets
-/// the number of its pieces and the number of pending tokens. The first token is reported at once.
+/// Returns what a provider reports that joins tokens into pieces. `wait` returns how long after the last piece the next one is
+/// due, given the number of pieces so far and the number of pending tokens. The first token is reported at once.
 pub fn reports(tokens: &[Token], wait: impl Fn(usize, usize) -> f64) -> Vec<Report> {
     let mut reports: Vec<Report> = Vec::new();
     let (mut length, mut pending) = (0, 0);

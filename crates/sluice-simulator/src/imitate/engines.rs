@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::stream::{Answer, Message, finished_at_the_end, numbered, remove, set};
 use crate::perform::Event;
 
-/// Everything is finished at the end, thoughts first, and no event has an index.
+/// All items are finished at the end, thoughts first, and no event has an index.
 pub fn llama_cpp(mut answer: Answer) -> Vec<Event> {
     for response in answer.opening.iter_mut().filter_map(|event| event.get_mut("response")?.as_object_mut()) {
         response.retain(|name, _| ["id", "object", "status"].contains(&name.as_str()));
@@ -86,8 +86,8 @@ pub fn ollama(mut answer: Answer) -> Vec<Event> {
     numbered(answer.in_order())
 }
 
-/// Calls arrive whole, and one place is left out before the first one. A message that ended before a call begins again at the
-/// end, under the same id and in the place of the last call, and repeats its text; if the model said nothing, it is empty.
+/// Calls arrive whole, and one index is left out before the first one. A message that ended before a call begins again at the
+/// end, with the same id and the index of the last call, and repeats its text; if the model said nothing, it is empty.
 pub fn transformers(mut answer: Answer) -> Vec<Event> {
     if let Some(response) = answer.responses().next() {
         response["status"] = "queued".into();

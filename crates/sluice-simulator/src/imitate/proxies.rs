@@ -1,5 +1,5 @@
 //! The streams of small proxies that translate chat completions: each event is made from what has arrived so far, so the
-//! order and the places of items are often not what the last event says.
+//! order and the indexes of items often differ from what the last event says.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use super::stream::{Answer, Item, Message, begin_with_zeros, finished_at_the_end
 use crate::perform::Event;
 
 /// It begins with a message, whether or not the model says something, streams its text, and sends calls in one piece.
-/// Thinking is only in the last event, and moves everything there by one place. No event names its item.
+/// Thinking is only in the last event, where it shifts the indexes of all other items by one. No event names its item.
 pub fn codex_proxy(mut answer: Answer) -> Vec<Event> {
     if let Some(code) = answer.error() {
-        // It finds that out before it begins, and says no more than the status.
+        // The proxy notices an error before it begins to stream, and passes on nothing but the status.
         let status = match code {
             "rate_limit_exceeded" => 429,
             "context_length_exceeded" => 400,
@@ -56,7 +56,7 @@ pub fn codex_proxy(mut answer: Answer) -> Vec<Event> {
     events
 }
 
-/// Every message and every thought is announced at the first place, wherever it is. An item is finished only if text
+/// Every message and every thought is announced with the index 0, wherever it is. An item is finished only if text
 /// follows thinking or thinking follows something else, or if it is the last one; the others stay in progress.
 pub fn hugging_face(mut answer: Answer) -> Vec<Event> {
     begin_with_zeros(&mut answer);
@@ -116,9 +116,9 @@ pub fn hugging_face(mut answer: Answer) -> Vec<Event> {
     numbered(events)
 }
 
-/// Calls have no name until they are finished, which everything is at the end: thoughts, calls, then the message, and the
-/// last event lists them like this. There is always a message or a call; an answer without either gets an empty message in
-/// the place of the first item. An upstream that fails leaves no reason.
+/// All items are finished at the end: thoughts, calls, then the message. The last event lists them in this order. Calls have
+/// no name before. There is always a message or a call; an answer without either gets an empty message as its first item.
+/// If the upstream fails, no reason is given.
 pub fn responses_proxy(mut answer: Answer) -> Vec<Event> {
     const ORDER: [&str; 3] = ["reasoning", "function_call", "message"];
     answer.merge_messages();

@@ -181,7 +181,7 @@ impl Answer {
         }
     }
 
-    /// Makes one message of all, where the first one is. Such a server has one message, however often the model speaks.
+    /// Merges all messages into the first one. Such a server has one message, however often the model speaks.
     pub fn merge_messages(&mut self) {
         let texts: String = self.items.iter().filter(|item| item.is("message")).map(Item::text).collect();
         let Some(first) = self.items.iter().position(|item| item.is("message")) else { return };
@@ -208,7 +208,7 @@ impl Answer {
         }
         let mut index = 0;
         for (at, item) in self.items.iter_mut().enumerate() {
-            // What was added to the first message has lost its announcement.
+            // The events of a message that was merged into the first one no longer announce an item.
             let is_merged = at > first && item.opening.first().is_none_or(Event::is_delta) && item.closing.is_empty();
             let place = if is_merged { first } else { index };
             item.events().for_each(|event| set(event, "output_index", place.into()));
@@ -299,7 +299,7 @@ pub fn begin_with_zeros(answer: &mut Answer) {
     }
 }
 
-/// Thinking is called a summary of itself. A thought is finished when something else begins, and the rest at the end: calls
+/// Thinking has the events of a summary. A thought is finished when something else begins, all other items at the end, calls
 /// first. Whatever the upstream sealed is only in the last event, where thoughts look like messages.
 fn lite_llm(mut answer: Answer) -> Vec<Event> {
     answer.merge_messages();
