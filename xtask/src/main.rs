@@ -67,6 +67,9 @@ enum Task {
         /// Also change the core, in this part of all places: 0/50 is the first of fifty parts
         #[arg(long)]
         shard: Option<String>,
+        /// Only change this file or folder of the core, such as receive/calls.rs, and print no coverage
+        #[arg(long)]
+        file: Option<String>,
     },
     /// Compile and lint the programs for macOS and Windows
     Platforms,
@@ -178,7 +181,7 @@ fn main() -> ExitCode {
         Task::Wasm => wasm::build_and_report(),
         Task::Adapter => adapter::build().and_then(|()| adapter::test()),
         Task::Vsix => extension::report(),
-        Task::Quality { shard } => quality::check(shard.as_deref()),
+        Task::Quality { shard, file } => quality::check(shard.as_deref(), file.as_deref()),
         Task::Platforms => platforms::check(),
         Task::Documents => documents::check(),
         Task::Dist { program: true, .. } => dist::for_this_machine(),
