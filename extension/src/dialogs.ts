@@ -3,23 +3,14 @@
 
 import * as vscode from "vscode";
 
-import type {
-  ConnectionTest,
-  Dialog,
-  DialogConnection,
-  DialogModel,
-  DialogStep,
-  RefreshedModels,
-  ServerCheck,
-  SpendChoice,
-} from "../../packages/loader/src/boundary.js";
+import type { ConnectionTest, Dialog, DialogConnection, DialogModel, DialogStep, SpendChoice } from "../../packages/loader/src/boundary.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import { testConnection } from "../../packages/loader/src/probe.js";
 import { cardPage, cardText, isBad, verdict } from "./card-view.js";
 import type { Connection, Connections, Known } from "./connections.js";
 import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
-import { localized, noteText } from "./messages.js";
+import { localized } from "./messages.js";
 import type { SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
 import { InputBox, pick, showMessage, showPage, withProgress } from "./notify.js";
@@ -116,16 +107,11 @@ export class Dialogs {
         return way !== undefined && "problem" in way && way.confirm?.();
       }
       case "refreshModels": {
+        const refresh = async (connection: Connection) => [connection.label, (await lists.refresh(connection)).check] as const;
         const usable = connections.usable.filter(({ isDemo }) => !isDemo);
-        const catalogs = await withProgress(localized([step.title]), () =>
-          Promise.all(usable.map((connection) => lists.refresh(connection))),
-        );
+        const checks = await withProgress(localized([step.title]), () => Promise.all(usable.map(refresh)));
         this.provider().refresh();
-        return catalogs.map(({ models, notes }, index) => ({
-          label: usable[index]!.label,
-          models: models.length,
-          problems: notes.filter(({ kind }) => kind === "modelList").map(noteText),
-        })) satisfies RefreshedModels[];
+        return checks;
       }
       case "testConnection": {
         const way = open.known[step.index];
@@ -154,18 +140,8 @@ export class Dialogs {
         return keys.write(step.stored);
       case "readOrigins":
         return connections.originsOf(step.key ?? undefined);
-      case "checkServer": {
-        const { list, refusal } = await lists.check(await connections.entered(step.server));
-        const suitable = list.models.find(({ isDefault }) => isDefault);
-        const note = list.notes.at(-1);
-        return {
-          models: list.models.length,
-          defaultModel: suitable === undefined ? null : [suitable.id, suitable.name],
-          note: note === undefined ? null : noteText(note),
-          elsewhere: list.elsewhere,
-          refusal: refusal ?? null,
-        } satisfies ServerCheck;
-      }
+      case "checkServer":
+        return (await lists.check(await connections.entered(step.server))).check;
       case "forgetServer":
         return lists.forget(await connections.entered(step.server));
       case "open":

@@ -57,7 +57,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const credits = async (): Promise<Credit[]> => {
     const asked = connections.usable.map(async (connection) => ({ server: connection.label, text: await lists.credit(connection) }));
     const known = await Promise.all(asked.map((one) => one.catch(() => undefined)));
-    return known.flatMap((one) => (one?.text === undefined ? [] : [{ server: one.server, text: one.text }]));
+    return known.flatMap((one) => (one == null || one.text === null ? [] : [{ server: one.server, text: one.text }]));
   };
   const inspector = new Inspector(context.extensionUri, counts, recorder, dialogs, credits, log);
   const vault = new VaultFiles(modules, context.globalStorageUri, log);

@@ -2,13 +2,13 @@
 
 import * as vscode from "vscode";
 
-import type { FileEntry, FileResult, FileStep } from "../../packages/loader/src/boundary.js";
-import type { FileFolder } from "../../packages/loader/src/files.js";
+import type { FileEntry, WorkResult, WorkStep } from "../../packages/loader/src/boundary.js";
+import type { Shell } from "../../packages/loader/src/work.js";
 import { makePrivate } from "./host-process.js";
 
 const { fs } = vscode.workspace;
 
-export class Folder implements FileFolder {
+export class Folder implements Shell {
   #turn: Promise<unknown> = Promise.resolve();
   #problem: unknown;
 
@@ -32,7 +32,7 @@ export class Folder implements FileFolder {
     return result;
   }
 
-  async perform(step: FileStep, content: Uint8Array): Promise<FileResult | Uint8Array> {
+  async perform(step: WorkStep, content: Uint8Array): Promise<WorkResult | Uint8Array> {
     switch (step.type) {
       case "list":
         return { listed: await this.#list(step.folder, step.withDetails) };
@@ -50,8 +50,9 @@ export class Folder implements FileFolder {
         return this.#done(fs.rename(this.#file(step.from), this.#file(step.to), { overwrite: step.mayReplace }), step.mayReplace);
       case "delete":
         return this.#done(this.delete(step.name), false);
+      case "get":
       case "done":
-        return { done: true };
+        return { done: false };
     }
   }
 
@@ -108,7 +109,7 @@ export class Folder implements FileFolder {
     return Promise.all(entries.map(details));
   }
 
-  async #done(work: PromiseLike<void>, isNecessary: boolean): Promise<FileResult> {
+  async #done(work: PromiseLike<void>, isNecessary: boolean): Promise<WorkResult> {
     try {
       await work;
       return { done: true };

@@ -154,10 +154,9 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
 
   /** Throws the reason if a server lists no models. VS Code shows it in place of the models. */
   async #models(connection: Connection): Promise<readonly ChatModel[]> {
-    const { models, notes } = await this.#list(connection);
+    const { models, check } = await this.#list(connection);
     if (models.length === 0) {
-      const last = notes.at(-1);
-      throw plainError(last === undefined ? vscode.l10n.t("{0} lists no models.", connection.label) : noteText(last));
+      throw plainError(check.note === null ? vscode.l10n.t("{0} lists no models.", connection.label) : localized(check.note));
     }
     return models;
   }
@@ -260,7 +259,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     await reporter.settled();
     let text = localized(ending.text);
     if (ending.kind === "signIn") {
-      lists.keyRefused(connection, text);
+      await lists.keyRefused(connection, ending.text);
       text += ` ${vscode.l10n.t('"Sluice: Add or Change a Key" in the command palette replaces the key.')}`;
     }
     if (ending.page !== null && isChat) {

@@ -64,20 +64,21 @@ impl Machine {
             Input::WholeAnswer => self.whole(200, &json!([["content-type", "application/json"]]), body, fuel),
             Input::ErrorBody => {
                 let decided = self.whole(500, &json!([]), body, fuel)?;
-                let learned =
-                    self.catalog(&[json!({"answered": {"model": "acme/m", "refused": [], "overflow": text()}})], fuel)?;
-                Ok(decided.and(learned))
+                let learn = json!({"learn": {"model": "acme/m", "refused": [], "overflow": text()}});
+                Ok(decided.and(self.models(&[(learn, Value::Null)], fuel)?))
             }
             Input::Masked => {
                 let secrets = ["canary-0123456789abcdef", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "%41%42%43%44%45"];
                 self.ask(&json!({"mask": {"secrets": secrets, "value": text()}}), fuel).map(|(_, cost)| cost)
             }
             Input::RetryAfter => self.whole(500, &json!([["retry-after", text()]]), &[], fuel),
-            Input::ModelList => self.catalog(&[json!({"listReceived": ok(&text())}), Value::Null], fuel),
+            Input::ModelList => {
+                self.models(&[(json!("refresh"), ok(&text())), (json!("show"), Value::Null)], fuel)
+            }
             Input::ModelEndpoints => {
-                let list = json!({"listReceived": ok(r#"{"data":[{"id":"acme/m"}]}"#)});
-                let endpoints = json!({"endpointsReceived": ["acme/m", ok(&text())]});
-                self.catalog(&[list, endpoints, Value::Null], fuel)
+                let list = (json!("refresh"), ok(r#"{"data":[{"id":"acme/m"}]}"#));
+                let endpoints = (json!({"enrich": {"model": "acme/m"}}), ok(&text()));
+                self.models(&[list, endpoints, (json!("show"), Value::Null)], fuel)
             }
         }
     }
@@ -105,39 +106,41 @@ impl Machine {
         Ok(run.cost())
     }
 
-    /// Passes events to the catalog of models one by one, each time with the last snapshot.
-    fn catalog(&self, events: &[Value], fuel: u64) -> Result<Cost, String> {
-        let (mut total, mut snapshot) = (Cost::default(), Value::Null);
-        for event in events {
-            let question = json!({
-                "baseUrl": "https://gateway.example/v1", "snapshot": snapshot, "settings": {}, "now": 1_000_000,
-                "event": event, "about": null
+    /// Works on the list of models of a server. Each piece of work comes with what the server answers.
+    fn models(&self, works: &[(Value, Value)], fuel: u64) -> Result<Cost, String> {
+        let mut run = Run::new(self, &self.requests, fuel)?;
+        let work = run.function::<(u32, u32, u32), ()>("work")?;
+        let mut step = |input: &Value, number: u32| -> Result<(Value, u32), String> {
+            let length = run.write(input.to_string().as_bytes())?;
+            run.call(&work, (length, number, 0))?;
+            run.answer()
+        };
+        for (work, received) in works {
+            let models = json!({
+                "connection": "", "baseUrl": "https://gateway.example/v1", "isDemo": false, "isTrial": false,
+                "settings": {}, "extraHeaders": {}, "work": work
             });
-            let (mut answer, cost) = self.ask(&json!({ "catalog": question }), fuel)?;
-            snapshot = answer["snapshot"].take();
-            total = total.and(cost);
+            let task = json!({"task": {"models": models}, "nowMs": 1_000_000, "random": vec![0; 16]});
+            let (mut next, number) = step(&task, 0)?;
+            while next["type"] != "done" {
+                let result = match next["type"].as_str() {
+                    Some("read") => json!("missing"),
+                    Some("get") => json!({"received": [received]}),
+                    _ => json!({"done": true}),
+                };
+                next = step(&result, number)?.0;
+            }
         }
-        Ok(total)
+        Ok(run.cost())
     }
 
     /// Asks the requests module one question.
     fn ask(&self, question: &Value, fuel: u64) -> Result<(Value, Cost), String> {
         let mut run = Run::new(self, &self.requests, fuel)?;
         let ask = run.function::<u32, ()>("ask")?;
-        let header = run.function::<(), u32>("header")?;
         let length = run.write(question.to_string().as_bytes())?;
         run.call(&ask, length)?;
-        let header = run.call(&header, ())? as usize;
-        let memory = run.memory.data(&run.store);
-        let word =
-            |at: usize| memory.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes);
-        let [table, arena, arena_bytes] = [4, 8, 12].map(|field| word(header + field) as usize);
-        let answer = memory.get(arena..arena + arena_bytes).unwrap_or_default();
-        if word(table) != ANSWER {
-            return Err(String::from_utf8_lossy(answer).into_owned());
-        }
-        let answer = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
-        Ok((answer, run.cost()))
+        Ok((run.answer()?.0, run.cost()))
     }
 }
 
@@ -204,6 +207,23 @@ impl Run {
             self.call(&bytes, (length, 0.0))?;
         }
         self.call(&event, (BODY_ENDED, 0.0))
+    }
+
+    /// Returns the answer to the last call, and the first of its extra numbers.
+    fn answer(&mut self) -> Result<(Value, u32), String> {
+        let header = self.function::<(), u32>("header")?;
+        let header = self.call(&header, ())? as usize;
+        let memory = self.memory.data(&self.store);
+        let word =
+            |at: usize| memory.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes);
+        // An answer may have a second row, whose content isn't text.
+        let [table, arena] = [4, 8].map(|field| word(header + field) as usize);
+        let answer = memory.get(arena..arena + word(table + 4) as usize).unwrap_or_default();
+        if word(table) != ANSWER {
+            return Err(String::from_utf8_lossy(answer).into_owned());
+        }
+        let answer = serde_json::from_slice(answer).map_err(|error| error.to_string())?;
+        Ok((answer, word(header + 20)))
     }
 
     fn left(&self) -> u64 {

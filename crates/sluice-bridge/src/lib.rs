@@ -7,14 +7,14 @@
 //! Never let an export return an `externref`: Node 20 and 22 can abort the whole process on such a call.
 //!
 //! A module answers questions with [`answer`]: one row, [`ANSWER`] with the answer as JSON or [`PROBLEM`] with a sentence
-//! that says what is wrong with the question. Work on files, which takes several calls, goes through [`files`].
+//! that says what is wrong with the question. Work that takes several calls goes through [`work`].
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sluice_core::{FileResult, FileStep, FileWork, mend_surrogates};
+use sluice_core::{ShellWork, WorkResult, WorkStep, mend_surrogates};
 
 /// The kind of a row that continues the one before it.
 pub const CONTINUED: u32 = 0;
@@ -60,8 +60,8 @@ pub struct Answer {
 
 thread_local! {
     static BRIDGE: RefCell<Bridge> = RefCell::default();
-    /// The work on files that has begun, by number.
-    static FILE_WORK: RefCell<BTreeMap<u32, FileWork>> = const { RefCell::new(BTreeMap::new()) };
+    /// The work that has begun, by number.
+    static WORK: RefCell<BTreeMap<u32, ShellWork>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Returns the fixed address of the header.
@@ -99,17 +99,17 @@ pub fn answer<Question: DeserializeOwned>(length: u32, reply: impl FnOnce(Questi
     });
 }
 
-/// Starts work on files if `number` is 0; the window then has the task as JSON. Otherwise continues the work with this number; the
-/// window then has the [`FileResult`] of its last step, as JSON or, if `is_content` is 1, the content of a file. Answers with the
-/// next [`FileStep`], and with the content of the file that it writes. The first extra number is the number of the work.
-pub fn files<Task: DeserializeOwned>(length: u32, number: u32, is_content: u32, start: impl FnOnce(Task) -> FileWork) {
+/// Starts work if `number` is 0; the window then has the task as JSON. Otherwise continues the work with this number; the
+/// window then has the [`WorkResult`] of its last step, as JSON or, if `is_content` is 1, the content of a file. Answers with the
+/// next [`WorkStep`], and with the content of the file that it writes. The first extra number is the number of the work.
+pub fn work<Task: DeserializeOwned>(length: u32, number: u32, is_content: u32, start: impl FnOnce(Task) -> ShellWork) {
     with(|bridge| {
-        let step = bridge.next_file_step(length, number, is_content != 0, start);
+        let step = bridge.next_step(length, number, is_content != 0, start);
         bridge.answer.clear();
         let number = match step {
             Ok((number, step)) => {
                 bridge.answer.json_row(ANSWER, &step);
-                if let FileStep::Write { content, .. } = &step {
+                if let WorkStep::Write { content, .. } = &step {
                     bridge.answer.bytes_row(content);
                 }
                 number
@@ -123,6 +123,12 @@ pub fn files<Task: DeserializeOwned>(length: u32, number: u32, is_content: u32, 
     });
 }
 
+/// Gives up work of which a step failed.
+#[unsafe(no_mangle)]
+pub extern "C" fn drop_work(number: u32) {
+    WORK.with_borrow_mut(|all| all.remove(&number));
+}
+
 /// Returns a value as the JSON of an answer.
 pub fn to_json(value: &impl Serialize) -> Result<String, String> {
     serde_json::to_string(value).map_err(|error| error.to_string())
@@ -134,25 +140,25 @@ impl Bridge {
         (self.window.get(..length as usize).unwrap_or_default(), &mut self.answer)
     }
 
-    fn next_file_step<Task: DeserializeOwned>(
+    fn next_step<Task: DeserializeOwned>(
         &self,
         length: u32,
         number: u32,
         is_content: bool,
-        start: impl FnOnce(Task) -> FileWork,
-    ) -> Result<(u32, FileStep), String> {
+        start: impl FnOnce(Task) -> ShellWork,
+    ) -> Result<(u32, WorkStep), String> {
         let (number, mut work, result) = if number == 0 {
-            let last = FILE_WORK.with_borrow(|all| all.last_key_value().map_or(0, |(last, _)| *last));
+            let last = WORK.with_borrow(|all| all.last_key_value().map_or(0, |(last, _)| *last));
             (last + 1, start(self.read(length)?), None)
         } else {
-            let work = FILE_WORK.with_borrow_mut(|all| all.remove(&number)).ok_or("there is no such work")?;
+            let work = WORK.with_borrow_mut(|all| all.remove(&number)).ok_or("there is no such work")?;
             let content = || self.window.get(..length as usize).unwrap_or_default().to_vec();
-            let result = if is_content { FileResult::Content(content()) } else { self.read(length)? };
+            let result = if is_content { WorkResult::Content(content()) } else { self.read(length)? };
             (number, work, Some(result))
         };
         let step = work.next(result);
-        if !matches!(step, FileStep::Done { .. }) {
-            FILE_WORK.with_borrow_mut(|all| all.insert(number, work));
+        if !matches!(step, WorkStep::Done { .. }) {
+            WORK.with_borrow_mut(|all| all.insert(number, work));
         }
         Ok((number, step))
     }

@@ -3,7 +3,6 @@
 
 mod chat;
 mod dialogs;
-mod files;
 mod inspect;
 mod model;
 mod outcome;
@@ -16,13 +15,13 @@ mod tokens;
 #[cfg(test)]
 mod typescript;
 mod usage;
+mod work;
 
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
 pub use dialogs::{
     ConnectionTest, Dialog, DialogConnection, DialogInput, DialogLevel, DialogModel, DialogRow, DialogStep,
-    InputAnswer, RefreshedModels, ServerCheck, VercelAnswer,
+    InputAnswer, ServerCheck, VercelAnswer,
 };
-pub use files::{FileEntry, FileResult, FileStep, FileTask, LedgerTask, VaultTask};
 pub use inspect::{
     Change, ComparedRow, Comparison, Expected, GroupTokens, OtherRequest, Phase, PieceRow, RecordsQuestion,
     RequestDetail, TreeKind, TreeRow,
@@ -37,8 +36,7 @@ pub use outcome::{
 pub(crate) use part::SEPARATOR;
 pub use part::{Citation, Note, NoteKind, Output, Part, ReasoningItem, ReplayItem, ReplayMessage, ThinkingReplay};
 pub use questions::{
-    BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest,
-    RequestsQuestion, TokensQuestion,
+    BuildRequest, CatalogView, HistoryPeriod, HistoryRow, LogLevel, PreparedRequest, RequestsQuestion, TokensQuestion,
 };
 pub use record::{
     CacheBreak, CallTime, Cost, CostBasis, CostRange, Finish, Forecast, Lens, NoteCount, PieceGroup, PieceKind,
@@ -50,4 +48,7 @@ pub use tokens::TokenBreakdown;
 pub use usage::{
     Activity, Dollars, Estimate, FileState, Level, Preflight, RequestEnd, RequestKind, RequestStart, RequestUsage,
     StatusLine, TooltipLine, Totals,
+};
+pub use work::{
+    FileEntry, LedgerTask, ListTask, ListWork, Received, RequestsTask, VaultTask, WorkResult, WorkStep, WorkTask,
 };

@@ -41,7 +41,7 @@ impl DialogWork {
                 Dialog::RaiseLimit(None) => editor.open_setting("spend").await,
                 Dialog::RefreshModels => connections::refresh_models(&editor).await,
                 Dialog::TestConnection => connections::test(&editor).await,
-                Dialog::ConnectionProblem(problem) => connections::show_problem(&editor, &problem).await,
+                Dialog::ConnectionProblem(problem) => connections::show_problem(&editor, plain(&problem)).await,
                 Dialog::SettingProblem { setting, message, others } => {
                     settings::show_problem(&editor, &setting, message, others).await
                 }

@@ -2,7 +2,7 @@
 //!
 //! An extension has no lock that is released when its holder dies, VS Code can't replace a file in one step, and a window may be
 //! closed at any time. So the order in which files are read, written and renamed matters. It is written down here as if the core
-//! could do that itself: as `async` functions that use a [`Folder`]. Each use of a file becomes a [`FileStep`] for the shell
+//! could do that itself: as `async` functions that use a [`Folder`]. Each use of a file becomes a [`WorkStep`] for the shell
 //! (`steps.rs`).
 //!
 //! | files | how windows share them |
@@ -11,6 +11,7 @@
 //! | `records/*` | each window writes its own: `records.rs` |
 //! | `spending/*` | each window writes its own, and all are read: `reserved.rs` |
 //! | `vault/*` | merged in any order: `vault.rs` |
+//! | `models-*` | the last one to write wins: `models/lists.rs` |
 
 mod ledger;
 mod memory;
@@ -27,21 +28,24 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::boundary::{FileEntry, FileResult, FileStep};
+use crate::boundary::{FileEntry, RequestsTask, WorkResult, WorkStep, WorkTask};
+use crate::models::ModelLists;
 use crate::steps::{Steps, Work};
+use crate::vault::Vault;
 pub use ledger::KeptLedger;
 
-/// Work on files that has been started. A shell calls [`next`](Self::next) until the work is [done](FileStep::Done).
-pub struct FileWork(Work<FileStep, FileResult, Value>);
+/// Work that has been started: it uses files and servers. A shell calls [`next`](Self::next) until the work is
+/// [done](WorkStep::Done).
+pub struct ShellWork(Work<WorkStep, WorkResult, Value>);
 
-impl fmt::Debug for FileWork {
+impl fmt::Debug for ShellWork {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("FileWork").field("is_done", &self.0.is_done()).finish_non_exhaustive()
+        formatter.debug_struct("ShellWork").field("is_done", &self.0.is_done()).finish_non_exhaustive()
     }
 }
 
-impl FileWork {
-    fn new<F>(work: impl FnOnce(Folder) -> F) -> Self
+impl ShellWork {
+    pub(crate) fn new<F>(work: impl FnOnce(Folder) -> F) -> Self
     where
         F: Future<Output: Serialize> + 'static,
     {
@@ -52,21 +56,32 @@ impl FileWork {
     }
 
     /// Returns what to do next. `result` is what the last step led to; there is none at the beginning.
-    pub fn next(&mut self, result: Option<FileResult>) -> FileStep {
+    pub fn next(&mut self, result: Option<WorkResult>) -> WorkStep {
         match self.0.next(result) {
             Some(ControlFlow::Continue(step)) => step,
-            Some(ControlFlow::Break(result)) => FileStep::Done { result },
-            None => FileStep::Done { result: Value::Null },
+            Some(ControlFlow::Break(result)) => WorkStep::Done { result },
+            None => WorkStep::Done { result: Value::Null },
         }
     }
 }
 
-/// A value that work on files uses while others use it too, between the steps.
+impl WorkTask<RequestsTask> {
+    /// Starts the task.
+    pub fn start(self, vault: &Shared<Vault>, lists: &Shared<ModelLists>) -> ShellWork {
+        let Self { task, now_ms, random } = self;
+        match task {
+            RequestsTask::Vault(task) => WorkTask { task, now_ms, random }.start(vault),
+            RequestsTask::Models(task) => WorkTask { task: *task, now_ms, random }.start(lists),
+        }
+    }
+}
+
+/// A value that work uses while others use it too, between the steps.
 #[derive(Debug, Default)]
 pub struct Shared<T>(Rc<RefCell<T>>);
 
 impl<T> Shared<T> {
-    /// Makes a value usable by work on files.
+    /// Makes a value usable by work.
     pub fn new(value: T) -> Self {
         Self(Rc::new(RefCell::new(value)))
     }
@@ -84,13 +99,13 @@ impl<T> Clone for Shared<T> {
 }
 
 /// The shell's folder.
-struct Folder(Steps<FileStep, FileResult>);
+pub(crate) struct Folder(Steps<WorkStep, WorkResult>);
 
 impl Folder {
     /// Returns the files of a subfolder, sorted by their names.
     async fn list(&self, folder: &str, with_details: bool) -> Vec<FileEntry> {
-        match self.0.ask(FileStep::List { folder: folder.to_owned(), with_details }).await {
-            FileResult::Listed(mut files) => {
+        match self.ask(WorkStep::List { folder: folder.to_owned(), with_details }).await {
+            WorkResult::Listed(mut files) => {
                 files.sort_by(|one, other| one.name.cmp(&other.name));
                 files
             }
@@ -98,21 +113,21 @@ impl Folder {
         }
     }
 
-    async fn read(&self, name: &str) -> Option<Vec<u8>> {
+    pub(crate) async fn read(&self, name: &str) -> Option<Vec<u8>> {
         self.read_first(vec![name.to_owned()]).await
     }
 
     /// Reads the first of these files that exists.
     async fn read_first(&self, names: Vec<String>) -> Option<Vec<u8>> {
-        match self.0.ask(FileStep::Read { names }).await {
-            FileResult::Content(content) => Some(content),
+        match self.ask(WorkStep::Read { names }).await {
+            WorkResult::Content(content) => Some(content),
             _ => None,
         }
     }
 
     /// Creates or replaces a file. No reader sees half of it, because it is written under another name. Returns whether that
     /// was possible.
-    async fn replace(&self, name: &str, temporary: String, content: Vec<u8>) -> bool {
+    pub(crate) async fn replace(&self, name: &str, temporary: String, content: Vec<u8>) -> bool {
         self.write(&temporary, content).await && self.rename(temporary, name, true).await
     }
 
@@ -128,20 +143,25 @@ impl Folder {
         self.rename(from.to_owned(), to, false).await
     }
 
-    async fn delete(&self, name: String) {
-        self.0.ask(FileStep::Delete { name }).await;
+    pub(crate) async fn delete(&self, name: String) {
+        self.ask(WorkStep::Delete { name }).await;
+    }
+
+    /// Has any step carried out.
+    pub(crate) async fn ask(&self, step: WorkStep) -> WorkResult {
+        self.0.ask(step).await
     }
 
     async fn write(&self, name: &str, content: Vec<u8>) -> bool {
-        self.0.ask(FileStep::Write { name: name.to_owned(), content }).await == FileResult::Done(true)
+        self.ask(WorkStep::Write { name: name.to_owned(), content }).await == WorkResult::Done(true)
     }
 
     async fn rename(&self, from: String, to: &str, may_replace: bool) -> bool {
-        self.0.ask(FileStep::Rename { from, to: to.to_owned(), may_replace }).await == FileResult::Done(true)
+        self.ask(WorkStep::Rename { from, to: to.to_owned(), may_replace }).await == WorkResult::Done(true)
     }
 }
 
 /// Returns random numbers as part of a name.
-fn hex(random: [u8; 16]) -> String {
+pub(crate) fn hex(random: [u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(random))
 }

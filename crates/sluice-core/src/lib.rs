@@ -14,7 +14,7 @@
 //! | find out what a server can do | [`Probe`] |
 //! | count tokens before the server does | [`Counter`] |
 //! | keep track of usage, costs and what servers counted | [`Ledger`], [`Memory`] |
-//! | keep files that several windows share | [`FileWork`] |
+//! | keep files that several windows share, and the lists of models | [`ShellWork`] |
 //! | ask the user of an editor | [`DialogWork`] |
 //! | keep secrets out of logs | [`Secrets`] |
 //!
@@ -102,8 +102,7 @@ pub use boundary::{
     Totals,
 };
 pub use boundary::{
-    BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, HistoryPeriod, HistoryRow, PreparedRequest,
-    RequestsQuestion, TokensQuestion,
+    BuildRequest, CatalogView, HistoryPeriod, HistoryRow, LogLevel, PreparedRequest, RequestsQuestion, TokensQuestion,
 };
 pub use boundary::{
     CacheBreak, CallTime, Cost, CostBasis, CostRange, Finish, Forecast, Lens, NoteCount, PieceGroup, PieceKind,
@@ -122,9 +121,11 @@ pub use boundary::{
 };
 pub use boundary::{
     ConnectionTest, Dialog, DialogConnection, DialogInput, DialogLevel, DialogModel, DialogRow, DialogStep,
-    InputAnswer, RefreshedModels, ServerCheck, VercelAnswer,
+    InputAnswer, ServerCheck, VercelAnswer,
 };
-pub use boundary::{FileEntry, FileResult, FileStep, FileTask, LedgerTask, VaultTask};
+pub use boundary::{
+    FileEntry, LedgerTask, ListTask, ListWork, Received, RequestsTask, VaultTask, WorkResult, WorkStep, WorkTask,
+};
 pub use boundary::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
 pub use dialogs::DialogWork;
 pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
@@ -133,7 +134,7 @@ pub use exchange::{
     VsCodeUsage,
 };
 pub use failure::{BodyRule, HttpResponse, Transport, connection_cause};
-pub use files::{FileWork, KeptLedger, Shared};
+pub use files::{KeptLedger, Shared, ShellWork};
 pub use image_type::attachment_type;
 pub use inspect::Records;
 pub use keys::{KeptKey, put_key, read_keys, remove_key};
@@ -143,8 +144,8 @@ pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
 pub use message::{Message, MessageCode, join_messages};
 pub use models::{
-    Credit, KeyCheck, KeyState, ListState, ModelCatalog, OverrideField, Refresh, check_key, distinguish, edit_override,
-    finds_model, override_form, similar_models,
+    Credit, KeyCheck, KeyState, ListState, ModelCatalog, ModelLists, OverrideField, Refresh, check_key, distinguish,
+    edit_override, finds_model, override_form, similar_models,
 };
 pub use numbers::{date, fixed_count, grouped, short_count};
 pub use pace::Pace;

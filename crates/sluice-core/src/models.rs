@@ -9,6 +9,7 @@
 //! 5. `models/overrides.rs` applies what the user set for single models, and `models/recommend.rs` chooses among many.
 //! 6. `models/describe.rs` describes a model to people.
 //! 7. `models/credits.rs` decides whether a key is valid.
+//! 8. `models/lists.rs` does all of this for the connections of an editor.
 
 mod capabilities;
 mod catalog;
@@ -18,6 +19,7 @@ mod distinguish;
 mod families;
 mod identity;
 mod limits;
+mod lists;
 mod overrides;
 mod prices;
 mod recommend;
@@ -43,6 +45,7 @@ pub(crate) use capabilities::EFFORTS;
 pub use catalog::{ListState, ModelCatalog, Refresh};
 pub use credits::{Credit, KeyCheck, KeyState, check_key};
 pub use distinguish::distinguish;
+pub use lists::ModelLists;
 pub use rules::{finds_model, similar_models};
 
 /// The maximum number of notes about single models. Further ones are only counted.

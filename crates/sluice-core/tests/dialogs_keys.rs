@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::support::dialogs::{GATEWAY, with_server, works};
+use crate::support::dialogs::{GATEWAY, plain, with_server, works};
 
 #[test]
 fn a_key_is_checked_before_it_is_kept() {
@@ -28,7 +28,7 @@ fn a_key_is_checked_before_it_is_kept() {
 
 #[test]
 fn a_key_that_cannot_be_checked_is_kept_if_the_user_insists() {
-    let mut world = with_server("good", json!({"models": 0, "note": "No connection."}));
+    let mut world = with_server("good", json!({"models": 0, "problems": [], "note": [plain("No connection.")]}));
     world.check(
         json!("addKey"),
         &["good", "good"],
@@ -55,7 +55,7 @@ fn a_key_is_not_kept_if_the_user_closes_the_box_while_it_is_checked() {
 
 #[test]
 fn a_key_for_another_address() {
-    let mut world = with_server("good", json!({"models": 0, "elsewhere": "https://a.example/v1"}));
+    let mut world = with_server("good", json!({"models": 0, "problems": [], "elsewhere": "https://a.example/v1"}));
     let answers = [
         "Open the page with your keys",
         "Use another address than https://ai-gateway.vercel.sh",

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatRequest, Counter, FileEntry, FileResult, FileStep, FileTask, FileWork, KeptLedger, Ledger, LedgerTask, Memory,
-    Shared, Vault, VaultTask,
+    ChatRequest, Counter, FileEntry, KeptLedger, Ledger, LedgerTask, Memory, Shared, ShellWork, Vault, VaultTask,
+    WorkResult, WorkStep, WorkTask,
 };
 
 use crate::support;
@@ -33,24 +33,24 @@ impl Disk {
         self.files.keys().map(random).collect::<Vec<_>>().join(" ")
     }
 
-    fn list(&self, folder: &str) -> FileResult {
+    fn list(&self, folder: &str) -> WorkResult {
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let entry = |(name, (content, time)): (&String, &(Vec<u8>, u64))| {
             let name = name.strip_prefix(&prefix)?.to_owned();
             Some(FileEntry { name, size: content.len() as u64, modified_ms: *time })
         };
-        FileResult::Listed(self.files.iter().filter_map(entry).collect())
+        WorkResult::Listed(self.files.iter().filter_map(entry).collect())
     }
 }
 
 /// A task of a window that is under way.
 struct Window {
-    work: FileWork,
-    step: FileStep,
+    work: ShellWork,
+    step: WorkStep,
 }
 
 impl Window {
-    fn new(mut work: FileWork) -> Self {
+    fn new(mut work: ShellWork) -> Self {
         let step = work.next(None);
         Self { work, step }
     }
@@ -58,28 +58,29 @@ impl Window {
     /// Does one thing. Returns false if there is nothing left to do.
     fn advance(&mut self, disk: &mut Disk) -> bool {
         let result = match &self.step {
-            FileStep::Done { .. } => return false,
-            FileStep::List { folder, .. } => disk.list(folder),
-            FileStep::Read { names } => {
+            WorkStep::Done { .. } => return false,
+            WorkStep::List { folder, .. } => disk.list(folder),
+            WorkStep::Read { names } => {
                 let found = names.iter().find_map(|name| disk.files.get(name));
-                found.map_or(FileResult::Missing, |(content, _)| FileResult::Content(content.clone()))
+                found.map_or(WorkResult::Missing, |(content, _)| WorkResult::Content(content.clone()))
             }
-            FileStep::Write { name, content } => {
+            WorkStep::Write { name, content } => {
                 if !disk.is_full {
                     disk.files.insert(name.clone(), (content.clone(), NOW_MS));
                 }
-                FileResult::Done(!disk.is_full)
+                WorkResult::Done(!disk.is_full)
             }
             // VS Code deletes the old file first, and others see that it is gone.
-            FileStep::Rename { to, may_replace: true, .. } if disk.files.remove(to).is_some() => return true,
-            FileStep::Rename { to, .. } if disk.files.contains_key(to) => FileResult::Done(false),
-            FileStep::Rename { from, to, .. } => {
+            WorkStep::Rename { to, may_replace: true, .. } if disk.files.remove(to).is_some() => return true,
+            WorkStep::Rename { to, .. } if disk.files.contains_key(to) => WorkResult::Done(false),
+            WorkStep::Rename { from, to, .. } => {
                 let file = disk.files.remove(from);
                 let is_renamed = file.is_some();
                 disk.files.extend(file.map(|file| (to.clone(), file)));
-                FileResult::Done(is_renamed)
+                WorkResult::Done(is_renamed)
             }
-            FileStep::Delete { name } => FileResult::Done(disk.files.remove(name).is_some()),
+            WorkStep::Delete { name } => WorkResult::Done(disk.files.remove(name).is_some()),
+            step => panic!("{step:?}"),
         };
         self.step = self.work.next(Some(result));
         true
@@ -87,7 +88,7 @@ impl Window {
 
     fn finish(mut self, disk: &mut Disk) -> Value {
         while self.advance(disk) {}
-        let FileStep::Done { result } = self.step else { panic!("{:?}", self.step) };
+        let WorkStep::Done { result } = self.step else { panic!("{:?}", self.step) };
         result
     }
 }
@@ -136,8 +137,8 @@ fn next_order(order: &mut [bool]) -> Option<usize> {
     Some(at + 1)
 }
 
-fn task<T>(task: T, random: u8) -> FileTask<T> {
-    FileTask { task, now_ms: NOW_MS, random: [random; 16] }
+fn task<T>(task: T, random: u8) -> WorkTask<T> {
+    WorkTask { task, now_ms: NOW_MS, random: [random; 16] }
 }
 
 fn ledger() -> Shared<KeptLedger> {
@@ -300,7 +301,7 @@ fn what_a_window_has_reserved_is_never_out_of_sight() {
         let mut writing = Window::new(task(LedgerTask::Release { id: "b".to_owned() }, 0x11).start(&writer));
         let mut reading = Window::new(task(LedgerTask::LimitStates(limits()), 0x22).start(&reader));
         both(&mut writing, &mut reading, &mut disk);
-        let FileStep::Done { result } = &reading.step else { panic!("{:?}", reading.step) };
+        let WorkStep::Done { result } = &reading.step else { panic!("{:?}", reading.step) };
         assert!(result[0]["used"].as_f64().is_some_and(|used| used > 0.0), "{result}");
     });
 }

@@ -38,6 +38,7 @@ mod model_bounds;
 mod model_catalog;
 mod model_choice;
 mod model_limits;
+mod model_lists;
 mod models;
 mod pace;
 mod probe;

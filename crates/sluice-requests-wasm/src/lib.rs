@@ -8,15 +8,15 @@ use std::cell::RefCell;
 
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
-    BadAddress, BodyRule, BuildRequest, CatalogEvent, CatalogQuestion, CatalogView, Counter, DialogWork, Endpoint,
-    Failure, FileTask, HttpRequest, KeyState, ModelCatalog, PreparedRequest, Probe, Recording, Refresh,
-    RequestsQuestion, Secrets, Shared, ToolOrder, Vault, VaultTask, check_key, distinguish, log_outcome, logged_model,
-    question_id, read_settings, vercel_files, vercel_session, vercel_step,
+    BadAddress, BodyRule, BuildRequest, Counter, DialogWork, Endpoint, HttpRequest, ModelLists, PreparedRequest, Probe,
+    Recording, RequestsQuestion, RequestsTask, Secrets, Shared, ToolOrder, Vault, WorkTask, distinguish, log_outcome,
+    logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
 };
 
 thread_local! {
     /// What servers need back of their answers. The loader gives it to every new instance.
     static VAULT: Shared<Vault> = Shared::default();
+    static LISTS: Shared<ModelLists> = Shared::default();
     static TOOL_ORDER: RefCell<ToolOrder> = RefCell::default();
     /// The running test of a server.
     static PROBE: RefCell<Option<Probe>> = const { RefCell::new(None) };
@@ -30,10 +30,12 @@ pub extern "C" fn ask(length: u32) {
     sluice_bridge::answer(length, answer);
 }
 
-/// Works on the files of the vault; the task is a [`FileTask`]. The bridge's function explains the numbers.
+/// Carries out a [`WorkTask`]. The bridge's function explains the numbers.
 #[unsafe(no_mangle)]
-pub extern "C" fn files(length: u32, number: u32, is_content: u32) {
-    sluice_bridge::files(length, number, is_content, |task: FileTask<VaultTask>| VAULT.with(|vault| task.start(vault)));
+pub extern "C" fn work(length: u32, number: u32, is_content: u32) {
+    sluice_bridge::work(length, number, is_content, |task: WorkTask<RequestsTask>| {
+        VAULT.with(|vault| LISTS.with(|lists| task.start(vault, lists)))
+    });
 }
 
 /// Answers with the text in the first `length` bytes of the window, in which nothing can be clicked. It may have several lines
@@ -87,14 +89,12 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             Ok(rule) => to_json(&rule),
             Err(transport) => to_json(&transport),
         },
-        RequestsQuestion::Catalog(question) => to_json(&catalog(*question)?),
         RequestsQuestion::Distinguish { listed, label, models } => to_json(&distinguish(&listed, &label, models)),
         RequestsQuestion::EstimateText { model, text } => to_json(&Counter::estimating().text(&model, &text)),
         RequestsQuestion::EstimateMessage { model, message } => {
             to_json(&Counter::estimating().message(&model, &message))
         }
         RequestsQuestion::ReadSettings { values, environment } => to_json(&read_settings(&values, &environment)),
-        RequestsQuestion::CheckKey { response, now } => to_json(&check_key(&response, now)),
         RequestsQuestion::VercelFiles { platform, environment } => to_json(&vercel_files(&platform, &environment)),
         RequestsQuestion::VercelSession { stored, now, failed_at } => to_json(&vercel_session(&stored, now, failed_at)),
         RequestsQuestion::Vercel(question) => to_json(&vercel_step(&question)),
@@ -178,58 +178,4 @@ fn prepare(question: BuildRequest) -> Result<(PreparedRequest, String, Option<St
     let question = question_id(&chat);
     let Endpoint { origin, base_url, .. } = endpoint;
     Ok((PreparedRequest { built, origin, base_url, model: chat.model, question }, body, restored))
-}
-
-/// The catalog is in the snapshot that the shell keeps. It is restored, updated and queried.
-fn catalog(question: CatalogQuestion) -> Result<CatalogView, String> {
-    let CatalogQuestion { base_url, snapshot, settings, now, event, about, extra_headers } = question;
-    let extra_headers = extra_headers.unwrap_or_default();
-    let mut other_list_request = None;
-    let mut refusal = None;
-    let endpoint = parse(&base_url)?;
-    let (mut catalog, note) = match snapshot {
-        Some(snapshot) => ModelCatalog::restore(&snapshot, &endpoint),
-        None => (ModelCatalog::new(&endpoint), None),
-    };
-    let mut notes: Vec<_> = note.into_iter().collect();
-    let refresh = match event {
-        Some(CatalogEvent::Answered { model, refused, overflow }) => {
-            let is_news = catalog.learn_from(&model, &refused, overflow.as_deref(), now);
-            if is_news { Refresh::Changed } else { Refresh::Unchanged }
-        }
-        None => Refresh::Unchanged,
-        Some(CatalogEvent::ListReceived(response)) => {
-            other_list_request = catalog.other_list_request(&response);
-            let key = check_key(&response, now);
-            refusal = (key.state == KeyState::Refused).then_some(key.text);
-            catalog.handle_list(&response, now)
-        }
-        Some(CatalogEvent::OtherListReceived(response)) => catalog.handle_other_list(&response, now),
-        Some(CatalogEvent::ListFailed(transport)) => {
-            catalog.handle_list_failure(&Failure::from_transport(transport, &endpoint.origin), now)
-        }
-        Some(CatalogEvent::EndpointsReceived(id, response)) => catalog.handle_endpoints(&id, &response, now),
-    };
-    let list = catalog.models(&settings, now);
-    let changed = refresh == Refresh::Changed;
-    if let Refresh::Kept(note) = refresh {
-        notes.push(note);
-    }
-    notes.extend(list.notes);
-    Ok(CatalogView {
-        models: list.models,
-        others: list.others,
-        state: catalog.state(now),
-        list_request: catalog.list_request().with_headers(&extra_headers),
-        other_list_request: other_list_request.map(|request| request.with_headers(&extra_headers)),
-        credits_request: catalog.credits_request().with_headers(&extra_headers),
-        endpoints_request: about
-            .and_then(|id| catalog.endpoints_request(&id, now))
-            .map(|request| request.with_headers(&extra_headers)),
-        refusal,
-        changed,
-        notes,
-        elsewhere: list.elsewhere,
-        snapshot: catalog.snapshot(),
-    })
 }

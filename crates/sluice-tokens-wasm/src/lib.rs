@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use sluice_bridge::to_json;
 use sluice_core::{
-    Calibration, Counter, FileTask, InstallKey, KeptLedger, Ledger, LedgerTask, RecordsQuestion, Shared, TokensQuestion,
+    Calibration, Counter, InstallKey, KeptLedger, Ledger, LedgerTask, RecordsQuestion, Shared, TokensQuestion, WorkTask,
 };
 
 thread_local! {
@@ -29,10 +29,10 @@ pub extern "C" fn ask(length: u32) {
     sluice_bridge::answer(length, |question| with_ledger(|kept| answer(kept, question)));
 }
 
-/// Works on the files of the ledger; the task is a [`FileTask`]. The bridge's function explains the numbers.
+/// Works on the files of the ledger; the task is a [`WorkTask`]. The bridge's function explains the numbers.
 #[unsafe(no_mangle)]
-pub extern "C" fn files(length: u32, number: u32, is_content: u32) {
-    sluice_bridge::files(length, number, is_content, |task: FileTask<LedgerTask>| {
+pub extern "C" fn work(length: u32, number: u32, is_content: u32) {
+    sluice_bridge::work(length, number, is_content, |task: WorkTask<LedgerTask>| {
         LEDGER.with(|ledger| task.start(ledger))
     });
 }

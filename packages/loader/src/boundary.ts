@@ -1350,36 +1350,6 @@ export type ThinkingFallback = "hide" | "text";
 
 export type ListState = "fresh" | "stale" | "missing";
 
-export type KeyCheck = { 
-/**
- * Whether the key is valid.
- */
-state: KeyState, 
-/**
- * The same for the user, sentence by sentence.
- */
-text: Array<Message>, 
-/**
- * How much credit is left, if the server says so in dollars.
- */
-credit: Credit | null, };
-
-export type Credit = { 
-/**
- * How much is left, in US dollars.
- */
-left: number, 
-/**
- * How much was used in total, by everybody who uses the account.
- */
-used: number | null, 
-/**
- * The same for the user.
- */
-text: Message, };
-
-export type KeyState = "accepted" | "refused" | "unknown";
-
 export type Estimate = { 
 /**
  * How many tokens the request is expected to have.
@@ -1926,31 +1896,21 @@ models: number,
  */
 defaultModel: [string, string] | null, 
 /**
- * The last note about the list, in the user's language.
+ * The last note about the list.
  */
-note: string | null, 
+note: Array<Message> | null, 
 /**
- * See [`CatalogView::elsewhere`](crate::CatalogView::elsewhere).
+ * Why the list couldn't be refreshed. The models known before are still there.
+ */
+problems: Array<Message>, 
+/**
+ * See [`ModelList::elsewhere`](crate::ModelList::elsewhere).
  */
 elsewhere: string | null, 
 /**
- * Why the server doesn't accept the key, or needs one, in the user's language.
+ * Why the server doesn't accept the key, or needs one, if it was asked.
  */
-refusal: string | null, };
-
-export type RefreshedModels = { 
-/**
- * The name of the connection.
- */
-label: string, 
-/**
- * How many of its models can chat.
- */
-models: number, 
-/**
- * Why the list couldn't be refreshed, in the user's language. The models known before are still there.
- */
-problems: Array<string>, };
+refusal: Array<Message> | null, };
 
 export type ConnectionTest = { 
 /**
@@ -1984,7 +1944,7 @@ problem: MessageCode | null,
  */
 command: string | null, };
 
-export type FileStep = { "type": "list", 
+export type WorkStep = { "type": "list", 
 /**
  * The subfolder.
  */
@@ -2016,13 +1976,17 @@ mayReplace: boolean, } | { "type": "delete",
 /**
  * The name.
  */
-name: string, } | { "type": "done", 
+name: string, } | { "type": "get", 
+/**
+ * The requests, without the key.
+ */
+requests: Array<HttpRequest>, } | { "type": "done", 
 /**
  * What it returns.
  */
 result: unknown, };
 
-export type FileResult = { "listed": Array<FileEntry> } | "missing" | { "done": boolean };
+export type WorkResult = { "listed": Array<FileEntry> } | "missing" | { "done": boolean } | { "received": Array<Received> };
 
 export type FileEntry = { 
 /**
@@ -2038,7 +2002,7 @@ size: number,
  */
 modifiedMs: number, };
 
-export type FileTask<Task> = { 
+export type WorkTask<Task> = { 
 /**
  * What to do.
  */
@@ -2067,6 +2031,66 @@ limits: SpendLimits, } } | { "release": {
 id: string, } } | { "limitStates": SpendLimits } | "readRecords";
 
 export type VaultTask = "open" | "save" | "pruneRecordings";
+
+export type RequestsTask = { "vault": VaultTask } | { "models": ListTask };
+
+export type ListTask = { 
+/**
+ * Identifies the server and the key.
+ */
+connection: string, 
+/**
+ * The address of the server.
+ */
+baseUrl: string, 
+/**
+ * Whether it is the demo, whose models aren't kept.
+ */
+isDemo: boolean, 
+/**
+ * Whether the key isn't kept yet, because it is being checked.
+ */
+isTrial: boolean, 
+/**
+ * The user's settings for models.
+ */
+settings: ModelSettings, 
+/**
+ * The user's extra headers for this server, by name.
+ */
+extraHeaders: { [key in string]: string }, 
+/**
+ * What to do.
+ */
+work: ListWork, };
+
+export type ListWork = "show" | "list" | "refresh" | "check" | "credit" | { "enrich": { 
+/**
+ * The model's id.
+ */
+model: string, } } | { "learn": { 
+/**
+ * The model's id.
+ */
+model: string, 
+/**
+ * See [`Report::refused`](crate::Report::refused).
+ */
+refused: Array<Parameter>, 
+/**
+ * See [`Report::overflow`](crate::Report::overflow).
+ */
+overflow: string | null, } } | { "keyRefused": { 
+/**
+ * What the user is told about it.
+ */
+reason: Array<Message>, } } | "forget";
+
+export type Received = HttpResponse | { 
+/**
+ * Why.
+ */
+transport: Transport, };
 
 export type SpendLimits = { 
 /**
@@ -3079,7 +3103,7 @@ parameters: Array<Parameter>, } } | { "bodyRule": {
 /**
  * The HTTP status.
  */
-status: number, } } | { "catalog": CatalogQuestion } | { "distinguish": { 
+status: number, } } | { "distinguish": { 
 /**
  * The server's ids of the models that were listed before.
  */
@@ -3115,15 +3139,7 @@ values: object,
 /**
  * The environment variables that the settings name.
  */
-environment: { [key in string]: string }, } } | { "checkKey": { 
-/**
- * The response, with its body.
- */
-response: HttpResponse, 
-/**
- * Seconds since 1970.
- */
-now: number, } } | { "vercelFiles": { 
+environment: { [key in string]: string }, } } | { "vercelFiles": { 
 /**
  * The platform, named as in Node.
  */
@@ -3239,99 +3255,41 @@ optional: Array<Parameter>,
  */
 notes: Array<Note>, };
 
-export type CatalogQuestion = { 
-/**
- * The endpoint.
- */
-baseUrl: string, 
-/**
- * The snapshot from the last answer.
- */
-snapshot?: string, 
-/**
- * The user's settings for models.
- */
-settings: ModelSettings, 
-/**
- * Seconds since 1970.
- */
-now: number, 
-/**
- * What happened since the snapshot, if anything did.
- */
-event?: CatalogEvent, 
-/**
- * A model whose providers are of interest.
- */
-about?: string, 
-/**
- * The user's extra headers for this endpoint, by name.
- */
-extraHeaders?: { [key in string]: string }, };
-
-export type CatalogEvent = { "listReceived": HttpResponse } | { "otherListReceived": HttpResponse } | { "listFailed": Transport } | { "endpointsReceived": [string, HttpResponse] } | { "answered": { 
-/**
- * The model's id.
- */
-model: string, 
-/**
- * See [`Report::refused`](crate::Report::refused).
- */
-refused: Array<Parameter>, 
-/**
- * See [`Report::overflow`](crate::Report::overflow).
- */
-overflow: string | null, } };
-
 export type CatalogView = { 
 /**
  * The models to offer.
  */
 models: Array<ChatModel>, 
 /**
- * The models that are not offered.
- */
-others: Array<OtherModel>, 
-/**
- * Whether the list has to be requested.
+ * How old the list is.
  */
 state: ListState, 
 /**
- * The request for the list. The shell adds the key.
+ * What a dialog needs to know about it.
  */
-listRequest: HttpRequest, 
+check: ServerCheck, 
 /**
- * The request for the list at another address, if the last response shows that there is none at this one.
+ * How much credit is left, if that was asked and the server says so.
  */
-otherListRequest: HttpRequest | null, 
+credit: Message | null, 
 /**
- * The request that shows whether a key is valid.
- */
-creditsRequest: HttpRequest, 
-/**
- * The request for the providers of the model in question; `None` if they are known well enough.
- */
-endpointsRequest: HttpRequest | null, 
-/**
- * Why the server refused to list its models with this key, or without one, if it just did.
- */
-refusal: Array<Message> | null, 
-/**
- * Whether the models or the snapshot changed.
+ * Whether the models changed.
  */
 changed: boolean, 
 /**
- * What is wrong with the list, the snapshot or the settings.
+ * Whether the list has to be refreshed. There is no need to wait for that.
  */
-notes: Array<Note>, 
+mustRefresh: boolean, 
 /**
- * See [`ModelList::elsewhere`](crate::ModelList::elsewhere).
+ * What to tell the user, because the server has refused the key.
  */
-elsewhere: string | null, 
+tell: Array<Message> | null, 
 /**
- * The state to store and to send with the next question.
+ * Lines for the log.
  */
-snapshot: string, };
+log: Array<[LogLevel, string]>, };
+
+export type LogLevel = "trace" | "info";
 
 export type TokensQuestion = { "begin": { 
 /**

@@ -2,16 +2,14 @@
 
 import type {
   BodyRule,
-  CatalogQuestion,
   CatalogView,
   ChatMessage,
   ConnectionSource,
   Dialog,
   DialogStep,
   Endpoint,
-  HttpResponse,
-  KeyCheck,
   KeyUse,
+  ListTask,
   Message,
   Parameter,
   Permission,
@@ -20,6 +18,7 @@ import type {
   ProbeOptions,
   ProbeStep,
   RequestsQuestion,
+  RequestsTask,
   Settings,
   Sources,
   SpendChoice,
@@ -29,18 +28,15 @@ import type {
   VercelSession,
   VercelStep,
 } from "./boundary.js";
-import { type FileExports, type FileFolder, runFiles } from "./files.js";
 import { compile, Instance, QuestionError } from "./module.js";
 import { ANSWER } from "./numbers.js";
+import { runWork, type Shell, type WorkExports } from "./work.js";
 
-interface RequestsExports extends FileExports {
+interface RequestsExports extends WorkExports {
   ask(length: number): void;
   build_request(length: number): void;
   link_free(length: number, hasLines: number): void;
 }
-
-/** JSON has no `undefined`, so a field that is undefined is the same as one that is missing. */
-type WithUndefined<T> = { [Field in keyof T]: T[Field] | undefined };
 
 /** A request that is ready to be sent. The field `body` of its `request` is empty. */
 export interface Prepared extends PreparedRequest {
@@ -68,6 +64,7 @@ export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Pro
 export class Requests {
   readonly #module: WebAssembly.Module;
   #instance: Instance<RequestsExports> | undefined;
+  #lists: Instance<RequestsExports> | undefined;
   /** How many tasks are working on files. */
   #tasks = 0;
   /** The vault as it was last read or written, for the next instance. */
@@ -106,11 +103,11 @@ export class Requests {
   }
 
   /** Works on the files of the vault, which contains what servers need back of earlier answers, or on recordings. */
-  async work(task: VaultTask, folder: FileFolder): Promise<void> {
+  async work(task: VaultTask, folder: Shell): Promise<void> {
     const instance = this.#current();
     this.#tasks += 1;
     try {
-      await runFiles(instance, task, folder);
+      await runWork(instance, { vault: task } satisfies RequestsTask, folder);
     } finally {
       this.#tasks -= 1;
     }
@@ -142,9 +139,12 @@ export class Requests {
     return this.#ask({ bodyRule: { status } });
   }
 
-  /** Returns what is known about an endpoint's models, after something happened. Keep the snapshot for the next question. */
-  catalog(question: WithUndefined<Omit<CatalogQuestion, "now">>): CatalogView {
-    return this.#ask({ catalog: { ...question, now: now() } as CatalogQuestion });
+  /** Works on the list of models of a connection. All lists are in an instance of their own, which never becomes too large. */
+  models(task: ListTask, shell: Shell): Promise<CatalogView> {
+    if (this.#lists === undefined || this.#lists.crashed) {
+      this.#lists = new Instance(this.#module);
+    }
+    return runWork(this.#lists, { models: task } satisfies RequestsTask, shell);
   }
 
   /** Returns an id and a name for each model of a connection. They differ from those of the models that were listed before. */
@@ -160,11 +160,6 @@ export class Requests {
   /** Reads what VS Code has under `sluice`. The environment has the variables that extra headers name. */
   readSettings(values: object, environment: { [name: string]: string }): Settings {
     return this.#ask({ readSettings: { values, environment } });
-  }
-
-  /** Returns what the response to the catalog's `creditsRequest` says about the key. */
-  checkKey(response: HttpResponse): KeyCheck {
-    return this.#ask({ checkKey: { response, now: now() } });
   }
 
   /** Returns the files that the Vercel CLI may have. */

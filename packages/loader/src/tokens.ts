@@ -17,15 +17,15 @@ import type {
   SpendChoice,
   TokensQuestion,
 } from "./boundary.js";
-import { type FileExports, type FileFolder, runFiles } from "./files.js";
 import { compile, Instance } from "./module.js";
+import { runWork, type Shell, type WorkExports } from "./work.js";
 
 /** Compiles the counter. Its vocabularies are ready for use. */
 export async function loadTokens(wasm: BufferSource | WebAssembly.Module): Promise<Tokens> {
   return new Tokens(await compile(wasm));
 }
 
-interface TokensExports extends FileExports {
+interface TokensExports extends WorkExports {
   ask(length: number): void;
   tokenizer(length: number): number;
   count_text(tokenizer: number, length: number): number;
@@ -110,8 +110,8 @@ export class Tokens {
   }
 
   /** Works on the files that all windows share. Tasks must not overlap. */
-  work<T>(task: LedgerTask, folder: FileFolder): Promise<T> {
-    return runFiles(this.#use(), task, folder);
+  work<T>(task: LedgerTask, folder: Shell): Promise<T> {
+    return runWork(this.#use(), task, folder);
   }
 
   /** A request begins; `chat` is the JSON of its `ChatRequest`. Returns how many tokens it has, as far as known, and what to show. */
@@ -194,8 +194,8 @@ export class Records {
   }
 
   /** Adds the records in the files of all windows. */
-  read(folder: FileFolder): Promise<void> {
-    return runFiles(this.#instance, "readRecords" satisfies LedgerTask, folder);
+  read(folder: Shell): Promise<void> {
+    return runWork(this.#instance, "readRecords" satisfies LedgerTask, folder);
   }
 
   /** Adds records: JSON, one on each line. */

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { CoreError, QuestionError } from "../src/core.js";
-import type { FileFolder } from "../src/files.js";
 import { loadTokens, type Tokens } from "../src/tokens.js";
+import type { Shell } from "../src/work.js";
 import { fromEnvironment, wasmBytes } from "./support.js";
 
 const tokensBytes = new Uint8Array(readFileSync(fromEnvironment("SLUICE_TOKENS_WASM")));
@@ -78,8 +78,8 @@ test("counts are corrected by what servers counted, for models of the same serve
 });
 
 /** A folder in memory. */
-function folderOf(files: Map<string, Uint8Array>): FileFolder {
-  const perform: FileFolder["perform"] = async (step, content) => {
+function folderOf(files: Map<string, Uint8Array>): Shell {
+  const perform: Shell["perform"] = async (step, content) => {
     switch (step.type) {
       case "list":
         return { listed: [...files.keys()].map((name) => ({ name, size: 0, modifiedMs: 0 })) };

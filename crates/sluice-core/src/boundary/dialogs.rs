@@ -145,7 +145,8 @@ pub enum DialogStep {
         /// Which connection of the last [`ListConnections`](Self::ListConnections).
         index: usize,
     },
-    /// Request the lists of models of all connections, except the demo. The answer is a list of [`RefreshedModels`].
+    /// Request the lists of models of all connections, except the demo. The answer is a list of their
+    /// names, each with a [`ServerCheck`].
     RefreshModels {
         /// What to show until then.
         title: Message,
@@ -331,7 +332,7 @@ pub struct DialogConnection {
 }
 
 /// What a server says about its models and a key.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerCheck {
@@ -339,24 +340,14 @@ pub struct ServerCheck {
     pub models: usize,
     /// The id and the name of the model that suits new chats best.
     pub default_model: Option<(String, String)>,
-    /// The last note about the list, in the user's language.
-    pub note: Option<String>,
-    /// See [`CatalogView::elsewhere`](crate::CatalogView::elsewhere).
+    /// The last note about the list.
+    pub note: Option<Vec<Message>>,
+    /// Why the list couldn't be refreshed. The models known before are still there.
+    pub problems: Vec<Message>,
+    /// See [`ModelList::elsewhere`](crate::ModelList::elsewhere).
     pub elsewhere: Option<String>,
-    /// Why the server doesn't accept the key, or needs one, in the user's language.
-    pub refusal: Option<String>,
-}
-
-/// What came of a request for a list of models.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct RefreshedModels {
-    /// The name of the connection.
-    pub label: String,
-    /// How many of its models can chat.
-    pub models: usize,
-    /// Why the list couldn't be refreshed, in the user's language. The models known before are still there.
-    pub problems: Vec<String>,
+    /// Why the server doesn't accept the key, or needs one, if it was asked.
+    pub refusal: Option<Vec<Message>>,
 }
 
 /// What a test of a connection found, in the user's language and without secrets.

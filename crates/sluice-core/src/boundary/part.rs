@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fnv::short_hash;
-use crate::message::{Message, join_messages};
+use crate::message::{Message, MessageCode, join_messages};
 
 /// One output of the stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -281,5 +281,10 @@ impl Note {
     /// Returns a note that is shown to the user.
     pub(crate) fn for_people(kind: NoteKind, text: Vec<Message>) -> Self {
         Self { kind, detail: join_messages(&text, " "), text }
+    }
+
+    /// Returns what it says to the user.
+    pub(crate) fn for_user(&self) -> Vec<Message> {
+        if self.text.is_empty() { vec![Message::new(MessageCode::Plain, [&self.detail])] } else { self.text.clone() }
     }
 }

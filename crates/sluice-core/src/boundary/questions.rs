@@ -7,15 +7,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::chat::{ChatMessage, ChatRequest, HttpRequest};
-use super::dialogs::Dialog;
+use super::chat::{ChatMessage, ChatRequest};
+use super::dialogs::{Dialog, ServerCheck};
 use super::inspect::RecordsQuestion;
-use super::model::{ChatModel, ModelSettings, OtherModel};
+use super::model::ChatModel;
 use super::outcome::LoggedOutcome;
-use super::part::Note;
 use super::spending::{LimitState, SpendChoice};
 use super::usage::Totals;
-use crate::failure::{HttpResponse, Transport};
 use crate::ledger::{LedgerEntry, LedgerModel};
 use crate::message::Message;
 use crate::models::ListState;
@@ -85,8 +83,6 @@ pub enum RequestsQuestion {
         /// The HTTP status.
         status: u16,
     },
-    /// Updates what is known about an endpoint's models, and returns it as a [`CatalogView`].
-    Catalog(Box<CatalogQuestion>),
     /// Gives models that several keys have different ids and names. Returns a list of ids with names.
     Distinguish {
         /// The server's ids of the models that were listed before.
@@ -117,14 +113,6 @@ pub enum RequestsQuestion {
         values: Map<String, Value>,
         /// The environment variables that the settings name.
         environment: BTreeMap<String, String>,
-    },
-    /// Reads the response to [`CatalogView::credits_request`]. Returns a [`KeyCheck`](crate::KeyCheck).
-    CheckKey {
-        /// The response, with its body.
-        response: HttpResponse,
-        /// Seconds since 1970.
-        #[cfg_attr(test, ts(type = "number"))]
-        now: u64,
     },
     /// Returns the paths of the files that the Vercel CLI may have.
     VercelFiles {
@@ -230,81 +218,38 @@ pub struct PreparedRequest {
     pub question: QuestionId,
 }
 
-/// A question about the models of an endpoint. The shell keeps the catalog's state, the snapshot.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
-pub struct CatalogQuestion {
-    /// The endpoint.
-    pub base_url: String,
-    /// The snapshot from the last answer.
-    pub snapshot: Option<String>,
-    /// The user's settings for models.
-    pub settings: ModelSettings,
-    /// Seconds since 1970.
-    #[cfg_attr(test, ts(type = "number"))]
-    pub now: u64,
-    /// What happened since the snapshot, if anything did.
-    pub event: Option<CatalogEvent>,
-    /// A model whose providers are of interest.
-    pub about: Option<String>,
-    /// The user's extra headers for this endpoint, by name.
-    pub extra_headers: Option<BTreeMap<String, String>>,
-}
-
-/// Something that may change what is known about an endpoint's models.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub enum CatalogEvent {
-    /// There was a response to the request for the list.
-    ListReceived(HttpResponse),
-    /// There was a response to [`CatalogView::other_list_request`].
-    OtherListReceived(HttpResponse),
-    /// There was no response to the request for the list.
-    ListFailed(Transport),
-    /// There was a response to the request for a model's providers.
-    EndpointsReceived(String, HttpResponse),
-    /// A chat with a model has ended, or a test of it.
-    Answered {
-        /// The model's id.
-        model: String,
-        /// See [`Report::refused`](crate::Report::refused).
-        refused: Vec<Parameter>,
-        /// See [`Report::overflow`](crate::Report::overflow).
-        overflow: Option<String>,
-    },
-}
-
-/// What is known about an endpoint's models. A shell keeps the snapshot; a known list is never lost.
-#[derive(Debug, Serialize)]
+/// What is known about the models of a connection, and what a shell does about it.
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CatalogView {
     /// The models to offer.
     pub models: Vec<ChatModel>,
-    /// The models that are not offered.
-    pub others: Vec<OtherModel>,
-    /// Whether the list has to be requested.
+    /// How old the list is.
     pub state: ListState,
-    /// The request for the list. The shell adds the key.
-    pub list_request: HttpRequest,
-    /// The request for the list at another address, if the last response shows that there is none at this one.
-    pub other_list_request: Option<HttpRequest>,
-    /// The request that shows whether a key is valid.
-    pub credits_request: HttpRequest,
-    /// The request for the providers of the model in question; `None` if they are known well enough.
-    pub endpoints_request: Option<HttpRequest>,
-    /// Why the server refused to list its models with this key, or without one, if it just did.
-    pub refusal: Option<Vec<Message>>,
-    /// Whether the models or the snapshot changed.
+    /// What a dialog needs to know about it.
+    pub check: ServerCheck,
+    /// How much credit is left, if that was asked and the server says so.
+    pub credit: Option<Message>,
+    /// Whether the models changed.
     pub changed: bool,
-    /// What is wrong with the list, the snapshot or the settings.
-    pub notes: Vec<Note>,
-    /// See [`ModelList::elsewhere`](crate::ModelList::elsewhere).
-    pub elsewhere: Option<String>,
-    /// The state to store and to send with the next question.
-    pub snapshot: String,
+    /// Whether the list has to be refreshed. There is no need to wait for that.
+    pub must_refresh: bool,
+    /// What to tell the user, because the server has refused the key.
+    pub tell: Option<Vec<Message>>,
+    /// Lines for the log.
+    pub log: Vec<(LogLevel, String)>,
+}
+
+/// How important a line of a log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum LogLevel {
+    /// It may quote a server.
+    Trace,
+    /// It contains no word that a server chose.
+    Info,
 }
 
 /// The questions to the module with the vocabularies.

@@ -13,7 +13,7 @@ use crate::failure::{BodyRule, HttpResponse, Transport};
 use crate::keys::KeptKey;
 use crate::ledger::{Begun, Ended, LedgerModel};
 use crate::message::{Message, MessageCode};
-use crate::models::{Credit, KeyCheck, KeyState, ListState};
+use crate::models::ListState;
 use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
 use crate::receive::StreamOptions;
@@ -101,9 +101,6 @@ fn typescript_types_are_fresh() {
         SettingProblem::decl(&config),
         ThinkingFallback::decl(&config),
         ListState::decl(&config),
-        KeyCheck::decl(&config),
-        Credit::decl(&config),
-        KeyState::decl(&config),
         Estimate::decl(&config),
         RequestKind::decl(&config),
         QuestionId::decl(&config),
@@ -127,15 +124,18 @@ fn typescript_types_are_fresh() {
         DialogModel::decl(&config),
         DialogConnection::decl(&config),
         ServerCheck::decl(&config),
-        RefreshedModels::decl(&config),
         ConnectionTest::decl(&config),
         VercelAnswer::decl(&config),
-        FileStep::decl(&config),
-        FileResult::decl(&config),
+        WorkStep::decl(&config),
+        WorkResult::decl(&config),
         FileEntry::decl(&config),
-        FileTask::<VaultTask>::decl(&config),
+        WorkTask::<VaultTask>::decl(&config),
         LedgerTask::decl(&config),
         VaultTask::decl(&config),
+        RequestsTask::decl(&config),
+        ListTask::decl(&config),
+        ListWork::decl(&config),
+        Received::decl(&config),
         SpendLimits::decl(&config),
         SpendLimit::decl(&config),
         Verdict::decl(&config),
@@ -193,9 +193,8 @@ fn typescript_types_are_fresh() {
         Topic::decl(&config),
         RequestsQuestion::decl(&config),
         PreparedRequest::decl(&config),
-        CatalogQuestion::decl(&config),
-        CatalogEvent::decl(&config),
         CatalogView::decl(&config),
+        LogLevel::decl(&config),
         TokensQuestion::decl(&config),
         HistoryPeriod::decl(&config),
         HistoryRow::decl(&config),

@@ -1,7 +1,7 @@
 //! Refreshing the models of all connections, and testing one of them.
 
 use super::{Editor, keys, plain, sluice, text};
-use crate::boundary::{ConnectionTest, DialogConnection, DialogLevel, DialogRow, DialogStep, RefreshedModels};
+use crate::boundary::{ConnectionTest, DialogConnection, DialogLevel, DialogRow, DialogStep, ServerCheck};
 use crate::message::{Message, MessageCode};
 
 /// Requests all lists of models, after the user has confirmed the addresses that need it.
@@ -17,18 +17,18 @@ pub(super) async fn refresh_models(editor: &Editor) -> Option<()> {
         connections = editor.connections().await;
     }
     let title = MessageCode::RequestingModels.into();
-    let lists: Vec<RefreshedModels> = editor.ask(DialogStep::RefreshModels { title }).await.unwrap_or_default();
-    let about = |label: &str, problem: &str| format!("{label}: {problem}");
-    let mut problems: Vec<String> = Vec::new();
-    problems.extend(connections.iter().filter_map(|one| Some(about(&one.label, one.problem.as_deref()?))));
-    problems.extend(lists.iter().flat_map(|list| list.problems.iter().map(|problem| about(&list.label, problem))));
+    let lists: Vec<(String, ServerCheck)> = editor.ask(DialogStep::RefreshModels { title }).await.unwrap_or_default();
+    let problems = connections.iter().filter_map(|one| Some((&one.label, plain(one.problem.as_ref()?))));
+    let problems = problems.chain(lists.iter().map(|(label, list)| (label, list.problems.clone())));
+    let about = |(label, problem): (&String, Vec<Message>)| plain(&format!("{label}:")).into_iter().chain(problem);
+    let problems: Vec<_> = problems.filter(|(_, problem)| !problem.is_empty()).flat_map(about).collect();
     if !problems.is_empty() {
-        return show_problem(editor, &problems.join(" ")).await;
+        return show_problem(editor, problems).await;
     }
     if lists.is_empty() {
         return keys::none_yet(editor).await;
     }
-    let says = match lists.iter().map(|list| list.models).sum() {
+    let says = match lists.iter().map(|(_, list)| list.models).sum() {
         1_usize => MessageCode::FoundOneModel.into(),
         models => Message::new(MessageCode::FoundModels, [&models]),
     };
@@ -37,9 +37,9 @@ pub(super) async fn refresh_models(editor: &Editor) -> Option<()> {
 }
 
 /// Says that a connection can't be used, and offers to test it.
-pub(super) async fn show_problem(editor: &Editor, problem: &str) -> Option<()> {
+pub(super) async fn show_problem(editor: &Editor, problem: Vec<Message>) -> Option<()> {
     let (button, command) = (MessageCode::TestTheConnection, "sluice.testConnection");
-    editor.offer(DialogLevel::Warning, sluice(plain(problem)), [button], [command]).await
+    editor.offer(DialogLevel::Warning, sluice(problem), [button], [command]).await
 }
 
 /// Tests a connection, and says what the test found.

@@ -163,7 +163,7 @@ pub(super) async fn add_server(editor: &Editor) -> Option<()> {
         let needs_key = found.refusal.is_some();
         let checked = (known.unwrap_or(server), found);
         match problem {
-            Some(problem) if !needs_key => Checked::Doubtful(checked, plain(&problem)),
+            Some(problem) if !needs_key => Checked::Doubtful(checked, problem),
             _ => Checked::Good(checked),
         }
     };
@@ -243,8 +243,8 @@ async fn check_key(
     let found = editor.check_server(&server).await;
     server.base_url = found.elsewhere.clone().unwrap_or(server.base_url);
     match (&found.refusal, found.problem()) {
-        (Some(refusal), _) => Checked::Bad(plain(refusal)),
-        (None, Some(problem)) => Checked::Doubtful((server, found), plain(&problem)),
+        (Some(refusal), _) => Checked::Bad(refusal.clone()),
+        (None, Some(problem)) => Checked::Doubtful((server, found), problem),
         (None, None) => Checked::Good((server, found)),
     }
 }
@@ -319,7 +319,7 @@ async fn ready(editor: &Editor, server: &KeptKey, found: ServerCheck) -> Option<
 
 impl ServerCheck {
     /// Returns what is wrong if the server lists no models.
-    fn problem(&self) -> Option<String> {
+    fn problem(&self) -> Option<Vec<Message>> {
         self.note.clone().filter(|_| self.models == 0)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::records::OwnRecords;
 use super::reserved::OwnReservations;
-use super::{FileWork, Folder, Shared, hex};
-use crate::boundary::{FileTask, LedgerTask, LimitState, SpendLimits, SpendPeriod, Verdict};
+use super::{Folder, Shared, ShellWork, hex};
+use crate::boundary::{LedgerTask, LimitState, SpendLimits, SpendPeriod, Verdict, WorkTask};
 use crate::inspect::Records;
 use crate::ledger::{Ended, Ledger};
 use crate::message::MessageCode;
@@ -35,21 +35,21 @@ impl KeptLedger {
     }
 }
 
-impl FileTask<LedgerTask> {
+impl WorkTask<LedgerTask> {
     /// Starts the task. The tasks of a window must not overlap.
-    pub fn start(self, kept: &Shared<KeptLedger>) -> FileWork {
+    pub fn start(self, kept: &Shared<KeptLedger>) -> ShellWork {
         let Self { task, now_ms, random } = self;
         let start = |folder| LedgerWork { folder, kept: kept.clone(), now_ms, random };
         match task {
-            LedgerTask::Load => FileWork::new(|folder| start(folder).load()),
-            LedgerTask::Save => FileWork::new(|folder| start(folder).save()),
-            LedgerTask::Reload => FileWork::new(|folder| start(folder).reload()),
+            LedgerTask::Load => ShellWork::new(|folder| start(folder).load()),
+            LedgerTask::Save => ShellWork::new(|folder| start(folder).save()),
+            LedgerTask::Reload => ShellWork::new(|folder| start(folder).reload()),
             LedgerTask::CheckSpending { id, limits } => {
-                FileWork::new(|folder| start(folder).check_spending(id, limits))
+                ShellWork::new(|folder| start(folder).check_spending(id, limits))
             }
-            LedgerTask::Release { id } => FileWork::new(|folder| start(folder).release(id)),
-            LedgerTask::LimitStates(limits) => FileWork::new(|folder| start(folder).limit_states(limits)),
-            LedgerTask::ReadRecords => FileWork::new(|folder| start(folder).show()),
+            LedgerTask::Release { id } => ShellWork::new(|folder| start(folder).release(id)),
+            LedgerTask::LimitStates(limits) => ShellWork::new(|folder| start(folder).limit_states(limits)),
+            LedgerTask::ReadRecords => ShellWork::new(|folder| start(folder).show()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How long files are kept, and how many.
 
-use super::{FileWork, Folder};
+use super::{Folder, ShellWork};
 
 const DAY_MS: u64 = 86_400_000;
 /// A temporary file that is older than this was left behind by a window that crashed.
@@ -48,8 +48,8 @@ pub(super) async fn delete_left_behind(folder: &Folder, subfolder: &str, now_ms:
 }
 
 /// Deletes old recordings.
-pub(crate) fn prune_recordings(now_ms: u64) -> FileWork {
-    FileWork::new(async move |folder| {
+pub(crate) fn prune_recordings(now_ms: u64) -> ShellWork {
+    ShellWork::new(async move |folder| {
         let files = folder.list("recordings", true).await.into_iter();
         let files = files.map(|file| (format!("recordings/{}", file.name), file.modified_ms, file.size));
         RECORDINGS.apply(&folder, files.collect(), now_ms).await;

@@ -5,20 +5,20 @@
 //! leaves behind when it dies is read and merged like the other files.
 
 use super::retention::{is_left_behind, prune_recordings};
-use super::{FileWork, Folder, Shared, hex};
-use crate::boundary::{FileEntry, FileTask, VaultTask};
+use super::{Folder, Shared, ShellWork, hex};
+use crate::boundary::{FileEntry, VaultTask, WorkTask};
 use crate::vault::Vault;
 
 const FOLDER: &str = "vault";
 
-impl FileTask<VaultTask> {
+impl WorkTask<VaultTask> {
     /// Starts the task.
-    pub fn start(self, vault: &Shared<Vault>) -> FileWork {
+    pub fn start(self, vault: &Shared<Vault>) -> ShellWork {
         let Self { task, now_ms, random } = self;
         let vault = vault.clone();
         match task {
-            VaultTask::Open => FileWork::new(async move |folder| open(&folder, &vault, now_ms).await),
-            VaultTask::Save => FileWork::new(async move |folder| save(&folder, &vault, now_ms, &hex(random)).await),
+            VaultTask::Open => ShellWork::new(async move |folder| open(&folder, &vault, now_ms).await),
+            VaultTask::Save => ShellWork::new(async move |folder| save(&folder, &vault, now_ms, &hex(random)).await),
             VaultTask::PruneRecordings => prune_recordings(now_ms),
         }
     }

@@ -92,7 +92,7 @@ struct Refused {
 }
 
 /// What to do with the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum ListState {
@@ -101,6 +101,7 @@ pub enum ListState {
     /// It can be used, but should be requested again.
     Stale,
     /// There is none. It must be requested first.
+    #[default]
     Missing,
 }
 

@@ -71,16 +71,23 @@ impl World {
             }
             DialogStep::CheckServer { server } => {
                 let answer = self.servers.get(server.key.as_deref().unwrap_or_default());
-                answer.cloned().unwrap_or_else(|| json!({"models": 0, "refusal": "Wrong key."}))
+                answer
+                    .cloned()
+                    .unwrap_or_else(|| json!({"models": 0, "problems": [], "refusal": [plain("Wrong key.")]}))
             }
             DialogStep::AskVercel { .. } => self.vercel.remove(0),
             DialogStep::CloseInput => (!self.is_impatient).into(),
             DialogStep::SignOut | DialogStep::ConfirmAddress { .. } => true.into(),
-            DialogStep::RefreshModels { .. } => json!([{"label": "Work", "models": 3, "problems": []}]),
+            DialogStep::RefreshModels { .. } => json!([["Work", {"models": 3, "problems": []}]]),
             DialogStep::TestConnection { .. } => json!({"verdict": "It works.", "isFailed": false, "details": "Card"}),
             _ => Value::Null,
         }
     }
+}
+
+/// Returns a message that is the same in every language.
+pub fn plain(text: &str) -> Value {
+    json!({"code": "plain", "args": [text]})
 }
 
 fn english(text: &[Message]) -> String {
@@ -150,5 +157,5 @@ pub fn with_server(key: &str, answer: Value) -> World {
 }
 
 pub fn works() -> Value {
-    json!({"models": 2, "defaultModel": ["acme/one", "One"]})
+    json!({"models": 2, "problems": [], "defaultModel": ["acme/one", "One"]})
 }

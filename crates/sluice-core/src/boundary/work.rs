@@ -1,30 +1,37 @@
-//! Work on files, as it crosses to a shell. [`FileWork`](crate::FileWork) describes it.
+//! Work that the core leads and a shell carries out, as it crosses between them. [`ShellWork`](crate::ShellWork) describes it.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::chat::HttpRequest;
+use super::model::ModelSettings;
 use super::spending::SpendLimits;
+use crate::failure::{HttpResponse, Transport};
+use crate::message::Message;
+use crate::send::Parameter;
 
-/// What a shell does next with the files of its folder. Names may start with the name of a subfolder: `vault/a.json`. A file whose
+/// What a shell does next, mostly with the files of its folder. Names may start with the name of a subfolder: `vault/a.json`. A file whose
 /// name ends with `.gz` is compressed when it is written and decompressed when it is read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub enum FileStep {
-    /// List the files of a subfolder, or of the folder itself if the name is empty. The result is [`FileResult::Listed`].
+pub enum WorkStep {
+    /// List the files of a subfolder, or of the folder itself if the name is empty. The result is [`WorkResult::Listed`].
     List {
         /// The subfolder.
         folder: String,
         /// Whether sizes and times are needed. They may be 0 otherwise.
         with_details: bool,
     },
-    /// Read the first of these files that exists. The result is [`FileResult::Content`] or [`FileResult::Missing`].
+    /// Read the first of these files that exists. The result is [`WorkResult::Content`] or [`WorkResult::Missing`].
     Read {
         /// The names in the order in which they are tried.
         names: Vec<String>,
     },
     /// Create a file, in a subfolder that only its owner can access. No other window uses this name. The result is
-    /// [`FileResult::Done`].
+    /// [`WorkResult::Done`].
     Write {
         /// The name.
         name: String,
@@ -32,7 +39,7 @@ pub enum FileStep {
         #[serde(skip)]
         content: Vec<u8>,
     },
-    /// Rename a file. The result is [`FileResult::Done`].
+    /// Rename a file. The result is [`WorkResult::Done`].
     Rename {
         /// The name that it has.
         from: String,
@@ -41,10 +48,15 @@ pub enum FileStep {
         /// Whether a file with the new name is replaced. If not, nothing happens if there is one.
         may_replace: bool,
     },
-    /// Delete a file, if it exists. The result is [`FileResult::Done`].
+    /// Delete a file, if it exists. The result is [`WorkResult::Done`].
     Delete {
         /// The name.
         name: String,
+    },
+    /// Send these requests at the same time, with the key of the connection. The result is [`WorkResult::Received`].
+    Get {
+        /// The requests, without the key.
+        requests: Vec<HttpRequest>,
     },
     /// The work is over.
     Done {
@@ -54,11 +66,11 @@ pub enum FileStep {
     },
 }
 
-/// What a [`FileStep`] led to.
+/// What a [`WorkStep`] led to.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub enum FileResult {
+pub enum WorkResult {
     /// The files of a folder, in any order.
     Listed(Vec<FileEntry>),
     /// The content of a file, which crosses separately.
@@ -68,6 +80,22 @@ pub enum FileResult {
     Missing,
     /// Whether it was done.
     Done(bool),
+    /// What came of the requests, in their order.
+    Received(Vec<Received>),
+}
+
+/// What came of a request.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Received {
+    /// There was a response.
+    Response(HttpResponse),
+    /// There was none.
+    Failed {
+        /// Why.
+        transport: Transport,
+    },
 }
 
 /// A file in a folder.
@@ -89,7 +117,7 @@ pub struct FileEntry {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct FileTask<Task> {
+pub struct WorkTask<Task> {
     /// What to do.
     pub task: Task,
     /// Milliseconds since 1970.
@@ -128,6 +156,76 @@ pub enum LedgerTask {
     LimitStates(SpendLimits),
     /// Adds the records of all windows to those that the inspector shows. Returns nothing.
     ReadRecords,
+}
+
+/// Work of the module that builds requests.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum RequestsTask {
+    /// Work on the files of the vault and on recordings.
+    Vault(VaultTask),
+    /// Work on a list of models. Returns a [`CatalogView`](crate::CatalogView).
+    Models(Box<ListTask>),
+}
+
+/// Work on the models of a connection.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ListTask {
+    /// Identifies the server and the key.
+    pub connection: String,
+    /// The address of the server.
+    pub base_url: String,
+    /// Whether it is the demo, whose models aren't kept.
+    pub is_demo: bool,
+    /// Whether the key isn't kept yet, because it is being checked.
+    pub is_trial: bool,
+    /// The user's settings for models.
+    pub settings: ModelSettings,
+    /// The user's extra headers for this server, by name.
+    pub extra_headers: BTreeMap<String, String>,
+    /// What to do.
+    pub work: ListWork,
+}
+
+/// What to do with the models of a connection.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum ListWork {
+    /// Show what is known.
+    Show,
+    /// Show what is known, or ask the server if that is nothing.
+    List,
+    /// Ask the server.
+    Refresh,
+    /// Ask the server, and whether it accepts the key.
+    Check,
+    /// Ask the server how much credit is left.
+    Credit,
+    /// Ask the server about a model that is used, once.
+    Enrich {
+        /// The model's id.
+        model: String,
+    },
+    /// Remember what an answer of a model, or a test of it, has shown.
+    Learn {
+        /// The model's id.
+        model: String,
+        /// See [`Report::refused`](crate::Report::refused).
+        refused: Vec<Parameter>,
+        /// See [`Report::overflow`](crate::Report::overflow).
+        overflow: Option<String>,
+    },
+    /// A chat has failed because the server refused the key.
+    KeyRefused {
+        /// What the user is told about it.
+        reason: Vec<Message>,
+    },
+    /// Delete everything that is kept.
+    Forget,
 }
 
 /// Work on the files of the vault and on recordings.
