@@ -169,8 +169,8 @@ function readStream(input, body) {
 async function models(work, received) {
   const perform = async ({ type }) => (type === "get" ? { received: [received] } : type === "read" ? "missing" : { done: true });
   const task = { connection: "", baseUrl: "https://gateway.example/v1", isDemo: false, isTrial: false, settings: {}, extraHeaders: {} };
-  await requests.models({ ...task, work: "forget" }, { perform });
-  await requests.models({ ...task, work }, { perform });
+  await requests.run({ models: { ...task, work: "forget" } }, { perform });
+  await requests.run({ models: { ...task, work } }, { perform });
 }
 
 function whole(status, body, headers = []) {

@@ -77,12 +77,12 @@ const data = Array.from({ length: 150 }, (_, index) => ({
 const response = { status: 200, headers: [["content-type", "application/json"]], body: JSON.stringify({ data }) };
 const perform = async ({ type }) => (type === "get" ? { received: [response] } : type === "read" ? "missing" : { done: true });
 const task = { connection: "", baseUrl: BASE, isDemo: false, isTrial: false, settings: {}, extraHeaders: {} };
-const { models } = await requests.models({ ...task, work: "refresh" }, { perform });
+const { models } = await requests.run({ models: { ...task, work: "refresh" } }, { perform });
 if (models.length !== data.length) throw new Error(`${models.length} models are listed`);
 const listing = [];
 for (let round = 0; round < 25; round++) {
   const started = process.cpuUsage();
-  await requests.models({ ...task, work: "list" }, { perform });
+  await requests.run({ models: { ...task, work: "list" } }, { perform });
   const { user, system } = process.cpuUsage(started);
   listing.push((user + system) / 1000);
 }

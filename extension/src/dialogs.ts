@@ -107,7 +107,7 @@ export class Dialogs {
         return way !== undefined && "problem" in way && way.confirm?.();
       }
       case "refreshModels": {
-        const refresh = async (connection: Connection) => [connection.label, (await lists.refresh(connection)).check] as const;
+        const refresh = async (connection: Connection) => [connection.label, (await lists.work(connection, "refresh")).check] as const;
         const usable = connections.usable.filter(({ isDemo }) => !isDemo);
         const checks = await withProgress(localized([step.title]), () => Promise.all(usable.map(refresh)));
         this.provider().refresh();
@@ -117,10 +117,12 @@ export class Dialogs {
         const way = open.known[step.index];
         return way !== undefined && "connection" in way && this.#test(way.connection, localized([step.title]));
       }
-      case "askVercel":
-        return step.title === null ? signIn.ask(step.task) : withProgress(localized([step.title]), () => signIn.ask(step.task));
+      case "askVercel": {
+        const ask = () => signIn.work({ ask: step.task });
+        return (await (step.title === null ? ask() : withProgress(localized([step.title]), ask))).answer;
+      }
       case "signOut":
-        return signIn.signOut();
+        return (await signIn.work("signOut")).wasSignedIn;
       case "runInTerminal": {
         const terminal = vscode.window.createTerminal("Vercel");
         terminal.show();
@@ -141,9 +143,9 @@ export class Dialogs {
       case "readOrigins":
         return connections.originsOf(step.key ?? undefined);
       case "checkServer":
-        return (await lists.check(await connections.entered(step.server))).check;
+        return (await lists.work(await connections.entered(step.server), "check")).check;
       case "forgetServer":
-        return lists.forget(await connections.entered(step.server));
+        return void (await lists.work(await connections.entered(step.server), "forget"));
       case "open":
         return vscode.env.openExternal(vscode.Uri.parse(step.url));
       case "done":
@@ -169,7 +171,8 @@ export class Dialogs {
       log.trace(`Test of ${label}: ${topic}: ${localized(detail)}`);
     }
     if (card.model !== null) {
-      await lists.learnFrom(connection, card.model, card);
+      const { model, refused, overflow } = card;
+      await lists.work(connection, { learn: { model, refused, overflow } });
     }
     showPage(label, cardPage(label, card, log.redact.bind(log)));
     const { version } = context.extension.packageJSON as { version: string };

@@ -55,7 +55,10 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     void recorder.finish(record);
   });
   const credits = async (): Promise<Credit[]> => {
-    const asked = connections.usable.map(async (connection) => ({ server: connection.label, text: await lists.credit(connection) }));
+    const asked = connections.usable.map(async (connection) => ({
+      server: connection.label,
+      text: (await lists.work(connection, "credit")).credit,
+    }));
     const known = await Promise.all(asked.map((one) => one.catch(() => undefined)));
     return known.flatMap((one) => (one == null || one.text === null ? [] : [{ server: one.server, text: one.text }]));
   };
@@ -82,7 +85,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
   const firstLook = connections.onDidLook(() => {
     firstLook.dispose();
     void check();
-    recorder.prune().catch((error: unknown) => log.failure("warn", "Old recordings could not be deleted", error));
+    recorder.work("prune").catch((error: unknown) => log.failure("warn", "Old recordings could not be deleted", error));
   });
 
   context.subscriptions.push(

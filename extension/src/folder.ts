@@ -38,7 +38,7 @@ export class Folder implements Shell {
         return { listed: await this.#list(step.folder, step.withDetails) };
       case "read":
         for (const name of step.names) {
-          const read = await this.read(name);
+          const read = await this.#read(name);
           if (read !== undefined) {
             return read;
           }
@@ -49,45 +49,20 @@ export class Folder implements Shell {
       case "rename":
         return this.#done(fs.rename(this.#file(step.from), this.#file(step.to), { overwrite: step.mayReplace }), step.mayReplace);
       case "delete":
-        return this.#done(this.delete(step.name), false);
-      case "get":
-      case "done":
+        return this.#done(fs.delete(this.#file(step.name), { recursive: true }), false);
+      default:
         return { done: false };
     }
   }
 
-  async readText(name: string): Promise<string | undefined> {
-    const bytes = await this.read(name);
-    return bytes && new TextDecoder().decode(bytes);
-  }
-
   /** Returns undefined if the file can't be read. */
-  async read(name: string): Promise<Uint8Array | undefined> {
+  async #read(name: string): Promise<Uint8Array | undefined> {
     try {
       const bytes = await fs.readFile(this.#file(name));
       return name.endsWith(".gz") ? await piped(bytes, new DecompressionStream("gzip")) : bytes;
     } catch {
       return undefined;
     }
-  }
-
-  async has(name: string): Promise<boolean> {
-    return fs.stat(this.#file(name)).then(
-      () => true,
-      () => false,
-    );
-  }
-
-  /** Creates or replaces a file. No reader ever sees half of it. */
-  async replace(name: string, content: string): Promise<void> {
-    const temporary = `${name}.${crypto.randomUUID()}.tmp`;
-    await this.#write(temporary, new TextEncoder().encode(content));
-    await fs.rename(this.#file(temporary), this.#file(name), { overwrite: true });
-  }
-
-  /** Deletes a file, or a folder with everything in it, if it exists. */
-  async delete(name: string): Promise<void> {
-    await fs.delete(this.#file(name), { recursive: true }).then(undefined, () => undefined);
   }
 
   /** Subfolders are accessible to their owner only. */
@@ -121,6 +96,33 @@ export class Folder implements Shell {
 
   #file(name: string): vscode.Uri {
     return name === "" ? this.uri : vscode.Uri.joinPath(this.uri, name);
+  }
+}
+
+/** There is at most one write in this time, unless it is urgent. */
+const SAVE_AFTER_MS = 2_000;
+
+/** Decides when something that changes often is saved. */
+export class Saver {
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #saved: Promise<void> = Promise.resolve();
+
+  constructor(private readonly save: () => Promise<void>) {}
+
+  /** It has changed. */
+  soon(): void {
+    this.#timer ??= setTimeout(() => void this.now(), SAVE_AFTER_MS);
+  }
+
+  now(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    return (this.#saved = this.save());
+  }
+
+  /** Resolves when every change is saved. */
+  async settled(): Promise<void> {
+    await (this.#timer === undefined ? this.#saved : this.now());
   }
 }
 

@@ -84,7 +84,7 @@ export class Inspector implements vscode.WebviewViewProvider {
       return { language: vscode.env.language, texts: vscode.l10n.bundle ?? {}, tab: this.#tab ?? null } satisfies Start;
     }
     if ("isRecorded" in question) {
-      return this.recorder.has(question.isRecorded);
+      return (await this.recorder.work<boolean>({ has: question.isRecorded })) ?? false;
     }
     if ("export" in question) {
       return this.dialogs.run({ exportRecording: question.export });

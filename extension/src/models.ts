@@ -3,9 +3,10 @@
 
 import * as vscode from "vscode";
 
-import type { CatalogView, ListWork, Message, Report } from "../../packages/loader/src/core.js";
+import type { CatalogView, ListWork } from "../../packages/loader/src/core.js";
 import { get } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
+import type { Shell } from "../../packages/loader/src/work.js";
 import type { Connection } from "./connections.js";
 import { Folder } from "./folder.js";
 import type { Log } from "./log.js";
@@ -35,10 +36,12 @@ export class ModelLists {
 
   /** Returns immediately if a list is known. It may be a little old; a change is announced later. */
   async list(connection: Connection): Promise<CatalogView> {
-    const view = await this.#work(connection, "list");
+    const view = await this.work(connection, "list");
     if (view.mustRefresh) {
       // This throws if the sign-in has expired. The known list stays.
-      this.refresh(connection).catch((error: unknown) => this.log.failure("warn", `Models of ${connection.endpoint.origin}`, error));
+      this.work(connection, "refresh").catch((error: unknown) =>
+        this.log.failure("warn", `Models of ${connection.endpoint.origin}`, error),
+      );
     }
     if (view.check.refusal !== null) {
       throw new KnownError(localized(view.check.refusal));
@@ -46,49 +49,14 @@ export class ModelLists {
     return view;
   }
 
-  /** Asks the server. A bad response doesn't replace a known list. */
-  refresh(connection: Connection): Promise<CatalogView> {
-    return this.#work(connection, "refresh");
-  }
-
-  /** Asks for the list, and whether the server accepts the key. */
-  check(connection: Connection): Promise<CatalogView> {
-    return this.#work(connection, "check");
-  }
-
-  /** Asks how much credit is left. Returns null if the server doesn't say. */
-  async credit(connection: Connection): Promise<Message | null> {
-    return (await this.#work(connection, "credit")).credit;
-  }
-
-  /** A chat has shown that a key isn't valid. */
-  async keyRefused(connection: Connection, reason: Message[]): Promise<void> {
-    await this.#work(connection, { keyRefused: { reason } });
-  }
-
-  /** Deletes everything that is kept about a connection that is gone. */
-  async forget(connection: Connection): Promise<void> {
-    await this.#work(connection, "forget");
-  }
-
-  /** A model is used, so its server is asked for more about it. */
-  async enrich(connection: Connection, model: string): Promise<void> {
-    await this.#work(connection, { enrich: { model } });
-  }
-
-  /** Remembers what an answer or a test has shown about a model. */
-  async learnFrom(connection: Connection, model: string, { refused, overflow }: Pick<Report, "refused" | "overflow">): Promise<void> {
-    await this.#work(connection, { learn: { model, refused, overflow } });
-  }
-
   /** The settings changed. */
   async reread(connections: readonly Connection[]): Promise<void> {
-    await Promise.all(connections.map((connection) => this.#work(connection, "show")));
+    await Promise.all(connections.map((connection) => this.work(connection, "show")));
     this.#changed.fire();
   }
 
-  /** Does something about a connection. If the same is being done already, this waits for it. */
-  #work(connection: Connection, work: ListWork): Promise<CatalogView> {
+  /** Does something with the models of a connection. If the same is being done already, this waits for it. */
+  work(connection: Connection, work: ListWork): Promise<CatalogView> {
     const which = JSON.stringify([connection.id, work]);
     const running = this.#running.get(which) ?? this.#run(connection, work).finally(() => this.#running.delete(which));
     this.#running.set(which, running);
@@ -102,14 +70,11 @@ export class ModelLists {
     const extraHeaders = headers[endpoint.origin] ?? {};
     const task = { connection: id, baseUrl: endpoint.baseUrl, isDemo, isTrial, settings, extraHeaders, work };
     const folder = new Folder(this.storage, (error) => this.log.failure("warn", "The list of models cannot be kept", error));
-    const view = await folder.inTurn(() =>
-      requests.models(task, {
-        perform: async (step, content) =>
-          step.type === "get"
-            ? { received: await Promise.all(step.requests.map((request) => get(requests, connection, request))) }
-            : folder.perform(step, content),
-      }),
-    );
+    const perform: Shell["perform"] = async (step, content) =>
+      step.type === "get"
+        ? { received: await Promise.all(step.requests.map((request) => get(requests, connection, request))) }
+        : folder.perform(step, content);
+    const view = await folder.inTurn(() => requests.run<CatalogView>({ models: task }, { perform }));
     view.log.forEach(([level, line]) => this.log[level](line));
     if (view.tell !== null) {
       this.#refused.fire({ connection, reason: localized(view.tell) });

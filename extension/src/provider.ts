@@ -229,19 +229,21 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
       // Whatever happened, the status bar must not continue to say that a request is running.
       ledger.end(answered?.ledgerEntry).catch((error: unknown) => log.failure("error", "Usage could not be recorded", error));
     }
-    const { ending, usage, outcome, reasoningRefused, elsewhere } = answered.report;
+    const { ending, usage, outcome, reasoningRefused, elsewhere, refused, overflow } = answered.report;
     if (elsewhere !== null && !this.#elsewhere.has(baseUrl)) {
       this.#elsewhere.set(baseUrl, elsewhere.baseUrl);
       void showWarning(`Sluice: ${localized([elsewhere.message])}`);
     }
     if (ending.type === "done" && !connection.isDemo) {
-      lists.enrich(connection, model.id).catch((error: unknown) => log.failure("debug", log.modelName(model.id), error));
+      lists
+        .work(connection, { enrich: { model: model.id } })
+        .catch((error: unknown) => log.failure("debug", log.modelName(model.id), error));
     }
     const { ledgerEntry } = answered;
     if (ledgerEntry !== undefined && requests.remember(ledgerEntry, prepared.question, reasoningRefused ? prepared.chat : undefined)) {
       vault.changed(!hasCalls);
     }
-    await lists.learnFrom(connection, model.id, answered.report);
+    await lists.work(connection, { learn: { model: model.id, refused, overflow } });
     if (ending.type === "cancelled") {
       throw new vscode.CancellationError();
     }
@@ -259,7 +261,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     await reporter.settled();
     let text = localized(ending.text);
     if (ending.kind === "signIn") {
-      await lists.keyRefused(connection, ending.text);
+      await lists.work(connection, { keyRefused: { reason: ending.text } });
       text += ` ${vscode.l10n.t('"Sluice: Add or Change a Key" in the command palette replaces the key.')}`;
     }
     if (ending.page !== null && isChat) {

@@ -3,7 +3,7 @@
 
 import * as vscode from "vscode";
 
-import { MAX_RECORDED_RESPONSE, type Recording, type RequestRecord } from "../../packages/loader/src/boundary.js";
+import { MAX_RECORDED_RESPONSE, type Recording, type RecordingTask, type RequestRecord } from "../../packages/loader/src/boundary.js";
 import type { SendOptions } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Prepared } from "../../packages/loader/src/requests.js";
@@ -23,13 +23,8 @@ export class Recorder {
     private readonly modules: Modules,
     private readonly log: Log,
   ) {
-    this.#folder = context.storageUri && new Folder(context.storageUri);
-  }
-
-  /** Deletes recordings that are too old. Also called when VS Code starts, because nothing may ever be recorded again. */
-  async prune(): Promise<void> {
-    const requests = await this.modules.requests();
-    await this.#folder?.inTurn((folder) => requests.work("pruneRecordings", folder));
+    const failed = (error: unknown): void => log.failure("warn", "An exchange could not be recorded", error);
+    this.#folder = context.storageUri && new Folder(context.storageUri, failed);
   }
 
   get isOn(): boolean {
@@ -59,11 +54,11 @@ export class Recorder {
   async finish(record: RequestRecord): Promise<void> {
     const tape = this.#tapes.get(record.id);
     this.#tapes.delete(record.id);
-    if (tape === undefined || this.#folder === undefined) {
+    if (tape === undefined) {
       return;
     }
     const { prepared, status, chunks } = tape;
-    const recording: Recording = {
+    const keep: Recording = {
       version: 1,
       record,
       url: prepared.request.url,
@@ -72,22 +67,12 @@ export class Recorder {
       status,
       response: await new Blob(chunks as BlobPart[]).text(),
     };
-    try {
-      await this.#folder.replace(fileOf(record.id), JSON.stringify(recording));
-      await this.prune();
-    } catch (error) {
-      this.log.failure("warn", "An exchange could not be recorded", error);
-    }
-  }
-
-  async has(id: string): Promise<boolean> {
-    return (await this.#folder?.has(fileOf(id))) ?? false;
+    await this.work({ keep });
   }
 
   /** Opens a recording as a document, which the user can save. */
   async open(id: string, withTexts: boolean): Promise<void> {
-    const text = (await this.#folder?.readText(fileOf(id))) ?? "";
-    const content = (await this.modules.requests()).exportRecording(this.log.secrets, text, withTexts) ?? "";
+    const content = (await this.work<string | null>({ export: { id, secrets: [...this.log.secrets], withTexts } })) ?? "";
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "jsonl" }));
   }
 
@@ -95,11 +80,13 @@ export class Recorder {
   async deleteAll(): Promise<void> {
     await this.context.workspaceState.update(UNTIL, undefined);
     this.#tapes.clear();
-    await this.#folder?.delete("recordings");
+    await this.work("deleteAll");
     void showInformation(vscode.l10n.t("Sluice: the recordings of this workspace are deleted."));
   }
-}
 
-function fileOf(id: string): string {
-  return `recordings/${id}.json`;
+  /** Works on the recordings of this workspace. Returns undefined if no folder is open. */
+  async work<T>(recordings: RecordingTask): Promise<T | undefined> {
+    const requests = await this.modules.requests();
+    return this.#folder?.inTurn((folder) => requests.run<T>({ recordings }, folder));
+  }
 }

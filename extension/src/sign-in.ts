@@ -1,26 +1,37 @@
 // Sign-in with the Vercel CLI: turns its login into a token for the gateway, which is kept in VS Code's secret storage
-// together with its origin and renewed before it expires. The core decides what Vercel is asked and what its responses
-// mean. The CLI's own token is read when it is needed, sent only to Vercel's API, and never stored.
+// together with its origin and renewed before it expires. The core decides what Vercel is asked, and when (vercel/sign_in.rs).
+// The CLI's own token is read when it is needed, sent only to Vercel's API, and never stored.
 
 import * as vscode from "vscode";
 
-import type { Message, NewSession, VercelAnswer, VercelSession, VercelTask } from "../../packages/loader/src/core.js";
+import type { SignInResult, SignInWork, VercelSession, WorkResult, WorkStep } from "../../packages/loader/src/core.js";
+import { getUnmasked } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
-import { askVercel, type Machine, SignInProblem, type VercelResult } from "../../packages/loader/src/vercel.js";
+import type { Requests } from "../../packages/loader/src/requests.js";
 import { environment, hostProcess } from "./host-process.js";
-import { errorName, type Log } from "./log.js";
+import type { Log } from "./log.js";
 import { localized } from "./messages.js";
 import { plainError } from "./notify.js";
 
 const SECRET = "vercelSignIn";
 
-type Session = VercelSession & { readonly stored: string };
+/** Access to this machine, injected so that everything here can be tested. */
+export interface Machine {
+  /** The platform in Node's terms. Absent where there are no files, such as in a browser. */
+  readonly platform: string | undefined;
+  readonly environment: { [name: string]: string };
+  /** Returns null if there is no such file. */
+  readFile(path: string): Promise<string | null>;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Seconds since 1970. */
+  now(): number;
+}
 
 export class SignIn {
   readonly #changed = new vscode.EventEmitter<void>();
   #stored: Promise<string | undefined> | undefined;
-  #renewing: { readonly identity: string; readonly token: Promise<string> } | undefined;
-  #failedAt = 0;
+  /** The work that returns a token, by origin and session. It may take a while, because the token is renewed. */
+  readonly #bearers = new Map<string, Promise<SignInResult>>();
   /** The user signed in or out, in this window or another. */
   readonly onDidChange = this.#changed.event;
 
@@ -38,96 +49,65 @@ export class SignIn {
   }
 
   /** Returns the stored sign-in, or undefined while the user isn't signed in. */
-  async current(): Promise<Session | undefined> {
-    const stored = await (this.#stored ??= Promise.resolve(this.secrets.get(SECRET)));
-    const session = stored && (await this.modules.requests()).vercelSession(stored, this.machine.now(), this.#failedAt);
+  async current(): Promise<VercelSession | undefined> {
+    const stored = await this.#read();
+    const session = stored && (await this.modules.requests()).vercelSession(stored, this.machine.now());
     if (!session) {
       return undefined;
     }
     this.log.hide(session.token);
-    return { ...session, stored };
+    return session;
   }
 
   /** Returns the token, for its own origin only. Renews it if it expires soon. */
   async bearerFor(origin: string): Promise<string | undefined> {
-    const session = await this.current();
-    if (session === undefined) {
-      throw plainError(vscode.l10n.t('You are signed out. Run "Sluice: Sign in with the Vercel CLI" to continue.'));
+    const which = `${origin} ${(await this.current())?.identity}`;
+    const running = this.#bearers.get(which) ?? this.work({ bearer: { origin } }).finally(() => this.#bearers.delete(which));
+    this.#bearers.set(which, running);
+    const { bearer, problem } = await running;
+    if (problem !== null) {
+      throw plainError(localized(problem));
     }
-    if (session.origin !== origin) {
-      return undefined;
+    return bearer ?? undefined;
+  }
+
+  /** Asks Vercel, or signs out. */
+  async work(work: SignInWork): Promise<SignInResult> {
+    const requests = await this.modules.requests();
+    const { platform = null, environment } = this.machine;
+    const task = { work, platform, environment, now: this.machine.now() };
+    const result = await requests.run<SignInResult>({ signIn: task }, { perform: (step) => this.#perform(requests, step) });
+    result.log.forEach(([level, line]) => this.log[level](line));
+    if (result.changed) {
+      this.#changed.fire();
     }
-    if (session.state === "valid") {
-      return session.token;
-    }
-    try {
-      if (this.#renewing?.identity !== session.identity) {
-        this.#renewing = { identity: session.identity, token: this.#renew(session) };
-      }
-      return await this.#renewing.token;
-    } catch (error) {
-      this.#failedAt = this.machine.now();
-      const { code, detail } = explain(error);
-      this.log.warn(`The Vercel token cannot be renewed: ${detail}`);
-      if (session.state === "expiresSoon") {
-        return session.token;
-      }
-      throw plainError(vscode.l10n.t("The sign-in with the Vercel CLI has expired. {0}", localized([{ code, args: [] }])));
+    return result;
+  }
+
+  async #perform(requests: Requests, step: WorkStep): Promise<WorkResult> {
+    switch (step.type) {
+      case "readSession":
+        return { texts: [(await this.#read()) ?? null] };
+      case "writeSession":
+        this.#stored = Promise.resolve(step.session?.stored);
+        if (step.session === null) {
+          await this.secrets.delete(SECRET);
+        } else {
+          this.log.hide(step.session.token);
+          await this.secrets.store(SECRET, step.session.stored);
+        }
+        return { done: true };
+      case "readTexts":
+        return { texts: await Promise.all(step.paths.map((path) => this.machine.readFile(path))) };
+      case "send":
+        return { received: [await getUnmasked(requests, this.machine, step.request, step.bearer)] };
+      default:
+        return { done: false };
     }
   }
 
-  /** Asks Vercel for a dialog, and keeps the session that it gives. */
-  async ask(task: VercelTask): Promise<VercelAnswer> {
-    try {
-      const { teams, projects, session } = await this.#ask(task);
-      if (session !== null) {
-        await this.#store(session);
-        this.log.info("Signed in with the Vercel CLI.");
-        this.#changed.fire();
-      }
-      return { teams, projects, problem: null, command: null };
-    } catch (error) {
-      const { code, command, detail } = explain(error);
-      this.log.warn(`Sign-in: ${detail}`);
-      return { teams: [], projects: [], problem: code, command };
-    }
-  }
-
-  /** Returns whether the user was signed in. */
-  async signOut(): Promise<boolean> {
-    const wasSignedIn = (await this.current()) !== undefined;
-    this.#stored = Promise.resolve(undefined);
-    await this.secrets.delete(SECRET);
-    this.log.info("Signed out.");
-    this.#changed.fire();
-    return wasSignedIn;
-  }
-
-  async #ask(task: VercelTask): Promise<VercelResult> {
-    return askVercel(await this.modules.requests(), this.machine, task);
-  }
-
-  async #renew({ identity, stored }: Session): Promise<string> {
-    try {
-      const renewed = (await this.#ask({ renew: stored })).session!;
-      // If the user signed out or changed the project in the meantime, that counts.
-      if ((await this.current())?.identity === identity) {
-        await this.#store(renewed);
-        this.log.debug("The Vercel token is renewed.");
-      }
-      return renewed.token;
-    } finally {
-      if (this.#renewing?.identity === identity) {
-        this.#renewing = undefined;
-      }
-    }
-  }
-
-  async #store({ stored, token }: NewSession): Promise<void> {
-    this.log.hide(token);
-    this.#stored = Promise.resolve(stored);
-    this.#failedAt = 0;
-    await this.secrets.store(SECRET, stored);
+  #read(): Promise<string | undefined> {
+    return (this.#stored ??= Promise.resolve(this.secrets.get(SECRET)));
   }
 
   /** Another window may have signed in, signed out or renewed the token. */
@@ -138,13 +118,6 @@ export class SignIn {
       this.#changed.fire();
     }
   }
-}
-
-/** Returns what the user can do about it, a command for a terminal that would help, and details for the log. */
-function explain(error: unknown): { code: Message["code"]; command: string | null; detail: string } {
-  return error instanceof SignInProblem
-    ? { ...error.problem, detail: error.message }
-    : { code: "vercelUnexpected", command: null, detail: errorName(error) };
 }
 
 function thisMachine(): Machine {

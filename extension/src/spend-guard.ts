@@ -1,7 +1,5 @@
 // The spend guard: asks before a request would pass one of the user's limits. The core decides (limits.rs).
 
-import * as vscode from "vscode";
-
 import type { LedgerTask, LimitState, SpendLimits, Verdict } from "../../packages/loader/src/core.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Tokens } from "../../packages/loader/src/tokens.js";
@@ -18,7 +16,7 @@ export class SpendGuard {
   /** Resolves when no request is being checked. */
   #turn: Promise<void> = Promise.resolve();
   /** The limit that stopped a request last. */
-  #stopped: LimitState | undefined;
+  #stopped: LimitState | null = null;
 
   constructor(
     private readonly modules: Modules,
@@ -42,28 +40,25 @@ export class SpendGuard {
     for (;;) {
       const limits = (await this.limits()) ?? {};
       const { action, limit, text } = await work<Verdict>({ checkSpending: { id, limits } });
-      switch (action) {
-        case "go":
-          return;
-        case "warn":
-          void showWarning(`Sluice: ${localized(text)}`);
-          return;
-        case "stop":
-          this.#stopped = limit ?? undefined;
-          await work({ release: { id } });
-          throw plainError(`${localized(text)} ${vscode.l10n.t('"Sluice: Raise a Spend Limit" in the command palette does that.')}`);
-        case "ask": {
-          const choice = await this.dialogs.run({ askAboutLimit: { text, limit: limit! } });
-          if (choice !== null) {
-            tokens.chooseSpending(id, choice, limit);
-          }
-        }
+      if (action === "stop") {
+        this.#stopped = limit;
+        throw plainError(localized(text));
+      }
+      if (action === "warn") {
+        void showWarning(`Sluice: ${localized(text)}`);
+      }
+      if (action !== "ask") {
+        return;
+      }
+      const choice = await this.dialogs.run({ askAboutLimit: { text, limit: limit! } });
+      if (choice !== null) {
+        tokens.chooseSpending(id, choice, limit);
       }
     }
   }
 
   /** Lets the user raise the limit that stopped a request last. */
   async raise(): Promise<void> {
-    await this.dialogs.run({ raiseLimit: this.#stopped ?? null });
+    await this.dialogs.run({ raiseLimit: this.#stopped });
   }
 }

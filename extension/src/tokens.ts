@@ -18,7 +18,7 @@ import type {
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Prepared } from "../../packages/loader/src/requests.js";
 import type { Records, Tokens } from "../../packages/loader/src/tokens.js";
-import { Folder } from "./folder.js";
+import { Folder, Saver } from "./folder.js";
 import type { Log } from "./log.js";
 import { localized } from "./messages.js";
 import type { StatusBar } from "./notify.js";
@@ -26,8 +26,6 @@ import type { SpendGuard } from "./spend-guard.js";
 
 /** Most requests have left after this time, and few servers have answered. */
 const COUNT_AFTER_MS = 100;
-/** There is at most one write in this time. */
-const SAVE_AFTER_MS = 2_000;
 
 /**
  * Returns a clock for one request: milliseconds since 1970, and never set back. The monotonic clock alone would be wrong, because
@@ -42,7 +40,7 @@ export class TokenCounts {
   readonly #folder: Folder;
   #tokens: Tokens | undefined;
   #loading: Promise<Tokens> | undefined;
-  #saveTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #saver: Saver;
   /** Resolves when all requests that have ended are in the ledger. The first one may have to wait for the module. */
   #recorded: Promise<unknown> = Promise.resolve();
   /** The models whose vocabulary has been looked for. */
@@ -56,7 +54,12 @@ export class TokenCounts {
     private readonly guard: SpendGuard,
     private readonly onRecord: (record: RequestRecord) => void,
   ) {
-    this.#folder = new Folder(folder, (error) => log.failure("warn", "Token counts and usage could not be saved", error));
+    // Everything is still in memory, and it is tried again after the next answer.
+    const failed = (error: unknown): void => log.failure("warn", "Token counts and usage could not be saved", error);
+    this.#folder = new Folder(folder, failed);
+    this.#saver = new Saver(async () => {
+      await (this.#tokens && this.#work(this.#tokens, "save").catch(failed));
+    });
   }
 
   /** VS Code asks thousands of times in a turn and waits each time, so nothing here waits once the module is loaded. */
@@ -101,15 +104,12 @@ export class TokenCounts {
       const ended = now();
       count();
       const tokens = await begun.catch(() => undefined);
-      if (firstPart !== undefined) {
-        tokens?.part(id, firstPart.isThinking, firstPart.at);
-      }
-      const result = tokens?.end(id, entry, ended);
+      const result = tokens?.end(id, entry, ended, firstPart);
       show(result?.status ?? null);
       if (result != null) {
         this.onRecord(result.record);
       }
-      this.#saveTimer ??= setTimeout(() => void this.#save(), SAVE_AFTER_MS);
+      this.#saver.soon();
     };
     return {
       id,
@@ -132,7 +132,7 @@ export class TokenCounts {
   /** Returns the records of all windows, for the inspector. */
   async records(): Promise<Records> {
     const records = (await this.#load()).records();
-    await this.#save();
+    await this.#saver.settled();
     await this.#folder.inTurn((folder) => records.read(folder));
     return records;
   }
@@ -148,7 +148,7 @@ export class TokenCounts {
   /** Called before VS Code closes. */
   async dispose(): Promise<void> {
     await this.#recorded;
-    await this.#save();
+    await this.#saver.settled();
     await this.#folder.inTurn(async () => undefined);
   }
 
@@ -184,16 +184,6 @@ export class TokenCounts {
   async #read(tokens: Tokens, task: "load" | "reload"): Promise<void> {
     const messages = await this.#work<Message["code"][]>(tokens, task);
     messages.forEach((code) => this.log.warn(localized([{ code, args: [] }])));
-  }
-
-  /** Saves what isn't saved yet. If that fails, everything is still in memory, and it is tried again after the next answer. */
-  async #save(): Promise<void> {
-    if (this.#tokens !== undefined && this.#saveTimer !== undefined) {
-      clearTimeout(this.#saveTimer);
-      this.#saveTimer = undefined;
-      const failed = (error: unknown): void => this.log.failure("warn", "Token counts and usage could not be saved", error);
-      await this.#work(this.#tokens, "save").catch(failed);
-    }
   }
 
   #work<T>(tokens: Tokens, task: LedgerTask): Promise<T> {

@@ -3,24 +3,26 @@
 import type * as vscode from "vscode";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
-import { Folder } from "./folder.js";
+import { Folder, Saver } from "./folder.js";
 import type { Log } from "./log.js";
-
-/** There is at most one write in this time during a turn. */
-const SAVE_AFTER_MS = 2_000;
 
 export class VaultFiles {
   readonly #folder: Folder;
+  readonly #saver: Saver;
   #opening: Promise<Requests> | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #saved: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly modules: Modules,
     folder: vscode.Uri,
-    private readonly log: Log,
+    log: Log,
   ) {
-    this.#folder = new Folder(folder, (error) => this.#failed(error));
+    // Everything is still in memory.
+    const failed = (error: unknown): void => log.failure("warn", "Reasoning that models need back could not be saved", error);
+    this.#folder = new Folder(folder, failed);
+    this.#saver = new Saver(async () => {
+      const save = this.open().then((requests) => this.#folder.inTurn((folder) => requests.work("save", folder)));
+      await save.catch(failed);
+    });
   }
 
   /** Returns the requests module with everything that the files contain. */
@@ -36,11 +38,7 @@ export class VaultFiles {
 
   /** The vault has changed. It is saved at once when a turn is over, because VS Code may close the window without a warning. */
   changed(isTurnOver: boolean): void {
-    if (isTurnOver) {
-      void this.save();
-    } else {
-      this.#timer ??= setTimeout(() => void this.save(), SAVE_AFTER_MS);
-    }
+    void (isTurnOver ? this.save() : this.#saver.soon());
   }
 
   /** Deletes everything. Other windows do the same the next time that they save. */
@@ -50,24 +48,11 @@ export class VaultFiles {
   }
 
   save(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#saved = this.#save().catch((error: unknown) => this.#failed(error));
-    return this.#saved;
+    return this.#saver.now();
   }
 
   /** Called before VS Code closes. */
-  async dispose(): Promise<void> {
-    await (this.#timer === undefined ? this.#saved : this.save());
-  }
-
-  async #save(): Promise<void> {
-    const requests = await this.open();
-    await this.#folder.inTurn((folder) => requests.work("save", folder));
-  }
-
-  /** Everything is still in memory. */
-  #failed(error: unknown): void {
-    this.log.failure("warn", "Reasoning that models need back could not be saved", error);
+  dispose(): Promise<void> {
+    return this.#saver.settled();
   }
 }

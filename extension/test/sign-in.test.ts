@@ -4,10 +4,9 @@ import { test } from "node:test";
 import * as vscode from "vscode";
 
 import { loadRequests } from "../../packages/loader/src/requests.js";
-import type { Machine } from "../../packages/loader/src/vercel.js";
 import { Dialogs } from "../src/dialogs.js";
 import { Log } from "../src/log.js";
-import { SignIn } from "../src/sign-in.js";
+import { type Machine, SignIn } from "../src/sign-in.js";
 import { modules } from "./harness.js";
 import { fake, Secrets } from "./vscode.js";
 
@@ -193,7 +192,9 @@ test("signing out deletes the token, even while it is being renewed", async () =
   let open = (): void => undefined;
   world.gate = new Promise((resolve) => (open = resolve));
   const renewing = world.signIn.bearerFor(ORIGIN);
-  await world.signIn.signOut();
+  await settled();
+  assert.equal(world.given, 2, "the renewal is on its way");
+  await world.signIn.work("signOut");
   open();
   await renewing;
   assert.equal(world.secrets.kept.size, 0);
@@ -237,7 +238,7 @@ test("windows notice each other's sign-ins, but not renewals", async () => {
   await settled();
   assert.equal(await world.signIn.bearerFor(ORIGIN), renewed, "taken over");
   assert.equal(news.length, 2);
-  await other.signOut();
+  await other.work("signOut");
   await settled();
   assert.equal(await world.signIn.current(), undefined);
   assert.equal(news.length, 4);

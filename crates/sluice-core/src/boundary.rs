@@ -50,5 +50,6 @@ pub use usage::{
     StatusLine, TooltipLine, Totals,
 };
 pub use work::{
-    FileEntry, LedgerTask, ListTask, ListWork, Received, RequestsTask, VaultTask, WorkResult, WorkStep, WorkTask,
+    FileEntry, LedgerTask, ListTask, ListWork, Received, RecordingTask, RequestsTask, SignInResult, SignInTask,
+    SignInWork, VaultTask, WorkResult, WorkStep, WorkTask,
 };

@@ -9,12 +9,14 @@
 //! |---|---|
 //! | `memory*` | take turns: `memory.rs` |
 //! | `records/*` | each window writes its own: `records.rs` |
+//! | `recordings/*` | each is written once: `recordings.rs` |
 //! | `spending/*` | each window writes its own, and all are read: `reserved.rs` |
 //! | `vault/*` | merged in any order: `vault.rs` |
 //! | `models-*` | the last one to write wins: `models/lists.rs` |
 
 mod ledger;
 mod memory;
+mod recordings;
 mod records;
 mod reserved;
 mod retention;
@@ -28,7 +30,7 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::boundary::{FileEntry, RequestsTask, WorkResult, WorkStep, WorkTask};
+use crate::boundary::{FileEntry, Received, RequestsTask, WorkResult, WorkStep, WorkTask};
 use crate::models::ModelLists;
 use crate::steps::{Steps, Work};
 use crate::vault::Vault;
@@ -65,13 +67,26 @@ impl ShellWork {
     }
 }
 
+/// What the work of an editor's window uses.
+#[derive(Debug, Default)]
+pub struct EditorState {
+    /// What servers need back of their answers.
+    pub vault: Shared<Vault>,
+    /// The models of its connections.
+    pub lists: Shared<ModelLists>,
+    /// When the token of the sign-in could not be renewed, in seconds since 1970, or 0.
+    pub renewal_failed_at: Shared<f64>,
+}
+
 impl WorkTask<RequestsTask> {
     /// Starts the task.
-    pub fn start(self, vault: &Shared<Vault>, lists: &Shared<ModelLists>) -> ShellWork {
+    pub fn start(self, state: &EditorState) -> ShellWork {
         let Self { task, now_ms, random } = self;
         match task {
-            RequestsTask::Vault(task) => WorkTask { task, now_ms, random }.start(vault),
-            RequestsTask::Models(task) => WorkTask { task: *task, now_ms, random }.start(lists),
+            RequestsTask::Vault(task) => WorkTask { task, now_ms, random }.start(&state.vault),
+            RequestsTask::Recordings(task) => WorkTask { task, now_ms, random }.start(),
+            RequestsTask::SignIn(task) => WorkTask { task: *task, now_ms, random }.start(&state.renewal_failed_at),
+            RequestsTask::Models(task) => WorkTask { task: *task, now_ms, random }.start(&state.lists),
         }
     }
 }
@@ -145,6 +160,14 @@ impl Folder {
 
     pub(crate) async fn delete(&self, name: String) {
         self.ask(WorkStep::Delete { name }).await;
+    }
+
+    /// Has requests sent.
+    pub(crate) async fn received(&self, step: WorkStep) -> Vec<Received> {
+        match self.ask(step).await {
+            WorkResult::Received(received) => received,
+            _ => Vec::new(),
+        }
     }
 
     /// Has any step carried out.

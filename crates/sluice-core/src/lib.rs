@@ -124,7 +124,8 @@ pub use boundary::{
     InputAnswer, ServerCheck, VercelAnswer,
 };
 pub use boundary::{
-    FileEntry, LedgerTask, ListTask, ListWork, Received, RequestsTask, VaultTask, WorkResult, WorkStep, WorkTask,
+    FileEntry, LedgerTask, ListTask, ListWork, Received, RecordingTask, RequestsTask, SignInResult, SignInTask,
+    SignInWork, VaultTask, WorkResult, WorkStep, WorkTask,
 };
 pub use boundary::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
 pub use dialogs::DialogWork;
@@ -134,7 +135,7 @@ pub use exchange::{
     VsCodeUsage,
 };
 pub use failure::{BodyRule, HttpResponse, Transport, connection_cause};
-pub use files::{KeptLedger, Shared, ShellWork};
+pub use files::{EditorState, KeptLedger, Shared, ShellWork};
 pub use image_type::attachment_type;
 pub use inspect::Records;
 pub use keys::{KeptKey, put_key, read_keys, remove_key};

@@ -1,9 +1,11 @@
 //! Sign-in with the Vercel CLI: turns the login of its user into a token for the gateway, without I/O.
 //!
-//! The shell reads the CLI's files and sends requests. It asks for the next [`step`](vercel_step) of a task until there is
-//! a result or a problem. The CLI's own token is sent to Vercel's API only, and never stored.
+//! The shell reads the CLI's files and sends requests. `sign_in.rs` keeps the session, and asks for the next
+//! [`step`](vercel_step) of a task until there is a result or a problem. The CLI's own token is sent to Vercel's API only,
+//! and never stored.
 
 mod session;
+mod sign_in;
 
 use std::collections::BTreeMap;
 
@@ -43,7 +45,6 @@ pub enum VercelTask {
 
 /// Asks what to do next for a task.
 #[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct VercelQuestion {
     /// What the shell wants.
     pub task: VercelTask,
@@ -60,7 +61,6 @@ pub struct VercelQuestion {
 /// What to do next.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum VercelStep {
     /// Send this request with this token.
     Send {

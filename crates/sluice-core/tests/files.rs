@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{
-    ChatRequest, Counter, FileEntry, KeptLedger, Ledger, LedgerTask, Memory, Shared, ShellWork, Vault, VaultTask,
-    WorkResult, WorkStep, WorkTask,
+    ChatRequest, Counter, FileEntry, KeptLedger, Ledger, LedgerTask, Memory, Recording, RecordingTask, Shared,
+    ShellWork, Vault, VaultTask, WorkResult, WorkStep, WorkTask,
 };
 
 use crate::support;
@@ -286,10 +286,10 @@ fn the_first_windows_agree_on_a_key() {
 
 #[test]
 fn what_a_window_has_reserved_is_never_out_of_sight() {
-    let limits = || support::spending::limits(json!({"day": 1_000}));
+    let limits = support::spending::limits;
     let begin = |kept: &Shared<KeptLedger>, id: &str| {
         kept.with(|kept| kept.ledger.begin(id, "talk", chat("acme/m"), model(), NOW_MS));
-        LedgerTask::CheckSpending { id: id.to_owned(), limits: limits() }
+        LedgerTask::CheckSpending { id: id.to_owned(), limits: limits(json!({"day": 1_000})) }
     };
     in_every_order(|both| {
         let mut disk = Disk::with(&[("key", &KEY.0, 0)]);
@@ -298,8 +298,12 @@ fn what_a_window_has_reserved_is_never_out_of_sight() {
             let check = begin(&writer, id);
             assert_eq!(run(&writer, check, 0x11, &mut disk)["action"], "go");
         }
-        let mut writing = Window::new(task(LedgerTask::Release { id: "b".to_owned() }, 0x11).start(&writer));
-        let mut reading = Window::new(task(LedgerTask::LimitStates(limits()), 0x22).start(&reader));
+        // This request is stopped, so nothing is reserved for it any more.
+        let stop =
+            LedgerTask::CheckSpending { id: "b".to_owned(), limits: limits(json!({"day": 0.001, "isHard": true})) };
+        let mut writing = Window::new(task(stop, 0x11).start(&writer));
+        let mut reading =
+            Window::new(task(LedgerTask::LimitStates(limits(json!({"day": 1_000}))), 0x22).start(&reader));
         both(&mut writing, &mut reading, &mut disk);
         let WorkStep::Done { result } = &reading.step else { panic!("{:?}", reading.step) };
         assert!(result[0]["used"].as_f64().is_some_and(|used| used > 0.0), "{result}");
@@ -489,6 +493,23 @@ fn recordings_are_kept_for_seven_days() {
         ("recordings/c.json", &vec![b' '; 40 << 20], NOW_MS - 5 * DAY_MS),
         ("recordings/d.json", b"", NOW_MS),
     ]);
-    Window::new(task(VaultTask::PruneRecordings, 0x11).start(&Shared::default())).finish(&mut disk);
+    let run = |work: RecordingTask, disk: &mut Disk| Window::new(task(work, 0x11).start()).finish(disk);
+    run(RecordingTask::Prune, &mut disk);
     expect!["recordings/c.json recordings/d.json"].assert_eq(&disk.names());
+    let kept = ledger();
+    kept.with(|kept| kept.ledger.begin("e", "talk", chat("acme/m"), model(), NOW_MS));
+    let record = kept.with(|kept| kept.ledger.end("e", &cost(1.0), NOW_MS, TODAY).unwrap().record);
+    let (url, response) = ("https://a.example".to_owned(), "data: x".to_owned());
+    let recording =
+        Recording { version: 1, record, url, request: json!("Hi"), chat: None, status: Some(200), response };
+    run(RecordingTask::Keep(Box::new(recording)), &mut disk);
+    expect!["recordings/c.json recordings/d.json recordings/e.json"].assert_eq(&disk.names());
+    assert_eq!(run(RecordingTask::Has("e".to_owned()), &mut disk), true);
+    assert_eq!(run(RecordingTask::Has("a".to_owned()), &mut disk), false);
+    for (id, with_texts, found) in [("e", true, Some(true)), ("e", false, Some(false)), ("d", true, None)] {
+        let secrets = vec!["a.example".to_owned()];
+        let exported = run(RecordingTask::Export { id: id.to_owned(), secrets, with_texts }, &mut disk);
+        assert_eq!(exported.as_str().map(|text| text.contains("\"Hi\"")), found);
+        assert!(!exported.to_string().contains("a.example"));
+    }
 }

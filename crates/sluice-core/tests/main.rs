@@ -50,6 +50,7 @@ mod secrets;
 mod send;
 mod send_thinking;
 mod settings;
+mod sign_in;
 mod sources;
 mod sse;
 mod stable;

@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use sluice_core::{
-    ModelLists, Received, RequestsTask, Shared, ShellWork, WorkResult, WorkStep, WorkTask, join_messages,
-};
+use sluice_core::{EditorState, Received, RequestsTask, ShellWork, WorkResult, WorkStep, WorkTask, join_messages};
 
 const HOUR: u64 = 3_600_000;
 
 /// An editor with one connection.
 #[derive(Default)]
 struct World {
-    lists: Shared<ModelLists>,
+    state: EditorState,
     files: BTreeMap<String, Vec<u8>>,
     /// What the server answers, by the end of the address. It can't be reached otherwise.
     server: BTreeMap<&'static str, Value>,
@@ -34,7 +32,7 @@ impl World {
         let task: WorkTask<RequestsTask> =
             serde_json::from_value(json!({"task": {"models": task}, "nowMs": self.now_ms, "random": vec![7; 16]}))
                 .unwrap();
-        let mut work = task.start(&Shared::default(), &self.lists);
+        let mut work = task.start(&self.state);
         let step = work.next(None);
         (work, step)
     }
@@ -143,7 +141,7 @@ fn a_list_is_requested_once_and_refreshed_when_it_is_old() {
     "#]],
     );
     // Another window, or the same one after a restart.
-    world.lists = Shared::default();
+    world.state = EditorState::default();
     world.now_ms += HOUR;
     world.check(
         &json!("list"),
@@ -236,7 +234,7 @@ fn the_user_is_told_once_that_a_key_was_refused() {
         "missing" []
     "#]],
     );
-    world.lists = Shared::default();
+    world.state = EditorState::default();
     world.check(
         &json!({"keyRefused": {"reason": reason}}),
         expect![[r#"
@@ -388,7 +386,7 @@ fn work_that_overlaps_sees_the_same_list() {
         "fresh" ["acme/m"] changed
     "#]],
     );
-    world.lists = Shared::default();
+    world.state = EditorState::default();
     let (mut slow, step) = world.start(&json!("list"));
     let learn = json!({"learn": {"model": "acme/m", "refused": ["store"], "overflow": null}});
     world.check(

@@ -8,15 +8,14 @@ use std::cell::RefCell;
 
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
-    BadAddress, BodyRule, BuildRequest, Counter, DialogWork, Endpoint, HttpRequest, ModelLists, PreparedRequest, Probe,
-    Recording, RequestsQuestion, RequestsTask, Secrets, Shared, ToolOrder, Vault, WorkTask, distinguish, log_outcome,
-    logged_model, question_id, read_settings, vercel_files, vercel_session, vercel_step,
+    BadAddress, BodyRule, BuildRequest, Counter, DialogWork, EditorState, Endpoint, HttpRequest, PreparedRequest,
+    Probe, RequestsQuestion, RequestsTask, Secrets, ToolOrder, Vault, WorkTask, distinguish, log_outcome, logged_model,
+    question_id, read_settings, vercel_session,
 };
 
 thread_local! {
-    /// What servers need back of their answers. The loader gives it to every new instance.
-    static VAULT: Shared<Vault> = Shared::default();
-    static LISTS: Shared<ModelLists> = Shared::default();
+    /// The loader gives the vault in it to every new instance.
+    static STATE: EditorState = EditorState::default();
     static TOOL_ORDER: RefCell<ToolOrder> = RefCell::default();
     /// The running test of a server.
     static PROBE: RefCell<Option<Probe>> = const { RefCell::new(None) };
@@ -34,7 +33,7 @@ pub extern "C" fn ask(length: u32) {
 #[unsafe(no_mangle)]
 pub extern "C" fn work(length: u32, number: u32, is_content: u32) {
     sluice_bridge::work(length, number, is_content, |task: WorkTask<RequestsTask>| {
-        VAULT.with(|vault| LISTS.with(|lists| task.start(vault, lists)))
+        STATE.with(|state| task.start(state))
     });
 }
 
@@ -53,7 +52,7 @@ pub extern "C" fn link_free(length: u32, has_lines: u32) {
 }
 
 fn with_vault<R>(use_vault: impl FnOnce(&mut Vault) -> R) -> R {
-    VAULT.with(|vault| vault.with(use_vault))
+    STATE.with(|state| state.vault.with(use_vault))
 }
 
 fn answer(question: RequestsQuestion) -> Result<String, String> {
@@ -95,9 +94,7 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             to_json(&Counter::estimating().message(&model, &message))
         }
         RequestsQuestion::ReadSettings { values, environment } => to_json(&read_settings(&values, &environment)),
-        RequestsQuestion::VercelFiles { platform, environment } => to_json(&vercel_files(&platform, &environment)),
-        RequestsQuestion::VercelSession { stored, now, failed_at } => to_json(&vercel_session(&stored, now, failed_at)),
-        RequestsQuestion::Vercel(question) => to_json(&vercel_step(&question)),
+        RequestsQuestion::VercelSession { stored, now } => to_json(&vercel_session(&stored, now, 0.0)),
         RequestsQuestion::StartProbe(options) => {
             let probe = Probe::new(options);
             let step = to_json(&probe.poll());
@@ -125,12 +122,6 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
         }
         RequestsQuestion::LoggedModel(id) => to_json(&logged_model(&id)),
         RequestsQuestion::Redact { secrets, text } => to_json(&Secrets::new(secrets).redact(&text)),
-        RequestsQuestion::ExportRecording { secrets, recording, with_texts } => {
-            let secrets = Secrets::new(secrets);
-            let read = Recording::read(&recording);
-            let exported = read.map(|read| if with_texts { read } else { read.redacted(&secrets) });
-            to_json(&exported.map(|exported| secrets.mask_values(&exported.to_exchange()).into_owned()))
-        }
         RequestsQuestion::Mask { secrets, mut value } => {
             Secrets::new(secrets).mask_value(&mut value);
             to_json(&value)

@@ -1976,7 +1976,23 @@ mayReplace: boolean, } | { "type": "delete",
 /**
  * The name.
  */
-name: string, } | { "type": "get", 
+name: string, } | { "type": "readSession" } | { "type": "writeSession", 
+/**
+ * What to store. A log must never contain the token in it.
+ */
+session: NewSession | null, } | { "type": "readTexts", 
+/**
+ * The paths.
+ */
+paths: Array<string>, } | { "type": "send", 
+/**
+ * The request, without the token.
+ */
+request: HttpRequest, 
+/**
+ * The token of the Vercel CLI.
+ */
+bearer: string, } | { "type": "get", 
 /**
  * The requests, without the key.
  */
@@ -1986,7 +2002,7 @@ requests: Array<HttpRequest>, } | { "type": "done",
  */
 result: unknown, };
 
-export type WorkResult = { "listed": Array<FileEntry> } | "missing" | { "done": boolean } | { "received": Array<Received> };
+export type WorkResult = { "listed": Array<FileEntry> } | "missing" | { "done": boolean } | { "received": Array<Received> } | { "texts": Array<string | null> };
 
 export type FileEntry = { 
 /**
@@ -2024,15 +2040,75 @@ id: string,
 /**
  * The user's limits.
  */
-limits: SpendLimits, } } | { "release": { 
+limits: SpendLimits, } } | { "limitStates": SpendLimits } | "readRecords";
+
+export type VaultTask = "open" | "save";
+
+export type RequestsTask = { "vault": VaultTask } | { "recordings": RecordingTask } | { "signIn": SignInTask } | { "models": ListTask };
+
+export type RecordingTask = { "keep": Recording } | "prune" | "deleteAll" | { "has": string } | { "export": { 
 /**
- * The id that the request began with.
+ * The id of the request.
  */
-id: string, } } | { "limitStates": SpendLimits } | "readRecords";
+id: string, 
+/**
+ * The secrets that are known.
+ */
+secrets: Array<string>, 
+/**
+ * Whether the texts of the request stay.
+ */
+withTexts: boolean, } };
 
-export type VaultTask = "open" | "save" | "pruneRecordings";
+export type SignInTask = { 
+/**
+ * What to do.
+ */
+work: SignInWork, 
+/**
+ * The platform, named as in Node. `None` in a browser, which has no files.
+ */
+platform: string | null, 
+/**
+ * The environment variables that say where the CLI's files are.
+ */
+environment: { [key in string]: string }, 
+/**
+ * Seconds since 1970.
+ */
+now: number, };
 
-export type RequestsTask = { "vault": VaultTask } | { "models": ListTask };
+export type SignInWork = { "bearer": { 
+/**
+ * The origin that it will be sent to.
+ */
+origin: string, } } | { "ask": VercelTask } | "signOut";
+
+export type SignInResult = { 
+/**
+ * The token, if it is for the origin.
+ */
+bearer: string | null, 
+/**
+ * Why there is none, although there should be.
+ */
+problem: Array<Message> | null, 
+/**
+ * What Vercel said.
+ */
+answer: VercelAnswer, 
+/**
+ * Whether there was a session before.
+ */
+wasSignedIn: boolean, 
+/**
+ * Whether the user signed in or out.
+ */
+changed: boolean, 
+/**
+ * Lines for the log.
+ */
+log: Array<[LogLevel, string]>, };
 
 export type ListTask = { 
 /**
@@ -2090,7 +2166,11 @@ export type Received = HttpResponse | {
 /**
  * Why.
  */
-transport: Transport, };
+transport: Transport, 
+/**
+ * The cause, such as `ENOTFOUND`, for a log.
+ */
+code?: string | undefined, };
 
 export type SpendLimits = { 
 /**
@@ -2739,63 +2819,7 @@ after: Message | null, };
 
 export type Change = "same" | "added" | "removed" | "changed";
 
-export type VercelQuestion = { 
-/**
- * What the shell wants.
- */
-task: VercelTask, 
-/**
- * The texts of the CLI's [files](vercel_files), as far as they exist. `None` in a browser, which has no files.
- */
-files?: Array<string | null>, 
-/**
- * The responses to the requests of all steps so far.
- */
-answers: Array<HttpResponse>, 
-/**
- * Why there is no response to the last request.
- */
-failed?: Transport, 
-/**
- * Seconds since 1970.
- */
-now: number, };
-
 export type VercelTask = "teams" | { "projects": string | null } | { "signIn": VercelChoice } | { "renew": string };
-
-export type VercelStep = { "send": { 
-/**
- * The request, without the token.
- */
-request: HttpRequest, 
-/**
- * The CLI's token.
- */
-bearer: string, } } | { "done": { 
-/**
- * The result of [`VercelTask::Teams`], the CLI's current team first.
- */
-teams: Array<VercelTeam>, 
-/**
- * The result of [`VercelTask::Projects`].
- */
-projects: Array<VercelProject>, 
-/**
- * The result of the other tasks.
- */
-session: NewSession | null, } } | { "problem": { 
-/**
- * What the user can do about it.
- */
-code: MessageCode, 
-/**
- * A command for a terminal that would help.
- */
-command: string | null, 
-/**
- * For a log.
- */
-detail: string, } };
 
 export type VercelTeam = { 
 /**
@@ -3139,14 +3163,6 @@ values: object,
 /**
  * The environment variables that the settings name.
  */
-environment: { [key in string]: string }, } } | { "vercelFiles": { 
-/**
- * The platform, named as in Node.
- */
-platform: string, 
-/**
- * The environment variables.
- */
 environment: { [key in string]: string }, } } | { "vercelSession": { 
 /**
  * What the shell has stored.
@@ -3155,11 +3171,7 @@ stored: string,
 /**
  * Seconds since 1970.
  */
-now: number, 
-/**
- * When the token could not be renewed, or 0.
- */
-failedAt: number, } } | { "vercel": VercelQuestion } | { "startProbe": ProbeOptions } | { "continueProbe": ProbeEvent } | { "announceProbe": Record<symbol, never> } | { "startDialog": Dialog } | { "continueDialog": unknown } | { "logOutcome": { 
+now: number, } } | { "startProbe": ProbeOptions } | { "continueProbe": ProbeEvent } | { "announceProbe": Record<symbol, never> } | { "startDialog": Dialog } | { "continueDialog": unknown } | { "logOutcome": { 
 /**
  * The model that was asked.
  */
@@ -3183,19 +3195,7 @@ secrets: Array<string>,
 /**
  * The text to mask.
  */
-text: string, } } | { "exportRecording": { 
-/**
- * The secrets that are known.
- */
-secrets: Array<string>, 
-/**
- * The JSON of the recording.
- */
-recording: string, 
-/**
- * Whether the texts of the request stay.
- */
-withTexts: boolean, } } | { "mask": { 
+text: string, } } | { "mask": { 
 /**
  * The secrets that are known.
  */
@@ -3289,7 +3289,7 @@ tell: Array<Message> | null,
  */
 log: Array<[LogLevel, string]>, };
 
-export type LogLevel = "trace" | "info";
+export type LogLevel = "trace" | "debug" | "info" | "warn";
 
 export type TokensQuestion = { "begin": { 
 /**
@@ -3311,18 +3311,6 @@ model: LedgerModel,
 /**
  * Milliseconds since 1970, of a clock that isn't set back.
  */
-now: number, } } | { "part": { 
-/**
- * The id that the request began with.
- */
-id: string, 
-/**
- * Whether the part is thinking.
- */
-isThinking: boolean, 
-/**
- * Milliseconds of the same clock.
- */
 now: number, } } | { "end": { 
 /**
  * The id that the request began with.
@@ -3332,6 +3320,10 @@ id: string,
  * What the exchange reported.
  */
 entry: unknown, 
+/**
+ * Whether the first part of the answer was thinking, and when it arrived.
+ */
+firstPart: [boolean, number] | null, 
 /**
  * Milliseconds of the same clock.
  */

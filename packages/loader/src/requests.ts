@@ -2,14 +2,12 @@
 
 import type {
   BodyRule,
-  CatalogView,
   ChatMessage,
   ConnectionSource,
   Dialog,
   DialogStep,
   Endpoint,
   KeyUse,
-  ListTask,
   Message,
   Parameter,
   Permission,
@@ -24,9 +22,7 @@ import type {
   SpendChoice,
   Transport,
   VaultTask,
-  VercelQuestion,
   VercelSession,
-  VercelStep,
 } from "./boundary.js";
 import { compile, Instance, QuestionError } from "./module.js";
 import { ANSWER } from "./numbers.js";
@@ -64,7 +60,7 @@ export async function loadRequests(wasm: BufferSource | WebAssembly.Module): Pro
 export class Requests {
   readonly #module: WebAssembly.Module;
   #instance: Instance<RequestsExports> | undefined;
-  #lists: Instance<RequestsExports> | undefined;
+  #connections: Instance<RequestsExports> | undefined;
   /** How many tasks are working on files. */
   #tasks = 0;
   /** The vault as it was last read or written, for the next instance. */
@@ -102,7 +98,7 @@ export class Requests {
     return { ...(JSON.parse(text) as PreparedRequest), body, chat: restored };
   }
 
-  /** Works on the files of the vault, which contains what servers need back of earlier answers, or on recordings. */
+  /** Works on the files of the vault, which contains what servers need back of earlier answers. */
   async work(task: VaultTask, folder: Shell): Promise<void> {
     const instance = this.#current();
     this.#tasks += 1;
@@ -139,12 +135,12 @@ export class Requests {
     return this.#ask({ bodyRule: { status } });
   }
 
-  /** Works on the list of models of a connection. All lists are in an instance of their own, which never becomes too large. */
-  models(task: ListTask, shell: Shell): Promise<CatalogView> {
-    if (this.#lists === undefined || this.#lists.crashed) {
-      this.#lists = new Instance(this.#module);
+  /** Carries out a task. What is known about connections is in an instance of its own, which doesn't become too large. */
+  run<T>(task: RequestsTask, shell: Shell): Promise<T> {
+    if (this.#connections === undefined || this.#connections.crashed) {
+      this.#connections = new Instance(this.#module);
     }
-    return runWork(this.#lists, { models: task } satisfies RequestsTask, shell);
+    return runWork(this.#connections, task, shell);
   }
 
   /** Returns an id and a name for each model of a connection. They differ from those of the models that were listed before. */
@@ -162,19 +158,9 @@ export class Requests {
     return this.#ask({ readSettings: { values, environment } });
   }
 
-  /** Returns the files that the Vercel CLI may have. */
-  vercelFiles(platform: string, environment: { readonly [name: string]: string | undefined }): string[] {
-    return this.#ask({ vercelFiles: { platform, environment: environment as { [name: string]: string } } });
-  }
-
   /** Returns what a stored sign-in allows, or null if it can't be read. */
-  vercelSession(stored: string, now: number, failedAt: number): VercelSession | null {
-    return this.#ask({ vercelSession: { stored, now, failedAt } });
-  }
-
-  /** Returns what to do next for a sign-in with the Vercel CLI. */
-  vercel(question: VercelQuestion): VercelStep {
-    return this.#ask({ vercel: question });
+  vercelSession(stored: string, now: number): VercelSession | null {
+    return this.#ask({ vercelSession: { stored, now } });
   }
 
   /** Starts a test of a server. */
@@ -209,11 +195,6 @@ export class Requests {
   /** Returns a model's id for a log, or other words if it isn't a plain id. */
   loggedModel(id: string): string {
     return this.#ask({ loggedModel: id });
-  }
-
-  /** Returns a recording as a file for `sluice replay`, or null if it can't be read. */
-  exportRecording(secrets: Iterable<string>, recording: string, withTexts: boolean): string | null {
-    return this.#ask({ exportRecording: { secrets: [...secrets], recording, withTexts } });
   }
 
   /** Returns a text that looks the same but in which VS Code finds nothing to click on: one line, or several. */

@@ -66,7 +66,6 @@ test("counts are corrected by what servers counted, for models of the same serve
     const value = `${at} ${text.repeat(1 + (at % 5))}`;
     const chat = encoded({ model: "acme/m", messages: [{ role: "user", content: [{ type: "text", value }] }] });
     const { estimate } = own.begin(`${at}`, "c", chat, { origin: "acme" }, at);
-    own.part(`${at}`, false, at);
     const input_tokens = Math.round(estimate.tokens * 1.2);
     const usage = { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 };
     assert.equal(own.end(`${at}`, JSON.stringify({ isAnswered: true, usage }), at)?.used.outputTokens, 1);

@@ -364,7 +364,7 @@ pub struct ConnectionTest {
 }
 
 /// What Vercel said.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct VercelAnswer {
     /// The user's teams.

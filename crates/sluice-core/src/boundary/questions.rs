@@ -21,7 +21,6 @@ use crate::probe::{ProbeEvent, ProbeOptions};
 use crate::send::{BuiltRequest, KeyUse, Parameter};
 use crate::sources::Sources;
 use crate::vault::QuestionId;
-use crate::vercel::VercelQuestion;
 
 /// The questions of an editor, apart from reading answers and counting tokens.
 #[derive(Debug, Deserialize)]
@@ -114,24 +113,13 @@ pub enum RequestsQuestion {
         /// The environment variables that the settings name.
         environment: BTreeMap<String, String>,
     },
-    /// Returns the paths of the files that the Vercel CLI may have.
-    VercelFiles {
-        /// The platform, named as in Node.
-        platform: String,
-        /// The environment variables.
-        environment: BTreeMap<String, String>,
-    },
     /// Returns what a stored sign-in allows as a [`VercelSession`](crate::VercelSession), or `null` if it can't be read.
     VercelSession {
         /// What the shell has stored.
         stored: String,
         /// Seconds since 1970.
         now: f64,
-        /// When the token could not be renewed, or 0.
-        failed_at: f64,
     },
-    /// Returns what to do next for a sign-in with the Vercel CLI as a [`VercelStep`](crate::VercelStep).
-    Vercel(Box<VercelQuestion>),
     /// Starts a test of a server. Returns the first [`ProbeStep`](crate::ProbeStep). One instance of the module runs one test.
     StartProbe(ProbeOptions),
     /// Continues the test after something happened. Returns the next [`ProbeStep`](crate::ProbeStep).
@@ -163,15 +151,6 @@ pub enum RequestsQuestion {
         secrets: Vec<String>,
         /// The text to mask.
         text: String,
-    },
-    /// Returns a [`Recording`](crate::Recording) as a file for `sluice replay`, or `null` if it can't be read.
-    ExportRecording {
-        /// The secrets that are known.
-        secrets: Vec<String>,
-        /// The JSON of the recording.
-        recording: String,
-        /// Whether the texts of the request stay.
-        with_texts: bool,
     },
     /// Masks secrets in the strings of any value.
     Mask {
@@ -246,10 +225,14 @@ pub struct CatalogView {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum LogLevel {
-    /// It may quote a server.
+    /// It may quote a server. No line at another level does.
     Trace,
-    /// It contains no word that a server chose.
+    /// It is of interest to developers.
+    Debug,
+    /// It is of interest to users.
     Info,
+    /// Something needs attention.
+    Warn,
 }
 
 /// The questions to the module with the vocabularies.
@@ -271,16 +254,6 @@ pub enum TokensQuestion {
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,
     },
-    /// The first part of its answer has arrived.
-    Part {
-        /// The id that the request began with.
-        id: String,
-        /// Whether the part is thinking.
-        is_thinking: bool,
-        /// Milliseconds of the same clock.
-        #[cfg_attr(test, ts(type = "number"))]
-        now: u64,
-    },
     /// It is over. Returns [`Ended`](crate::Ended).
     End {
         /// The id that the request began with.
@@ -288,6 +261,9 @@ pub enum TokensQuestion {
         /// What the exchange reported.
         #[cfg_attr(test, ts(type = "unknown"))]
         entry: Box<LedgerEntry>,
+        /// Whether the first part of the answer was thinking, and when it arrived.
+        #[cfg_attr(test, ts(type = "[boolean, number] | null"))]
+        first_part: Option<(bool, u64)>,
         /// Milliseconds of the same clock.
         #[cfg_attr(test, ts(type = "number"))]
         now: u64,

@@ -21,10 +21,7 @@ use crate::recording::Recording;
 use crate::send::{Effort, Endpoint, KeyUse, Parameter, Permission};
 use crate::sources::{ConnectionSource, GroupSource, SignInSource, SourceKey, Sources};
 use crate::vault::QuestionId;
-use crate::vercel::{
-    NewSession, TokenState, VercelChoice, VercelProject, VercelQuestion, VercelSession, VercelStep, VercelTask,
-    VercelTeam,
-};
+use crate::vercel::{NewSession, TokenState, VercelChoice, VercelProject, VercelSession, VercelTask, VercelTeam};
 
 #[test]
 fn typescript_types_are_fresh() {
@@ -133,6 +130,10 @@ fn typescript_types_are_fresh() {
         LedgerTask::decl(&config),
         VaultTask::decl(&config),
         RequestsTask::decl(&config),
+        RecordingTask::decl(&config),
+        SignInTask::decl(&config),
+        SignInWork::decl(&config),
+        SignInResult::decl(&config),
         ListTask::decl(&config),
         ListWork::decl(&config),
         Received::decl(&config),
@@ -173,9 +174,7 @@ fn typescript_types_are_fresh() {
         Comparison::decl(&config),
         ComparedRow::decl(&config),
         Change::decl(&config),
-        VercelQuestion::decl(&config),
         VercelTask::decl(&config),
-        VercelStep::decl(&config),
         VercelTeam::decl(&config),
         VercelProject::decl(&config),
         VercelChoice::decl(&config),

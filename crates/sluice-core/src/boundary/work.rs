@@ -6,11 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::chat::HttpRequest;
+use super::dialogs::VercelAnswer;
 use super::model::ModelSettings;
+use super::questions::LogLevel;
 use super::spending::SpendLimits;
 use crate::failure::{HttpResponse, Transport};
 use crate::message::Message;
+use crate::recording::Recording;
 use crate::send::Parameter;
+use crate::vercel::{NewSession, VercelTask};
 
 /// What a shell does next, mostly with the files of its folder. Names may start with the name of a subfolder: `vault/a.json`. A file whose
 /// name ends with `.gz` is compressed when it is written and decompressed when it is read.
@@ -53,6 +57,25 @@ pub enum WorkStep {
         /// The name.
         name: String,
     },
+    /// Read the stored sign-in. The result is [`WorkResult::Texts`] with one text, or with `null` if there is none.
+    ReadSession,
+    /// Store a sign-in, or delete the stored one. The result is [`WorkResult::Done`].
+    WriteSession {
+        /// What to store. A log must never contain the token in it.
+        session: Option<NewSession>,
+    },
+    /// Read these files, which may be anywhere. The result is [`WorkResult::Texts`].
+    ReadTexts {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// Send a request to Vercel. The result is [`WorkResult::Received`].
+    Send {
+        /// The request, without the token.
+        request: HttpRequest,
+        /// The token of the Vercel CLI.
+        bearer: String,
+    },
     /// Send these requests at the same time, with the key of the connection. The result is [`WorkResult::Received`].
     Get {
         /// The requests, without the key.
@@ -82,6 +105,8 @@ pub enum WorkResult {
     Done(bool),
     /// What came of the requests, in their order.
     Received(Vec<Received>),
+    /// Texts in the order in which they were requested, as far as they exist.
+    Texts(Vec<Option<String>>),
 }
 
 /// What came of a request.
@@ -95,6 +120,9 @@ pub enum Received {
     Failed {
         /// Why.
         transport: Transport,
+        /// The cause, such as `ENOTFOUND`, for a log.
+        #[cfg_attr(test, ts(optional, type = "string | undefined"))]
+        code: Option<String>,
     },
 }
 
@@ -139,17 +167,13 @@ pub enum LedgerTask {
     Save,
     /// Saves everything, and reads what other windows have saved in the meantime. Returns the same as [`Load`](Self::Load).
     Reload,
-    /// Reserves what a request may cost, and decides whether it may be sent. Returns a [`Verdict`](crate::Verdict).
+    /// Reserves what a request may cost, and decides whether it may be sent. If not, forgets it. Returns a
+    /// [`Verdict`](crate::Verdict).
     CheckSpending {
         /// The id that the request began with.
         id: String,
         /// The user's limits.
         limits: SpendLimits,
-    },
-    /// Forgets a request that has begun and isn't sent, with what it has reserved. Returns nothing.
-    Release {
-        /// The id that the request began with.
-        id: String,
     },
     /// Returns how much of each limit for days and months all windows have used, as a list of
     /// [`LimitState`](crate::LimitState).
@@ -163,8 +187,12 @@ pub enum LedgerTask {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum RequestsTask {
-    /// Work on the files of the vault and on recordings.
+    /// Work on the files of the vault.
     Vault(VaultTask),
+    /// Work on recordings.
+    Recordings(RecordingTask),
+    /// Work on the sign-in with the Vercel CLI. Returns a [`SignInResult`].
+    SignIn(Box<SignInTask>),
     /// Work on a list of models. Returns a [`CatalogView`](crate::CatalogView).
     Models(Box<ListTask>),
 }
@@ -228,7 +256,80 @@ pub enum ListWork {
     Forget,
 }
 
-/// Work on the files of the vault and on recordings.
+/// Work on the sign-in with the Vercel CLI.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SignInTask {
+    /// What to do.
+    pub work: SignInWork,
+    /// The platform, named as in Node. `None` in a browser, which has no files.
+    pub platform: Option<String>,
+    /// The environment variables that say where the CLI's files are.
+    pub environment: BTreeMap<String, String>,
+    /// Seconds since 1970.
+    pub now: f64,
+}
+
+/// What to do with the sign-in.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum SignInWork {
+    /// Return the token, and renew it first if necessary.
+    Bearer {
+        /// The origin that it will be sent to.
+        origin: String,
+    },
+    /// Ask Vercel, and keep the session if there is one.
+    Ask(VercelTask),
+    /// Forget the session.
+    SignOut,
+}
+
+/// What came of work on the sign-in.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SignInResult {
+    /// The token, if it is for the origin.
+    pub bearer: Option<String>,
+    /// Why there is none, although there should be.
+    pub problem: Option<Vec<Message>>,
+    /// What Vercel said.
+    pub answer: VercelAnswer,
+    /// Whether there was a session before.
+    pub was_signed_in: bool,
+    /// Whether the user signed in or out.
+    pub changed: bool,
+    /// Lines for the log.
+    pub log: Vec<(LogLevel, String)>,
+}
+
+/// Work on recordings, which are in the folder `recordings`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum RecordingTask {
+    /// Keeps a recording, and deletes those that are too old or too many. Returns nothing.
+    Keep(Box<Recording>),
+    /// Deletes recordings that are too old or too many. Returns nothing.
+    Prune,
+    /// Deletes all recordings. Returns nothing.
+    DeleteAll,
+    /// Returns whether there is a recording of the request with this id.
+    Has(String),
+    /// Returns a recording as a file for `sluice replay`, or `null` if it can't be read.
+    Export {
+        /// The id of the request.
+        id: String,
+        /// The secrets that are known.
+        secrets: Vec<String>,
+        /// Whether the texts of the request stay.
+        with_texts: bool,
+    },
+}
+
+/// Work on the files of the vault.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -237,6 +338,4 @@ pub enum VaultTask {
     Open,
     /// Saves the vault, together with what other windows have saved. Returns nothing.
     Save,
-    /// Deletes recordings that are too old or too many, in the folder `recordings`. Returns nothing.
-    PruneRecordings,
 }

@@ -3,7 +3,7 @@
 use super::records::OwnRecords;
 use super::reserved::OwnReservations;
 use super::{Folder, Shared, ShellWork, hex};
-use crate::boundary::{LedgerTask, LimitState, SpendLimits, SpendPeriod, Verdict, WorkTask};
+use crate::boundary::{LedgerTask, LimitState, SpendAction, SpendLimits, SpendPeriod, Verdict, WorkTask};
 use crate::inspect::Records;
 use crate::ledger::{Ended, Ledger};
 use crate::message::MessageCode;
@@ -47,7 +47,6 @@ impl WorkTask<LedgerTask> {
             LedgerTask::CheckSpending { id, limits } => {
                 ShellWork::new(|folder| start(folder).check_spending(id, limits))
             }
-            LedgerTask::Release { id } => ShellWork::new(|folder| start(folder).release(id)),
             LedgerTask::LimitStates(limits) => ShellWork::new(|folder| start(folder).limit_states(limits)),
             LedgerTask::ReadRecords => ShellWork::new(|folder| start(folder).show()),
         }
@@ -104,11 +103,12 @@ impl LedgerWork {
         for (name, _) in names.into_iter().zip(check.old).filter(|(_, is_old)| *is_old) {
             self.folder.delete(name).await;
         }
-        check.verdict
-    }
-
-    async fn release(self, id: String) {
-        self.reserve(|ledger| ledger.release(&id)).await;
+        let mut verdict = check.verdict;
+        if verdict.action == SpendAction::Stop {
+            verdict.text.push(MessageCode::LimitCommand.into());
+            self.reserve(|ledger| ledger.release(&id)).await;
+        }
+        verdict
     }
 
     async fn limit_states(self, limits: SpendLimits) -> Vec<LimitState> {

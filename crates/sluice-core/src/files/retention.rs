@@ -1,6 +1,6 @@
 //! How long files are kept, and how many.
 
-use super::{Folder, ShellWork};
+use super::Folder;
 
 const DAY_MS: u64 = 86_400_000;
 /// A temporary file that is older than this was left behind by a window that crashed.
@@ -16,7 +16,7 @@ pub(super) struct Retention {
 /// Records have no text. They are compressed: a thousand requests of an agent need about a megabyte.
 pub(super) const RECORDS: Retention = Retention { max_age_ms: 30 * DAY_MS, max_bytes: 8 << 20 };
 /// Recordings are conversations, word for word.
-const RECORDINGS: Retention = Retention { max_age_ms: 7 * DAY_MS, max_bytes: 64 << 20 };
+pub(super) const RECORDINGS: Retention = Retention { max_age_ms: 7 * DAY_MS, max_bytes: 64 << 20 };
 
 impl Retention {
     /// Deletes files that are too old, and the oldest ones beyond the maximum size. Each file comes with its time and its size.
@@ -45,13 +45,4 @@ pub(super) async fn delete_left_behind(folder: &Folder, subfolder: &str, now_ms:
             folder.delete(format!("{subfolder}/{}", file.name)).await;
         }
     }
-}
-
-/// Deletes old recordings.
-pub(crate) fn prune_recordings(now_ms: u64) -> ShellWork {
-    ShellWork::new(async move |folder| {
-        let files = folder.list("recordings", true).await.into_iter();
-        let files = files.map(|file| (format!("recordings/{}", file.name), file.modified_ms, file.size));
-        RECORDINGS.apply(&folder, files.collect(), now_ms).await;
-    })
 }

@@ -4,7 +4,7 @@
 //! files by renaming them, adds them to its own vault, writes that to a new file and deletes what it took. Whatever a window
 //! leaves behind when it dies is read and merged like the other files.
 
-use super::retention::{is_left_behind, prune_recordings};
+use super::retention::is_left_behind;
 use super::{Folder, Shared, ShellWork, hex};
 use crate::boundary::{FileEntry, VaultTask, WorkTask};
 use crate::vault::Vault;
@@ -19,7 +19,6 @@ impl WorkTask<VaultTask> {
         match task {
             VaultTask::Open => ShellWork::new(async move |folder| open(&folder, &vault, now_ms).await),
             VaultTask::Save => ShellWork::new(async move |folder| save(&folder, &vault, now_ms, &hex(random)).await),
-            VaultTask::PruneRecordings => prune_recordings(now_ms),
         }
     }
 }

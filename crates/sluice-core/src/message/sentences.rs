@@ -321,6 +321,8 @@ messages! {
     WhichProject = "Which project of {0} should the requests belong to?",
     SignedIn = "Sluice: signed in for {0}. The models are in the model picker of the chat.",
     RunInTerminal = "Run `{0}` in a Terminal",
+    SignInFirst = "You are signed out. Run \"Sluice: Sign in with the Vercel CLI\" to continue.",
+    SignInExpired = "The sign-in with the Vercel CLI has expired.",
     SignedOut = "Sluice: signed out. The token is deleted; the Vercel CLI stays logged in.",
     NotSignedIn = "Sluice: you aren't signed in with the Vercel CLI. To remove a key, run \"Sluice: Add or Change a Key\".",
 
@@ -603,6 +605,7 @@ messages! {
     LimitForModel = "It applies to {0} only.",
     LimitNext = "Continue this conversation anyway, raise the limit, or stop.",
     LimitRaise = "Raise the limit to go on.",
+    LimitCommand = "\"Sluice: Raise a Spend Limit\" in the command palette does that.",
     ContinueConversation = "Continue This Conversation",
     RaiseTheLimit = "Raise the Limit",
     Stop = "Stop",

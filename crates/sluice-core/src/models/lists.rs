@@ -7,7 +7,7 @@ use super::catalog::{ListState, ModelCatalog, Refresh};
 use super::credits::{KeyState, check_key};
 use crate::boundary::{
     CatalogView, Failure, HttpRequest, ListTask, ListWork, LogLevel, ModelList, Note, NoteKind, Received, ServerCheck,
-    WorkResult, WorkStep, WorkTask,
+    WorkStep, WorkTask,
 };
 use crate::files::{Folder, Shared, ShellWork, hex};
 use crate::message::Message;
@@ -114,7 +114,7 @@ impl Work {
         let mut refusal = None;
         match list {
             None => {}
-            Some(Received::Failed { transport }) => {
+            Some(Received::Failed { transport, .. }) => {
                 let failure = Failure::from_transport(transport, &self.endpoint.origin);
                 self.learn(|catalog| catalog.handle_list_failure(&failure, now)).await;
             }
@@ -238,10 +238,7 @@ impl Work {
     async fn get(&self, requests: Vec<HttpRequest>) -> Vec<Received> {
         let with_headers = |request: HttpRequest| request.with_headers(&self.task.extra_headers);
         let requests = requests.into_iter().map(with_headers).collect();
-        match self.folder.ask(WorkStep::Get { requests }).await {
-            WorkResult::Received(received) => received,
-            _ => Vec::new(),
-        }
+        self.folder.received(WorkStep::Get { requests }).await
     }
 
     /// The file in which the list is kept.

@@ -47,7 +47,7 @@ pub struct VercelChoice {
 }
 
 /// A session to store.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NewSession {
     /// What to store. [`vercel_session`] reads it.
