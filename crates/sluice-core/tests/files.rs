@@ -472,6 +472,10 @@ fn temporary_files_of_crashed_windows_are_deleted() {
         ("records/notes.txt", b"", old),
         ("spending/c.1.reserved.tmp", b"", old),
         ("spending/d.1.reserved.tmp", b"", new),
+        ("models-a.json.c.tmp", b"", old),
+        ("models-a.json.d.tmp", b"", new),
+        ("key.c", b"", old),
+        ("memory-c.tmp", b"", old),
     ]);
     let kept = ledger();
     kept.with(|kept| kept.ledger.begin("a", "talk", chat("acme/m"), model(), NOW_MS));
@@ -481,7 +485,7 @@ fn temporary_files_of_crashed_windows_are_deleted() {
     });
     run(&kept, LedgerTask::Save, 0x11, &mut disk);
     let names = disk.names().replace(&NOW_MS.to_string(), "now");
-    expect!["key memory-A records/now-A-0.gz records/d.tmp.gz records/notes.txt spending/d.1.reserved.tmp"]
+    expect!["key memory-A memory-c.tmp models-a.json.d.tmp records/now-A-0.gz records/d.tmp.gz records/notes.txt spending/d.1.reserved.tmp"]
         .assert_eq(&names);
 }
 

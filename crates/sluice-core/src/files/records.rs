@@ -52,7 +52,7 @@ impl LedgerWork {
             if self.kept.with(|kept| kept.records.name.is_empty()) {
                 let files = self.record_files().await.into_iter().map(|(begun, file)| (file.name, begun, file.size));
                 RECORDS.apply(&self.folder, files.collect(), self.now_ms).await;
-                for subfolder in [FOLDER, super::reserved::FOLDER] {
+                for subfolder in ["", FOLDER, super::reserved::FOLDER] {
                     delete_left_behind(&self.folder, subfolder, self.now_ms).await;
                 }
                 self.kept.with(|kept| {

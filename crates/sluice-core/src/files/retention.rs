@@ -1,6 +1,7 @@
 //! How long files are kept, and how many.
 
 use super::Folder;
+use crate::boundary::FileEntry;
 
 const DAY_MS: u64 = 86_400_000;
 /// A temporary file that is older than this was left behind by a window that crashed.
@@ -37,12 +38,14 @@ pub(super) fn is_left_behind(modified_ms: u64, now_ms: u64) -> bool {
     modified_ms < now_ms.saturating_sub(LEFT_BEHIND_MS)
 }
 
-/// Deletes the temporary files in a subfolder that were left behind.
+/// Deletes the temporary files in a subfolder, or in the folder itself if the name is empty, that were left behind. Those of
+/// the memory stay, because they are still read.
 pub(super) async fn delete_left_behind(folder: &Folder, subfolder: &str, now_ms: u64) {
-    for file in folder.list(subfolder, true).await {
-        let is_temporary = [".tmp", ".tmp.gz"].iter().any(|ending| file.name.ends_with(ending));
-        if is_temporary && is_left_behind(file.modified_ms, now_ms) {
-            folder.delete(format!("{subfolder}/{}", file.name)).await;
+    for FileEntry { name, modified_ms, .. } in folder.list(subfolder, true).await {
+        let has_ending = [".tmp", ".tmp.gz"].iter().any(|ending| name.ends_with(ending));
+        let is_temporary = name.starts_with("key.") || (has_ending && !name.starts_with("memory"));
+        if is_temporary && is_left_behind(modified_ms, now_ms) {
+            folder.delete(if subfolder.is_empty() { name } else { format!("{subfolder}/{name}") }).await;
         }
     }
 }
