@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use clap_complete::ArgValueCandidates;
 use serde_json::json;
-use sluice_core::{Card, Check, CheckResult, Endpoint, Probe, ProbeStep, Topic, grouped, join_messages};
+use sluice_core::{Card, Check, CheckResult, Endpoint, MessageCode, Probe, ProbeStep, Topic, grouped, join_messages};
 use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::complain;
@@ -138,7 +138,7 @@ impl CardPage {
         let mut out = anstream::stdout();
         if !card.differences.is_empty() {
             writeln!(out)?;
-            for line in wrapped("What Sluice does differently for this server", self.width) {
+            for line in wrapped(MessageCode::DifferentForServer.english(), self.width) {
                 writeln!(out, "{LABEL}{line}{LABEL:#}")?;
             }
         }
@@ -159,12 +159,13 @@ fn width(size: Option<(Width, Height)>) -> usize {
 }
 
 fn print_check(check: &Check, width: usize, out: &mut impl Write) -> io::Result<()> {
-    let (style, mark) = match check.result {
-        CheckResult::Works => (WORKS, '✓'),
-        CheckResult::Absent => (ABSENT, '–'),
-        CheckResult::Failed => (FAILED, '✗'),
-        CheckResult::Unknown => (UNKNOWN, '?'),
+    let style = match check.result {
+        CheckResult::Works => WORKS,
+        CheckResult::Absent => ABSENT,
+        CheckResult::Failed => FAILED,
+        CheckResult::Unknown => UNKNOWN,
     };
+    let mark = check.result.mark();
     let detail = join_messages(&check.detail, " ");
     let label = check.label.to_string();
     let indent = if width < NARROW { 4 } else { LABEL_WIDTH + 3 };

@@ -27,8 +27,8 @@ pub use inspect::{
     RequestDetail, TreeKind, TreeRow,
 };
 pub use model::{
-    ChatModel, EffortChoices, LimitsFrom, ModelCapabilities, ModelCategory, ModelList, ModelOverride, ModelProvider,
-    ModelSettings, OtherModel, PriceCategory, PriceTier, Prices,
+    ChatModel, EffortChoices, LimitsFrom, ListedModel, ModelCapabilities, ModelCategory, ModelList, ModelOverride,
+    ModelProvider, ModelSettings, OtherModel, PriceCategory, PriceTier, Prices, ShownModel,
 };
 pub use outcome::{
     Empty, Failure, FailureKind, Gateway, LoggedFailure, LoggedOutcome, Outcome, Overflow, Status, TokenDetails, Usage,

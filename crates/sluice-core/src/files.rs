@@ -31,6 +31,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::boundary::{FileEntry, Received, RequestsTask, WorkResult, WorkStep, WorkTask};
+use crate::message::Language;
 use crate::models::ModelLists;
 use crate::steps::{Steps, Work};
 use crate::vault::Vault;
@@ -74,6 +75,8 @@ pub struct EditorState {
     pub vault: Shared<Vault>,
     /// The models of its connections.
     pub lists: Shared<ModelLists>,
+    /// The language of the user.
+    pub language: Shared<Language>,
     /// When the token of the sign-in could not be renewed, in seconds since 1970, or 0.
     pub renewal_failed_at: Shared<f64>,
 }
@@ -86,7 +89,7 @@ impl WorkTask<RequestsTask> {
             RequestsTask::Vault(task) => WorkTask { task, now_ms, random }.start(&state.vault),
             RequestsTask::Recordings(task) => WorkTask { task, now_ms, random }.start(),
             RequestsTask::SignIn(task) => WorkTask { task: *task, now_ms, random }.start(&state.renewal_failed_at),
-            RequestsTask::Models(task) => WorkTask { task: *task, now_ms, random }.start(&state.lists),
+            RequestsTask::Models(task) => WorkTask { task: *task, now_ms, random }.start(&state.lists, &state.language),
         }
     }
 }

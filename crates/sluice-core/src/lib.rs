@@ -62,6 +62,7 @@ mod ai_sdk;
 mod boundary;
 mod call_id;
 mod dialogs;
+mod editor;
 mod environment;
 mod exchange;
 mod failure;
@@ -114,10 +115,11 @@ pub use boundary::{
 };
 pub use boundary::{
     ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, Citation, EffortChoices, Empty, Failure, FailureKind,
-    Gateway, HttpRequest, LimitsFrom, LoggedFailure, LoggedOutcome, ModelCapabilities, ModelCategory, ModelList,
-    ModelOverride, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Outcome, Output, Overflow, Part,
-    PriceCategory, PriceTier, Prices, ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingProblem,
-    Settings, Status, ThinkingFallback, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition, ToolMode, Usage,
+    Gateway, HttpRequest, LimitsFrom, ListedModel, LoggedFailure, LoggedOutcome, ModelCapabilities, ModelCategory,
+    ModelList, ModelOverride, ModelProvider, ModelSettings, Note, NoteKind, OtherModel, Outcome, Output, Overflow,
+    Part, PriceCategory, PriceTier, Prices, ReasoningItem, ReplayItem, ReplayMessage, Role, Routing, SettingProblem,
+    Settings, ShownModel, Status, ThinkingFallback, ThinkingReplay, TokenBreakdown, TokenDetails, ToolDefinition,
+    ToolMode, Usage,
 };
 pub use boundary::{
     ConnectionTest, Dialog, DialogConnection, DialogInput, DialogLevel, DialogModel, DialogRow, DialogStep,
@@ -129,6 +131,9 @@ pub use boundary::{
 };
 pub use boundary::{LimitState, SpendAction, SpendChoice, SpendLimit, SpendLimits, SpendPeriod, Verdict};
 pub use dialogs::DialogWork;
+pub use editor::{
+    DEMO_BASE_URL, Reader, RejectedAnswer, ReportFacts, ShownRejection, StatusBarFacts, StatusBarView, settings_schema,
+};
 pub use environment::{Environment, EnvironmentEndpoint, KEY_VARIABLES};
 pub use exchange::{
     Action, ConnectionError, Drain, Elsewhere, Ending, Exchange, ExchangeOptions, Report, Stream, Transcript,
@@ -143,7 +148,7 @@ pub use ledger::{Begun, Ended, Ledger, LedgerEntry, LedgerModel, SpendCheck, Tre
 pub use link_free::{link_free, link_free_lines};
 pub use log::{log_outcome, logged_model};
 pub use memory::{FileState, MAX_FILE, Memory};
-pub use message::{Message, MessageCode, join_messages};
+pub use message::{Language, Message, MessageCode, join_messages};
 pub use models::{
     Credit, KeyCheck, KeyState, ListState, ModelCatalog, ModelLists, OverrideField, Refresh, check_key, distinguish,
     edit_override, finds_model, override_form, similar_models,

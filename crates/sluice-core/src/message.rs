@@ -5,6 +5,7 @@
 //!
 //! A module that only reads answers is built with `--cfg answers_only`, and has only the sentences that can end one.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::Error;
@@ -35,21 +36,54 @@ impl From<MessageCode> for Message {
 
 impl fmt::Display for Message {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut pieces = self.code.english().split('{');
-        formatter.write_str(pieces.next().unwrap_or_default())?;
+        formatter.write_str(&self.fill(self.code.english()))
+    }
+}
+
+impl Message {
+    /// Puts the arguments into a sentence.
+    fn fill(&self, sentence: &str) -> String {
+        let mut pieces = sentence.split('{');
+        let mut filled = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
             let (number, rest) = piece.split_once('}').unwrap_or(("", piece));
             let argument = number.parse::<usize>().ok().and_then(|number| self.args.get(number));
-            formatter.write_str(argument.map_or("", String::as_str))?;
-            formatter.write_str(rest)?;
+            filled.extend([argument.map_or("", String::as_str), rest]);
         }
-        Ok(())
+        filled
     }
 }
 
 /// Joins messages in English: sentences with a space, the details of a line with a comma.
 pub fn join_messages(messages: &[Message], separator: &str) -> String {
     messages.iter().map(Message::to_string).collect::<Vec<_>>().join(separator)
+}
+
+/// The language of the user. A sentence that has no translation is shown in English.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[non_exhaustive]
+pub struct Language {
+    /// Its name, such as `de`.
+    pub name: String,
+    /// The translations, by the English sentence.
+    pub sentences: BTreeMap<String, String>,
+}
+
+impl Language {
+    /// Joins messages, like [`join_messages`].
+    pub fn join(&self, messages: &[Message], separator: &str) -> String {
+        let translated = |message: &Message| {
+            let english = message.code.english();
+            message.fill(self.sentences.get(english).map_or(english, String::as_str))
+        };
+        messages.iter().map(translated).collect::<Vec<_>>().join(separator)
+    }
+
+    /// Returns one message.
+    pub(crate) fn text(&self, message: impl Into<Message>) -> String {
+        self.join(&[message.into()], "")
+    }
 }
 
 macro_rules! messages {
@@ -115,7 +149,7 @@ impl<'de> Deserialize<'de> for MessageCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{Message, MessageCode, join_messages};
+    use super::{Language, Message, MessageCode, join_messages};
 
     #[test]
     fn arguments_replace_their_numbers() {
@@ -135,6 +169,14 @@ mod tests {
             join_messages(&messages, " "),
             "No connection to a.example. Check the network, the proxy settings and the base URL."
         );
+    }
+
+    #[test]
+    fn a_sentence_without_a_translation_stays_english() {
+        let sentences = [("No connection to {0}.".to_owned(), "Keine Verbindung zu {0}.".to_owned())];
+        let german = Language { name: "de".to_owned(), sentences: sentences.into() };
+        let messages = [Message::new(MessageCode::NoConnection, [&"{0}"]), MessageCode::TooManyRequests.into()];
+        assert_eq!(german.join(&messages, " "), "Keine Verbindung zu {0}. Too many requests.");
     }
 
     #[test]

@@ -44,6 +44,7 @@ use rules::Rules;
 pub(crate) use capabilities::EFFORTS;
 pub use catalog::{ListState, ModelCatalog, Refresh};
 pub use credits::{Credit, KeyCheck, KeyState, check_key};
+pub(crate) use describe::capitalized;
 pub use distinguish::distinguish;
 pub use lists::ModelLists;
 pub use rules::{finds_model, similar_models};

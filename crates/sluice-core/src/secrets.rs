@@ -23,7 +23,7 @@ const SHORTEST: usize = 8;
 const SHORTEST_IN_LOGS: usize = 6;
 
 /// The replacement for a secret.
-const HIDDEN: &str = "[hidden]";
+pub(crate) const HIDDEN: &str = "[hidden]";
 
 /// Masks secrets in text.
 ///

@@ -12,6 +12,7 @@ mod chunking;
 mod damaged_fields;
 mod dialogs;
 mod dialogs_keys;
+mod editor;
 mod endings;
 mod environment;
 mod exchange;

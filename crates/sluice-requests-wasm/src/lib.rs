@@ -8,9 +8,9 @@ use std::cell::RefCell;
 
 use sluice_bridge::{ANSWER, PROBLEM, to_json};
 use sluice_core::{
-    BadAddress, BodyRule, BuildRequest, Counter, DialogWork, EditorState, Endpoint, HttpRequest, PreparedRequest,
-    Probe, RequestsQuestion, RequestsTask, Secrets, ToolOrder, Vault, WorkTask, distinguish, log_outcome, logged_model,
-    question_id, read_settings, vercel_session,
+    BadAddress, BodyRule, BuildRequest, Counter, DialogWork, EditorState, Endpoint, HttpRequest, Language,
+    PreparedRequest, Probe, Reader, RequestsQuestion, RequestsTask, Secrets, ToolOrder, Vault, WorkTask, distinguish,
+    log_outcome, logged_model, question_id, read_settings, settings_schema, vercel_session,
 };
 
 thread_local! {
@@ -55,8 +55,16 @@ fn with_vault<R>(use_vault: impl FnOnce(&mut Vault) -> R) -> R {
     STATE.with(|state| state.vault.with(use_vault))
 }
 
+fn with_language<R>(use_language: impl FnOnce(&Language) -> R) -> R {
+    STATE.with(|state| state.language.with(|language| use_language(language)))
+}
+
 fn answer(question: RequestsQuestion) -> Result<String, String> {
     match question {
+        RequestsQuestion::SetLanguage(language) => {
+            STATE.with(|state| state.language.with(|known| *known = language));
+            to_json(&())
+        }
         RequestsQuestion::ParseEndpoint(address) => match Endpoint::parse_confirmed(&address) {
             Ok(endpoint) => to_json(&endpoint),
             Err(BadAddress(problem)) => to_json(&problem),
@@ -117,6 +125,14 @@ fn answer(question: RequestsQuestion) -> Result<String, String> {
             to_json(&dialog.next(Some(answer)))
         }),
         RequestsQuestion::AnnounceProbe {} => to_json(&Probe::announcement()),
+        RequestsQuestion::ShowCard { card, label, title, nonce, secrets } => {
+            with_language(|language| to_json(&card.show((&label, &title, &nonce), language, &Secrets::new(secrets))))
+        }
+        RequestsQuestion::Reader(initiator) => to_json(&Reader::of(&initiator)),
+        RequestsQuestion::ShowRejection(answer) => with_language(|language| to_json(&answer.show(language))),
+        RequestsQuestion::ShowStatus(facts) => with_language(|language| to_json(&facts.show(language))),
+        RequestsQuestion::Report(facts) => to_json(&facts.into_report()),
+        RequestsQuestion::SettingsSchema(ids) => to_json(&settings_schema(&ids)),
         RequestsQuestion::LogOutcome { model, outcome, message, retry_ms } => {
             to_json(&log_outcome(&model, &outcome, message.as_deref(), retry_ms))
         }

@@ -1081,6 +1081,192 @@ refused: Array<Parameter>,
  */
 overrides: ModelOverride, };
 
+export type ListedModel = { 
+/**
+ * What VS Code shows.
+ */
+shown: ShownModel, 
+/**
+ * The options of requests to this model that differ from the user's settings.
+ */
+request: Partial<ChatOptions>, 
+/**
+ * The id that requests name, such as `anthropic/claude-sonnet-4.5`.
+ */
+id: string, 
+/**
+ * The name for people.
+ */
+name: string, 
+/**
+ * The model family without creator, date or stage: `claude-sonnet-4.5`, `gpt-5.2`, `gemini-3-pro`.
+ */
+family: string, 
+/**
+ * The release date in the id (`20250929`), or else the number in the family (`4.5`), or else `latest`.
+ */
+version: string, 
+/**
+ * How many tokens a request may have. VS Code summarizes a longer conversation.
+ */
+maxInputTokens: number, 
+/**
+ * How many tokens an answer may have.
+ */
+maxOutputTokens: number, 
+/**
+ * The limit for the answer to send with a request; `None` if none was stated.
+ */
+sentOutputTokens: number | null, 
+/**
+ * The sum of `max_input_tokens` and `max_output_tokens`.
+ */
+contextWindow: number, 
+/**
+ * Where the limits come from.
+ */
+limitsFrom: LimitsFrom, 
+/**
+ * What the model can do.
+ */
+capabilities: ModelCapabilities, 
+/**
+ * A short text to show next to the name.
+ */
+detail: string, 
+/**
+ * A longer description: paragraphs in Markdown, whose details are to be joined with commas.
+ */
+tooltip: Array<Array<Message>>, 
+/**
+ * For example `$3 / $15 per M tokens` and `cached $0.30`, to be joined with commas. Empty if the server publishes no
+ * prices.
+ */
+pricing: Array<Message>, 
+/**
+ * The first of them alone, such as `$3 / $15`, for a narrow column.
+ */
+price: Message | null, 
+/**
+ * The same prices as numbers.
+ */
+prices: Prices | null, 
+/**
+ * How expensive the model is compared with others.
+ */
+priceCategory: PriceCategory | null, 
+/**
+ * What the model is made for, as its name suggests.
+ */
+category: ModelCategory, 
+/**
+ * What VS Code shows when the mouse points at the model: one line each, whose details are to be joined with commas.
+ */
+info: Array<Array<Message>>, 
+/**
+ * A warning to show above that: the model will be switched off.
+ */
+warning: Message | null, 
+/**
+ * Smaller context windows to choose from, and the whole one as the last. Empty if there is no choice.
+ */
+contextSizes: Array<number>, 
+/**
+ * The levels of reasoning effort to choose from, if there are any.
+ */
+effort: EffortChoices | null, 
+/**
+ * Whether VS Code lists the model in its picker.
+ */
+isUserSelectable: boolean, 
+/**
+ * Whether a favourites pattern matches. Favourites come first.
+ */
+isFavourite: boolean, 
+/**
+ * Whether the model is worth seeing before the others: the default, the favourites, or the newest of each line if
+ * there are no favourites.
+ */
+isFeatured: boolean, 
+/**
+ * Whether the model is selected if the user hasn't chosen one.
+ */
+isDefault: boolean, 
+/**
+ * Whether the model suits small jobs best, such as titles and commit messages.
+ */
+isSmallDefault: boolean, 
+/**
+ * The company that trained the model, which is the first part of most ids.
+ */
+creator: string, 
+/**
+ * The server's description, on one line.
+ */
+description: string | null, 
+/**
+ * The release time in seconds since 1970.
+ */
+released: number | null, 
+/**
+ * When the model will be or was switched off, in seconds since 1970.
+ */
+deprecatedAt: number | null, 
+/**
+ * The date up to which the training data reaches.
+ */
+knowledge: string | null, 
+/**
+ * The server's own keywords, such as `reasoning` or `vision`.
+ */
+tags: Array<string>, 
+/**
+ * Where the model runs, as the server names the regions.
+ */
+regions: Array<string>, 
+/**
+ * The request parameters that the server says the model supports.
+ */
+parameters: Array<string>, 
+/**
+ * Whether a provider promises to retain nothing; absent if unknown.
+ */
+zeroDataRetention: boolean | null, 
+/**
+ * The providers that serve the model. Empty until the model's endpoints have been fetched.
+ */
+providers: Array<ModelProvider>, 
+/**
+ * Parameters that the server refused in requests to this model. They are left out of the next ones.
+ */
+refused: Array<Parameter>, 
+/**
+ * What the user set for requests to this model.
+ */
+overrides: ModelOverride, };
+
+export type ShownModel = { 
+/**
+ * VS Code's name for the model, which also appears in hovers. Requests use the id of the [`ChatModel`].
+ */
+id: string, name: string, family: string, version: string, maxInputTokens: number, maxOutputTokens: number, maxContextWindowTokens: number, capabilities: { imageInput: boolean, toolCalling: boolean }, detail: string, tooltip: string, isUserSelectable: boolean, category: ModelCategory, pricing?: string, priceCategory?: PriceCategory, infoText: { [key in string]: string }, 
+/**
+ * VS Code gives models with the key `model_pending_deprecation` a badge.
+ */
+warningText?: { [key in string]: string }, 
+/**
+ * The theme icon of its status.
+ */
+icon?: string, 
+/**
+ * VS Code puts models with such a field at the top of its picker, and shows nothing else of it.
+ */
+promo?: object, 
+/**
+ * The pickers for the thinking effort and the context size, in the format of Copilot's own.
+ */
+configurationSchema?: object, };
+
 export type LimitsFrom = "assumed" | "list" | "providers" | "learned" | "setting";
 
 export type ModelCapabilities = { 
@@ -1520,6 +1706,114 @@ label: Message,
  */
 value: Array<Message>, };
 
+export type Reader = "chat" | "agentHost" | "program";
+
+export type RejectedAnswer = { reader: Reader, text: Array<Message>, kind: FailureKind | null, isNote: boolean, page: string | null, };
+
+export type ShownRejection = { "type": "note", 
+/**
+ * What it says.
+ */
+text: string, } | { "type": "error", 
+/**
+ * What happened.
+ */
+reason: string, 
+/**
+ * The same, with what the user can do in VS Code.
+ */
+text: string, 
+/**
+ * A link to show after the text, in Markdown. Its address is built in, so no server can choose it.
+ */
+link: string, 
+/**
+ * What VS Code calls the failure, for extensions that check the code.
+ */
+code: string | null, 
+/**
+ * Whether the server doesn't accept the key.
+ */
+isKeyRefused: boolean, };
+
+export type StatusBarFacts = { 
+/**
+ * The line of the conversation with the newest request.
+ */
+line: StatusLine | null, 
+/**
+ * Why a request is sent again, and in how many milliseconds.
+ */
+retrying: [string, number] | null, 
+/**
+ * Whether the user may want VS Code to show text sooner.
+ */
+offersSmoothStreaming: boolean, };
+
+export type StatusBarView = { 
+/**
+ * The text, with an icon.
+ */
+text: string, 
+/**
+ * The colour of the background.
+ */
+level: Level, 
+/**
+ * The tooltip, in Markdown. Its only links are those of the commands in `commands`.
+ */
+tooltip: string, 
+/**
+ * The commands that the tooltip may run.
+ */
+commands: [string], 
+/**
+ * What a screen reader says, because `12k/168k` says little to those who don't see where it is.
+ */
+spoken: string, 
+/**
+ * Whether it looks different a second later.
+ */
+isCounting: boolean, };
+
+export type ReportFacts = { 
+/**
+ * Our version.
+ */
+sluice: string, 
+/**
+ * The editor. Its field `remote` is the name of the remote connection.
+ */
+vscode: object, 
+/**
+ * The machine.
+ */
+machine: object, 
+/**
+ * Whether the editor can show thinking separately.
+ */
+thinkingParts: boolean, 
+/**
+ * The settings that the user changed.
+ */
+settings: object, 
+/**
+ * The connections, or what is wrong with them.
+ */
+connections: object[], 
+/**
+ * The latest lines of the log.
+ */
+log: Array<string>, 
+/**
+ * The names of connections, which may be those of teams.
+ */
+labels: Array<string>, 
+/**
+ * The secrets that are known.
+ */
+secrets: Array<string>, };
+
 export type Preflight = { 
 /**
  * How serious it is.
@@ -1539,6 +1833,16 @@ code: MessageCode,
  * What replaces `{0}`, `{1}` and so on.
  */
 args: Array<string>, };
+
+export type Language = { 
+/**
+ * Its name, such as `de`.
+ */
+name: string, 
+/**
+ * The translations, by the English sentence.
+ */
+sentences: { [key in string]: string }, };
 
 export type LedgerModel = { 
 /**
@@ -2863,7 +3167,7 @@ baseUrl: string,
  */
 teamId: string | null, 
 /**
- * What people call it.
+ * The name of the team, for the user.
  */
 teamName: string, 
 /**
@@ -2871,7 +3175,7 @@ teamName: string,
  */
 projectId: string, 
 /**
- * What people call it.
+ * The name of the project, for the user.
  */
 projectName: string, };
 
@@ -3079,7 +3383,7 @@ export type CheckResult = "works" | "absent" | "failed" | "unknown";
 
 export type Topic = "address" | "encryption" | "proxy" | "models" | "key" | "answer" | "instructions" | "turns" | "images" | "streaming" | "usage" | "cut" | "tools" | "parallelCalls" | "toolResults" | "toolImages" | "summaries" | "plainReasoning" | "encryptedReasoning" | "reasoningBack" | "phase" | "caching" | "limits" | "cancellation" | "errors";
 
-export type RequestsQuestion = { "parseEndpoint": string } | { "permission": { 
+export type RequestsQuestion = { "setLanguage": Language } | { "parseEndpoint": string } | { "permission": { 
 /**
  * The endpoint.
  */
@@ -3171,7 +3475,27 @@ stored: string,
 /**
  * Seconds since 1970.
  */
-now: number, } } | { "startProbe": ProbeOptions } | { "continueProbe": ProbeEvent } | { "announceProbe": Record<symbol, never> } | { "startDialog": Dialog } | { "continueDialog": unknown } | { "logOutcome": { 
+now: number, } } | { "startProbe": ProbeOptions } | { "continueProbe": ProbeEvent } | { "announceProbe": Record<symbol, never> } | { "showCard": { 
+/**
+ * The result of the test.
+ */
+card: Card, 
+/**
+ * The name of the connection.
+ */
+label: string, 
+/**
+ * The first line of the text.
+ */
+title: string, 
+/**
+ * The nonce of the page's style sheet.
+ */
+nonce: string, 
+/**
+ * The secrets that are known.
+ */
+secrets: Array<string>, } } | { "reader": string } | { "showRejection": RejectedAnswer } | { "showStatus": StatusBarFacts } | { "report": ReportFacts } | { "settingsSchema": Array<string> } | { "startDialog": Dialog } | { "continueDialog": unknown } | { "logOutcome": { 
 /**
  * The model that was asked.
  */
@@ -3259,7 +3583,7 @@ export type CatalogView = {
 /**
  * The models to offer.
  */
-models: Array<ChatModel>, 
+models: Array<ListedModel>, 
 /**
  * How old the list is.
  */
@@ -3386,3 +3710,6 @@ export const MAX_RECORDED_RESPONSE = 16777216;
 
 /** The environment variables that can have a key, in order of preference. */
 export const KEY_VARIABLES = ["SLUICE_API_KEY","AI_GATEWAY_API_KEY","VERCEL_OIDC_TOKEN"] as const;
+
+/** The address of the gateway inside an editor, to which nothing is sent. */
+export const DEMO_BASE_URL = "https://demo.invalid/v1";

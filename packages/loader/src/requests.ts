@@ -4,10 +4,13 @@ import type {
   BodyRule,
   ChatMessage,
   ConnectionSource,
+  ConnectionTest,
   Dialog,
   DialogStep,
+  Ending,
   Endpoint,
   KeyUse,
+  Language,
   Message,
   Parameter,
   Permission,
@@ -15,11 +18,16 @@ import type {
   ProbeEvent,
   ProbeOptions,
   ProbeStep,
+  Reader,
+  ReportFacts,
   RequestsQuestion,
   RequestsTask,
   Settings,
+  ShownRejection,
   Sources,
   SpendChoice,
+  StatusBarFacts,
+  StatusBarView,
   Transport,
   VaultTask,
   VercelSession,
@@ -33,6 +41,9 @@ interface RequestsExports extends WorkExports {
   build_request(length: number): void;
   link_free(length: number, hasLines: number): void;
 }
+
+/** What is asked by the question with this name. */
+type QuestionOf<Name extends string> = Extract<RequestsQuestion, { [name in Name]: unknown }>[Name];
 
 /** A request that is ready to be sent. The field `body` of its `request` is empty. */
 export interface Prepared extends PreparedRequest {
@@ -65,9 +76,16 @@ export class Requests {
   #tasks = 0;
   /** The vault as it was last read or written, for the next instance. */
   #vault: string | undefined;
+  #language: Language | undefined;
 
   constructor(module: WebAssembly.Module) {
     this.#module = module;
+  }
+
+  /** Sets the language of everything that is ready to be shown. It is English until then. */
+  setLanguage(language: Language): void {
+    this.#language = language;
+    this.#ask({ setLanguage: language });
   }
 
   /** Checks a base URL. If nothing may be sent there, the message says why. */
@@ -187,8 +205,38 @@ export class Requests {
     return this.#ask({ announceProbe: {} });
   }
 
+  /** Returns what a test found as a page for a webview, and for a notification and a bug report. */
+  showCard(question: Omit<QuestionOf<"showCard">, "secrets">, secrets: Iterable<string>): [html: string, test: ConnectionTest] {
+    return this.#ask({ showCard: { ...question, secrets: [...secrets] } });
+  }
+
+  /** Returns who reads an answer. VS Code calls them `initiator`. */
+  reader(initiator = ""): Reader {
+    return this.#ask({ reader: initiator });
+  }
+
+  /** Returns what is shown of an answer that was rejected. */
+  showRejection(reader: Reader, { text, kind, isNote, page }: Extract<Ending, { type: "rejected" }>): ShownRejection {
+    return this.#ask({ showRejection: { reader, text, kind, isNote, page } });
+  }
+
+  /** Returns what the status bar shows. */
+  showStatus(facts: StatusBarFacts): StatusBarView {
+    return this.#ask({ showStatus: facts });
+  }
+
+  /** Returns a report for a bug as JSON, without anything private. */
+  report(facts: ReportFacts): string {
+    return this.#ask({ report: facts });
+  }
+
+  /** Returns a JSON schema that completes these ids of models in the user's settings. */
+  settingsSchema(ids: string[]): object {
+    return this.#ask({ settingsSchema: ids });
+  }
+
   /** Returns a line for a log about how a request ended, without a word that a server chose, and one that quotes the server. */
-  logOutcome(question: Extract<RequestsQuestion, { logOutcome: unknown }>["logOutcome"]): [line: string, quote: string | null] {
+  logOutcome(question: QuestionOf<"logOutcome">): [line: string, quote: string | null] {
     return this.#ask({ logOutcome: question });
   }
 
@@ -233,6 +281,9 @@ export class Requests {
     if (instance === undefined || instance.crashed || isTooLarge) {
       this.#vault = instance?.crashed === false ? instance.ask<string>(SAVE_VAULT, ask) : this.#vault;
       this.#instance = instance = new Instance(this.#module);
+      if (this.#language !== undefined) {
+        instance.ask(JSON.stringify({ setLanguage: this.#language }), ask);
+      }
       if (this.#vault !== undefined) {
         instance.ask(JSON.stringify({ openVault: { file: this.#vault, nowMs: Date.now() } }), ask);
       }

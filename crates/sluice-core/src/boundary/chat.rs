@@ -255,6 +255,16 @@ pub struct ChatOptions {
 }
 
 impl ChatOptions {
+    /// The choice of an editor's user that leaves the thinking effort to the model. Without it, nobody could take back another
+    /// choice.
+    pub(crate) const MODELS_OWN_EFFORT: &str = "default";
+
+    /// Returns the thinking effort that the user wants.
+    pub(crate) fn effort(&self) -> Option<&String> {
+        let chosen = self.chosen_effort.as_ref().filter(|effort| *effort != Self::MODELS_OWN_EFFORT);
+        chosen.or(self.reasoning_effort.as_ref())
+    }
+
     /// Returns whether a server with this origin is asked to cache prompts for an hour.
     pub(crate) fn has_long_cache(&self, origin: &str) -> bool {
         self.long_cache && self.automatic_caching && VERCEL.strip_suffix("/v1") == Some(origin)

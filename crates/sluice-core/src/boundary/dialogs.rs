@@ -351,7 +351,7 @@ pub struct ServerCheck {
 }
 
 /// What a test of a connection found, in the user's language and without secrets.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ConnectionTest {

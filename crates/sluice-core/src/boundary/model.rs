@@ -114,6 +114,62 @@ pub struct ChatModel {
     pub overrides: ModelOverride,
 }
 
+/// A model, and what an editor shows of it and sends to it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ListedModel {
+    /// The model.
+    #[serde(flatten)]
+    pub model: ChatModel,
+    /// What VS Code shows.
+    pub shown: ShownModel,
+    /// The options of requests to this model that differ from the user's settings.
+    #[cfg_attr(test, ts(type = "Partial<ChatOptions>"))]
+    pub request: Map<String, Value>,
+}
+
+/// The fields of VS Code's `LanguageModelChatInformation`, ready to be shown. Some of them aren't in VS Code's types yet; versions
+/// that don't know them ignore them.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+#[allow(missing_docs, reason = "VS Code has documented them, and `ChatModel` says the rest")]
+pub struct ShownModel {
+    /// VS Code's name for the model, which also appears in hovers. Requests use the id of the [`ChatModel`].
+    pub id: String,
+    pub name: String,
+    pub family: String,
+    pub version: String,
+    pub max_input_tokens: u32,
+    pub max_output_tokens: u32,
+    pub max_context_window_tokens: u32,
+    #[cfg_attr(test, ts(type = "{ imageInput: boolean, toolCalling: boolean }"))]
+    pub capabilities: Value,
+    pub detail: String,
+    pub tooltip: String,
+    pub is_user_selectable: bool,
+    pub category: ModelCategory,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pricing: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price_category: Option<PriceCategory>,
+    pub info_text: BTreeMap<String, String>,
+    /// VS Code gives models with the key `model_pending_deprecation` a badge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning_text: Option<BTreeMap<&'static str, String>>,
+    /// The theme icon of its status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icon: Option<&'static str>,
+    /// VS Code puts models with such a field at the top of its picker, and shows nothing else of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(type = "object", optional))]
+    pub promo: Option<Value>,
+    /// The pickers for the thinking effort and the context size, in the format of Copilot's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(type = "object", optional))]
+    pub configuration_schema: Option<Value>,
+}
+
 /// How expensive a model is. The names are VS Code's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,7 +2,7 @@
 //! field, whose name identifies the question: `{"parseEndpoint": "https://…"}`. Each question's documentation says what
 //! the answer is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,14 +10,15 @@ use serde_json::{Map, Value};
 use super::chat::{ChatMessage, ChatRequest};
 use super::dialogs::{Dialog, ServerCheck};
 use super::inspect::RecordsQuestion;
-use super::model::ChatModel;
+use super::model::ListedModel;
 use super::outcome::LoggedOutcome;
 use super::spending::{LimitState, SpendChoice};
 use super::usage::Totals;
+use crate::editor::{RejectedAnswer, ReportFacts, StatusBarFacts};
 use crate::ledger::{LedgerEntry, LedgerModel};
-use crate::message::Message;
+use crate::message::{Language, Message};
 use crate::models::ListState;
-use crate::probe::{ProbeEvent, ProbeOptions};
+use crate::probe::{Card, ProbeEvent, ProbeOptions};
 use crate::send::{BuiltRequest, KeyUse, Parameter};
 use crate::sources::Sources;
 use crate::vault::QuestionId;
@@ -27,6 +28,8 @@ use crate::vault::QuestionId;
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub enum RequestsQuestion {
+    /// Sets the language of everything that is ready to be shown.
+    SetLanguage(Language),
     /// Checks a base URL. Returns an [`Endpoint`](crate::Endpoint), or a [`Message`](crate::Message) that says what is
     /// wrong with it. An endpoint that is unencrypted must be confirmed by the user.
     ParseEndpoint(String),
@@ -126,6 +129,29 @@ pub enum RequestsQuestion {
     ContinueProbe(ProbeEvent),
     /// Returns a [`Message`](crate::Message) that says what a test sends at most.
     AnnounceProbe {},
+    /// Returns what a test found as a page for a webview, and as a [`ConnectionTest`](crate::ConnectionTest).
+    ShowCard {
+        /// The result of the test.
+        card: Card,
+        /// The name of the connection.
+        label: String,
+        /// The first line of the text.
+        title: String,
+        /// The nonce of the page's style sheet.
+        nonce: String,
+        /// The secrets that are known.
+        secrets: Vec<String>,
+    },
+    /// Returns the [`Reader`](crate::Reader) that VS Code calls by this name.
+    Reader(String),
+    /// Returns what is shown of an answer that was rejected as a [`ShownRejection`](crate::ShownRejection).
+    ShowRejection(RejectedAnswer),
+    /// Returns what the status bar shows as a [`StatusBarView`](crate::StatusBarView).
+    ShowStatus(StatusBarFacts),
+    /// Returns a report for a bug as JSON, without anything private.
+    Report(Box<ReportFacts>),
+    /// Returns a JSON schema that completes these ids of models in the user's settings.
+    SettingsSchema(BTreeSet<String>),
     /// Starts a dialog with the user. Returns the first [`DialogStep`](crate::DialogStep). One instance of the module runs one
     /// dialog.
     StartDialog(Dialog),
@@ -203,7 +229,7 @@ pub struct PreparedRequest {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CatalogView {
     /// The models to offer.
-    pub models: Vec<ChatModel>,
+    pub models: Vec<ListedModel>,
     /// How old the list is.
     pub state: ListState,
     /// What a dialog needs to know about it.

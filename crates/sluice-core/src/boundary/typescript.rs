@@ -5,6 +5,9 @@ use expect_test::expect_file;
 use ts_rs::{Config, TS};
 
 use super::*;
+use crate::editor::{
+    DEMO_BASE_URL, Reader, RejectedAnswer, ReportFacts, ShownRejection, StatusBarFacts, StatusBarView,
+};
 use crate::environment::{Environment, KEY_VARIABLES};
 use crate::exchange::{
     Action, CompletionDetails, Drain, Elsewhere, Ending, ExchangeOptions, PromptDetails, Report, VsCodeUsage,
@@ -12,7 +15,7 @@ use crate::exchange::{
 use crate::failure::{BodyRule, HttpResponse, Transport};
 use crate::keys::KeptKey;
 use crate::ledger::{Begun, Ended, LedgerModel};
-use crate::message::{Message, MessageCode};
+use crate::message::{Language, Message, MessageCode};
 use crate::models::ListState;
 use crate::pace::Pace;
 use crate::probe::{Card, Check, CheckResult, ProbeAnswer, ProbeEvent, ProbeFailure, ProbeOptions, ProbeStep, Topic};
@@ -83,6 +86,8 @@ fn typescript_types_are_fresh() {
         CompletionDetails::decl(&config),
         ModelList::decl(&config),
         ChatModel::decl(&config),
+        ListedModel::decl(&config),
+        ShownModel::decl(&config),
         LimitsFrom::decl(&config),
         ModelCapabilities::decl(&config),
         EffortChoices::decl(&config),
@@ -107,8 +112,15 @@ fn typescript_types_are_fresh() {
         Level::decl(&config),
         Activity::decl(&config),
         TooltipLine::decl(&config),
+        Reader::decl(&config),
+        RejectedAnswer::decl(&config),
+        ShownRejection::decl(&config),
+        StatusBarFacts::decl(&config),
+        StatusBarView::decl(&config),
+        ReportFacts::decl(&config),
         Preflight::decl(&config),
         Message::decl(&config),
+        Language::decl(&config),
         LedgerModel::decl(&config),
         Begun::decl(&config),
         Ended::decl(&config),
@@ -214,6 +226,9 @@ fn typescript_types_are_fresh() {
     let names = serde_json::json!(KEY_VARIABLES);
     file.push_str(&format!(
         "\n/** The environment variables that can have a key, in order of preference. */\nexport const KEY_VARIABLES = {names} as const;\n"
+    ));
+    file.push_str(&format!(
+        "\n/** The address of the gateway inside an editor, to which nothing is sent. */\nexport const DEMO_BASE_URL = \"{DEMO_BASE_URL}\";\n"
     ));
     expect_file!["../../../../packages/loader/src/boundary.ts"].assert_eq(&file);
 }

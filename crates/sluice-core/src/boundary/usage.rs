@@ -259,7 +259,7 @@ impl<'de> Deserialize<'de> for Dollars {
 }
 
 /// What the status bar shows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[non_exhaustive]
@@ -275,7 +275,7 @@ pub struct StatusLine {
 }
 
 /// `warning` from three quarters of the window, `error` from nine tenths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Level {
@@ -288,7 +288,7 @@ pub enum Level {
 }
 
 /// What is happening in a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[non_exhaustive]
@@ -302,7 +302,7 @@ pub enum Activity {
 }
 
 /// A line of the status bar's tooltip.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TooltipLine {
     /// What the line is about.

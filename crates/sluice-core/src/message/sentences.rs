@@ -541,6 +541,29 @@ messages! {
     DiffersPlain = "Plain thinking is sent back, to this model on this server only.",
     DiffersLearned = "The context window was learned from an error and is remembered for 30 days.",
 
+    // A model in VS Code's lists.
+    DemoModel = "{0} (demo, not a real model)",
+    DefaultEffort = "Default",
+    ThinkingEffort = "Thinking Effort",
+    ContextSize = "Context Size",
+
+    // The end of an answer in VS Code.
+    ReplaceTheKey = "\"Sluice: Add or Change a Key\" in the command palette replaces the key.",
+    OpenThePage = "Open the page for it",
+
+    // The status bar.
+    TryingAgain = "Sluice: trying again in {0} s",
+    SmootherStreaming = "Smoother streaming (an experiment of VS Code)",
+
+    // The result of a test as a page.
+    CheckWorks = "Works",
+    CheckAbsent = "The server does not do this",
+    CheckFailed = "Failed",
+    CheckUnknown = "Unknown",
+    ConnectionWorks = "The connection \"{0}\" works.",
+    DifferentForServer = "What Sluice does differently for this server",
+    CostOfTest = "Requests: {0}, tokens: {1}",
+
     // Sign-in with the Vercel CLI.
     VercelNoFiles = "The Vercel CLI is not available in a browser window. Add an API key instead: Chat, Manage Models, Sluice.",
     VercelNoCli = "The Vercel CLI is not installed on this machine, or was never used. Install it, run `vercel login` in a terminal, then try again.",

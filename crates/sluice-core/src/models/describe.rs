@@ -29,11 +29,14 @@ pub(crate) fn creator_name(creator: &str) -> String {
     if let Some((_, name)) = known {
         return (*name).to_owned();
     }
-    let words = creator.split(['-', '_']).filter(|word| !word.is_empty()).map(|word| {
-        let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
-    });
+    let words = creator.split(['-', '_']).filter(|word| !word.is_empty()).map(capitalized);
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the word with a capital letter.
+pub(crate) fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// Returns the paragraphs of the tooltip as Markdown. Text from the server is escaped.

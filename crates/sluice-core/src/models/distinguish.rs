@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// Returns an id and a name for each model of a connection, other than those of the models that were listed before. The agent
+use crate::link_free::link_free;
+
+/// Returns an id and a name to show for each model of a connection, other than those of the models that were listed before. The agent
 /// host selects a model by its id, and a subagent by its name, and neither knows which key a model belongs to.
 ///
 /// `listed` has the server's ids of the models that were listed before, `label` is the name of the connection, and `models` are
@@ -20,7 +22,8 @@ pub fn distinguish(listed: &[String], label: &str, models: Vec<(String, String)>
             (format!("{id}#{}", label.replace(' ', "-")), format!("{name} ({label})"))
         }
     };
-    models.into_iter().map(other).collect()
+    let shown = |(id, name): (String, String)| (link_free(&id), link_free(&name));
+    models.into_iter().map(other).map(shown).collect()
 }
 
 #[cfg(test)]

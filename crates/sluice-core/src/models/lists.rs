@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::catalog::{ListState, ModelCatalog, Refresh};
 use super::credits::{KeyState, check_key};
 use crate::boundary::{
-    CatalogView, Failure, HttpRequest, ListTask, ListWork, LogLevel, ModelList, Note, NoteKind, Received, ServerCheck,
-    WorkStep, WorkTask,
+    CatalogView, ChatModel, Failure, HttpRequest, ListTask, ListWork, LogLevel, ModelList, Note, NoteKind, Received,
+    ServerCheck, WorkStep, WorkTask,
 };
 use crate::files::{Folder, Shared, ShellWork, hex};
-use crate::message::Message;
+use crate::message::{Language, Message};
 use crate::send::Endpoint;
 
 /// What is known about the models of all connections. A server may have other models for another key, or none.
@@ -30,15 +30,18 @@ struct KnownList {
 
 impl WorkTask<ListTask> {
     /// Starts the task.
-    pub fn start(self, lists: &Shared<ModelLists>) -> ShellWork {
+    pub fn start(self, lists: &Shared<ModelLists>, language: &Shared<Language>) -> ShellWork {
         let Self { task, now_ms, random } = self;
-        let lists = lists.clone();
+        let (lists, language) = (lists.clone(), language.clone());
         ShellWork::new(async move |folder| {
             // The shell asked the user whether the address may be used, if necessary.
             let endpoint = Endpoint::parse_confirmed(&task.base_url).ok()?;
-            let view = CatalogView::default();
-            let work = Work { folder, lists, endpoint, now: now_ms / 1000, random: hex(random), view, task };
-            Some(work.run().await)
+            let (models, view) = (Vec::new(), CatalogView::default());
+            let work = Work { folder, lists, endpoint, now: now_ms / 1000, random: hex(random), models, view, task };
+            let Work { models, mut view, endpoint, .. } = work.run().await;
+            view.models = language
+                .with(|language| models.into_iter().map(|model| model.listed(&endpoint.base_url, language)).collect());
+            Some(view)
         })
     }
 }
@@ -52,11 +55,12 @@ struct Work {
     /// Seconds since 1970.
     now: u64,
     random: String,
+    models: Vec<ChatModel>,
     view: CatalogView,
 }
 
 impl Work {
-    async fn run(mut self) -> CatalogView {
+    async fn run(mut self) -> Self {
         self.restore().await;
         match self.task.work.clone() {
             ListWork::Show => self.look(None),
@@ -85,7 +89,7 @@ impl Work {
                 self.folder.delete(self.file()).await;
             }
         }
-        self.view
+        self
     }
 
     /// Uses a known list, even if it is a little old.
@@ -215,7 +219,7 @@ impl Work {
             elsewhere,
             refusal: None,
         };
-        (self.view.models, self.view.state) = (models, state);
+        (self.models, self.view.state) = (models, state);
         let origin = &self.endpoint.origin;
         let mut lines = Vec::new();
         lines.extend(notes.iter().map(|note| {
@@ -224,7 +228,7 @@ impl Work {
         }));
         let from_server = lines.iter().filter(|(level, _)| *level == LogLevel::Trace).count();
         if from_server > 0 {
-            let models = self.view.models.len();
+            let models = self.models.len();
             let line = format!(
                 "Models of {origin}: {models} models can chat; notes about the list, shown at trace: {from_server}."
             );

@@ -1,12 +1,12 @@
 //! What a test of a server found out: [`Card`].
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
 use crate::send::Parameter;
 
 /// What a server can do and what Sluice does about it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[non_exhaustive]
@@ -38,7 +38,7 @@ impl Card {
 }
 
 /// One thing that was checked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Check {
@@ -51,11 +51,12 @@ pub struct Check {
     /// The details, sentence by sentence.
     pub detail: Vec<Message>,
     /// The case of the official compliance suite that asks the same.
+    #[serde(skip_deserializing)]
     pub compliance: Option<&'static str>,
 }
 
 /// What a check is about, in the order of a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[non_exhaustive]
@@ -113,7 +114,7 @@ pub enum Topic {
 }
 
 /// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum CheckResult {
@@ -125,4 +126,16 @@ pub enum CheckResult {
     Failed,
     /// The test couldn't find out.
     Unknown,
+}
+
+impl CheckResult {
+    /// Returns a mark for lists.
+    pub fn mark(self) -> char {
+        match self {
+            Self::Works => '✓',
+            Self::Absent => '–',
+            Self::Failed => '✗',
+            Self::Unknown => '?',
+        }
+    }
 }

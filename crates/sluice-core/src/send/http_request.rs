@@ -80,7 +80,7 @@ pub(crate) fn reasoning_options(options: &ChatOptions, kind: RequestKind) -> Rea
         let least = ["none", "minimal", "low"].iter().find(offers).map(|effort| (*effort).to_owned());
         return ReasoningOptions { effort: least, summary: None };
     }
-    let effort = options.chosen_effort.as_ref().or(options.reasoning_effort.as_ref());
+    let effort = options.effort();
     let summary = || options.reasoning_summary.clone().unwrap_or_else(|| "auto".to_owned());
     ReasoningOptions { effort: effort.cloned(), summary: effort.is_none_or(|effort| effort != "none").then(summary) }
 }

@@ -71,7 +71,7 @@ impl Prompt {
             let content = vec![Content::InputText { text: "Continue.".to_owned() }];
             items.push(InputItem::Message { role: "user", content, phase: None });
         }
-        let effort = chat.options.chosen_effort.as_ref().or(chat.options.reasoning_effort.as_ref());
+        let effort = chat.options.effort();
         let prompt = Self {
             must_call: chat.tool_mode == ToolMode::Required && !tools.is_empty(),
             thinks: effort.is_some_and(|effort| !matches!(effort.as_str(), "none" | "minimal")),

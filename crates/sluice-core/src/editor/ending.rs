@@ -1,0 +1,92 @@
+//! How an answer ends for whoever reads it in VS Code.
+
+use serde::{Deserialize, Serialize};
+
+use crate::boundary::FailureKind;
+use crate::message::{Language, Message, MessageCode};
+
+/// Who reads an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum Reader {
+    /// VS Code's chat.
+    Chat,
+    /// VS Code's agent host, which also shows a chat, but reads nothing before the end.
+    AgentHost,
+    /// Another extension.
+    Program,
+}
+
+impl Reader {
+    /// Returns the reader that VS Code calls `initiator`.
+    pub fn of(initiator: &str) -> Self {
+        match initiator.to_ascii_lowercase() {
+            _ if initiator == "core" => Self::AgentHost,
+            name if name.starts_with("github.copilot") => Self::Chat,
+            _ => Self::Program,
+        }
+    }
+}
+
+/// The fields of [`Ending::Rejected`](crate::Ending::Rejected), and who reads them.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[allow(missing_docs, reason = "the documentation of `Ending` applies")]
+pub struct RejectedAnswer {
+    pub reader: Reader,
+    pub text: Vec<Message>,
+    pub kind: Option<FailureKind>,
+    pub is_note: bool,
+    pub page: Option<String>,
+}
+
+/// What is shown of it.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum ShownRejection {
+    /// A note below the answer. Nothing has failed.
+    Note {
+        /// What it says.
+        text: String,
+    },
+    /// An error in place of the rest of the answer.
+    Error {
+        /// What happened.
+        reason: String,
+        /// The same, with what the user can do in VS Code.
+        text: String,
+        /// A link to show after the text, in Markdown. Its address is built in, so no server can choose it.
+        link: String,
+        /// What VS Code calls the failure, for extensions that check the code.
+        code: Option<&'static str>,
+        /// Whether the server doesn't accept the key.
+        is_key_refused: bool,
+    },
+}
+
+impl RejectedAnswer {
+    /// Returns what is shown.
+    pub fn show(&self, language: &Language) -> ShownRejection {
+        let is_chat = self.reader != Reader::Program;
+        let reason = language.join(&self.text, " ");
+        if self.is_note && is_chat {
+            return ShownRejection::Note { text: reason };
+        }
+        let is_key_refused = self.kind == Some(FailureKind::SignIn);
+        let advice = if is_key_refused { language.text(MessageCode::ReplaceTheKey) } else { String::new() };
+        let page = self.page.as_ref().filter(|_| is_chat);
+        let link = page.map(|page| format!(" [{}]({page})", language.text(MessageCode::OpenThePage)));
+        let code = match self.kind {
+            _ if is_chat => None,
+            Some(FailureKind::SignIn | FailureKind::Forbidden) => Some("NoPermissions"),
+            Some(FailureKind::NoCredit | FailureKind::RateLimited) => Some("Blocked"),
+            Some(FailureKind::ModelNotFound) => Some("NotFound"),
+            _ => None,
+        };
+        let text = format!("{reason} {advice}").trim_end().to_owned();
+        ShownRejection::Error { reason, text, link: link.unwrap_or_default(), code, is_key_refused }
+    }
+}
