@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 
 import type { Dialog } from "../../packages/loader/src/core.js";
+import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Connections } from "./connections.js";
 import type { Dialogs } from "./dialogs.js";
 import type { Log } from "./log.js";
@@ -22,6 +23,7 @@ export interface CommandServices {
   readonly guard: SpendGuard;
   readonly lists: ModelLists;
   readonly log: Log;
+  readonly modules: Modules;
   readonly recorder: Recorder;
   readonly vault: VaultFiles;
 }

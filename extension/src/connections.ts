@@ -4,7 +4,7 @@
 
 import * as vscode from "vscode";
 
-import { KEY_VARIABLES } from "../../packages/loader/src/boundary.js";
+import { DEMO_BASE_URL, KEY_VARIABLES } from "../../packages/loader/src/boundary.js";
 import type { ConnectionSource, DialogLevel, Endpoint, GroupSource, KeptKey, Message } from "../../packages/loader/src/core.js";
 import { fetchFor } from "../../packages/loader/src/direct-fetch.js";
 import { isHeaderSafe, type Server } from "../../packages/loader/src/http.js";
@@ -100,7 +100,7 @@ export class Connections {
   /** The gateway inside the extension, for users without a key. */
   async demo(): Promise<Connection> {
     const [gateway, requests] = await Promise.all([this.modules.demo(), this.modules.requests()]);
-    const endpoint = parseEndpoint(requests, "https://demo.invalid/v1");
+    const endpoint = parseEndpoint(requests, DEMO_BASE_URL);
     const fetch = gateway.fetch.bind(gateway);
     return this.#found({ label: vscode.l10n.t("Demo"), endpoint, fingerprint: "demo", isDemo: true, fetch }, async () => undefined);
   }

@@ -6,7 +6,6 @@ import * as vscode from "vscode";
 import type { ConnectionTest, Dialog, DialogConnection, DialogModel, DialogStep, SpendChoice } from "../../packages/loader/src/boundary.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import { testConnection } from "../../packages/loader/src/probe.js";
-import { cardPage, cardText, isBad, verdict } from "./card-view.js";
 import type { Connection, Connections, Known } from "./connections.js";
 import type { KeyStore } from "./key-store.js";
 import type { Log } from "./log.js";
@@ -174,10 +173,11 @@ export class Dialogs {
       const { model, refused, overflow } = card;
       await lists.work(connection, { learn: { model, refused, overflow } });
     }
-    showPage(label, cardPage(label, card, log.redact.bind(log)));
     const { version } = context.extension.packageJSON as { version: string };
-    const details = cardText(`Sluice ${version}, VS Code ${vscode.version}: ${label}`, card);
-    return { verdict: log.redact(verdict(label, card)), isFailed: isBad(card), details: log.redact(details) };
+    const heading = `Sluice ${version}, VS Code ${vscode.version}: ${label}`;
+    const [html, test] = requests.showCard({ card, label, title: heading, nonce: crypto.randomUUID() }, log.secrets);
+    showPage(label, html);
+    return test;
   }
 }
 

@@ -40,6 +40,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     (requests) => {
       log.useCore(requests);
       linkFreeByCore(requests);
+      requests.setLanguage({ name: vscode.env.language, sentences: vscode.l10n.bundle ?? {} });
     },
   );
   const signIn = new SignIn(modules, context.secrets, log);
@@ -79,7 +80,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     images: vscode.Uri.joinPath(context.globalStorageUri, "images"),
   });
   const refreshProvider = (): void => provider.refresh();
-  const schema = new SettingsSchema(() => provider.listed.map(({ model }) => model.id));
+  const schema = new SettingsSchema(modules, () => provider.listed.map(({ model }) => model.id));
   const check = async (): Promise<void> => checkSettings(await modules.requests(), log, dialogs);
   // This isn't needed before VS Code asks for models, which loads the module that it needs.
   const firstLook = connections.onDidLook(() => {
@@ -95,7 +96,7 @@ export function activate(context: vscode.ExtensionContext): { readonly activatio
     vscode.window.registerWebviewViewProvider(INSPECTOR, inspector),
     vscode.commands.registerCommand("sluice.showUsage", () => inspector.show("usage")),
     registerProvider("sluice", provider),
-    ...registerCommands({ context, connections, dialogs, guard, lists, log, recorder, vault }),
+    ...registerCommands({ context, connections, dialogs, guard, lists, log, modules, recorder, vault }),
     signIn.onDidChange(refreshProvider),
     schema.register(),
     provider.onDidChangeLanguageModelChatInformation(() => schema.changed()),

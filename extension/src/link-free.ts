@@ -2,7 +2,8 @@
 
 import type { Requests } from "../../packages/loader/src/requests.js";
 
-let core: Requests | undefined;
+/** The core, once its module is loaded. */
+export let core: Requests | undefined;
 
 /** Lets the core change texts from now on. Before its module is loaded no server is asked, so there is none of their text. */
 export function useCore(requests: Requests): void {

@@ -4,8 +4,8 @@
 
 import * as vscode from "vscode";
 
-import type { DialogInput, DialogLevel, InputAnswer, Message, StatusLine } from "../../packages/loader/src/core.js";
-import { linkFree } from "./link-free.js";
+import type { DialogInput, DialogLevel, InputAnswer, Message, ShownRejection, StatusLine } from "../../packages/loader/src/core.js";
+import { core, linkFree } from "./link-free.js";
 import { localized } from "./messages.js";
 
 type Show = (message: string, ...buttons: string[]) => Thenable<string | undefined>;
@@ -144,8 +144,6 @@ export function withProgress<T>(
   return Promise.resolve(run);
 }
 
-const SMOOTH_STREAMING = "sluice.smoothStreaming";
-
 const BACKGROUNDS = {
   normal: undefined,
   warning: new vscode.ThemeColor("statusBarItem.warningBackground"),
@@ -187,34 +185,24 @@ export class StatusBar {
   }
 
   #render(): void {
-    const { text, level, activity, tooltip } = this.#line ?? { text: undefined, level: "normal", activity: "idle", tooltip: [] };
-    const icon = this.#retrying !== undefined ? "sync~spin" : activity === "idle" ? "dashboard" : "loading~spin";
-    const left = this.#retrying === undefined ? 0 : Math.max(1, Math.ceil((this.#retrying.until - Date.now()) / 1000));
-    const usage = text === undefined ? "Sluice" : linkFree(localized(text, " · "));
-    const shown = this.#retrying === undefined ? usage : vscode.l10n.t("Sluice: trying again in {0} s", left);
-    const note = this.#retrying === undefined ? "" : `${markdown(this.#retrying.message)}\n\n`;
+    const view = core?.showStatus({
+      line: this.#line ?? null,
+      retrying: this.#retrying === undefined ? null : [this.#retrying.message, this.#retrying.until - Date.now()],
+      offersSmoothStreaming: this.offersSmoothStreaming(),
+    });
+    if (view === undefined) {
+      return;
+    }
     clearTimeout(this.#timer);
-    this.#timer = left > 1 ? setTimeout(() => this.#render(), 1_000) : undefined;
-    const details = tooltip.map(({ label, value }): [string, string] => [localized([label]), localized(value, ", ")]);
-    const rows = details.map(([label, value]) => `| ${markdown(label)} | ${markdown(value)} |\n`);
-    this.#item.text = `$(${icon}) ${shown}`;
-    this.#item.backgroundColor = BACKGROUNDS[level];
-    const title = markdown(vscode.l10n.t("Smoother streaming (an experiment of VS Code)"));
-    const offer = this.offersSmoothStreaming() ? `\n\n[${title}](command:${SMOOTH_STREAMING})` : "";
-    const shownTooltip = new vscode.MarkdownString(`${note}| | |\n|:--|--:|\n${rows.join("")}${offer}`);
-    // Nothing else in it can be a link.
-    shownTooltip.isTrusted = { enabledCommands: [SMOOTH_STREAMING] };
-    this.#item.tooltip = shownTooltip;
-    // A screen reader gets the details, because "12k/168k" says little to those who don't see where it is.
-    const spoken = details.map(([label, value]) => linkFree(`${label}: ${value}`)).join("; ");
-    this.#item.accessibilityInformation = { label: this.#retrying !== undefined ? shown : spoken ? `Sluice. ${spoken}` : "Sluice" };
+    this.#timer = view.isCounting ? setTimeout(() => this.#render(), 1_000) : undefined;
+    this.#item.text = view.text;
+    this.#item.backgroundColor = BACKGROUNDS[view.level];
+    const tooltip = new vscode.MarkdownString(view.tooltip);
+    tooltip.isTrusted = { enabledCommands: view.commands };
+    this.#item.tooltip = tooltip;
+    this.#item.accessibilityInformation = { label: view.spoken };
     this.#item.show();
   }
-}
-
-/** Returns Markdown that shows the text unchanged. */
-function markdown(text: string): string {
-  return linkFree(text).replace(/[!-/:-@[-`{-~]/g, "\\$&");
 }
 
 /**
@@ -236,24 +224,19 @@ export function registerProvider<T extends vscode.LanguageModelChatInformation>(
   } satisfies vscode.LanguageModelChatProvider<T>);
 }
 
-/** The page that an error links to. Its address is built in, so no server can choose it. */
-export interface HelpPage {
-  readonly label: string;
-  readonly url: string;
-}
-
-class ErrorWithPage extends Error {
+/** An error of an answer, with a link of ours after its message. */
+class AnswerError extends Error {
   constructor(
     message: string,
-    readonly page: HelpPage,
+    readonly link: string,
   ) {
     super(message);
   }
 }
 
-/** Returns an error for the chat with a link after its message. */
-export function errorWithPage(message: string, page: HelpPage): Error {
-  return new ErrorWithPage(message, page);
+/** Returns the error that ends an answer. Extensions get one whose code they can check. */
+export function answerError({ text, link, code }: Extract<ShownRejection, { type: "error" }>): Error {
+  return code === null ? new AnswerError(text, link) : vscode.LanguageModelError[code as "Blocked"](text);
 }
 
 /** Returns an error for the chat, which shows the message and then the stack, unless there is none. */
@@ -276,8 +259,7 @@ async function linkFreeErrors<T>(work: () => Promise<T>): Promise<T> {
       throw error;
     }
     const shown = error instanceof vscode.LanguageModelError ? error : new Error(error instanceof Error ? error.message : String(error));
-    const page = error instanceof ErrorWithPage ? ` [${error.page.label}](${error.page.url})` : "";
-    shown.message = linkFree(shown.message) + page;
+    shown.message = linkFree(shown.message) + (error instanceof AnswerError ? error.link : "");
     // The chat shows the stack after the message, and a stack starts with the original message.
     shown.stack = "";
     throw shown;

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import type { CatalogView, ChatModel, Note, Settings } from "../../packages/loader/src/core.js";
+import type { CatalogView, ListedModel, Note, Settings } from "../../packages/loader/src/core.js";
 import { type Answered, exchange } from "../../packages/loader/src/http.js";
 import type { Modules } from "../../packages/loader/src/modules.js";
 import type { Requests } from "../../packages/loader/src/requests.js";
@@ -11,9 +11,9 @@ import type { Dialogs } from "./dialogs.js";
 import { Reporter } from "./from-core.js";
 import type { Log } from "./log.js";
 import { localized, noteText } from "./messages.js";
-import { DEMO_MODEL, information, type SluiceModel } from "./model-information.js";
+import { information, type SluiceModel } from "./model-information.js";
 import type { ModelLists } from "./models.js";
-import { errorWithPage, KnownError, plainError, type StatusBar, showWarning } from "./notify.js";
+import { answerError, KnownError, plainError, type StatusBar, showWarning } from "./notify.js";
 import { hasOnlyChoices, type PickerChoices } from "./picker-choices.js";
 import type { Recorder } from "./recorder.js";
 import { chatPace, readSettings } from "./settings.js";
@@ -35,6 +35,8 @@ export interface Services {
   readonly images: vscode.Uri;
 }
 
+/** The built-in gateway's model for conversations; its other models are for tests. */
+const DEMO_MODEL = "sluice/demo";
 const GROUPS_COME_WITHIN_MS = 1_000;
 const LISTS_COME_WITHIN_MS = 10_000;
 
@@ -117,7 +119,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   }
 
   /** Adds the models of a connection to the current round. */
-  #shown(requests: Requests, connection: Connection, models: readonly ChatModel[]): SluiceModel[] {
+  #shown(requests: Requests, connection: Connection, models: readonly ListedModel[]): SluiceModel[] {
     const listed = this.listed.map(({ model }) => model.id);
     const names = requests.distinguish(listed, connection.label, models);
     const shown = models.map((model, index) => information(model, connection, names[index]));
@@ -153,7 +155,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   }
 
   /** Throws the reason if a server lists no models. VS Code shows it in place of the models. */
-  async #models(connection: Connection): Promise<readonly ChatModel[]> {
+  async #models(connection: Connection): Promise<readonly ListedModel[]> {
     const { models, check } = await this.#list(connection);
     if (models.length === 0) {
       throw plainError(check.note === null ? vscode.l10n.t("{0} lists no models.", connection.label) : localized(check.note));
@@ -169,10 +171,11 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     token: vscode.CancellationToken,
   ): Promise<void> {
     const { modules, log, counts, vault, recorder, status, lists, choices } = this.services;
-    const isCore = options.requestInitiator === "core";
+    const [core, requests] = await Promise.all([modules.core(), vault.open()]);
+    const reader = requests.reader(options.requestInitiator);
+    const isChat = reader !== "program";
     // The agent host passes on what its own user chose.
-    const choose = this.#ungrouped.has(id) && !isCore ? choices.for(id) : {};
-    const [core, requests, chosen] = await Promise.all([modules.core(), vault.open(), choose]);
+    const chosen = this.#ungrouped.has(id) && reader !== "agentHost" ? await choices.for(id) : {};
     const asked = { ...options, modelConfiguration: { ...options.modelConfiguration, ...chosen } };
     const { chat, headers, idleTimeoutMs, thinkingFallback } = readSettings(requests, log);
     const extraHeaders = this.#headersFor(connection.endpoint.origin, headers);
@@ -182,9 +185,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     log.debug(prepared.description);
     prepared.notes.forEach((note) => this.#note("request", note));
 
-    const isChat = isCore || isCopilot(options.requestInitiator);
     const reporter = new Reporter(progress, {
-      toAgentHost: isCore,
+      toAgentHost: reader === "agentHost",
       thinkingFallback,
       ...(isChat ? { saveImage: (mimeType, bytes) => this.#saveImage(mimeType, bytes) } : {}),
       onProblem: (what, error) => log.failure("warn", `${log.modelName(model.id)}: ${what}`, error),
@@ -247,28 +249,23 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     if (ending.type === "cancelled") {
       throw new vscode.CancellationError();
     }
+    const rejected = ending.type === "rejected" ? requests.showRejection(reader, ending) : undefined;
     // Counts and text from before an error stay valid. A marker must not be reported, because the agent host would
     // consider it a response that the server can continue from.
-    if (ending.type === "rejected" && ending.isNote && isChat) {
-      reporter.note(localized(ending.text));
+    if (rejected?.type === "note") {
+      reporter.note(rejected.text);
     }
-    await reporter.end(usage, isCore ? null : prepared.marker);
+    await reporter.end(usage, reader === "agentHost" ? null : prepared.marker);
     log.outcome(model.id, outcome, ending.type === "rejected" ? ending.message : undefined);
-    if (ending.type !== "rejected" || (ending.isNote && isChat)) {
+    if (rejected?.type !== "error") {
       return;
     }
     // VS Code discards parts that haven't been read when the error arrives.
     await reporter.settled();
-    let text = localized(ending.text);
-    if (ending.kind === "signIn") {
-      await lists.work(connection, { keyRefused: { reason: ending.text } });
-      text += ` ${vscode.l10n.t('"Sluice: Add or Change a Key" in the command palette replaces the key.')}`;
+    if (rejected.refusal !== null) {
+      await lists.work(connection, { keyRefused: { reason: rejected.refusal } });
     }
-    if (ending.page !== null && isChat) {
-      throw errorWithPage(text, { label: vscode.l10n.t("Open the page for it"), url: ending.page });
-    }
-    const error = isChat ? undefined : ERRORS[ending.kind ?? ""];
-    throw error === undefined ? plainError(text) : vscode.LanguageModelError[error](text);
+    throw answerError(rejected);
   }
 
   async provideTokenCount(
@@ -306,16 +303,3 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     return file;
   }
 }
-
-function isCopilot(initiator: string | undefined): boolean {
-  return initiator?.toLowerCase().startsWith("github.copilot") ?? false;
-}
-
-/** What VS Code calls failures, for extensions that check the code. */
-const ERRORS: { readonly [kind: string]: "NoPermissions" | "Blocked" | "NotFound" | undefined } = {
-  signIn: "NoPermissions",
-  forbidden: "NoPermissions",
-  noCredit: "Blocked",
-  rateLimited: "Blocked",
-  modelNotFound: "NotFound",
-};

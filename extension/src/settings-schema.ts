@@ -3,6 +3,8 @@
 
 import * as vscode from "vscode";
 
+import type { Modules } from "../../packages/loader/src/modules.js";
+
 const SCHEME = "sluice-schema";
 
 /** Offers the ids that `listed` returns. Call `changed` when there are others. */
@@ -11,7 +13,10 @@ export class SettingsSchema implements vscode.TextDocumentContentProvider {
   readonly onDidChange = this.#changed.event;
   readonly #asked = new Set<vscode.Uri>();
 
-  constructor(private readonly listed: () => readonly string[]) {}
+  constructor(
+    private readonly modules: Modules,
+    private readonly listed: () => string[],
+  ) {}
 
   register(): vscode.Disposable {
     return vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
@@ -21,19 +26,8 @@ export class SettingsSchema implements vscode.TextDocumentContentProvider {
     this.#asked.forEach((uri) => this.#changed.fire(uri));
   }
 
-  provideTextDocumentContent(uri: vscode.Uri): string {
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     this.#asked.add(uri);
-    const ids = [...new Set(this.listed())];
-    // Examples are completed, and other values stay valid.
-    const items = { examples: ids };
-    const schema = {
-      properties: {
-        "sluice.models.overrides": { properties: Object.fromEntries(ids.map((id) => [id, {}])) },
-        "sluice.models.default": items,
-        "sluice.models.hidden": { items },
-        "sluice.models.favourites": { items },
-      },
-    };
-    return JSON.stringify(schema);
+    return JSON.stringify((await this.modules.requests()).settingsSchema(this.listed()));
   }
 }

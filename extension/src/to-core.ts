@@ -4,8 +4,7 @@
 import * as vscode from "vscode";
 
 import { toBase64 } from "../../packages/loader/src/base64.js";
-import type { ChatMessage, ChatModel, ChatOptions, ChatPart, ChatRequest, ThinkingReplay } from "../../packages/loader/src/core.js";
-import { MODELS_OWN_EFFORT } from "./model-information.js";
+import type { ChatMessage, ChatOptions, ChatPart, ChatRequest, ListedModel, ThinkingReplay } from "../../packages/loader/src/core.js";
 
 /** Begins a note by Sluice below an answer. The character after the empty line is invisible, and models don't write it. */
 export const NOTE = "\n\n\u2063";
@@ -13,7 +12,7 @@ export const NOTE = "\n\n\u2063";
 export const REPLAY = "sluice";
 
 export function toChatRequest(
-  { id, sentOutputTokens, effort, overrides }: ChatModel,
+  { id, request }: ListedModel,
   messages: readonly vscode.LanguageModelChatRequestMessage[],
   { tools, toolMode, modelConfiguration, modelOptions }: vscode.ProvideLanguageModelChatResponseOptions,
   settings: ChatOptions,
@@ -26,13 +25,10 @@ export function toChatRequest(
     toolMode: toolMode === vscode.LanguageModelChatToolMode.Required ? "required" : "auto",
     options: {
       ...settings,
-      ...(overrides.effort === null ? {} : { reasoningEffort: overrides.effort }),
-      ...(overrides.routing === null ? {} : { routing: overrides.routing }),
-      ...(typeof chosen === "string" && chosen !== MODELS_OWN_EFFORT ? { chosenEffort: chosen } : {}),
-      efforts: effort?.values ?? [],
-      ...(sentOutputTokens === null ? {} : { maxOutputTokens: sentOutputTokens }),
+      ...request,
+      ...(typeof chosen === "string" && { chosenEffort: chosen }),
       newConversationId: crypto.randomUUID(),
-      extraBody: { ...overrides.body, ...modelOptions },
+      extraBody: { ...request.extraBody, ...modelOptions },
     },
   };
 }

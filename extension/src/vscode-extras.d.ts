@@ -23,20 +23,6 @@ declare module "vscode" {
     readonly modelConfiguration?: { readonly [name: string]: unknown };
   }
 
-  interface LanguageModelChatInformation {
-    readonly isUserSelectable?: boolean;
-    readonly pricing?: string;
-    readonly priceCategory?: string;
-    readonly category?: string;
-    /** Lines of Markdown. */
-    readonly infoText?: { readonly [key: string]: string };
-    readonly warningText?: { readonly [key: string]: string };
-    readonly statusIcon?: ThemeIcon;
-    readonly promo?: { readonly discountPercent: number; readonly message: string };
-    readonly maxContextWindowTokens?: number;
-    readonly configurationSchema?: { readonly properties: { readonly [name: string]: unknown } };
-  }
-
   interface LanguageModelToolResultPart {
     readonly isError?: boolean;
   }

@@ -106,7 +106,7 @@ test("every request ends in the ledger, whatever happens to it", async () => {
   const provider = new Provider(services);
   const token = { isCancellationRequested: false, onCancellationRequested: new EventEmitter<void>().event };
   const model = {
-    model: { id: "acme/m", maxOutputTokens: 100, refused: [], overrides: { effort: null, routing: null, body: {} } },
+    model: { id: "acme/m", refused: [], request: {} },
     connection,
   };
   const ask = provider.provideLanguageModelChatResponse(

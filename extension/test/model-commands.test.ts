@@ -129,7 +129,7 @@ test("overrides that can't work are reported", async () => {
 test("ids of models are completed in the settings", async () => {
   await start(withList);
   await fake.resolveModels();
-  const schema = JSON.parse(fake.documents.get("sluice-schema")!.provideTextDocumentContent({})) as {
+  const schema = JSON.parse(await fake.documents.get("sluice-schema")!.provideTextDocumentContent({})) as {
     properties: { "sluice.models.overrides": { properties: object } };
   };
   assert.deepEqual(Object.keys(schema.properties["sluice.models.overrides"].properties).sort(), [

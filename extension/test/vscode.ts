@@ -152,7 +152,7 @@ export const fake = {
   views: [] as { resolveWebviewView(view: unknown): void }[],
   executed: [] as unknown[][],
   /** What makes the contents of documents, by scheme. */
-  documents: new Map<string, { provideTextDocumentContent(uri: unknown): string }>(),
+  documents: new Map<string, { provideTextDocumentContent(uri: unknown): Promise<string> }>(),
   clipboard: "",
   terminal: [] as string[],
   providers: [] as unknown[],
@@ -358,7 +358,7 @@ export const workspace = {
   },
   onDidChangeConfiguration: configurationChanged.event,
   registerTextDocumentContentProvider: (scheme: string, provider: unknown) => {
-    fake.documents.set(scheme, provider as { provideTextDocumentContent(uri: unknown): string });
+    fake.documents.set(scheme, provider as { provideTextDocumentContent(uri: unknown): Promise<string> });
     return { dispose: () => undefined };
   },
   openTextDocument: async (document: { content: string }): Promise<unknown> => document,

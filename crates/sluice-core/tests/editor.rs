@@ -8,8 +8,8 @@ use expect_test::{Expect, expect};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sluice_core::{
-    Card, DEMO_BASE_URL, Language, ModelSettings, Reader, RejectedAnswer, ReportFacts, Secrets, StatusBarFacts,
-    settings_schema,
+    Card, ChatMessage, DEMO_BASE_URL, Language, ModelSettings, Reader, RejectedAnswer, ReportFacts, Secrets,
+    StatusBarFacts, settings_schema,
 };
 
 const HOSTILE: &str = "<b>[x](command:y)</b> $(bug) canary-0123456789";
@@ -378,21 +378,21 @@ fn readers_get_what_they_can_use_of_a_rejection() {
         "Core" is Program
         "acme.other" is Program
         "" is Program
-        chat: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen. \"Sluice: Add or Change a Key\" in the command palette replaces the key.", link: " [Open the page for it](https://keys.example)", code: None, is_key_refused: true }
-        agentHost: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen. \"Sluice: Add or Change a Key\" in the command palette replaces the key.", link: " [Open the page for it](https://keys.example)", code: None, is_key_refused: true }
-        program: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen. \"Sluice: Add or Change a Key\" in the command palette replaces the key.", link: "", code: Some("NoPermissions"), is_key_refused: true }
-        chat: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, is_key_refused: false }
-        agentHost: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, is_key_refused: false }
-        program: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: "", code: Some("Blocked"), is_key_refused: false }
-        chat: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, is_key_refused: false }
-        agentHost: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, is_key_refused: false }
-        program: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: "", code: Some("NotFound"), is_key_refused: false }
-        chat: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, is_key_refused: false }
-        agentHost: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, is_key_refused: false }
-        program: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: "", code: None, is_key_refused: false }
-        chat: Note { text: "Zu viele Anfragen." }
-        agentHost: Note { text: "Zu viele Anfragen." }
-        program: Error { reason: "Zu viele Anfragen.", text: "Zu viele Anfragen.", link: "", code: None, is_key_refused: false }
+        chat: Error { text: "Zu viele Anfragen. \"Sluice: Add or Change a Key\" in the command palette replaces the key.", link: " [Open the page for it](https://keys.example)", code: None, refusal: Some([Message { code: TooManyRequests, args: [] }]) }
+        agentHost: Error { text: "Zu viele Anfragen. \"Sluice: Add or Change a Key\" in the command palette replaces the key.", link: " [Open the page for it](https://keys.example)", code: None, refusal: Some([Message { code: TooManyRequests, args: [] }]) }
+        program: Error { text: "Zu viele Anfragen. \"Sluice: Add or Change a Key\" in the command palette replaces the key.", link: "", code: Some("NoPermissions"), refusal: Some([Message { code: TooManyRequests, args: [] }]) }
+        chat: Error { text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, refusal: None }
+        agentHost: Error { text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, refusal: None }
+        program: Error { text: "Zu viele Anfragen.", link: "", code: Some("Blocked"), refusal: None }
+        chat: Error { text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, refusal: None }
+        agentHost: Error { text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, refusal: None }
+        program: Error { text: "Zu viele Anfragen.", link: "", code: Some("NotFound"), refusal: None }
+        chat: Error { text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, refusal: None }
+        agentHost: Error { text: "Zu viele Anfragen.", link: " [Open the page for it](https://keys.example)", code: None, refusal: None }
+        program: Error { text: "Zu viele Anfragen.", link: "", code: None, refusal: None }
+        chat: Note { markdown: "\n\n\u{2063}*Zu viele Anfragen.*" }
+        agentHost: Note { markdown: "\n\n\u{2063}*Zu viele Anfragen.*" }
+        program: Error { text: "Zu viele Anfragen.", link: "", code: None, refusal: None }
     "#]].assert_eq(&shown);
 }
 
@@ -445,4 +445,14 @@ fn a_report_contains_nothing_private() {
 fn each_id_is_completed_once() {
     let schema = settings_schema(&["b", "a", "b"].map(str::to_owned).into());
     expect![[r#"{"properties":{"sluice.models.default":{"examples":["a","b"]},"sluice.models.favourites":{"items":{"examples":["a","b"]}},"sluice.models.hidden":{"items":{"examples":["a","b"]}},"sluice.models.overrides":{"properties":{"a":{},"b":{}}}}}"#]].assert_eq(&schema.to_string());
+}
+
+#[test]
+fn a_note_below_an_answer_is_not_sent() {
+    let text = |value: &str| {
+        let json = json!({ "role": "assistant", "content": [{ "type": "text", "value": value }] }).to_string();
+        ChatMessage::from_json(&json).unwrap().content
+    };
+    assert_eq!(text("Half of\n\n\u{2063}*The answer was cut off.*"), text("Half of"));
+    assert_ne!(text("Half\n\nof"), text("Half"));
 }

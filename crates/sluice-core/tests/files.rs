@@ -332,9 +332,9 @@ fn a_request_that_is_checked_again_stays_on_its_day() {
     let limits = || support::spending::limits(json!({"day": 1_000}));
     let check = || LedgerTask::CheckSpending { id: "a".to_owned(), limits: limits() };
     run(&kept, check(), 0x11, &mut disk);
-    let tomorrow = |task| FileTask { task, now_ms: NOW_MS + DAY_MS, random: [0x22; 16] };
+    let tomorrow = |task| WorkTask { task, now_ms: NOW_MS + DAY_MS, random: [0x22; 16] };
     Window::new(tomorrow(check()).start(&kept)).finish(&mut disk);
-    let used = |task: FileTask<LedgerTask>| {
+    let used = |task: WorkTask<LedgerTask>| {
         let states = Window::new(task.start(&ledger())).finish(&mut disk.clone());
         states[0]["used"].as_f64().unwrap()
     };

@@ -1,5 +1,7 @@
 //! The lists of models of an editor's connections: when servers are asked, what is kept, and what the user is told.
 
+#![expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
+
 use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
@@ -91,9 +93,7 @@ impl World {
         let text = |value: &Value| join_messages(&serde_json::from_value::<Vec<_>>(value.clone()).unwrap(), " ");
         let models: Vec<_> = result["models"].as_array().unwrap().iter().map(|model| &model["id"]).collect();
         seen += &format!("{} {}", result["state"], json!(models));
-        for (flag, _) in
-            ["changed", "mustRefresh"].map(|flag| (flag, ())).iter().filter(|(flag, _)| result[flag] == true)
-        {
+        for flag in ["changed", "mustRefresh"].into_iter().filter(|flag| result[flag] == true) {
             seen += &format!(" {flag}");
         }
         for (name, value) in [("tell", &result["tell"]), ("refusal", &result["check"]["refusal"])] {
@@ -284,11 +284,11 @@ fn credit_and_providers_are_requested_when_they_are_needed() {
     world.check(
         &json!("credit"),
         expect![[r#"
-        read models-https_a.example_v1_f1f1.json
-        get /v1/credits
-        "missing" []
-        credit: $12.50 of credit are left, according to the server.
-    "#]],
+            read models-https_a.example_v1_f1f1.json
+            get /v1/credits
+            "missing" []
+            credit: $12.50 of credit is left, according to the server.
+        "#]],
     );
     world.check(
         &json!("refresh"),

@@ -1,5 +1,7 @@
 //! The sign-in with the Vercel CLI: who gets its token, when it is renewed, and what happens if that fails.
 
+#![expect(clippy::needless_pass_by_value, reason = "`expect!` is written as an argument of each case")]
+
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use sluice_core::{EditorState, Received, RequestsTask, WorkResult, WorkStep, WorkTask, join_messages};

@@ -1716,11 +1716,7 @@ export type ShownRejection = { "type": "note",
  */
 text: string, } | { "type": "error", 
 /**
- * What happened.
- */
-reason: string, 
-/**
- * The same, with what the user can do in VS Code.
+ * What happened, and what the user can do in VS Code.
  */
 text: string, 
 /**
@@ -1732,9 +1728,9 @@ link: string,
  */
 code: string | null, 
 /**
- * Whether the server doesn't accept the key.
+ * What the server says about the key, if it doesn't accept it.
  */
-isKeyRefused: boolean, };
+refusal: Array<Message> | null, };
 
 export type StatusBarFacts = { 
 /**

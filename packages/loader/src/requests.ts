@@ -153,8 +153,14 @@ export class Requests {
     return this.#ask({ bodyRule: { status } });
   }
 
-  /** Carries out a task. What is known about connections is in an instance of its own, which doesn't become too large. */
-  run<T>(task: RequestsTask, shell: Shell): Promise<T> {
+  /**
+   * Carries out a task. What is known about connections is in an instance of its own, which doesn't become too large. A recording
+   * may, so it gets one that is dropped afterwards.
+   */
+  run<T>(task: Exclude<RequestsTask, { vault: unknown }>, shell: Shell): Promise<T> {
+    if ("recordings" in task) {
+      return runWork(new Instance<RequestsExports>(this.#module), task, shell);
+    }
     if (this.#connections === undefined || this.#connections.crashed) {
       this.#connections = new Instance(this.#module);
     }

@@ -54,16 +54,14 @@ pub enum ShownRejection {
     },
     /// An error in place of the rest of the answer.
     Error {
-        /// What happened.
-        reason: String,
-        /// The same, with what the user can do in VS Code.
+        /// What happened, and what the user can do in VS Code.
         text: String,
         /// A link to show after the text, in Markdown. Its address is built in, so no server can choose it.
         link: String,
         /// What VS Code calls the failure, for extensions that check the code.
         code: Option<&'static str>,
-        /// Whether the server doesn't accept the key.
-        is_key_refused: bool,
+        /// What the server says about the key, if it doesn't accept it.
+        refusal: Option<Vec<Message>>,
     },
 }
 
@@ -75,8 +73,8 @@ impl RejectedAnswer {
         if self.is_note && is_chat {
             return ShownRejection::Note { text: reason };
         }
-        let is_key_refused = self.kind == Some(FailureKind::SignIn);
-        let advice = if is_key_refused { language.text(MessageCode::ReplaceTheKey) } else { String::new() };
+        let refusal = (self.kind == Some(FailureKind::SignIn)).then(|| self.text.clone());
+        let advice = refusal.as_ref().map(|_| language.text(MessageCode::ReplaceTheKey)).unwrap_or_default();
         let page = self.page.as_ref().filter(|_| is_chat);
         let link = page.map(|page| format!(" [{}]({page})", language.text(MessageCode::OpenThePage)));
         let code = match self.kind {
@@ -87,6 +85,6 @@ impl RejectedAnswer {
             _ => None,
         };
         let text = format!("{reason} {advice}").trim_end().to_owned();
-        ShownRejection::Error { reason, text, link: link.unwrap_or_default(), code, is_key_refused }
+        ShownRejection::Error { text, link: link.unwrap_or_default(), code, refusal }
     }
 }
