@@ -66,16 +66,8 @@ export class Dialogs {
     const { context, connections, keys, lists, log, recorder, signIn } = this.services;
     const configuration = vscode.workspace.getConfiguration();
     switch (step.type) {
-      case "pick": {
-        const rows = step.rows.map((row, index) => ({
-          label: localized(row.label),
-          description: localized(row.description),
-          detail: localized(row.detail),
-          index,
-          ...(row.icon !== null && { icon: row.icon }),
-        }));
-        return (await pick(rows, localized(step.title), localized(step.placeholder)))?.index;
-      }
+      case "pick":
+        return pick(step);
       case "input":
         return open.box.ask(step.input, step.problem);
       case "closeInput":

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import { fromBase64 } from "../../packages/loader/src/base64.js";
 import type { Part, VsCodeUsage } from "../../packages/loader/src/core.js";
-import { NOTE, REPLAY } from "./to-core.js";
+import { REPLAY } from "./to-core.js";
 
 /** VS Code's extension host holds parts back for 30 ms. */
 const FORWARDED_MS = 80;
@@ -62,9 +62,9 @@ export class Reporter {
     }
   }
 
-  /** Adds a note by Sluice below the answer. It isn't sent to the model with the next question. */
-  note(text: string): void {
-    this.#report(new vscode.LanguageModelTextPart(`${NOTE}*${text}*`));
+  /** Adds text by Sluice below the answer. */
+  note(markdown: string): void {
+    this.#report(new vscode.LanguageModelTextPart(markdown));
   }
 
   /** Reports everything that is left, the counts and the marker. */

@@ -14,8 +14,3 @@ export function useCore(requests: Requests): void {
 export function linkFree(text: string): string {
   return core?.linkFree(text) ?? text;
 }
-
-/** The same for Markdown with several paragraphs. */
-export function linkFreeLines(text: string): string {
-  return core?.linkFree(text, true) ?? text;
-}

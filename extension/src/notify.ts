@@ -4,7 +4,7 @@
 
 import * as vscode from "vscode";
 
-import type { DialogInput, DialogLevel, InputAnswer, Message, ShownRejection, StatusLine } from "../../packages/loader/src/core.js";
+import type { DialogInput, DialogLevel, DialogRow, InputAnswer, Message, StatusLine } from "../../packages/loader/src/core.js";
 import { core, linkFree } from "./link-free.js";
 import { localized } from "./messages.js";
 
@@ -40,24 +40,17 @@ export async function showMessage(message: { level: DialogLevel; text: Message[]
   return buttons.length === 0 ? undefined : pressed.then((button) => (button === undefined ? undefined : buttons.indexOf(button)));
 }
 
-export interface Row {
-  readonly label: string;
-  /** The name of a theme icon to show before the label. */
-  readonly icon?: string;
-  readonly description?: string;
-  readonly detail?: string;
-}
-
-/** Lets the user choose a row. Returns undefined if they choose none. */
-export async function pick<T extends Row>(rows: readonly T[], title: string, placeholder = ""): Promise<T | undefined> {
-  const options = { title: linkFree(title), placeHolder: linkFree(placeholder), matchOnDescription: true, matchOnDetail: true };
-  const items = rows.map((row) => ({
-    label: row.icon === undefined ? linkFree(row.label) : `$(${row.icon}) ${linkFree(row.label)}`,
-    description: linkFree(row.description ?? ""),
-    detail: linkFree(row.detail ?? ""),
-    row,
+/** Lets the user choose a row. Returns its index, or undefined if they choose none. */
+export async function pick(list: { rows: DialogRow[]; title: Message[]; placeholder: Message[] }): Promise<number | undefined> {
+  const text = (messages: readonly Message[]): string => linkFree(localized(messages));
+  const options = { title: text(list.title), placeHolder: text(list.placeholder), matchOnDescription: true, matchOnDetail: true };
+  const items = list.rows.map(({ icon, label, description, detail }, index) => ({
+    label: icon === null ? text(label) : `$(${icon}) ${text(label)}`,
+    description: text(description),
+    detail: text(detail),
+    index,
   }));
-  return (await vscode.window.showQuickPick(items, options))?.row;
+  return (await vscode.window.showQuickPick(items, options))?.index;
 }
 
 /** An input box that stays open while an input is checked. */
@@ -226,17 +219,12 @@ export function registerProvider<T extends vscode.LanguageModelChatInformation>(
 
 /** An error of an answer, with a link of ours after its message. */
 class AnswerError extends Error {
-  constructor(
-    message: string,
-    readonly link: string,
-  ) {
-    super(message);
-  }
+  link = "";
 }
 
 /** Returns the error that ends an answer. Extensions get one whose code they can check. */
-export function answerError({ text, link, code }: Extract<ShownRejection, { type: "error" }>): Error {
-  return code === null ? new AnswerError(text, link) : vscode.LanguageModelError[code as "Blocked"](text);
+export function answerError({ text, link, code }: { text: string; link: string; code: string | null }): Error {
+  return code === null ? Object.assign(new AnswerError(text), { link }) : vscode.LanguageModelError[code as "Blocked"](text);
 }
 
 /** Returns an error for the chat, which shows the message and then the stack, unless there is none. */

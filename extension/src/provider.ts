@@ -50,7 +50,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   #groupHasModels = false;
   #demoIsOffered = false;
   #demoWasOffered = false;
-  /** The notes and problems that the user has seen. */
+  /** What the user, or the log, was told. */
   readonly #told = new Set<string>();
   /** Keyed by base URL: where the API really is. */
   readonly #elsewhere = new Map<string, string>();
@@ -58,8 +58,6 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   listed: readonly SluiceModel[] = [];
   /** VS Code's ids of the models that belong to no group in Manage Models. */
   #ungrouped = new Set<string>();
-  /** Origins that get no extra headers although the settings contain some. */
-  readonly #saidNoHeaders = new Set<string>();
 
   constructor(private readonly services: Services) {
     services.lists.onDidChange(() => this.#changed.fire());
@@ -147,9 +145,8 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
   /** VS Code has no place for problems with keys that it doesn't know about. */
   #tell(problem: unknown, label?: string): [] {
     const text = [label, problem instanceof Error ? problem.message : String(problem)].filter(Boolean).join(": ");
-    if (!(problem instanceof KnownError) && !this.#told.has(text)) {
-      this.#told.add(text);
-      void this.services.dialogs.run({ connectionProblem: text });
+    if (!(problem instanceof KnownError)) {
+      this.#once(text, () => this.services.dialogs.run({ connectionProblem: text }));
     }
     return [];
   }
@@ -171,12 +168,12 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     token: vscode.CancellationToken,
   ): Promise<void> {
     const { modules, log, counts, vault, recorder, status, lists, choices } = this.services;
-    const [core, requests] = await Promise.all([modules.core(), vault.open()]);
+    const choose = this.#ungrouped.has(id) ? choices.for(id) : {};
+    const [core, requests, chosen] = await Promise.all([modules.core(), vault.open(), choose]);
     const reader = requests.reader(options.requestInitiator);
     const isChat = reader !== "program";
     // The agent host passes on what its own user chose.
-    const chosen = this.#ungrouped.has(id) && reader !== "agentHost" ? await choices.for(id) : {};
-    const asked = { ...options, modelConfiguration: { ...options.modelConfiguration, ...chosen } };
+    const asked = { ...options, modelConfiguration: { ...options.modelConfiguration, ...(reader !== "agentHost" && chosen) } };
     const { chat, headers, idleTimeoutMs, thinkingFallback } = readSettings(requests, log);
     const extraHeaders = this.#headersFor(connection.endpoint.origin, headers);
     const chatJson = new TextEncoder().encode(JSON.stringify(toChatRequest(model, messages, asked, { ...chat, extraHeaders })));
@@ -253,7 +250,7 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     // Counts and text from before an error stay valid. A marker must not be reported, because the agent host would
     // consider it a response that the server can continue from.
     if (rejected?.type === "note") {
-      reporter.note(rejected.text);
+      reporter.note(rejected.markdown);
     }
     await reporter.end(usage, reader === "agentHost" ? null : prepared.marker);
     log.outcome(model.id, outcome, ending.type === "rejected" ? ending.message : undefined);
@@ -276,23 +273,30 @@ export class Provider implements vscode.LanguageModelChatProvider<SluiceModel> {
     return this.services.counts.count(model, connection.endpoint.origin, typeof text === "string" ? text : toMessage(text));
   }
 
-  /** Returns the extra headers for a server. Logs once if all headers in the settings are for other servers. */
+  /** Returns the extra headers for a server. */
   #headersFor(origin: string, all: Settings["headers"]): { [name: string]: string } {
-    if (Object.keys(all).length > 0 && all[origin] === undefined && !this.#saidNoHeaders.has(origin)) {
-      this.#saidNoHeaders.add(origin);
-      this.services.log.info(
-        `No header in sluice.extraHeaders is for ${origin}, so none is sent there. The setting says how to name an address.`,
+    if (Object.keys(all).length > 0 && all[origin] === undefined) {
+      const { log } = this.services;
+      this.#once(origin, () =>
+        log.info(`No header in sluice.extraHeaders is for ${origin}, so none is sent there. The setting says how to name an address.`),
       );
     }
     return all[origin] ?? {};
   }
 
-  /** Logs a note. A message says once in each window what was left out of requests. */
+  /** Logs a note. A message says what was left out of requests. */
   #note(about: string, note: Note): void {
     this.services.log.trace(`${about}: ${note.kind} ${note.detail}`);
-    if (note.kind === "leftOut" && note.text !== undefined && !this.#told.has(note.detail)) {
-      this.#told.add(note.detail);
-      void showWarning(`Sluice: ${noteText(note)}`);
+    if (note.kind === "leftOut" && note.text !== undefined) {
+      this.#once(note.detail, () => showWarning(`Sluice: ${noteText(note)}`));
+    }
+  }
+
+  /** Tells the user something once in each window. */
+  #once(what: string, tell: () => unknown): void {
+    if (!this.#told.has(what)) {
+      this.#told.add(what);
+      void tell();
     }
   }
 

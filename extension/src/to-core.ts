@@ -6,8 +6,6 @@ import * as vscode from "vscode";
 import { toBase64 } from "../../packages/loader/src/base64.js";
 import type { ChatMessage, ChatOptions, ChatPart, ChatRequest, ListedModel, ThinkingReplay } from "../../packages/loader/src/core.js";
 
-/** Begins a note by Sluice below an answer. The character after the empty line is invisible, and models don't write it. */
-export const NOTE = "\n\n\u2063";
 /** The metadata key under which a thinking part stores what the model needs back. */
 export const REPLAY = "sluice";
 
@@ -33,19 +31,11 @@ export function toChatRequest(
   };
 }
 
-export function toMessage(message: vscode.LanguageModelChatRequestMessage): ChatMessage {
-  return { role: toRole(message.role), content: toParts(message.content) };
-}
+/** By VS Code's number. The last one is a proposal in the types, and a fact at run time. */
+const ROLES = [undefined, "user", "assistant", "system"] as const;
 
-function toRole(role: vscode.LanguageModelChatMessageRole): ChatMessage["role"] {
-  switch (role) {
-    case vscode.LanguageModelChatMessageRole.Assistant:
-      return "assistant";
-    case 3 as vscode.LanguageModelChatMessageRole: // System: a proposal in the types, a fact at run time.
-      return "system";
-    default:
-      return "user";
-  }
+export function toMessage({ role, content }: vscode.LanguageModelChatRequestMessage): ChatMessage {
+  return { role: ROLES[role as number] ?? "user", content: toParts(content) };
 }
 
 function toParts(content: readonly unknown[] | string): ChatPart[] {
@@ -57,8 +47,7 @@ function toParts(content: readonly unknown[] | string): ChatPart[] {
 
 function toPart(part: unknown): ChatPart | undefined {
   if (part instanceof vscode.LanguageModelTextPart) {
-    const note = part.value.indexOf(NOTE);
-    return { type: "text", value: note < 0 ? part.value : part.value.slice(0, note) };
+    return { type: "text", value: part.value };
   }
   if (part instanceof vscode.LanguageModelToolCallPart) {
     return { type: "toolCall", callId: part.callId, name: part.name, inputJson: JSON.stringify(part.input ?? {}) };

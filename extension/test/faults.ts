@@ -344,8 +344,7 @@ async function withExtension(sluice: Provider, tested: Case): Promise<Result & {
       return run.fetch(url, init);
     },
   };
-  const overrides = { effort: null, routing: null, body: {} };
-  const model = { model: { id: tested.model, sentOutputTokens: matrix.maxOutputTokens, refused: [], overrides }, connection };
+  const model = { model: { id: tested.model, refused: [], request: { maxOutputTokens: matrix.maxOutputTokens } }, connection };
   const message = { role: 1, content: [new vscode.LanguageModelTextPart(tested.prompt)], name: undefined };
   const options = { toolMode: 1, requestInitiator: "acme.other", tools: tested.model.includes("tools") ? TOOLS : [] };
   let thrown: unknown;

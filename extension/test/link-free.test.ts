@@ -5,7 +5,7 @@ import { before, test } from "node:test";
 import { marked } from "marked";
 
 import { loadRequests } from "../../packages/loader/src/requests.js";
-import { linkFree, linkFreeLines, useCore } from "../src/link-free.js";
+import { linkFree, useCore } from "../src/link-free.js";
 import { modules } from "./harness.js";
 
 before(async () => useCore(await loadRequests(modules[1]![1] as Uint8Array<ArrayBuffer>)));
@@ -59,10 +59,6 @@ test("long text is shortened between characters", () => {
   assert.equal(linkFree("word ".repeat(1_000_000)).length, 1_000);
   assert.equal(linkFree("🦙".repeat(500)), "🦙".repeat(500));
   assert.equal(linkFree("🦙".repeat(501)), `${"🦙".repeat(499)}…`);
-});
-
-test("paragraphs of Markdown stay separate", () => {
-  assert.equal(linkFreeLines("**Name**\n\n[a]: https://b\n\n`c`").replaceAll(JOINER, "·"), "**Name**\n\n·[a]: https://·b\n\n·`c`");
 });
 
 test("no combination of pieces is a link to any parser, and no visible text is lost", () => {

@@ -67,8 +67,9 @@ test("messages, questions, lists and progress contain no links", async () => {
   await showWarning(`W ${HOSTILE}`);
   await showError(`E ${HOSTILE}`);
   assert.equal(await ask(`C ${HOSTILE}`, "Yes"), undefined);
-  const row = { label: HOSTILE, description: HOSTILE, detail: HOSTILE };
-  assert.equal(await pick([row], `P ${HOSTILE}`), row);
+  const plain = (text: string): Message[] => [{ code: "plain", args: [text] }];
+  const row = { icon: null, label: plain(HOSTILE), description: plain(HOSTILE), detail: plain(HOSTILE) };
+  assert.equal(await pick({ rows: [row], title: plain(`P ${HOSTILE}`), placeholder: [] }), 0);
   await withProgress(`T ${HOSTILE}`, async (report) => report(`M ${HOSTILE}`));
   await withProgress(`T ${HOSTILE}`, async (report, _cancellation) => report(`M ${HOSTILE}`));
   assert.deepEqual(fake.seen, [

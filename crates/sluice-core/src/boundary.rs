@@ -17,6 +17,7 @@ mod typescript;
 mod usage;
 mod work;
 
+pub(crate) use chat::NOTE;
 pub use chat::{ChatMessage, ChatOptions, ChatPart, ChatRequest, HttpRequest, Role, Routing, ToolDefinition, ToolMode};
 pub use dialogs::{
     ConnectionTest, Dialog, DialogConnection, DialogInput, DialogLevel, DialogModel, DialogRow, DialogStep,

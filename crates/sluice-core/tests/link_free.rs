@@ -29,6 +29,7 @@ fn hidden_characters_are_removed() {
     }
     check("x [click]\r\n\u{2028}(command:x)", "x [click] (command:x)");
     assert_eq!(link_free_lines("**a**\n\n# b"), "**a**\n\n\u{2060}# b");
+    assert_eq!(link_free_lines("[a]: https://b\n\n`c`"), "\u{2060}[a]: https://\u{2060}b\n\n\u{2060}`c`");
 }
 
 #[test]

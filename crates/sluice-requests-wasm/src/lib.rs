@@ -37,14 +37,12 @@ pub extern "C" fn work(length: u32, number: u32, is_content: u32) {
     });
 }
 
-/// Answers with the text in the first `length` bytes of the window, in which nothing can be clicked. It may have several lines
-/// if `has_lines` is 1.
+/// Answers with the text in the first `length` bytes of the window, in which nothing can be clicked.
 #[unsafe(no_mangle)]
-pub extern "C" fn link_free(length: u32, has_lines: u32) {
+pub extern "C" fn link_free(length: u32) {
     sluice_bridge::with(|bridge| {
         let (text, answer) = bridge.parts(length);
-        let text = String::from_utf8_lossy(text);
-        let text = if has_lines == 0 { sluice_core::link_free(&text) } else { sluice_core::link_free_lines(&text) };
+        let text = sluice_core::link_free(&String::from_utf8_lossy(text));
         answer.clear();
         answer.row(ANSWER, &text);
         answer.publish([0; 2]);

@@ -1712,9 +1712,9 @@ export type RejectedAnswer = { reader: Reader, text: Array<Message>, kind: Failu
 
 export type ShownRejection = { "type": "note", 
 /**
- * What it says.
+ * The text to add to the answer. It isn't sent to the model with the next question.
  */
-text: string, } | { "type": "error", 
+markdown: string, } | { "type": "error", 
 /**
  * What happened, and what the user can do in VS Code.
  */

@@ -39,7 +39,7 @@ import { runWork, type Shell, type WorkExports } from "./work.js";
 interface RequestsExports extends WorkExports {
   ask(length: number): void;
   build_request(length: number): void;
-  link_free(length: number, hasLines: number): void;
+  link_free(length: number): void;
 }
 
 /** What is asked by the question with this name. */
@@ -251,11 +251,11 @@ export class Requests {
     return this.#ask({ loggedModel: id });
   }
 
-  /** Returns a text that looks the same but in which VS Code finds nothing to click on: one line, or several. */
-  linkFree(text: string, hasLines = false): string {
+  /** Returns one line that looks the same but in which VS Code finds nothing to click on. */
+  linkFree(text: string): string {
     const instance = this.#current();
     // Text that can't be shown isn't processed, so that a server can't decide how long this takes.
-    instance.run((exports) => exports.link_free(instance.writeText(text.slice(0, MAX_SHOWN)), hasLines ? 1 : 0));
+    instance.run((exports) => exports.link_free(instance.writeText(text.slice(0, MAX_SHOWN))));
     return instance.text();
   }
 

@@ -73,6 +73,10 @@ pub enum Role {
     System,
 }
 
+/// Begins a note by Sluice below an answer, which isn't sent. The character after the empty line is invisible, and models don't
+/// write it.
+pub(crate) const NOTE: &str = "\n\n\u{2063}";
+
 /// A part of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "FlatPart", tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -152,7 +156,11 @@ impl TryFrom<FlatPart> for ChatPart {
     fn try_from(part: FlatPart) -> Result<Self, String> {
         let missing = |field: &str| format!("a part of type {} has no {field}", part.r#type);
         Ok(match part.r#type.as_str() {
-            "text" => Self::Text { value: part.value.ok_or_else(|| missing("value"))? },
+            "text" => {
+                let mut value = part.value.ok_or_else(|| missing("value"))?;
+                value.truncate(value.find(NOTE).unwrap_or(value.len()));
+                Self::Text { value }
+            }
             "thinking" => Self::Thinking { replay: part.replay },
             "toolCall" => Self::ToolCall {
                 call_id: part.call_id.ok_or_else(|| missing("callId"))?,

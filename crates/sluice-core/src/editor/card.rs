@@ -57,7 +57,7 @@ impl Card {
             nonce = escaped(nonce),
             style = include_str!("card.css"),
             label = safe(label),
-            place = safe(&[self.base_url.as_str(), model].join(" · ").trim_end_matches(" · ")),
+            place = safe([self.base_url.as_str(), model].join(" · ").trim_end_matches(" · ")),
             class = if self.failed().is_some() { "verdict failed" } else { "verdict" },
             verdict = safe(&verdict),
             rows = rows,

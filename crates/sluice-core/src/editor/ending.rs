@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::boundary::FailureKind;
+use crate::boundary::{FailureKind, NOTE};
 use crate::message::{Language, Message, MessageCode};
 
 /// Who reads an answer.
@@ -49,8 +49,8 @@ pub struct RejectedAnswer {
 pub enum ShownRejection {
     /// A note below the answer. Nothing has failed.
     Note {
-        /// What it says.
-        text: String,
+        /// The text to add to the answer. It isn't sent to the model with the next question.
+        markdown: String,
     },
     /// An error in place of the rest of the answer.
     Error {
@@ -71,7 +71,7 @@ impl RejectedAnswer {
         let is_chat = self.reader != Reader::Program;
         let reason = language.join(&self.text, " ");
         if self.is_note && is_chat {
-            return ShownRejection::Note { text: reason };
+            return ShownRejection::Note { markdown: format!("{NOTE}*{reason}*") };
         }
         let refusal = (self.kind == Some(FailureKind::SignIn)).then(|| self.text.clone());
         let advice = refusal.as_ref().map(|_| language.text(MessageCode::ReplaceTheKey)).unwrap_or_default();

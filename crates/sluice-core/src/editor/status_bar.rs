@@ -50,16 +50,13 @@ impl StatusBarFacts {
         let spoken = spoken.collect::<Vec<_>>().join("; ");
         let usage = self.line.as_ref().map(|line| link_free(&language.join(&line.text, " · ")));
         let is_idle = self.line.as_ref().is_none_or(|line| line.activity == Activity::Idle);
-        let (icon, shown, note, seconds) = match &self.retrying {
-            Some((reason, left_ms)) => {
-                let seconds = (left_ms / 1000.0).ceil().max(1.0);
-                let shown = language.text(Message::new(MessageCode::TryingAgain, [&seconds]));
-                ("sync~spin", shown, format!("{}\n\n", markdown(reason)), seconds)
-            }
-            None => {
-                let icon = if is_idle { "dashboard" } else { "loading~spin" };
-                (icon, usage.unwrap_or_else(|| "Sluice".to_owned()), String::new(), 0.0)
-            }
+        let (icon, shown, note, seconds) = if let Some((reason, left_ms)) = &self.retrying {
+            let seconds = (left_ms / 1000.0).ceil().max(1.0);
+            let shown = language.text(Message::new(MessageCode::TryingAgain, [&seconds]));
+            ("sync~spin", shown, format!("{}\n\n", markdown(reason)), seconds)
+        } else {
+            let icon = if is_idle { "dashboard" } else { "loading~spin" };
+            (icon, usage.unwrap_or_else(|| "Sluice".to_owned()), String::new(), 0.0)
         };
         let mut tooltip = format!("{note}| | |\n|:--|--:|\n");
         for (label, value) in &details {
