@@ -4,7 +4,7 @@
 
 use crate::support::exchange::{Input, Input::*, line, start};
 use expect_test::{Expect, expect};
-use sluice_core::Action;
+use sluice_core::{Action, LedgerEntry};
 
 const STREAM: Input = Head(200, "text/event-stream");
 
@@ -473,7 +473,11 @@ fn an_answer_whose_outputs_nobody_saw_is_cancelled() {
         }
         while matches!(exchange.poll(0), Action::Output(_)) {}
         exchange.cancel_unseen();
-        assert_eq!(line(&exchange.poll(0)).split(": ").nth(1), Some("Cancelled, cancelled"));
+        let action = exchange.poll(0);
+        assert_eq!(line(&action).split(": ").nth(1), Some("Cancelled, cancelled"));
+        let Action::End(report) = action else { panic!("{action:?}") };
+        assert_eq!((report.entry.is_answered, report.entry.is_whole), (false, false));
+        assert_eq!(report.entry.finish, LedgerEntry::default().finish);
     }
 }
 

@@ -75,13 +75,19 @@ fn texts_and_messages_are_corrected_by_the_same_factor() {
     let mut ledger = ledger();
     let question = "word ".repeat(400);
     let raw = ledger.text_tokens("acme/model-1", "acme", &question);
-    let begun = ledger.begin("1", "talk", chat(&[&question]), model(), 0);
-    // The server counts half as much again.
-    ledger.end("1", &answered(begun.estimate.tokens * 3 / 2, 1, "Yes."), 1_000, TODAY);
+    // The server counts half as much again. Such a difference is believed when others confirm it.
+    let mut texts = vec![question.clone()];
+    for id in ["1", "2", "3", "4", "5", "6"] {
+        let chat = chat(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let uncorrected = self::ledger().begin(id, "talk", chat.clone(), model(), 0).estimate.tokens;
+        ledger.begin(id, "talk", chat, model(), 0);
+        ledger.end(id, &answered(uncorrected * 3 / 2, 1, "Yes."), 1_000, TODAY);
+        texts.extend(["Yes.".to_owned(), question.repeat(id.parse().unwrap())]);
+    }
     let (text, other) = (format!("{question}."), said(Role::User, &format!("{question}!")));
     let (text, message) =
         (ledger.text_tokens("acme/model-1", "acme", &text), ledger.message_tokens("acme/model-1", "acme", &other));
-    assert!(text > raw, "{text} is corrected upwards from {raw}");
+    assert!(text.abs_diff(raw * 3 / 2) < raw / 10, "{text} is half as much again as {raw}");
     assert!(message.abs_diff(text) < 20, "{message} and {text} differ by what stands around a message");
 }
 
@@ -95,6 +101,22 @@ fn check_tree(requests: &[(&str, &[&str])], expected: Expect) {
         format!("{} continues {continues}: {} of {} pieces\n", node.id, node.shared_pieces, node.pieces)
     };
     expected.assert_eq(&ledger.tree("talk").iter().map(line).collect::<String>());
+}
+
+#[test]
+fn a_request_with_nothing_in_common_but_tools_and_instructions_continues_nothing() {
+    let tool = |name: &str| serde_json::from_value(json!({"name": name, "description": "A tool"})).unwrap();
+    let mut ledger = ledger();
+    let mut parent = |id: &str, texts: &[&str]| {
+        let mut chat = chat(texts);
+        chat.messages.insert(0, said(Role::System, "Be brief."));
+        chat.tools = vec![tool("list"), tool("read"), tool("write")];
+        ledger.begin(id, "talk", chat, model(), 0);
+        ledger.end(id, &answered(100, 1, "Yes."), 1, TODAY).unwrap().record.parent
+    };
+    assert_eq!(parent("1", &["a"]), None);
+    assert_eq!(parent("2", &["z"]), None);
+    assert_eq!(parent("3", &["a", "b", "c"]), Some("1".to_owned()));
 }
 
 #[test]

@@ -262,6 +262,16 @@ fn a_request_that_broke_off_counts_with_what_it_probably_cost() {
     let refused = json!({"status": "failed", "reason": null, "failure": "noCredit"});
     let refused = LedgerEntry { finish: serde_json::from_value(refused).unwrap(), ..LedgerEntry::default() };
     assert_eq!(used(refused).0, 0, "the server refused it");
+    for timeline in [
+        json!({"sentMs": 1, "firstThinkingMs": 3, "endMs": 4}),
+        json!({"sentMs": 1, "firstTextMs": 3, "endMs": 4}),
+        json!({"sentMs": 1, "calls": [{"name": "read", "ms": 3}], "endMs": 4}),
+    ] {
+        let finish = serde_json::from_value(json!({"status": "failed", "reason": null, "failure": "server"})).unwrap();
+        let timeline = serde_json::from_value(timeline).unwrap();
+        let (counted, expected) = used(LedgerEntry { finish, timeline, ..LedgerEntry::default() });
+        assert_eq!(counted, expected, "it failed after some output");
+    }
 }
 
 #[test]

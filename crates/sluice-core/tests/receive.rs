@@ -512,3 +512,14 @@ fn integers_in_arguments_keep_every_digit() {
         "#]],
     );
 }
+
+#[test]
+fn invalid_utf_8_is_replaced() {
+    check_body(
+        b"data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"H\xFFi\"}\n\n",
+        expect![[r#"
+            text "H�i"
+            Truncated, eof
+        "#]],
+    );
+}
