@@ -140,6 +140,29 @@ fn the_requests_of_a_conversation_are_a_tree() {
 }
 
 #[test]
+fn the_tree_has_what_requests_used_and_the_newest_conversations() {
+    let mut ledger = ledger();
+    let begin = |ledger: &mut Ledger, id: &str, conversation: &str| {
+        ledger.begin(id, conversation, chat(&[id]), model(), 0);
+    };
+    begin(&mut ledger, "1", "the oldest");
+    begin(&mut ledger, "2", "the oldest");
+    ledger.end("1", &answered(10, 1, "Yes."), 1, TODAY);
+    let used = |node: &sluice_core::TreeNode| node.used.as_ref().map(|used| used.id.clone());
+    assert_eq!(ledger.tree("the oldest").iter().map(used).collect::<Vec<_>>(), [Some("1".to_owned()), None]);
+    for at in 1..100 {
+        begin(&mut ledger, &format!("other {at}"), &format!("other {at}"));
+    }
+    assert_eq!(ledger.tree("the oldest").len(), 2);
+    begin(&mut ledger, "one too many", "one too many");
+    assert_eq!((ledger.tree("the oldest").len(), ledger.tree("other 1").len()), (0, 1));
+    // A request to another model continues nothing.
+    let elsewhere = ChatRequest { model: "other/model".to_owned(), ..chat(&["other 1"]) };
+    ledger.begin("elsewhere", "other 1", elsewhere, model(), 0);
+    assert_eq!(ledger.tree("other 1")[1].continues, None);
+}
+
+#[test]
 fn the_status_line_stays_with_the_chat_in_which_the_user_asked_last() {
     let mut ledger = ledger();
     let window = LedgerModel { context_window: Some(1_000), ..model() };
