@@ -378,3 +378,35 @@ fn tracing_reports_only_the_type_of_every_event() {
         .collect();
     assert_eq!(notes, ["Event response.output_text.delta", "Event xyz", "UnknownEvent xyz"]);
 }
+
+#[test]
+fn a_call_without_a_name_fails_the_answer_and_says_so() {
+    for item in [
+        r#"{"type":"function_call","call_id":"c","arguments":"{}","status":"completed"}"#,
+        r#"{"type":"function_call","call_id":"c","name":" ","arguments":"[1]","status":"completed"}"#,
+    ] {
+        check(
+            &format!(
+                "data: {{\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{item}}}\n\ndata: {{\"type\":\"response.completed\",\"response\":{{}}}}\n\n"
+            ),
+            expect![[r#"
+                error: ["toolCall",null,"The model called a tool without naming it."]
+                retrySafe: true
+                status: "failed"
+            "#]],
+        );
+    }
+}
+
+#[test]
+fn invalid_utf_8_is_replaced() {
+    let body = b"data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"H\xFFi\"}\n\n";
+    let (outputs, outcome) = decode(body, BodyEnd::Eof);
+    expect![[r#"
+        {"type":"text","value":"H�i"}
+        reason: "eof"
+        retrySafe: false
+        status: "truncated"
+    "#]]
+    .assert_eq(&render(&outputs, &outcome));
+}

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 use sluice_core::{
     ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Ledger, LedgerEntry, LedgerModel, PieceRecord,
-    RequestRecord, Role, Usage,
+    RequestKind, RequestRecord, Role, Usage,
 };
 
 const TODAY: u32 = 20_000;
@@ -305,4 +305,55 @@ fn absurd_counts_do_no_harm() {
         assert!(RequestRecord::read(&serde_json::to_string(&record).unwrap()).is_some());
     }
     assert!(ledger.history().expected_this_month(u32::MAX).is_none_or(|cost| cost.0 > 0));
+}
+
+#[test]
+fn a_title_is_compared_only_with_a_request_that_it_continues() {
+    let mut ledger = ledger();
+    let mut title = |id: &str, question: &str| {
+        let system = "You are an expert in crafting pithy titles for chatbot conversations. Be pithy.";
+        let messages = vec![said(Role::System, system), said(Role::User, question)];
+        let chat = ChatRequest { model: "acme/model-1".to_owned(), messages, ..ChatRequest::default() };
+        let begun = ledger.begin(id, "talk", chat, LedgerModel::default(), 0);
+        let usage = serde_json::from_value(json!({"input_tokens": begun.estimate.tokens, "output_tokens": 5})).unwrap();
+        let entry = LedgerEntry { is_answered: true, usage: Some(usage), ..LedgerEntry::default() };
+        let record = ledger.end(id, &entry, 0, TODAY).unwrap().record;
+        assert_eq!(record.kind, RequestKind::Utility);
+        record.lens.map(|lens| lens.compared_with)
+    };
+    assert_eq!(title("1", "Fix it."), None);
+    // Only the instructions are the same.
+    assert_eq!(title("2", "Explain it."), None);
+    assert_eq!(title("3", "Fix it."), Some("1".to_owned()));
+}
+
+#[test]
+fn the_oldest_requests_are_forgotten_first() {
+    let compared_with = |others: &[(String, String)]| {
+        let mut ledger = ledger();
+        let mut run = |id: &str, conversation: &str, question: &str, now_ms: u64| {
+            let messages = vec![said(Role::User, question)];
+            let chat = ChatRequest { model: "acme/model-1".to_owned(), messages, ..ChatRequest::default() };
+            let begun = ledger.begin(id, conversation, chat, LedgerModel::default(), now_ms);
+            let usage = json!({"input_tokens": begun.estimate.tokens, "output_tokens": 5});
+            let usage = serde_json::from_value(usage).unwrap();
+            let entry = LedgerEntry { is_answered: true, usage: Some(usage), ..LedgerEntry::default() };
+            ledger.end(id, &entry, now_ms, TODAY).unwrap().record.lens.map(|lens| lens.compared_with)
+        };
+        run("first", "talk", "The first question.", 0);
+        for (now_ms, (conversation, question)) in (1..).zip(others) {
+            run(question, conversation, question, now_ms);
+        }
+        run("last", "talk", "The first question.", 1_000)
+    };
+    let others = |number: usize, conversation: &dyn Fn(usize) -> String| -> Vec<(String, String)> {
+        (0..number).map(|at| (conversation(at), format!("Question {at}"))).collect()
+    };
+    // Ten requests of a conversation are kept.
+    let first = Some("first".to_owned());
+    assert_eq!(compared_with(&others(9, &|_| "talk".to_owned())), first);
+    assert_ne!(compared_with(&others(10, &|_| "talk".to_owned())), first);
+    // A hundred requests of all conversations are kept.
+    assert_eq!(compared_with(&others(99, &|at| format!("talk {at}"))), first);
+    assert_eq!(compared_with(&others(100, &|at| format!("talk {at}"))), None);
 }

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 use sluice_core::{
     ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, Ledger, LedgerEntry, LedgerModel, Lens, PieceRecord,
-    RequestKind, RequestRecord, Role, ToolMode, join_messages,
+    RequestRecord, Role, ToolMode, join_messages,
 };
 
 const TODAY: u32 = 20_000;
@@ -483,55 +483,4 @@ fn a_request_is_compared_with_the_one_that_it_has_most_in_common_with() {
     assert_eq!(run("4", other), Some("3".to_owned()));
     // Going back to the first model continues its last request.
     assert_eq!(run("5", Case::default().after), Some("3".to_owned()));
-}
-
-#[test]
-fn a_title_is_compared_only_with_a_request_that_it_continues() {
-    let mut ledger = Ledger::new(Counter::estimating(), InstallKey([7; 16]));
-    let mut title = |id: &str, question: &str| {
-        let system = "You are an expert in crafting pithy titles for chatbot conversations. Be pithy.";
-        let messages = vec![said(Role::System, system), said(Role::User, question)];
-        let chat = ChatRequest { model: MODEL.to_owned(), messages, ..ChatRequest::default() };
-        let begun = ledger.begin(id, "talk", chat, LedgerModel::default(), 0);
-        let usage = serde_json::from_value(json!({"input_tokens": begun.estimate.tokens, "output_tokens": 5})).unwrap();
-        let entry = LedgerEntry { is_answered: true, usage: Some(usage), ..LedgerEntry::default() };
-        let record = ledger.end(id, &entry, 0, TODAY).unwrap().record;
-        assert_eq!(record.kind, RequestKind::Utility);
-        record.lens.map(|lens| lens.compared_with)
-    };
-    assert_eq!(title("1", "Fix it."), None);
-    // Only the instructions are the same.
-    assert_eq!(title("2", "Explain it."), None);
-    assert_eq!(title("3", "Fix it."), Some("1".to_owned()));
-}
-
-#[test]
-fn the_oldest_requests_are_forgotten_first() {
-    let compared_with = |others: &[(String, String)]| {
-        let mut ledger = Ledger::new(Counter::estimating(), InstallKey([7; 16]));
-        let mut run = |id: &str, conversation: &str, question: &str, now_ms: u64| {
-            let messages = vec![said(Role::User, question)];
-            let chat = ChatRequest { model: MODEL.to_owned(), messages, ..ChatRequest::default() };
-            let begun = ledger.begin(id, conversation, chat, LedgerModel::default(), now_ms);
-            let usage = json!({"input_tokens": begun.estimate.tokens, "output_tokens": 5});
-            let usage = serde_json::from_value(usage).unwrap();
-            let entry = LedgerEntry { is_answered: true, usage: Some(usage), ..LedgerEntry::default() };
-            ledger.end(id, &entry, now_ms, TODAY).unwrap().record.lens.map(|lens| lens.compared_with)
-        };
-        run("first", "talk", "The first question.", 0);
-        for (now_ms, (conversation, question)) in (1..).zip(others) {
-            run(question, conversation, question, now_ms);
-        }
-        run("last", "talk", "The first question.", 1_000)
-    };
-    let others = |number: usize, conversation: &dyn Fn(usize) -> String| -> Vec<(String, String)> {
-        (0..number).map(|at| (conversation(at), format!("Question {at}"))).collect()
-    };
-    // Ten requests of a conversation are kept.
-    let first = Some("first".to_owned());
-    assert_eq!(compared_with(&others(9, &|_| "talk".to_owned())), first);
-    assert_ne!(compared_with(&others(10, &|_| "talk".to_owned())), first);
-    // A hundred requests of all conversations are kept.
-    assert_eq!(compared_with(&others(99, &|at| format!("talk {at}"))), first);
-    assert_eq!(compared_with(&others(100, &|at| format!("talk {at}"))), None);
 }
