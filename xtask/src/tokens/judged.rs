@@ -185,6 +185,8 @@ impl Judged {
             "google" => "https://generativelanguage.googleapis.com",
             "azure" => "https://resource.openai.azure.com",
             "bedrock" => "https://bedrock-runtime.us-east-1.amazonaws.com",
+            "cerebras" => "https://api.cerebras.ai",
+            "huggingface" => "https://router.huggingface.co",
             "groq" => "https://api.groq.com",
             "openrouter" => "https://openrouter.ai",
             "together" => "https://api.together.xyz",

@@ -190,7 +190,7 @@ fn rule(model: &str) -> Rule {
         }
         name if name.starts_with("claude") => Rule::Pixels { longest: 1568.0, per_token: 750.0, most: 1600 },
         "gemini-3" => Rule::Flat(1085),
-        "gemini-2.5" | "gemma" => Rule::Flat(258),
+        "gemini-2.5" | "gemini-2.5-preview" | "gemma" => Rule::Flat(258),
         "gemini" => Rule::Crops,
         "qwen-2" | "qwen-2-vision" => Rule::Grid { side: 28.0 },
         name if name.starts_with("qwen") => Rule::Grid { side: 32.0 },

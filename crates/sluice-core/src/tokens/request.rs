@@ -229,6 +229,7 @@ impl<'a> Tally<'a> {
                     None => USUAL_NAME,
                 };
                 let output = match item.get("output").unwrap_or(&Value::Null) {
+                    text @ Value::String(_) if self.family.quotes_results => self.text(&text.to_string()),
                     Value::String(text) => self.arguments(text),
                     other => self.content(other),
                 };

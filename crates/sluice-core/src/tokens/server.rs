@@ -9,8 +9,10 @@ pub(super) enum Server {
     Studio,
     Azure,
     Bedrock,
+    Cerebras,
     DeepSeek,
     Groq,
+    HuggingFace,
     OpenRouter,
     Together,
 }
@@ -22,8 +24,10 @@ impl Server {
             ("generativelanguage.googleapis.com", Self::Studio),
             (".azure.com", Self::Azure),
             ("bedrock-", Self::Bedrock),
+            ("api.cerebras.ai", Self::Cerebras),
             ("api.deepseek.com", Self::DeepSeek),
             ("api.groq.com", Self::Groq),
+            ("router.huggingface.co", Self::HuggingFace),
             ("openrouter.ai", Self::OpenRouter),
             ("api.together.", Self::Together),
         ];
@@ -56,13 +60,16 @@ mod tests {
             ("https://name.openai.azure.com/openai/v1", "grok-4-fast-reasoning", Server::Azure, 0),
             ("https://api.deepseek.com", "deepseek-v4-flash", Server::DeepSeek, 82),
             ("https://API.groq.com/openai/v1", "moonshotai/kimi-k2-instruct", Server::Groq, 18),
-            ("https://router.huggingface.co/v1", "moonshotai/kimi-k2-instruct:groq", Server::Gateway, 18),
+            ("https://router.huggingface.co/v1", "moonshotai/kimi-k2-instruct:groq", Server::HuggingFace, 18),
         ];
         for (address, model, server, added) in cases {
             assert_eq!(Server::at(address), server, "{address}");
             let row = Family::at_server(model, server);
             assert_eq!(if row.default_prompt > 0 { row.default_prompt } else { row.request }, added, "{model}");
         }
+        let long = Family::at_server("llama-3.1-8b", Server::at("https://router.huggingface.co/v1"));
+        assert_eq!(long.tools, Family::at_server("llama3.1-8b", Server::at("https://api.cerebras.ai/v1")).tools);
+        assert_ne!(long.tools, Family::of("llama-3.1-8b").tools);
         let by_id = Family::at_server("moonshotai/kimi-k2-instruct:groq", Server::Gateway);
         assert_eq!(by_id.tools, Family::at_server("moonshotai/kimi-k2-instruct", Server::Groq).tools);
         assert_ne!(by_id.tools, Family::of("moonshotai/kimi-k2-instruct").tools);

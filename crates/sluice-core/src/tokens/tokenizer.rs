@@ -57,6 +57,8 @@ pub(super) struct Family {
     pub result: u32,
     /// Whether the tool's name is repeated before its result.
     pub repeats_name: bool,
+    /// Whether a result is written as a JSON string, in which quotes and line breaks are escaped.
+    pub quotes_results: bool,
     /// The additional overhead of a single call where several tools are offered.
     pub lone_call: u32,
     pub tools: ToolStyle,
@@ -109,7 +111,7 @@ pub(super) enum Figure {
     /// `default_prompt`, or a prompt of the server's own in `request`.
     Prompt,
     Thinking,
-    /// `call`, `result`, `repeats_name`, `lone_call` and `unseen_thought`.
+    /// `call`, `result`, `repeats_name`, `quotes_results`, `lone_call` and `unseen_thought`.
     Calls,
     Tools,
 }
