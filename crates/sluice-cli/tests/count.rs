@@ -49,7 +49,7 @@ fn a_text_is_counted() {
         &["-m", "anthropic/claude-sonnet-4.5", "--json"],
         "The quick brown 狐".as_bytes(),
         expect![[r#"
-            {"basis":"tools: documented by Anthropic; text, messages, calls, tools, thinking: fitted to 962 recorded requests from 21 repositories (2026-11-18)","bytes":19,"characters":17,"model":"anthropic/claude-sonnet-4.5","own_vocabulary":false,"tokenizer":"claude-4.5","tokens":6,"uncertainty":8}
+            {"basis":"tools: documented by Anthropic; text, messages, tools, thinking: fitted to 962 recorded requests from 21 repositories; calls: fitted to 165 recorded requests from 13 repositories (2026-11-18)","bytes":19,"characters":17,"model":"anthropic/claude-sonnet-4.5","own_vocabulary":false,"tokenizer":"claude-4.5","tokens":6,"uncertainty":8}
             exit 0
         "#]],
     );

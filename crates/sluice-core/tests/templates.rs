@@ -3,7 +3,7 @@
 //! Its tools have nested objects, lists of objects, references, listed values and alternatives; it contains calls at the same
 //! time, results with code and with JSON, and texts in several scripts.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sluice_core::Counter;
 
 const REQUEST: &str = include_str!("data/agent_request.json");
@@ -50,7 +50,7 @@ fn an_agents_request_is_counted_as_the_templates_write_it() {
 #[test]
 fn results_are_escaped_where_the_template_does_it() {
     let cost = |model: &str, output: &str| {
-        let body = serde_json::json!({"model": model, "input": [
+        let body = json!({"model": model, "input": [
             {"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"},
             {"type": "function_call_output", "call_id": "a", "output": output}]});
         Counter::exact().request_body(body.to_string().as_bytes()).unwrap().tool_results
@@ -69,4 +69,33 @@ fn groqs_prompt_for_tools_depends_on_the_model() {
     let count = |model: &str| count(model, "https://api.groq.com/openai/v1", true);
     let [three, gemma, newer] = ["llama3-70b-8192", "gemma2-9b-it", "llama-3.3-70b-versatile"].map(count);
     assert!(three > newer + 500 && gemma > newer + 500, "{three} {gemma} {newer}");
+}
+
+/// Claude writes the calls of a turn into one block, and each argument with its own tag. The overheads are the medians of 165
+/// recorded requests from 13 repositories.
+#[test]
+fn claudes_calls_share_a_block_and_arguments_have_tags() {
+    const MODEL: &str = "anthropic/claude-sonnet-4.5";
+    let overhead = |calls: u32, arguments: &str| {
+        let called = (0..calls).map(
+            |call| json!({"type": "function_call", "call_id": call.to_string(), "name": "add", "arguments": arguments}),
+        );
+        let given =
+            (0..calls).map(|call| json!({"type": "function_call_output", "call_id": call.to_string(), "output": "5"}));
+        let body = json!({"model": MODEL, "input": called.chain(given).collect::<Vec<_>>()}).to_string();
+        let counted = Counter::exact().request_body(body.as_bytes()).unwrap();
+        let words: u32 = ["add", arguments, "5"].iter().map(|text| Counter::exact().text(MODEL, text)).sum();
+        counted.tool_calls + counted.tool_results - words * calls
+    };
+    for (calls, arguments, recorded) in [
+        (1, r"{}", 45),
+        (1, r#"{"a":2}"#, 55),
+        (1, r#"{"a":2,"b":3}"#, 67),
+        (2, r"{}", 117),
+        (2, r#"{"a":2}"#, 135),
+        (2, r#"{"a":2,"b":3}"#, 154),
+    ] {
+        let counted = overhead(calls, arguments);
+        assert!(counted.abs_diff(recorded) <= 3 * calls, "{calls} {arguments}: {counted} for {recorded}");
+    }
 }

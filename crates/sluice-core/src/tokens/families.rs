@@ -88,6 +88,13 @@ pub(super) static FAMILIES: &[Family] = &[
         ..CLAUDE
     },
     Family {
+        name: "claude-3-sonnet",
+        ids: &[&["claude", "sonnet"]],
+        from: (0, 0),
+        tools: ToolStyle::Json { layout: Spaced, scale: 1086, around: 159, forced: 235, each: 2 },
+        ..CLAUDE
+    },
+    Family {
         name: "claude-3",
         from: (0, 0),
         tools: ToolStyle::Json { layout: Spaced, scale: 1086, around: 264, forced: 340, each: 2 },

@@ -26,7 +26,7 @@ pub(super) enum PieceContent<'a> {
     Frame(Frame<'a>),
     Tool(&'a FunctionTool),
     Instructions(&'a str),
-    Item { item: &'a InputItem, called: Option<&'a str>, is_lone_call: bool, lacks_thought: bool },
+    Item { item: &'a InputItem, called: Option<&'a str>, is_lone_call: bool, is_first_call: bool, lacks_thought: bool },
 }
 
 impl Piece<'_> {
@@ -119,6 +119,7 @@ impl Prompt {
                 item,
                 called,
                 is_lone_call: is_lone && offered_tools > 1,
+                is_first_call: is_call(Some(index)) && !is_call(before),
                 lacks_thought: last_question.is_some_and(|last| index > last) && !is_call(before) && !has_thought,
             };
             Piece { model: &self.model, origin: &self.origin, content }
@@ -135,9 +136,10 @@ impl Counter {
             PieceContent::Frame(frame) => tally.frame(frame),
             PieceContent::Tool(tool) => tally.function_tool(tool),
             PieceContent::Instructions(text) => tally.instructions(text),
-            PieceContent::Item { item, called, is_lone_call, lacks_thought } => {
+            PieceContent::Item { item, called, is_lone_call, is_first_call, lacks_thought } => {
                 let item = serde_json::to_value(item).unwrap_or_default();
-                tally.item(&item, &Around { called, is_lone_call, lacks_thought, sees_reasoning: true });
+                let around = Around { called, is_lone_call, is_first_call, lacks_thought, sees_reasoning: true };
+                tally.item(&item, &around);
             }
         }
         tally.finish().input_tokens

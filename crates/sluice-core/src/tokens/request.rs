@@ -81,6 +81,8 @@ pub(super) struct Around<'a> {
     pub called: Option<&'a str>,
     /// Whether the item is a call without another call before or after it, in a request that offers several tools.
     pub is_lone_call: bool,
+    /// Whether the item is a call without another call before it.
+    pub is_first_call: bool,
     /// Whether the item is the first of some calls since the last question, and the request doesn't contain the
     /// reasoning that led to them.
     pub lacks_thought: bool,
@@ -194,6 +196,7 @@ impl<'a> Tally<'a> {
             let around = Around {
                 called: names.get(call_id).copied(),
                 is_lone_call: is_lone && offered_tools > 1,
+                is_first_call: is_call(Some(index)) && !is_call(before),
                 lacks_thought: last_question.is_some_and(|last| index > last) && !is_call(before) && !has_thought,
                 sees_reasoning: self.family.sees_reasoning(index, last_question),
             };
@@ -220,7 +223,13 @@ impl<'a> Tally<'a> {
                 let input = self.arguments(text_of(item, "arguments")) + self.text(text_of(item, "input"));
                 let lone = if around.is_lone_call { self.family.lone_call } else { 0 };
                 let thought = if around.lacks_thought { self.family.unseen_thought } else { 0 };
-                self.sum.tool_calls += name + input + self.family.call + lone + thought;
+                let first = if around.is_first_call { self.family.first_call } else { 0 };
+                let call = (self.family.call + lone + thought).saturating_sub(first);
+                let arguments = match self.family.argument {
+                    0 => 0,
+                    each => each.saturating_mul(number_of_fields(text_of(item, "arguments"))),
+                };
+                self.sum.tool_calls += name + input + call + arguments;
             }
             "function_call_output" | "custom_tool_call_output" => {
                 let name = match around.called {
@@ -442,4 +451,10 @@ impl<'a> Tally<'a> {
         .fold(0, u32::saturating_add);
         sum
     }
+}
+
+/// Returns the number of fields of a JSON object.
+fn number_of_fields(json: &str) -> u32 {
+    let fields: Option<serde_json::Map<String, Value>> = serde_json::from_str(json).ok();
+    fields.map_or(0, |fields| u32::try_from(fields.len()).unwrap_or(u32::MAX))
 }

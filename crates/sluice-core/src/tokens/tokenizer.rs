@@ -53,6 +53,10 @@ pub(super) struct Family {
     pub thinking: u32,
     /// The overhead of a call, in addition to the tool's name and the arguments.
     pub call: u32,
+    /// What the first of several calls in a row costs less than the others. A single call is the first, too.
+    pub first_call: u32,
+    /// The overhead of each argument of a call, in addition to its JSON.
+    pub argument: u32,
     /// The overhead of a result.
     pub result: u32,
     /// Whether the tool's name is repeated before its result.
@@ -111,7 +115,7 @@ pub(super) enum Figure {
     /// `default_prompt`, or a prompt of the server's own in `request`.
     Prompt,
     Thinking,
-    /// `call`, `result`, `repeats_name`, `quotes_results`, `lone_call` and `unseen_thought`.
+    /// `call`, `first_call`, `argument`, `result`, `repeats_name`, `quotes_results`, `lone_call` and `unseen_thought`.
     Calls,
     Tools,
 }
@@ -365,7 +369,7 @@ mod tests {
             ("anthropic/claude-sonnet-4.5", "claude-4.5"),
             ("claude-opus-4-20250514", "claude-4"),
             ("claude-3-5-haiku-20241022", "claude-3.5-haiku"),
-            ("claude-3-sonnet-20240229", "claude-3"),
+            ("claude-3-sonnet-20240229", "claude-3-sonnet"),
             ("claude-opus-4-6", "claude-4.6"),
             ("anthropic/claude-opus-4.7", "claude-4.7"),
             ("us.anthropic.claude-opus-4-8-v1:0", "claude-4.8"),
