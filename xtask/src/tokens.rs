@@ -6,6 +6,7 @@
 
 mod anchored;
 mod judged;
+mod learned;
 mod refit;
 
 use std::collections::BTreeMap;

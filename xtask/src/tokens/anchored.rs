@@ -4,35 +4,34 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sluice_core::{ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, KnownCounts, Piece, Prompt, Role, Usage};
+use sluice_core::{
+    ChatMessage, ChatPart, ChatRequest, Counter, InstallKey, KnownCounts, Piece, Prompt, Role, ToolMode, Usage,
+};
 
 use super::{Recorded, errors};
 
 /// A recorded request as a chat.
-struct Chat<'a> {
-    recorded: &'a Recorded,
-    request: ChatRequest,
+#[derive(PartialEq)]
+pub struct Chat {
+    pub request: ChatRequest,
 }
 
 pub fn print(recorded: &[Recorded], counter: Counter) -> Result<(), String> {
-    let chats: Vec<Chat> = recorded.iter().filter_map(Chat::of).collect();
+    // What only the server knows can't be in a chat.
+    let known = recorded.iter().filter(|one| one.counted.notes.is_empty());
+    let chats: Vec<(&Recorded, Chat)> = known.filter_map(|one| Some((one, Chat::of(&one.body)?))).collect();
     let mut tokenizers: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut broken = Vec::new();
     println!("\nAfter one answered turn of the same conversation, median and worst:\n");
     for later in &chats {
-        let Some(earlier) = chats.iter().filter(|earlier| later.continues(earlier)).max_by_key(|chat| chat.length())
-        else {
-            continue;
-        };
+        let earlier = chats.iter().filter(|earlier| later.1.continues(&earlier.1));
+        let Some(earlier) = earlier.max_by_key(|(_, chat)| chat.length()) else { continue };
         let tokens = anchored(earlier, later, counter);
-        let actual = f64::from(later.recorded.actual);
-        tokenizers.entry(&later.recorded.counted.tokenizer).or_default().push((tokens, actual));
+        let actual = f64::from(later.0.actual);
+        tokenizers.entry(&later.0.counted.tokenizer).or_default().push((tokens, actual));
         // The bound is one per cent, but at least one token.
         if (tokens - actual).abs() > (actual * 0.01).max(1.0) {
-            broken.push(format!(
-                "{actual} counted as {tokens} after {}: {}",
-                earlier.recorded.actual, later.recorded.name
-            ));
+            broken.push(format!("{actual} counted as {tokens} after {}: {}", earlier.0.actual, later.0.name));
         }
     }
     println!("{:<12}{:>5}{:>18}", "tokenizer", "n", "anchored");
@@ -46,16 +45,16 @@ pub fn print(recorded: &[Recorded], counter: Counter) -> Result<(), String> {
 }
 
 /// Learns from the earlier request, then counts the later one.
-fn anchored(earlier: &Chat, later: &Chat, counter: Counter) -> f64 {
+fn anchored((recorded, earlier): &(&Recorded, Chat), (next, later): &(&Recorded, Chat), counter: Counter) -> f64 {
     let mut known = KnownCounts::new(InstallKey([7; 16]));
-    let usage = serde_json::from_value::<Usage>(earlier.recorded.usage.clone()).unwrap_or_default();
+    let usage = serde_json::from_value::<Usage>(recorded.usage.clone()).unwrap_or_default();
     let raw = |piece: Piece<'_>| counter.piece(piece);
     let answer = later.request.messages.get(earlier.length()).filter(|answer| answer.role == Role::Assistant);
     if let Some(answer) = answer {
         let answer = Prompt::of_message(&later.request.model, answer);
         known.learn_reasoning(&answer, &usage, 1);
         // If the vocabulary is the model's own, our count of an answer is better than the server's output count.
-        if !later.recorded.counted.own_vocabulary {
+        if !next.counted.own_vocabulary {
             known.learn_answer(&answer, &usage, 1.0, &raw, 1);
         }
     }
@@ -65,13 +64,9 @@ fn anchored(earlier: &Chat, later: &Chat, counter: Counter) -> f64 {
     tokens
 }
 
-impl<'a> Chat<'a> {
-    /// Converts a recorded request. Returns `None` if it refers to content that only the server has.
-    fn of(recorded: &'a Recorded) -> Option<Self> {
-        if !recorded.counted.notes.is_empty() {
-            return None;
-        }
-        let body = &recorded.body;
+impl Chat {
+    /// Converts a recorded request. Returns `None` if it has content that a chat can't have.
+    pub fn of(body: &Value) -> Option<Self> {
         let mut messages = Vec::new();
         if let Some(text) = body["instructions"].as_str() {
             messages.push(message(Role::System, vec![text_part(text)]));
@@ -93,14 +88,18 @@ impl<'a> Chat<'a> {
         let frame = json!({"model": body["model"], "tools": tools}).to_string();
         let mut request = ChatRequest::from_json(&frame).ok()?;
         request.messages = messages;
-        Some(Self { recorded, request })
+        let choice = &body["tool_choice"];
+        if choice == "required" || choice["type"] == "function" {
+            request.tool_mode = ToolMode::Required;
+        }
+        Some(Self { request })
     }
 
-    fn length(&self) -> usize {
+    pub fn length(&self) -> usize {
         self.request.messages.len()
     }
 
-    fn continues(&self, earlier: &Chat) -> bool {
+    pub fn continues(&self, earlier: &Self) -> bool {
         self.request.model == earlier.request.model
             && self.request.tools == earlier.request.tools
             && self.length() > earlier.length()

@@ -14,7 +14,7 @@ use serde_json::Value;
 use sluice_core::Counter;
 
 use super::refit::{self, Parts};
-use super::text_of;
+use super::{learned, ratio, text_of};
 use crate::Done;
 
 /// The shares that were reached, by family and kind. They are compared only if the same requests are judged.
@@ -46,12 +46,25 @@ const AIMS: [(&[&str], &str, f64, f64, f64); 14] = [
 /// The share of requests that may be too low by more than 30 tokens and 10 %.
 const MOST_UNDER: f64 = 0.03;
 
-struct Judged {
-    family: String,
-    kind: String,
+/// What a family has reached.
+pub struct Reached {
+    pub name: String,
+    pub requests: usize,
+    /// The share of counts that are close.
+    pub near: f64,
+    /// The share of counts that are far too low.
+    pub under: f64,
+}
+
+pub struct Judged {
+    pub family: String,
+    pub kind: String,
+    pub provider: String,
+    /// The address of the server that counted it.
+    pub server: &'static str,
     repository: String,
-    request: String,
-    actual: f64,
+    pub body: Value,
+    pub actual: f64,
     ours: f64,
     parts: Parts,
     length: f64,
@@ -97,8 +110,7 @@ pub fn check(files: &[PathBuf]) -> Done {
         "ai-tokenizer"
     );
     let known = fs::read_to_string(BASELINE).unwrap_or_default();
-    let mut reached = String::new();
-    let mut worse = Vec::new();
+    let mut reached = Vec::new();
     for (name, group) in &groups {
         let errors = sorted(group.iter().map(|one| (one.ours - one.actual) / one.actual));
         let distances = sorted(errors.iter().map(|error| error.abs()));
@@ -154,20 +166,32 @@ pub fn check(files: &[PathBuf]) -> Done {
             by_others(&|one| one.length),
             by_others(&|one| one.o200k),
         );
-        reached += &format!("{name}: {} requests, near {near:.3}, under {under:.3}\n", group.len());
-        let before = known.lines().find_map(|line| {
-            let figures = line.strip_prefix(&format!("{name}: {} requests, near ", group.len()))?;
-            let (near, under) = figures.split_once(", under ")?;
-            Some((near.parse::<f64>().ok()?, under.parse::<f64>().ok()?))
-        });
-        if before.is_some_and(|(was_near, was_under)| near < was_near - 0.005 || under > was_under + 0.005) {
-            worse.push(format!("{name}: near {near:.3}, under {under:.3}, was {before:?}"));
-        }
+        reached.push(Reached { name: name.clone(), requests: group.len(), near, under });
     }
+    reached.extend(learned::print(&groups.values().flatten().collect::<Vec<_>>()));
     if std::env::var_os("UPDATE_EXPECT").is_some() {
+        let line = |one: &Reached| one.line() + &format!("near {:.3}, under {:.3}\n", one.near, one.under);
+        let reached: String = reached.iter().map(line).collect();
         return fs::write(BASELINE, reached).map_err(|error| format!("cannot write {BASELINE}: {error}"));
     }
+    let worse: Vec<String> = reached.iter().filter_map(|one| one.worse_than(&known)).collect();
     if worse.is_empty() { Ok(()) } else { Err(format!("families got worse\n  {}", worse.join("\n  "))) }
+}
+
+impl Reached {
+    /// Returns how its line in the baseline begins. It is different if other requests are judged.
+    fn line(&self) -> String {
+        format!("{}: {} requests, ", self.name, self.requests)
+    }
+
+    /// Returns what got worse, if the baseline has the same requests.
+    fn worse_than(&self, baseline: &str) -> Option<String> {
+        let Self { name, near, under, .. } = self;
+        let known = baseline.lines().find_map(|line| line.strip_prefix(&*self.line())?.strip_prefix("near "))?;
+        let (was_near, was_under) = known.split_once(", under ")?;
+        let is_worse = *near < was_near.parse::<f64>().ok()? - 0.005 || *under > was_under.parse::<f64>().ok()? + 0.005;
+        is_worse.then(|| format!("{name}: near {near:.3}, under {under:.3}, was {known}"))
+    }
 }
 
 impl Judged {
@@ -217,6 +241,8 @@ impl Judged {
         Some(Self {
             family: family.to_owned(),
             kind: text("kind").to_owned(),
+            provider: text("provider").to_owned(),
+            server,
             // A fork has the recordings of the original, so only the repository's own name counts.
             repository: text("source")
                 .split(':')
@@ -224,7 +250,7 @@ impl Judged {
                 .and_then(|name| name.rsplit('/').next())
                 .unwrap_or_default()
                 .to_owned(),
-            request: request.to_string(),
+            body: request.clone(),
             actual,
             ours: f64::from(counted.input_tokens),
             parts,
@@ -248,7 +274,7 @@ fn count_with_peer(all: &mut [Judged]) -> Done {
     let directory = fs::canonicalize(PEER_DIRECTORY).map_err(|error| error.to_string())?;
     let mut child = run(Command::new("node").arg(PEER_SCRIPT).arg(directory)).map_err(|error| error.to_string())?;
     let mut input = child.stdin.take().ok_or("node has no input")?;
-    let requests: String = all.iter().map(|one| one.request.clone() + "\n").collect();
+    let requests: String = all.iter().map(|one| format!("{}\n", one.body)).collect();
     let writer = std::thread::spawn(move || input.write_all(requests.as_bytes()));
     let output = child.wait_with_output().map_err(|error| error.to_string())?;
     writer.join().map_err(|_| "the requests can't be written")?.map_err(|error| error.to_string())?;
@@ -274,9 +300,4 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 
 fn middle(sorted: &[f64]) -> Option<f64> {
     sorted.get(sorted.len() / 2).copied()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "small numbers of requests")]
-fn ratio(part: usize, whole: usize) -> f64 {
-    part as f64 / whole as f64
 }
