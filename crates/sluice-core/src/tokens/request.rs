@@ -76,6 +76,7 @@ pub(super) struct Frame<'a> {
 }
 
 /// Everything outside an item that its cost depends on.
+#[expect(clippy::struct_excessive_bools, reason = "each of them is a fact about the items around it")]
 pub(super) struct Around<'a> {
     /// The name of the tool that was called, if the item is a result and its call is in the request.
     pub called: Option<&'a str>,

@@ -225,7 +225,7 @@ pub(super) const KIMI: Family = Family {
     default_prompt: 18,
     call: 17,
     result: 11,
-    tools: ToolStyle::Json { layout: Compact, scale: 1060, around: 12, forced: 12, each: 12 },
+    tools: ToolStyle::Json { layout: Compact, scale: 1090, around: 12, forced: 12, each: 12 },
     error: (5, 20),
     sources: &[template(&[Messages, Prompt], "Kimi K2"), fitted(&[Text, Calls, Tools], 84, 4)],
     ..OTHER
