@@ -25,7 +25,6 @@ const ROWS = 0;
 const TABLE = 1;
 const ARENA = 2;
 const ARENA_BYTES = 3;
-const ARENA_UNITS = 4;
 const EXTRA = 5;
 
 const SMALLEST_WINDOW = 64 * 1024;
@@ -34,6 +33,14 @@ const LARGEST_WINDOW = 4 * 1024 * 1024;
 const LONG_TEXT = 1 << 20;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** What `text` needs of Node's buffers. This method isn't documented, so it may be missing. */
+interface Utf8Source {
+  utf8Slice?(start: number, end: number): string;
+}
+
+/** Web hosts have no buffers. */
+const { Buffer: NodeBuffer } = globalThis as { Buffer?: { from(memory: ArrayBuffer): Utf8Source } };
 
 /** Compiles a module, unless it is compiled already. */
 export async function compile(wasm: BufferSource | WebAssembly.Module): Promise<WebAssembly.Module> {
@@ -49,6 +56,7 @@ export class Instance<Exports extends ModuleExports> {
   readonly #header: number;
   #bytes: Uint8Array<ArrayBuffer>;
   #words: Uint32Array<ArrayBuffer>;
+  #utf8: Utf8Source | undefined;
   #windowAddress = 0;
   #windowLength = 0;
 
@@ -57,6 +65,7 @@ export class Instance<Exports extends ModuleExports> {
     this.#header = this.run((exports) => exports.header()) >>> 2;
     this.#bytes = new Uint8Array(this.exports.memory.buffer as ArrayBuffer);
     this.#words = new Uint32Array(this.exports.memory.buffer as ArrayBuffer);
+    this.#utf8 = NodeBuffer?.from(this.exports.memory.buffer as ArrayBuffer);
   }
 
   get memoryBytes(): number {
@@ -161,16 +170,9 @@ export class Instance<Exports extends ModuleExports> {
   text(): string {
     this.#refreshViews();
     const address = this.#words[this.#header + ARENA]!;
-    const bytes = this.#words[this.#header + ARENA_BYTES]!;
-    // A few ASCII characters are decoded faster here than by a call to the decoder.
-    if (bytes === this.#words[this.#header + ARENA_UNITS] && bytes <= 24) {
-      let text = "";
-      for (let at = address; at < address + bytes; at++) {
-        text += String.fromCharCode(this.#bytes[at]!);
-      }
-      return text;
-    }
-    return decoder.decode(this.#bytes.subarray(address, address + bytes));
+    const end = address + this.#words[this.#header + ARENA_BYTES]!;
+    // Text of 20 characters takes a buffer 70 ns and a decoder 150 ns.
+    return this.#utf8?.utf8Slice?.(address, end) ?? decoder.decode(this.#bytes.subarray(address, end));
   }
 
   /** Returns a copy of the last answer as bytes. */
@@ -209,6 +211,7 @@ export class Instance<Exports extends ModuleExports> {
     if (this.#bytes.length === 0) {
       this.#bytes = new Uint8Array(this.exports.memory.buffer as ArrayBuffer);
       this.#words = new Uint32Array(this.exports.memory.buffer as ArrayBuffer);
+      this.#utf8 = NodeBuffer?.from(this.exports.memory.buffer as ArrayBuffer);
     }
   }
 }
