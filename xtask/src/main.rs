@@ -92,7 +92,7 @@ enum Task {
         #[arg(long, value_name = "COMMIT")]
         compare: Option<String>,
         /// Count instead the instructions that the native core spends on one event, with Valgrind
-        #[arg(long, conflicts_with_all = ["quick", "compare", "extension"])]
+        #[arg(long, conflicts_with_all = ["quick", "extension"])]
         instructions: bool,
         /// Measure instead how soon the command line sends a request, compared with `curl`
         #[arg(long, conflicts_with_all = ["quick", "compare", "extension", "instructions", "screen"])]
@@ -191,10 +191,10 @@ fn main() -> ExitCode {
         Task::Tokens { directory } => tokens::check(&directory),
         Task::Vocabulary { tokenizer } => vocabulary::build(&tokenizer),
         Task::Bench { extension: true, .. } => bench::extension(),
-        Task::Bench { instructions: true, .. } => bench::instructions(),
         Task::Bench { start: true, .. } => bench::start(),
         Task::Bench { quick, screen: true, spacing, .. } => bench::screen(quick, spacing),
-        Task::Bench { quick, compare: Some(commit), .. } => bench::compare(&commit, quick),
+        Task::Bench { quick, instructions, compare: Some(commit), .. } => bench::compare(&commit, quick, instructions),
+        Task::Bench { instructions: true, .. } => bench::instructions(),
         Task::Bench { quick, .. } => bench::all(quick),
         Task::Meter { pairs, large } => meter::all(pairs, large),
         Task::Faults => program("faults"),

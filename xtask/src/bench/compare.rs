@@ -1,5 +1,6 @@
 //! `cargo xtask bench --compare COMMIT`: runs the benchmarks of an older commit and ours, and prints their figures side by
-//! side. Each figure is a ratio within its own run, and the commits take turns, so a busy machine affects both alike.
+//! side. Each figure is a ratio within its own run, and the commits take turns, so a busy machine affects both alike. With
+//! `--instructions`, only those are counted, which takes minutes instead of hours.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,16 +15,19 @@ const ROUNDS: usize = 3;
 /// The figures of one run in the order they were printed. A row is named by its table and its label.
 type Figures = Vec<(String, f64)>;
 
-pub fn compare(commit: &str, quick: bool) -> Done {
+pub fn compare(commit: &str, quick: bool, instructions: bool) -> Done {
+    let option = if instructions { Some("--instructions") } else { quick.then_some("--quick") };
+    // Every run has the same number of instructions.
+    let rounds = if instructions { 1 } else { ROUNDS };
     let trees = [check_out(commit)?, root()];
     let mut runs = [Vec::new(), Vec::new()];
-    for round in 1..=ROUNDS {
+    for round in 1..=rounds {
         for (name, (directory, runs)) in [commit, "this tree"].into_iter().zip(trees.iter().zip(&mut runs)) {
-            println!("measuring {name}, {round} of {ROUNDS} …");
+            println!("measuring {name}, {round} of {rounds} …");
             let mut bench = cargo();
             // Otherwise, the other checkout would build into our target directory.
             bench.current_dir(directory).env_remove("CARGO_TARGET_DIR").args(["xtask", "bench"]);
-            runs.push(figures(&capture(bench.args(quick.then_some("--quick")))?));
+            runs.push(figures(&capture(bench.args(option))?));
         }
     }
     let [before, after] = runs.each_ref().map(|runs| medians(runs));
